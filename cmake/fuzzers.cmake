@@ -1,0 +1,13 @@
+# Every tests/fuzz/*.fuzz.cpp is a libFuzzer program; its corpus is tests/fuzz/corpus/<name>.
+file(GLOB kevo_fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.fuzz.cpp)
+foreach(source IN LISTS kevo_fuzz_sources)
+  get_filename_component(name ${source} NAME)
+  string(REGEX REPLACE "\\.fuzz\\.cpp$" "" name ${name})
+  add_executable(fuzz.${name} ${source})
+  target_link_libraries(fuzz.${name} PRIVATE kevo::kevo)
+  target_include_directories(fuzz.${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(fuzz.${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  kevo_own(fuzz.${name})
+endforeach()

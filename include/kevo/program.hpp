@@ -1,0 +1,42 @@
+#pragma once
+// A program: immutable source text with a language. Its content id is what caches, deduplication and lineage speak of.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kevo/content_id.hpp>
+
+namespace kevo {
+
+/// One source file; `path` is relative, with forward slashes ("kernel.cpp").
+struct source_file {
+  std::string path;
+  std::string text;
+  friend bool operator==(const source_file&, const source_file&) = default;
+};
+
+/// A candidate's whole source. `language` is an open string: "cpp", "cuda", "python", "triton", ...
+struct program {
+  std::string language;
+  std::vector<source_file> files;  ///< never empty; the first one is the main file
+
+  /// The text of the main file.
+  std::string_view text() const { return files.empty() ? std::string_view() : std::string_view(files.front().text); }
+  friend bool operator==(const program&, const program&) = default;
+};
+
+/// A program of one file.
+inline program single_file_program(std::string language, std::string path, std::string text) {
+  return {std::move(language), {{std::move(path), std::move(text)}}};
+}
+
+/// The id of a program: equal programs, and only they, have equal ids. Linear in the size of the text.
+inline content_id id_of(const program& p) {
+  content_hasher hash;
+  hash.text("kevo program 1").text(p.language).number(p.files.size());
+  for (const auto& file : p.files) hash.text(file.path).text(file.text);
+  return hash.finish();
+}
+
+}  // namespace kevo
