@@ -1,0 +1,99 @@
+#pragma once
+// What a fitness function says of a program on a task. A candidate's failure is a value here, never an exception.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kevo {
+
+/// What became of a candidate. Faults of the machine are not outcomes.
+enum class outcome : std::uint8_t {
+  valid,
+  build_failed,
+  launch_failed,
+  crashed,
+  timed_out,
+  incorrect,
+  rejected,  ///< caught cheating
+  suspect,   ///< a time below what physics allows, or a measurement that contradicts itself; never a record
+};
+
+inline constexpr std::array<std::string_view, 8> outcome_names = {
+    "valid", "build_failed", "launch_failed", "crashed", "timed_out", "incorrect", "rejected", "suspect"};
+
+inline constexpr std::string_view to_string(outcome o) { return outcome_names[static_cast<std::size_t>(o)]; }
+inline constexpr std::optional<outcome> parse_outcome(std::string_view name) {
+  for (std::size_t i = 0; i < outcome_names.size(); ++i) {
+    if (outcome_names[i] == name) return static_cast<outcome>(i);
+  }
+  return std::nullopt;
+}
+
+/// Two ends of a confidence interval.
+struct interval {
+  double low = 0;
+  double high = 0;
+  friend bool operator==(const interval&, const interval&) = default;
+};
+
+/// One block of paired timing: what the candidate and the baseline took, interleaved ABBA. [ns per call]
+struct timing_pair {
+  double candidate_ns = 0;
+  double baseline_ns = 0;
+  friend bool operator==(const timing_pair&, const timing_pair&) = default;
+};
+
+/// What was found on one workload. Times are medians of the pairs.
+struct workload_result {
+  std::string uuid;
+  std::map<std::string, std::int64_t> axes;
+  bool hidden = false;
+  kevo::outcome outcome = kevo::outcome::valid;
+  double time_ns = 0;       ///< [ns] 0 if not measured
+  interval time_interval;   ///< [ns]
+  double baseline_ns = 0;   ///< [ns]
+  double speedup = 0;       ///< baseline over candidate; 0 if not measured
+  double sol_fraction = 0;  ///< speed-of-light time over time; 0 if unknown
+  std::vector<timing_pair> samples;
+  double weight = 1;
+};
+
+/// What it cost. `device_s` is the time the measuring lock was held.
+struct evaluation_cost {
+  double wall_s = 0;
+  double device_s = 0;
+};
+
+/// The stage a cascade came to. A later stage contains the earlier ones.
+enum class evaluation_stage : std::uint8_t { none, checked, timed_short, timed_full, confirmed };
+
+/// All that is said of a program on a task. `measures` are the descriptors an archive bins by.
+struct evaluation {
+  kevo::outcome outcome = kevo::outcome::build_failed;
+  double speedup = 0;          ///< weighted geometric mean over visible workloads; 0 unless valid
+  interval speedup_interval;
+  double score = 0;            ///< what selection maximizes; speedup unless the fitness function says otherwise
+  double sol_fraction = 0;     ///< the smallest of the visible workloads; 0 if unknown
+  evaluation_stage stage = evaluation_stage::none;
+  bool cached = false;         ///< taken from the cache; such a time never promotes a champion
+  std::string baseline;        ///< name of the baseline
+  std::map<std::string, double> other_speedups;  ///< against further baselines, by name
+  std::vector<workload_result> workloads;
+  std::map<std::string, double> measures;
+  std::string feedback;              ///< for people and operators: says nothing about hidden workloads but that they failed
+  std::vector<std::string> reasons;  ///< short, one per failed check
+  evaluation_cost cost;
+  std::string device;
+  std::string backend;
+  std::string protocol;                        ///< version of the measuring protocol
+  std::map<std::string, std::string> context;  ///< sandbox layers in force, compiler, flags, ...
+
+  bool valid() const { return outcome == kevo::outcome::valid; }
+};
+
+}  // namespace kevo

@@ -1,0 +1,151 @@
+#pragma once
+// The task: what is optimized. Field names and meaning follow FlashInfer-Bench's Definition and Workload and
+// SOL-ExecBench's per-workload tolerance; `reference`, `generate`, `cost`, `seeds` and `baselines` are kevo's.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kevo/expression.hpp>
+#include <kevo/program.hpp>
+
+namespace kevo {
+
+/// A named extent. `value` is set for constant axes; variable ones get theirs from each workload.
+struct axis {
+  std::string name;
+  std::optional<std::int64_t> value;
+  std::string description;
+};
+
+/// How random contents of an input are drawn. Kinds: "normal" (mean a, deviation b), "uniform" [a, b),
+/// "integers" [a, b], "permutation" (of 0..n-1, flat), "offsets" (non-decreasing, 0 first, last = a).
+struct generator {
+  std::string kind = "normal";
+  double a = 0;
+  double b = 1;
+  friend bool operator==(const generator&, const generator&) = default;
+};
+
+/// A tensor or scalar that a candidate reads or writes.
+struct tensor {
+  std::string name;
+  std::vector<std::string> shape;  ///< axis names, outermost first; row major
+  bool scalar = false;             ///< FlashInfer's `shape: null`: passed by value
+  std::string dtype;               ///< an open string: "float32", "int32", "bfloat16", ...
+  generator generate;              ///< inputs only
+  std::string description;
+};
+
+/// When an output element is accepted. Exactly one rule is in force.
+struct tolerance {
+  /// "accumulation": |error| <= factor * u * sqrt(length) * scale[i], scale from the reference's extra output `scale`
+  /// "bounds": |error| <= max_atol + max_rtol * |expected|
+  /// "exact": equal (integers)
+  std::string rule = "bounds";
+  double max_atol = 1e-5;
+  double max_rtol = 1e-5;
+  double required_matched_ratio = 1.0;       ///< share of elements that must be accepted
+  std::optional<double> max_error_cap;       ///< no element may miss by more, accepted or not
+  bool allow_negative_inf = false;
+  std::string scale;                          ///< accumulation: name of the scale tensor the reference writes
+  double factor = 4.0;                        ///< accumulation: c
+  std::optional<expression> length;           ///< accumulation: K; the number of summands of an element
+};
+
+/// How one input of one workload is made, where it is not the task's generator.
+struct workload_input {
+  std::string kind;  ///< "random" or "scalar"
+  double value = 0;  ///< scalar
+};
+
+/// One concrete size and input recipe. Hidden workloads check correctness only and no operator ever sees them.
+struct workload {
+  std::string uuid;
+  std::map<std::string, std::int64_t> axes;  ///< the variable axes
+  std::map<std::string, workload_input> inputs;
+  std::map<std::string, generator> generate;    ///< overrides of the task's generators
+  std::map<std::string, tolerance> tolerances;  ///< by output; "" speaks of every output
+  std::string cache = "warm";                   ///< "warm" | "cold"
+  bool hidden = false;
+  double weight = 1;                            ///< in the geometric mean of speedups
+};
+
+/// FLOPs and compulsory bytes as expressions of the axes. `min_flops` bounds from below what any algorithm needs.
+struct cost_model {
+  std::optional<expression> flops;
+  std::optional<expression> bytes;
+  std::optional<expression> min_flops;
+};
+
+/// The reference. Native ("cpp"): `extern "C" void reference(inputs as const double* or int64_t*..., outputs as double*
+/// or int64_t*..., scale tensors as double*..., axes as int64_t...)`. FlashInfer's Python text has language "python".
+struct reference_source {
+  std::string language;
+  program source;
+};
+
+/// A named trusted program that candidates are compared with.
+struct baseline {
+  std::string name;
+  program source;
+  std::vector<std::string> link;      ///< libraries it is linked with, e.g. "openblas"; baselines are trusted
+  bool optional = false;              ///< left out, with a word about it, where it does not build
+};
+
+/// The whole task. A value; loaders make it, nothing changes it afterwards.
+struct task {
+  std::string name;
+  std::string op_type;
+  std::string description;
+  std::vector<std::string> tags;
+  std::vector<axis> axes;       ///< in file order: the order in which `run` takes the variable ones
+  std::vector<tensor> inputs;   ///< in file order: the order of the arguments
+  std::vector<tensor> outputs;
+  std::vector<expression> constraints;
+  std::optional<reference_source> reference;
+  std::map<std::string, tolerance> tolerances;  ///< by output; "" speaks of every output
+  std::vector<workload> workloads;
+  cost_model cost;
+  std::vector<program> seeds;
+  std::vector<baseline> baselines;  ///< the first is what speedups are measured against
+  std::string file;                 ///< where it came from, for messages; empty if made in code
+  std::map<std::string, std::string> extra;  ///< FlashInfer fields that kevo only carries
+};
+
+/// The value of every axis, constant and variable, for `w`. Missing variable axes are left out.
+inline std::map<std::string, std::int64_t> axis_values(const task& t, const workload& w) {
+  auto values = w.axes;
+  for (const auto& a : t.axes) {
+    if (a.value) values[a.name] = *a.value;
+  }
+  return values;
+}
+
+/// Extents of a tensor for given axis values; empty for scalars. Axes without a value count as 0.
+inline std::vector<std::int64_t> extents(const tensor& t, const std::map<std::string, std::int64_t>& values) {
+  std::vector<std::int64_t> result;
+  for (const auto& name : t.shape) {
+    const auto it = values.find(name);
+    result.push_back(it == values.end() ? 0 : it->second);
+  }
+  return result;
+}
+
+/// The tolerance in force for an output of a workload: the workload's own, its "", the task's own, the task's "".
+inline tolerance tolerance_for(const task& t, const workload& w, const std::string& output) {
+  for (const auto* map : {&w.tolerances, &t.tolerances}) {
+    for (const auto& key : {output, std::string()}) {
+      if (const auto it = map->find(key); it != map->end()) return it->second;
+    }
+  }
+  return {};
+}
+
+/// The content id of everything that a verdict depends on: axes, tensors, reference, workloads, tolerances.
+content_id id_of(const task& t);
+
+}  // namespace kevo
