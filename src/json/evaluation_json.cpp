@@ -1,0 +1,226 @@
+#include "src/json/evaluation_json.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <boost/json.hpp>
+
+#include <kevo/error.hpp>
+
+#include "src/json/exact_parse.hpp"
+
+namespace kevo {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view stage_names[] = {"none", "checked", "timed_short", "timed_full", "confirmed"};
+
+json::value number(double x) { return std::isfinite(x) ? json::value(x) : json::value(nullptr); }
+// A time or ratio of 0 means "not measured".
+json::value measured(double x) { return x > 0 ? number(x) : json::value(nullptr); }
+json::value measured(const interval& x) {
+  if (x.low == 0 && x.high == 0) return nullptr;
+  return json::array{number(x.low), number(x.high)};
+}
+
+json::object numbers(const std::map<std::string, double>& map) {
+  json::object result;
+  for (const auto& [key, value] : map) result[key] = number(value);
+  return result;
+}
+
+json::object workload_json(const workload_result& w, const evaluation_json_options& options) {
+  json::object o;
+  if (w.hidden && !options.hidden_details) {
+    o["hidden"] = true;
+    o["outcome"] = to_string(w.outcome);
+    return o;
+  }
+  o["uuid"] = w.uuid;
+  json::object axes;
+  for (const auto& [name, value] : w.axes) axes[name] = value;
+  o["axes"] = std::move(axes);
+  o["hidden"] = w.hidden;
+  o["outcome"] = to_string(w.outcome);
+  o["time_ns"] = measured(w.time_ns);
+  o["interval_ns"] = measured(w.time_interval);
+  o["baseline_ns"] = measured(w.baseline_ns);
+  o["speedup"] = measured(w.speedup);
+  o["sol_fraction"] = measured(w.sol_fraction);
+  o["samples"] = w.samples.size();
+  o["weight"] = number(w.weight);
+  if (options.raw_samples) {
+    json::array pairs;
+    for (const auto& pair : w.samples) pairs.push_back(json::array{number(pair.candidate_ns), number(pair.baseline_ns)});
+    o["pairs"] = std::move(pairs);
+  }
+  return o;
+}
+
+// Reading: every accessor names the key in its complaint.
+[[noreturn]] void wrong_type(std::string_view key, const char* expected) {
+  throw error(error_code::input, std::string("expected ") + expected, {.file = {}, .key = std::string(key)});
+}
+
+const json::value* find(const json::object& o, std::string_view key) {
+  const auto* value = o.if_contains(key);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+double as_number(const json::value& v, std::string_view key) {
+  if (v.is_null()) return 0;
+  if (!v.is_number()) wrong_type(key, "a number");
+  return v.to_number<double>();
+}
+
+std::string as_text(const json::value& v, std::string_view key) {
+  if (!v.is_string()) wrong_type(key, "a string");
+  return {v.get_string().begin(), v.get_string().end()};
+}
+
+void read(const json::object& o, std::string_view key, double& target) {
+  if (const auto* v = find(o, key)) target = as_number(*v, key);
+}
+void read(const json::object& o, std::string_view key, std::string& target) {
+  if (const auto* v = find(o, key)) target = as_text(*v, key);
+}
+void read(const json::object& o, std::string_view key, bool& target) {
+  if (const auto* v = find(o, key)) {
+    if (!v->is_bool()) wrong_type(key, "true or false");
+    target = v->get_bool();
+  }
+}
+void read(const json::object& o, std::string_view key, outcome& target) {
+  std::string name;
+  read(o, key, name);
+  if (name.empty()) return;
+  const auto parsed = parse_outcome(name);
+  if (!parsed) wrong_type(key, "an outcome");
+  target = *parsed;
+}
+const json::array& as_array(const json::value& v, std::string_view key) {
+  if (!v.is_array()) wrong_type(key, "an array");
+  return v.get_array();
+}
+const json::object& as_object(const json::value& v, std::string_view key) {
+  if (!v.is_object()) wrong_type(key, "an object");
+  return v.get_object();
+}
+std::pair<double, double> as_two(const json::value& v, std::string_view key) {
+  const auto& a = as_array(v, key);
+  if (a.size() != 2) wrong_type(key, "two numbers");
+  return {as_number(a[0], key), as_number(a[1], key)};
+}
+void read(const json::object& o, std::string_view key, interval& target) {
+  if (const auto* v = find(o, key)) std::tie(target.low, target.high) = as_two(*v, key);
+}
+void read(const json::object& o, std::string_view key, std::map<std::string, double>& target) {
+  if (const auto* v = find(o, key)) {
+    for (const auto& item : as_object(*v, key)) target[std::string(item.key())] = as_number(item.value(), item.key());
+  }
+}
+
+workload_result read_workload(const json::object& o) {
+  workload_result w;
+  read(o, "uuid", w.uuid);
+  if (const auto* axes = find(o, "axes")) {
+    for (const auto& item : as_object(*axes, "axes")) {
+      if (!item.value().is_int64()) wrong_type(item.key(), "an integer");
+      w.axes[std::string(item.key())] = item.value().get_int64();
+    }
+  }
+  read(o, "hidden", w.hidden);
+  read(o, "outcome", w.outcome);
+  read(o, "time_ns", w.time_ns);
+  read(o, "interval_ns", w.time_interval);
+  read(o, "baseline_ns", w.baseline_ns);
+  read(o, "speedup", w.speedup);
+  read(o, "sol_fraction", w.sol_fraction);
+  read(o, "weight", w.weight);
+  if (const auto* pairs = find(o, "pairs")) {
+    for (const auto& pair : as_array(*pairs, "pairs")) {
+      const auto [candidate, baseline] = as_two(pair, "pairs");
+      w.samples.push_back({candidate, baseline});
+    }
+  }
+  return w;
+}
+
+}  // namespace
+
+std::string to_json(const evaluation& e, const evaluation_json_options& options) {
+  json::object o;
+  if (!options.task.empty()) o["task"] = options.task;
+  if (!options.program.empty()) o["program"] = options.program;
+  o["outcome"] = to_string(e.outcome);
+  o["speedup"] = measured(e.speedup);
+  o["speedup_interval"] = measured(e.speedup_interval);
+  o["score"] = number(e.score);
+  o["sol_fraction"] = measured(e.sol_fraction);
+  o["baseline"] = e.baseline.empty() ? json::value(nullptr) : json::value(e.baseline);
+  o["other_speedups"] = numbers(e.other_speedups);
+  o["stage"] = stage_names[static_cast<std::size_t>(e.stage)];
+  o["cached"] = e.cached;
+  o["device"] = e.device;
+  o["backend"] = e.backend;
+  o["protocol"] = e.protocol;
+  json::array workloads;
+  for (const auto& w : e.workloads) workloads.push_back(workload_json(w, options));
+  o["workloads"] = std::move(workloads);
+  o["feedback"] = e.feedback;
+  json::array reasons;
+  for (const auto& reason : e.reasons) reasons.push_back(json::value(reason));
+  o["reasons"] = std::move(reasons);
+  o["measures"] = numbers(e.measures);
+  o["cost"] = json::object{{"wall_s", number(e.cost.wall_s)}, {"device_s", number(e.cost.device_s)}};
+  json::object context;
+  for (const auto& [key, value] : e.context) context[key] = value;
+  o["context"] = std::move(context);
+  return json::serialize(o);
+}
+
+evaluation evaluation_from_json(std::string_view text) {
+  const auto document = parse_json_exactly(text);
+  const auto& o = as_object(document, "evaluation");
+  evaluation e;
+  read(o, "outcome", e.outcome);
+  read(o, "speedup", e.speedup);
+  read(o, "speedup_interval", e.speedup_interval);
+  read(o, "score", e.score);
+  read(o, "sol_fraction", e.sol_fraction);
+  read(o, "baseline", e.baseline);
+  read(o, "other_speedups", e.other_speedups);
+  std::string stage;
+  read(o, "stage", stage);
+  for (std::size_t i = 0; i < std::size(stage_names); ++i) {
+    if (stage_names[i] == stage) e.stage = static_cast<evaluation_stage>(i);
+  }
+  read(o, "cached", e.cached);
+  read(o, "device", e.device);
+  read(o, "backend", e.backend);
+  read(o, "protocol", e.protocol);
+  if (const auto* workloads = find(o, "workloads")) {
+    for (const auto& w : as_array(*workloads, "workloads")) e.workloads.push_back(read_workload(as_object(w, "workloads")));
+  }
+  read(o, "feedback", e.feedback);
+  if (const auto* reasons = find(o, "reasons")) {
+    for (const auto& reason : as_array(*reasons, "reasons")) e.reasons.push_back(as_text(reason, "reasons"));
+  }
+  read(o, "measures", e.measures);
+  if (const auto* cost = find(o, "cost")) {
+    read(as_object(*cost, "cost"), "wall_s", e.cost.wall_s);
+    read(as_object(*cost, "cost"), "device_s", e.cost.device_s);
+  }
+  if (const auto* context = find(o, "context")) {
+    for (const auto& item : as_object(*context, "context")) {
+      e.context[std::string(item.key())] = as_text(item.value(), item.key());
+    }
+  }
+  return e;
+}
+
+}  // namespace kevo

@@ -1,0 +1,105 @@
+#include "src/json/evaluation_json.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+#include <kevo/random.hpp>
+
+#include "src/json/exact_parse.hpp"
+
+namespace {
+
+kevo::evaluation example() {
+  kevo::rng random(7);
+  kevo::evaluation e;
+  e.outcome = kevo::outcome::valid;
+  e.speedup = e.score = 3.0 + random.uniform();
+  e.speedup_interval = {e.speedup - 0.1, e.speedup + 0.1 / 3};
+  e.stage = kevo::evaluation_stage::timed_full;
+  e.baseline = "seed";
+  e.other_speedups = {{"openblas", 0.7}};
+  e.device = "A \"CPU\"\n";
+  e.backend = "cpu";
+  e.protocol = "1";
+  e.feedback = "two\nlines";
+  e.reasons = {"one", "two"};
+  e.measures = {{"code_bytes", 1234.0}};
+  e.cost = {1.25, 0.5};
+  e.context = {{"sandbox", "bubblewrap, seccomp"}};
+  kevo::workload_result w;
+  w.uuid = "square";
+  w.axes = {{"M", 512}, {"N", std::int64_t{1} << 40U}};
+  w.time_ns = 1234.5678901234567;
+  w.time_interval = {1200.1, 1300.3};
+  w.baseline_ns = 4000;
+  w.speedup = e.speedup;
+  for (int i = 0; i < 500; ++i) w.samples.push_back({random.uniform() * 1e6, random.uniform() * 1e-6});
+  e.workloads = {w, w};
+  e.workloads[1].hidden = true;
+  e.workloads[1].outcome = kevo::outcome::incorrect;
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("the full form gives back the same evaluation, bit for bit") {
+  const auto e = example();
+  const auto text = kevo::to_json(e);
+  const auto back = kevo::evaluation_from_json(text);
+  CHECK(kevo::to_json(back) == text);
+  CHECK(back.speedup == e.speedup);
+  CHECK(back.speedup_interval == e.speedup_interval);
+  CHECK(back.stage == e.stage);
+  CHECK(back.context == e.context);
+  CHECK(back.reasons == e.reasons);
+  REQUIRE(back.workloads.size() == 2);
+  CHECK(back.workloads[0].samples == e.workloads[0].samples);
+  CHECK(back.workloads[0].axes == e.workloads[0].axes);
+  CHECK(back.workloads[1].outcome == kevo::outcome::incorrect);
+}
+
+TEST_CASE("what was not measured is null, and so is what is not a number") {
+  kevo::evaluation e;
+  e.outcome = kevo::outcome::build_failed;
+  e.measures["broken"] = std::numeric_limits<double>::quiet_NaN();
+  e.workloads.emplace_back();
+  const auto text = kevo::to_json(e, {.task = "matmul", .program = "abc", .raw_samples = false});
+  CHECK(text.find("\"task\":\"matmul\"") != std::string::npos);
+  CHECK(text.find("\"program\":\"abc\"") != std::string::npos);
+  CHECK(text.find("\"speedup\":null") != std::string::npos);
+  CHECK(text.find("\"speedup_interval\":null") != std::string::npos);
+  CHECK(text.find("\"time_ns\":null") != std::string::npos);
+  CHECK(text.find("\"broken\":null") != std::string::npos);
+  CHECK(text.find("pairs") == std::string::npos);
+  CHECK(kevo::evaluation_from_json(text).outcome == kevo::outcome::build_failed);
+}
+
+TEST_CASE("the form for operators says nothing of a hidden workload but its outcome") {
+  const auto text = kevo::to_json(example(), {.task = {}, .program = {}, .raw_samples = false, .hidden_details = false});
+  CHECK(text.find(R"({"hidden":true,"outcome":"incorrect"})") != std::string::npos);
+}
+
+TEST_CASE("text that is not an evaluation is refused with a place") {
+  CHECK_THROWS_WITH_AS(kevo::evaluation_from_json("{\"outcome\":\n  nope}"), doctest::Contains("line 2"), kevo::error);
+  CHECK_THROWS_WITH_AS(kevo::evaluation_from_json(R"({"speedup": "fast"})"), doctest::Contains("speedup"), kevo::error);
+  CHECK_THROWS_AS(kevo::evaluation_from_json(R"({"outcome": "great"})"), kevo::error);
+  CHECK_THROWS_AS(kevo::evaluation_from_json("[]"), kevo::error);
+  CHECK_THROWS_AS(kevo::evaluation_from_json("{} {}"), kevo::error);
+  CHECK_THROWS_AS(kevo::evaluation_from_json(""), kevo::error);
+}
+
+TEST_CASE("numbers are read with correct rounding") {
+  kevo::rng random(3);
+  for (int i = 0; i < 20000; ++i) {
+    const double x = std::ldexp(random.uniform(), static_cast<int>(random.integer(-300, 300)));
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", x);
+    CHECK(kevo::parse_json_exactly(text).to_number<double>() == std::strtod(text, nullptr));
+  }
+}
