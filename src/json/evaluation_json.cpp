@@ -19,9 +19,13 @@ namespace json = boost::json;
 
 constexpr std::string_view stage_names[] = {"none", "checked", "timed_short", "timed_full", "confirmed"};
 
-json::value number(double x) { return std::isfinite(x) ? json::value(x) : json::value(nullptr); }
+json::value number(double x) {
+  return std::isfinite(x) ? json::value(x) : json::value(nullptr);
+}
 // A time or ratio of 0 means "not measured".
-json::value measured(double x) { return x > 0 ? number(x) : json::value(nullptr); }
+json::value measured(double x) {
+  return x > 0 ? number(x) : json::value(nullptr);
+}
 json::value measured(const interval& x) {
   if (x.low == 0 && x.high == 0) return nullptr;
   return json::array{number(x.low), number(x.high)};
@@ -55,7 +59,8 @@ json::object workload_json(const workload_result& w, const evaluation_json_optio
   o["weight"] = number(w.weight);
   if (options.raw_samples) {
     json::array pairs;
-    for (const auto& pair : w.samples) pairs.push_back(json::array{number(pair.candidate_ns), number(pair.baseline_ns)});
+    for (const auto& pair : w.samples)
+      pairs.push_back(json::array{number(pair.candidate_ns), number(pair.baseline_ns)});
     o["pairs"] = std::move(pairs);
   }
   return o;
@@ -120,7 +125,8 @@ void read(const json::object& o, std::string_view key, interval& target) {
 }
 void read(const json::object& o, std::string_view key, std::map<std::string, double>& target) {
   if (const auto* v = find(o, key)) {
-    for (const auto& item : as_object(*v, key)) target[std::string(item.key())] = as_number(item.value(), item.key());
+    for (const auto& item : as_object(*v, key))
+      target[std::string(item.key())] = as_number(item.value(), item.key());
   }
 }
 
@@ -204,7 +210,8 @@ evaluation evaluation_from_json(std::string_view text) {
   read(o, "backend", e.backend);
   read(o, "protocol", e.protocol);
   if (const auto* workloads = find(o, "workloads")) {
-    for (const auto& w : as_array(*workloads, "workloads")) e.workloads.push_back(read_workload(as_object(w, "workloads")));
+    for (const auto& w : as_array(*workloads, "workloads"))
+      e.workloads.push_back(read_workload(as_object(w, "workloads")));
   }
   read(o, "feedback", e.feedback);
   if (const auto* reasons = find(o, "reasons")) {

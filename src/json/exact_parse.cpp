@@ -33,9 +33,13 @@ struct exact_handler {
   bool on_array_end(std::size_t n, json::error_code&) { return stack.push_array(n), true; }
   bool on_key_part(json::string_view s, std::size_t, json::error_code&) { return stack.push_chars(s), true; }
   bool on_key(json::string_view s, std::size_t, json::error_code&) { return stack.push_key(s), true; }
-  bool on_string_part(json::string_view s, std::size_t, json::error_code&) { return stack.push_chars(s), true; }
+  bool on_string_part(json::string_view s, std::size_t, json::error_code&) {
+    return stack.push_chars(s), true;
+  }
   bool on_string(json::string_view s, std::size_t, json::error_code&) { return stack.push_string(s), true; }
-  bool on_number_part(json::string_view s, json::error_code&) { return number.append(s.data(), s.size()), true; }
+  bool on_number_part(json::string_view s, json::error_code&) {
+    return number.append(s.data(), s.size()), true;
+  }
   bool on_int64(std::int64_t i, json::string_view, json::error_code&) {
     number.clear();
     return stack.push_int64(i), true;
@@ -79,7 +83,8 @@ json::value parse_json_exactly(std::string_view text) {
   const std::size_t used = parser.write_some(false, text.data(), text.size(), failure);
   std::size_t rest = used;
   while (!failure && rest < text.size()) {
-    if (std::string_view(" \t\r\n").find(text[rest]) == std::string_view::npos) failure = json::error::extra_data;
+    if (std::string_view(" \t\r\n").find(text[rest]) == std::string_view::npos)
+      failure = json::error::extra_data;
     ++rest;
   }
   if (failure) {

@@ -1,6 +1,7 @@
 #pragma once
-// JSON text to values, with numbers rounded correctly. Boost.JSON's own parser (before 1.83) may miss a double by a unit
-// in the last place, and a replay must read back what was measured bit for bit. Include in .cpp files only.
+// JSON text to values, with numbers rounded correctly. Boost.JSON's own parser (before 1.83) may miss a
+// double by a unit in the last place, and a replay must read back what was measured bit for bit. Include in
+// .cpp files only.
 
 #include <string_view>
 

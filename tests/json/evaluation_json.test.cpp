@@ -81,13 +81,16 @@ TEST_CASE("what was not measured is null, and so is what is not a number") {
 }
 
 TEST_CASE("the form for operators says nothing of a hidden workload but its outcome") {
-  const auto text = kevo::to_json(example(), {.task = {}, .program = {}, .raw_samples = false, .hidden_details = false});
+  const auto text =
+      kevo::to_json(example(), {.task = {}, .program = {}, .raw_samples = false, .hidden_details = false});
   CHECK(text.find(R"({"hidden":true,"outcome":"incorrect"})") != std::string::npos);
 }
 
 TEST_CASE("text that is not an evaluation is refused with a place") {
-  CHECK_THROWS_WITH_AS(kevo::evaluation_from_json("{\"outcome\":\n  nope}"), doctest::Contains("line 2"), kevo::error);
-  CHECK_THROWS_WITH_AS(kevo::evaluation_from_json(R"({"speedup": "fast"})"), doctest::Contains("speedup"), kevo::error);
+  CHECK_THROWS_WITH_AS(kevo::evaluation_from_json("{\"outcome\":\n  nope}"), doctest::Contains("line 2"),
+                       kevo::error);
+  CHECK_THROWS_WITH_AS(kevo::evaluation_from_json(R"({"speedup": "fast"})"), doctest::Contains("speedup"),
+                       kevo::error);
   CHECK_THROWS_AS(kevo::evaluation_from_json(R"({"outcome": "great"})"), kevo::error);
   CHECK_THROWS_AS(kevo::evaluation_from_json("[]"), kevo::error);
   CHECK_THROWS_AS(kevo::evaluation_from_json("{} {}"), kevo::error);
