@@ -1,6 +1,6 @@
 #pragma once
-// 128-bit content ids. SHA-256 (FIPS 180-4) cut to 128 bits: candidates choose their own text, so a hash that can be
-// steered would let one borrow another's cached result.
+// 128-bit content ids. SHA-256 (FIPS 180-4) cut to 128 bits: candidates choose their own text, so a hash that
+// can be steered would let one borrow another's cached result.
 
 #include <array>
 #include <compare>

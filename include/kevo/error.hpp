@@ -10,18 +10,18 @@ namespace kevo {
 
 /// What kind of thing went wrong; it decides the exit code of the program.
 enum class error_code {
-  usage,         ///< the command line or a call of the library was wrong
-  input,         ///< a config, task or source file was wrong
-  environment,   ///< the machine could not do it: no disk, no compiler, no sandbox
-  interrupted,   ///< the user stopped it
-  internal,      ///< a bug of kevo
+  usage,        ///< the command line or a call of the library was wrong
+  input,        ///< a config, task or source file was wrong
+  environment,  ///< the machine could not do it: no disk, no compiler, no sandbox
+  interrupted,  ///< the user stopped it
+  internal,     ///< a bug of kevo
 };
 
 /// Where an error is and how to mend it. Empty strings and zeros mean "does not apply".
 struct error_place {
   std::string file;
-  int line = 0;    ///< 1-based
-  int column = 0;  ///< 1-based
+  int line = 0;     ///< 1-based
+  int column = 0;   ///< 1-based
   std::string key;  ///< dotted path of the key at fault, e.g. "archive.measures.code_bytes.bins"
 };
 
@@ -66,11 +66,16 @@ class error : public std::runtime_error {
 /// "usage", "input", ...: the word that JSON output and logs use.
 inline const char* to_string(error_code code) {
   switch (code) {
-    case error_code::usage: return "usage";
-    case error_code::input: return "input";
-    case error_code::environment: return "environment";
-    case error_code::interrupted: return "interrupted";
-    case error_code::internal: return "internal";
+    case error_code::usage:
+      return "usage";
+    case error_code::input:
+      return "input";
+    case error_code::environment:
+      return "environment";
+    case error_code::interrupted:
+      return "interrupted";
+    case error_code::internal:
+      return "internal";
   }
   return "internal";
 }
@@ -79,10 +84,13 @@ inline const char* to_string(error_code code) {
 inline int exit_code(error_code code) {
   switch (code) {
     case error_code::usage:
-    case error_code::input: return 2;
-    case error_code::interrupted: return 130;
+    case error_code::input:
+      return 2;
+    case error_code::interrupted:
+      return 130;
     case error_code::environment:
-    case error_code::internal: return 1;
+    case error_code::internal:
+      return 1;
   }
   return 1;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// What a fitness function says of a program on a task. A candidate's failure is a value here, never an exception.
+// What a fitness function says of a program on a task. A candidate's failure is a value here, never an
+// exception.
 
 #include <array>
 #include <cstdint>
@@ -26,7 +27,9 @@ enum class outcome : std::uint8_t {
 inline constexpr std::array<std::string_view, 8> outcome_names = {
     "valid", "build_failed", "launch_failed", "crashed", "timed_out", "incorrect", "rejected", "suspect"};
 
-inline constexpr std::string_view to_string(outcome o) { return outcome_names[static_cast<std::size_t>(o)]; }
+inline constexpr std::string_view to_string(outcome o) {
+  return outcome_names[static_cast<std::size_t>(o)];
+}
 inline constexpr std::optional<outcome> parse_outcome(std::string_view name) {
   for (std::size_t i = 0; i < outcome_names.size(); ++i) {
     if (outcome_names[i] == name) return static_cast<outcome>(i);
@@ -75,17 +78,18 @@ enum class evaluation_stage : std::uint8_t { none, checked, timed_short, timed_f
 /// All that is said of a program on a task. `measures` are the descriptors an archive bins by.
 struct evaluation {
   kevo::outcome outcome = kevo::outcome::build_failed;
-  double speedup = 0;          ///< weighted geometric mean over visible workloads; 0 unless valid
+  double speedup = 0;  ///< weighted geometric mean over visible workloads; 0 unless valid
   interval speedup_interval;
-  double score = 0;            ///< what selection maximizes; speedup unless the fitness function says otherwise
-  double sol_fraction = 0;     ///< the smallest of the visible workloads; 0 if unknown
+  double score = 0;         ///< what selection maximizes; speedup unless the fitness function says otherwise
+  double sol_fraction = 0;  ///< the smallest of the visible workloads; 0 if unknown
   evaluation_stage stage = evaluation_stage::none;
-  bool cached = false;         ///< taken from the cache; such a time never promotes a champion
-  std::string baseline;        ///< name of the baseline
+  bool cached = false;   ///< taken from the cache; such a time never promotes a champion
+  std::string baseline;  ///< name of the baseline
   std::map<std::string, double> other_speedups;  ///< against further baselines, by name
   std::vector<workload_result> workloads;
   std::map<std::string, double> measures;
-  std::string feedback;              ///< for people and operators: says nothing about hidden workloads but that they failed
+  std::string
+      feedback;  ///< for people and operators: says nothing about hidden workloads but that they failed
   std::vector<std::string> reasons;  ///< short, one per failed check
   evaluation_cost cost;
   std::string device;

@@ -1,5 +1,6 @@
 #pragma once
-// Checked 64-bit integer expressions over named values: the language of cost models, launch lines and constraints.
+// Checked 64-bit integer expressions over named values: the language of cost models, launch lines and
+// constraints.
 
 #include <cstdint>
 #include <functional>
@@ -22,10 +23,10 @@ struct expression_node;
 
 /// A parsed expression: an immutable value, cheap to copy.
 ///
-/// Grammar, loosest first: `c ? a : b`, `||`, `&&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, unary `- + !`,
-/// integer literals (decimal, 0x), names, `( )`, and the functions ceildiv(a, b), min(...), max(...), align_up(a, n),
-/// log2_ceil(a), pow2_ceil(a), sizeof(dtype). `/` and `%` floor. Overflow, division by zero, shifts outside 0..63 and
-/// unknown names are errors.
+/// Grammar, loosest first: `c ? a : b`, `||`, `&&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, unary `- +
+/// !`, integer literals (decimal, 0x), names, `( )`, and the functions ceildiv(a, b), min(...), max(...),
+/// align_up(a, n), log2_ceil(a), pow2_ceil(a), sizeof(dtype). `/` and `%` floor. Overflow, division by zero,
+/// shifts outside 0..63 and unknown names are errors.
 class expression {
  public:
   /// Parses `text`. Throws kevo::error (input) that names the column within `text` added to `place.column`.

@@ -1,5 +1,6 @@
 #pragma once
-// A program: immutable source text with a language. Its content id is what caches, deduplication and lineage speak of.
+// A program: immutable source text with a language. Its content id is what caches, deduplication and lineage
+// speak of.
 
 #include <string>
 #include <string_view>
@@ -22,7 +23,9 @@ struct program {
   std::vector<source_file> files;  ///< never empty; the first one is the main file
 
   /// The text of the main file.
-  std::string_view text() const { return files.empty() ? std::string_view() : std::string_view(files.front().text); }
+  std::string_view text() const {
+    return files.empty() ? std::string_view() : std::string_view(files.front().text);
+  }
   friend bool operator==(const program&, const program&) = default;
 };
 

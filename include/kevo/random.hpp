@@ -1,6 +1,7 @@
 #pragma once
-// Splittable, counter-based random numbers (Philox4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011) and kevo's own distributions: those of std:: differ between libraries, and a replay must not.
+// Splittable, counter-based random numbers (Philox4x32-10: Salmon et al., "Parallel random numbers: as easy
+// as 1, 2, 3", SC 2011) and kevo's own distributions: those of std:: differ between libraries, and a replay
+// must not.
 
 #include <array>
 #include <cmath>
@@ -12,14 +13,16 @@
 
 namespace kevo {
 
-/// A stream of random numbers: a value of 40 bytes, cheap to copy. Equal states give equal futures on every machine.
+/// A stream of random numbers: a value of 40 bytes, cheap to copy. Equal states give equal futures on every
+/// machine.
 class rng {
  public:
   using result_type = std::uint64_t;
 
   explicit constexpr rng(std::uint64_t seed = 0) : key_(mix(seed ^ 0x6b65766f72616e64ULL)) {}
 
-  /// An independent stream named by `stream`; the parent does not advance. Same (parent key, stream), same child.
+  /// An independent stream named by `stream`; the parent does not advance. Same (parent key, stream), same
+  /// child.
   [[nodiscard]] constexpr rng split(std::uint64_t stream) const {
     rng child;
     child.key_ = mix(key_ ^ mix(stream + 0x9e3779b97f4a7c15ULL));
@@ -55,7 +58,8 @@ class rng {
     unsigned __int128 product = static_cast<unsigned __int128>((*this)()) * n;
     if (static_cast<std::uint64_t>(product) < n) {
       const std::uint64_t threshold = (0 - n) % n;
-      while (static_cast<std::uint64_t>(product) < threshold) product = static_cast<unsigned __int128>((*this)()) * n;
+      while (static_cast<std::uint64_t>(product) < threshold)
+        product = static_cast<unsigned __int128>((*this)()) * n;
     }
     return static_cast<std::uint64_t>(product >> 64U);
   }
@@ -76,7 +80,8 @@ class rng {
     return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * uniform());
   }
 
-  /// An index with probability proportional to its weight; negative weights count as 0; `weights.size()` if none is positive.
+  /// An index with probability proportional to its weight; negative weights count as 0; `weights.size()` if
+  /// none is positive.
   std::size_t weighted(std::span<const double> weights) {
     double total = 0;
     for (const double w : weights) total += w > 0 ? w : 0;
@@ -108,8 +113,8 @@ class rng {
   }
 
   static constexpr std::array<std::uint64_t, 2> philox(std::uint64_t counter, std::uint64_t key) {
-    std::array<std::uint32_t, 4> x = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32U), 0,
-                                      0};
+    std::array<std::uint32_t, 4> x = {static_cast<std::uint32_t>(counter),
+                                      static_cast<std::uint32_t>(counter >> 32U), 0, 0};
     std::uint32_t k0 = static_cast<std::uint32_t>(key);
     std::uint32_t k1 = static_cast<std::uint32_t>(key >> 32U);
     for (int round = 0; round < 10; ++round) {

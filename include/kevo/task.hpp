@@ -1,6 +1,7 @@
 #pragma once
 // The task: what is optimized. Field names and meaning follow FlashInfer-Bench's Definition and Workload and
-// SOL-ExecBench's per-workload tolerance; `reference`, `generate`, `cost`, `seeds` and `baselines` are kevo's.
+// SOL-ExecBench's per-workload tolerance; `reference`, `generate`, `cost`, `seeds` and `baselines` are
+// kevo's.
 
 #include <cstdint>
 #include <map>
@@ -42,18 +43,17 @@ struct tensor {
 
 /// When an output element is accepted. Exactly one rule is in force.
 struct tolerance {
-  /// "accumulation": |error| <= factor * u * sqrt(length) * scale[i], scale from the reference's extra output `scale`
-  /// "bounds": |error| <= max_atol + max_rtol * |expected|
-  /// "exact": equal (integers)
+  /// "accumulation": |error| <= factor * u * sqrt(length) * scale[i], scale from the reference's extra output
+  /// `scale` "bounds": |error| <= max_atol + max_rtol * |expected| "exact": equal (integers)
   std::string rule = "bounds";
   double max_atol = 1e-5;
   double max_rtol = 1e-5;
-  double required_matched_ratio = 1.0;       ///< share of elements that must be accepted
-  std::optional<double> max_error_cap;       ///< no element may miss by more, accepted or not
+  double required_matched_ratio = 1.0;  ///< share of elements that must be accepted
+  std::optional<double> max_error_cap;  ///< no element may miss by more, accepted or not
   bool allow_negative_inf = false;
-  std::string scale;                          ///< accumulation: name of the scale tensor the reference writes
-  double factor = 4.0;                        ///< accumulation: c
-  std::optional<expression> length;           ///< accumulation: K; the number of summands of an element
+  std::string scale;                 ///< accumulation: name of the scale tensor the reference writes
+  double factor = 4.0;               ///< accumulation: c
+  std::optional<expression> length;  ///< accumulation: K; the number of summands of an element
 };
 
 /// How one input of one workload is made, where it is not the task's generator.
@@ -62,7 +62,8 @@ struct workload_input {
   double value = 0;  ///< scalar
 };
 
-/// One concrete size and input recipe. Hidden workloads check correctness only and no operator ever sees them.
+/// One concrete size and input recipe. Hidden workloads check correctness only and no operator ever sees
+/// them.
 struct workload {
   std::string uuid;
   std::map<std::string, std::int64_t> axes;  ///< the variable axes
@@ -71,18 +72,20 @@ struct workload {
   std::map<std::string, tolerance> tolerances;  ///< by output; "" speaks of every output
   std::string cache = "warm";                   ///< "warm" | "cold"
   bool hidden = false;
-  double weight = 1;                            ///< in the geometric mean of speedups
+  double weight = 1;  ///< in the geometric mean of speedups
 };
 
-/// FLOPs and compulsory bytes as expressions of the axes. `min_flops` bounds from below what any algorithm needs.
+/// FLOPs and compulsory bytes as expressions of the axes. `min_flops` bounds from below what any algorithm
+/// needs.
 struct cost_model {
   std::optional<expression> flops;
   std::optional<expression> bytes;
   std::optional<expression> min_flops;
 };
 
-/// The reference. Native ("cpp"): `extern "C" void reference(inputs as const double* or int64_t*..., outputs as double*
-/// or int64_t*..., scale tensors as double*..., axes as int64_t...)`. FlashInfer's Python text has language "python".
+/// The reference. Native ("cpp"): `extern "C" void reference(inputs as const double* or int64_t*..., outputs
+/// as double* or int64_t*..., scale tensors as double*..., axes as int64_t...)`. FlashInfer's Python text has
+/// language "python".
 struct reference_source {
   std::string language;
   program source;
@@ -92,8 +95,8 @@ struct reference_source {
 struct baseline {
   std::string name;
   program source;
-  std::vector<std::string> link;      ///< libraries it is linked with, e.g. "openblas"; baselines are trusted
-  bool optional = false;              ///< left out, with a word about it, where it does not build
+  std::vector<std::string> link;  ///< libraries it is linked with, e.g. "openblas"; baselines are trusted
+  bool optional = false;          ///< left out, with a word about it, where it does not build
 };
 
 /// The whole task. A value; loaders make it, nothing changes it afterwards.
@@ -102,8 +105,8 @@ struct task {
   std::string op_type;
   std::string description;
   std::vector<std::string> tags;
-  std::vector<axis> axes;       ///< in file order: the order in which `run` takes the variable ones
-  std::vector<tensor> inputs;   ///< in file order: the order of the arguments
+  std::vector<axis> axes;      ///< in file order: the order in which `run` takes the variable ones
+  std::vector<tensor> inputs;  ///< in file order: the order of the arguments
   std::vector<tensor> outputs;
   std::vector<expression> constraints;
   std::optional<reference_source> reference;
@@ -111,8 +114,8 @@ struct task {
   std::vector<workload> workloads;
   cost_model cost;
   std::vector<program> seeds;
-  std::vector<baseline> baselines;  ///< the first is what speedups are measured against
-  std::string file;                 ///< where it came from, for messages; empty if made in code
+  std::vector<baseline> baselines;           ///< the first is what speedups are measured against
+  std::string file;                          ///< where it came from, for messages; empty if made in code
   std::map<std::string, std::string> extra;  ///< FlashInfer fields that kevo only carries
 };
 
@@ -135,7 +138,8 @@ inline std::vector<std::int64_t> extents(const tensor& t, const std::map<std::st
   return result;
 }
 
-/// The tolerance in force for an output of a workload: the workload's own, its "", the task's own, the task's "".
+/// The tolerance in force for an output of a workload: the workload's own, its "", the task's own, the task's
+/// "".
 inline tolerance tolerance_for(const task& t, const workload& w, const std::string& output) {
   for (const auto* map : {&w.tolerances, &t.tolerances}) {
     for (const auto& key : {output, std::string()}) {

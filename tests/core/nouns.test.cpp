@@ -1,8 +1,8 @@
 // links: core
-#include <doctest/doctest.h>
-
 #include <array>
 #include <set>
+
+#include <doctest/doctest.h>
 
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
@@ -58,7 +58,8 @@ TEST_CASE("random streams are reproducible, independent of draws in the parent, 
 }
 
 TEST_CASE("an error says where, what and what to do") {
-  const kevo::error e(kevo::error_code::input, "must be positive", {"run.yaml", 3, 7, "stop.seconds"}, "give 1 or more");
+  const kevo::error e(kevo::error_code::input, "must be positive", {"run.yaml", 3, 7, "stop.seconds"},
+                      "give 1 or more");
   CHECK(std::string(e.what()) == "run.yaml:3:7: stop.seconds: must be positive (give 1 or more)");
   CHECK(kevo::exit_code(e.code()) == 2);
   CHECK(kevo::exit_code(kevo::error_code::interrupted) == 130);

@@ -1,0 +1,142 @@
+#pragma once
+// The archive's role: which elites are kept. Shipped containers: archive/*.hpp.
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <kevo/candidate.hpp>
+#include <kevo/detail/clone_ptr.hpp>
+#include <kevo/random.hpp>
+
+namespace kevo {
+
+enum class archive_status : std::uint8_t { rejected, improved, new_cell };
+
+inline constexpr std::array<std::string_view, 3> archive_status_names = {"rejected", "improved", "new_cell"};
+inline constexpr std::string_view to_string(archive_status s) {
+  return archive_status_names[static_cast<std::size_t>(s)];
+}
+
+/// The answer of an archive. `value` is the gain in score over what the entry displaced (its whole score if
+/// nothing).
+struct archive_result {
+  archive_status status = archive_status::rejected;
+  double value = 0;
+  friend bool operator==(const archive_result&, const archive_result&) = default;
+};
+
+/// A candidate that is offered; `measures` are in the order of the archive's `measures()`.
+struct archive_entry {
+  candidate_id id = no_candidate;
+  double score = 0;
+  std::span<const double> measures;
+};
+
+/// A candidate that is kept. `cell` is the container's own number of the niche; 0 if it has none.
+struct elite {
+  candidate_id id = no_candidate;
+  double score = 0;
+  std::uint64_t cell = 0;
+  friend bool operator==(const elite&, const elite&) = default;
+};
+
+/// A container of elites.
+/// `add` offers a valid candidate; `update` changes the score of one after a re-evaluation (offers it if it
+/// is not kept); `remove` takes one out after an audit; `sample` draws one uniformly; `at(i)`, i < size(),
+/// iterates in an order that is deterministic but otherwise free. Optional: `measures()` names the
+/// descriptors it bins by, `cells()` how many niches there are, `describe(elite)` what a niche means.
+template <class T>
+concept archive = std::copy_constructible<T> && requires(T& kept, const T& view, const archive_entry& entry,
+                                                         candidate_id id, rng& random, std::size_t i) {
+  { kept.add(entry) } -> std::same_as<archive_result>;
+  { kept.update(entry) } -> std::same_as<archive_result>;
+  { kept.remove(id) } -> std::same_as<bool>;
+  { view.sample(random) } -> std::same_as<std::optional<elite>>;
+  { view.size() } -> std::convertible_to<std::size_t>;
+  { view.at(i) } -> std::same_as<elite>;
+};
+
+/// Any archive, as a value.
+class any_archive {
+ public:
+  any_archive() = default;
+  template <class T>
+  requires(!std::same_as<std::remove_cvref_t<T>, any_archive> && archive<std::remove_cvref_t<T>>)
+      any_archive(T&& kept)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
+      : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(kept))) {}
+
+  archive_result add(const archive_entry& entry) { return object_->add(entry); }
+  archive_result update(const archive_entry& entry) { return object_->update(entry); }
+  bool remove(candidate_id id) { return object_->remove(id); }
+  std::optional<elite> sample(rng& random) const { return object_->sample(random); }
+  std::size_t size() const { return object_->size(); }
+  elite at(std::size_t i) const { return object_->at(i); }
+  /// Names of the measures that entries must bring, in order; empty if it bins by none.
+  std::vector<std::string> measures() const { return object_->measures(); }
+  /// How many niches there are; 0 if the number is not bounded.
+  std::size_t cells() const { return object_->cells(); }
+  /// The niche of an elite in words; empty if the container has nothing to say.
+  std::string describe(const elite& kept) const { return object_->describe(kept); }
+  /// The container itself if it is a T, else null: for reports that draw a particular kind.
+  template <class T>
+  const T* as() const {
+    const auto* held = dynamic_cast<const model<T>*>(object_.operator->());
+    return held ? &held->kept : nullptr;
+  }
+  explicit operator bool() const { return static_cast<bool>(object_); }
+
+ private:
+  struct interface {
+    interface() = default;
+    interface(const interface&) = default;
+    interface& operator=(const interface&) = delete;
+    virtual ~interface() = default;
+    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual archive_result add(const archive_entry& entry) = 0;
+    virtual archive_result update(const archive_entry& entry) = 0;
+    virtual bool remove(candidate_id id) = 0;
+    virtual std::optional<elite> sample(rng& random) const = 0;
+    virtual std::size_t size() const = 0;
+    virtual elite at(std::size_t i) const = 0;
+    virtual std::vector<std::string> measures() const = 0;
+    virtual std::size_t cells() const = 0;
+    virtual std::string describe(const elite& one) const = 0;
+  };
+  template <class T>
+  struct model final : interface {
+    explicit model(T value) : kept(std::move(value)) {}
+    std::unique_ptr<interface> clone() const override { return std::make_unique<model>(kept); }
+    archive_result add(const archive_entry& entry) override { return kept.add(entry); }
+    archive_result update(const archive_entry& entry) override { return kept.update(entry); }
+    bool remove(candidate_id id) override { return kept.remove(id); }
+    std::optional<elite> sample(rng& random) const override { return kept.sample(random); }
+    std::size_t size() const override { return kept.size(); }
+    elite at(std::size_t i) const override { return kept.at(i); }
+    std::vector<std::string> measures() const override {
+      if constexpr (requires { kept.measures(); }) return kept.measures();
+      return {};
+    }
+    std::size_t cells() const override {
+      if constexpr (requires { kept.cells(); }) return kept.cells();
+      return 0;
+    }
+    std::string describe(const elite& one) const override {
+      if constexpr (requires { kept.describe(one); }) return kept.describe(one);
+      return {};
+    }
+    T kept;
+  };
+  detail::clone_ptr<interface> object_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,31 @@
+#pragma once
+// A pointer that copies what it points to: the storage of every erased value type `any_x`.
+
+#include <memory>
+
+namespace kevo::detail {
+
+/// Owns a polymorphic object and copies it with `clone()` when copied. Moved-from ones are empty.
+template <class Interface>
+class clone_ptr {
+ public:
+  clone_ptr() = default;
+  explicit clone_ptr(std::unique_ptr<Interface> object) : object_(std::move(object)) {}
+  clone_ptr(const clone_ptr& other) : object_(other.object_ ? other.object_->clone() : nullptr) {}
+  clone_ptr(clone_ptr&&) noexcept = default;
+  clone_ptr& operator=(const clone_ptr& other) {
+    if (this != &other) object_ = other.object_ ? other.object_->clone() : nullptr;
+    return *this;
+  }
+  clone_ptr& operator=(clone_ptr&&) noexcept = default;
+  ~clone_ptr() = default;
+
+  Interface* operator->() { return object_.get(); }
+  const Interface* operator->() const { return object_.get(); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  std::unique_ptr<Interface> object_;
+};
+
+}  // namespace kevo::detail

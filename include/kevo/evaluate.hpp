@@ -1,0 +1,75 @@
+#pragma once
+// The fitness function's role: run a program on the task, say what it is worth. Shipped ones: fitness/.
+
+#include <concepts>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <kevo/content_id.hpp>
+#include <kevo/evaluation.hpp>
+#include <kevo/program.hpp>
+
+namespace kevo {
+
+/// What is asked of a fitness function. The task is the fitness function's own.
+struct evaluation_request {
+  std::shared_ptr<const kevo::program> program;
+  /// timed_full: the ordinary cascade, which times fully only what looks promising against `best_speedup`;
+  /// confirmed: the full protocol in fresh processes, never from a cache; checked: correctness alone.
+  evaluation_stage wanted = evaluation_stage::timed_full;
+  double best_speedup = 0;  ///< the champion's; 0 if there is none
+  bool fresh = false;       ///< measure again even if a cached result exists
+  std::stop_token stop;     ///< ends the evaluation early; it then throws kevo::error (interrupted)
+};
+
+/// A fitness function. `evaluate` blocks, may be called from several threads at once, returns every failure
+/// of the candidate as a value and throws kevo::error for faults of the machine. Optional: `describe()`.
+template <class T>
+concept fitness = requires(T& function, const evaluation_request& request) {
+  { function.evaluate(request) } -> std::same_as<evaluation>;
+};
+
+/// Any fitness function: a shared handle, because one evaluator serves many threads.
+class any_fitness {
+ public:
+  any_fitness() = default;
+  template <class T>
+  requires(!std::same_as<std::remove_cvref_t<T>, any_fitness> && fitness<std::remove_cvref_t<T>>)
+      any_fitness(T&& function)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
+      : any_fitness(std::make_shared<std::remove_cvref_t<T>>(std::forward<T>(function))) {}
+  /// Shares a function that cannot be moved.
+  template <fitness T>
+  explicit any_fitness(std::shared_ptr<T> function)
+      : object_(std::make_shared<model<T>>(std::move(function))) {}
+
+  evaluation evaluate(const evaluation_request& request) const { return object_->evaluate(request); }
+  /// One line for people: backend, compiler, device, ...; empty if it has nothing to say.
+  std::string describe() const { return object_->describe(); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  struct interface {
+    interface() = default;
+    interface(const interface&) = delete;
+    interface& operator=(const interface&) = delete;
+    virtual ~interface() = default;
+    virtual evaluation evaluate(const evaluation_request& request) = 0;
+    virtual std::string describe() const = 0;
+  };
+  template <class T>
+  struct model final : interface {
+    explicit model(std::shared_ptr<T> value) : function(std::move(value)) {}
+    evaluation evaluate(const evaluation_request& request) override { return function->evaluate(request); }
+    std::string describe() const override {
+      if constexpr (requires { function->describe(); }) return function->describe();
+      return {};
+    }
+    std::shared_ptr<T> function;
+  };
+  std::shared_ptr<interface> object_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,43 @@
+#pragma once
+// A candidate_store that keeps everything in memory: for embedded searches and tests.
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include <kevo/candidate.hpp>
+
+namespace kevo {
+
+/// Everything in two hash maps, guarded by a mutex because operators' threads may read programs.
+inline candidate_store memory_store() {
+  struct maps {
+    std::mutex guard;
+    std::unordered_map<content_id, std::shared_ptr<const program>> programs;
+    std::unordered_map<candidate_id, std::shared_ptr<const evaluation>> evaluations;
+  };
+  const auto all = std::make_shared<maps>();
+  candidate_store store;
+  store.put_program = [all](const content_id& id, std::shared_ptr<const program> p) {
+    const std::scoped_lock lock(all->guard);
+    all->programs[id] = std::move(p);
+  };
+  store.program_of = [all](const content_id& id) -> std::shared_ptr<const program> {
+    const std::scoped_lock lock(all->guard);
+    const auto it = all->programs.find(id);
+    return it == all->programs.end() ? nullptr : it->second;
+  };
+  store.put_evaluation = [all](candidate_id id, std::shared_ptr<const evaluation> e) {
+    const std::scoped_lock lock(all->guard);
+    all->evaluations[id] = std::move(e);
+  };
+  store.evaluation_of = [all](candidate_id id) -> std::shared_ptr<const evaluation> {
+    const std::scoped_lock lock(all->guard);
+    const auto it = all->evaluations.find(id);
+    return it == all->evaluations.end() ? nullptr : it->second;
+  };
+  return store;
+}
+
+}  // namespace kevo

@@ -1,0 +1,103 @@
+#pragma once
+// The population: columns of everything that selection needs to know of every candidate, kept in memory.
+// Edges are the search graph's (search_graph.hpp); niches are the archive's.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <kevo/archive.hpp>
+#include <kevo/candidate.hpp>
+#include <kevo/detail/ranking.hpp>
+#include <kevo/evaluation.hpp>
+
+namespace kevo {
+
+/// One row of the population.
+struct population_row {
+  double score = 0;  ///< what selection maximizes; 0 unless valid
+  std::uint32_t children = 0;
+  std::uint16_t evaluations = 0;  ///< finished ones
+  operator_index made_by = seed_operator;
+  kevo::outcome outcome = kevo::outcome::build_failed;
+  bool evaluated = false;
+};
+
+/// Columns of all candidates and the order of the valid ones by score. Not thread-safe.
+class population {
+ public:
+  std::size_t size() const { return rows_.size(); }
+  const population_row& row(candidate_id id) const { return rows_[id]; }
+
+  /// Appends a candidate that is not evaluated yet. Amortized O(1).
+  candidate_id add(operator_index made_by, std::span<const candidate_id> parents) {
+    for (const candidate_id parent : parents) ++rows_[parent].children;
+    rows_.push_back({.made_by = made_by});
+    return static_cast<candidate_id>(rows_.size() - 1);
+  }
+
+  /// Records a finished evaluation; `score` counts only if the outcome is valid and it is positive. O(sqrt n)
+  /// worst.
+  void evaluate(candidate_id id, outcome result, double score) {
+    population_row& r = rows_[id];
+    if (ranks(r)) ranking_.erase(id, r.score);
+    r.outcome = result;
+    r.score = result == outcome::valid ? score : 0;
+    r.evaluated = true;
+    ++r.evaluations;
+    if (ranks(r)) ranking_.insert(id, r.score);
+  }
+
+  /// How many candidates are valid, with a positive score.
+  std::size_t ranked() const { return ranking_.size(); }
+  /// The candidate of a rank, 0 the best; equal scores: the older one first. O(sqrt n) worst.
+  candidate_id nth_best(std::size_t rank) const { return ranking_.nth(rank); }
+  /// The rank of a ranked candidate. O(sqrt n) worst.
+  std::size_t rank_of(candidate_id id) const { return ranking_.rank(id, rows_[id].score); }
+  /// Sum of the scores of all ranked candidates.
+  double total_score() const { return ranking_.total(); }
+  /// The ranked candidate at which the running sum of scores (best first) passes `mass`. O(sqrt n) worst.
+  candidate_id at_mass(double mass) const { return ranking_.at_mass(mass); }
+
+ private:
+  static bool ranks(const population_row& r) {
+    return r.evaluated && r.outcome == outcome::valid && r.score > 0;
+  }
+
+  std::vector<population_row> rows_;
+  detail::ranking ranking_;
+};
+
+/// Relatives of a candidate, as the search graph knows them. Each call costs the size of its answer.
+struct kinship {
+  std::function<std::vector<candidate_id>(candidate_id)> parents;
+  std::function<std::vector<candidate_id>(candidate_id)> children;
+};
+
+/// What a selector sees: an immutable view of population, archive and lineage, valid during one `select`.
+class population_view {
+ public:
+  population_view(const population& all, const any_archive& kept, const kinship& relatives)
+      : all_(&all), kept_(&kept), relatives_(&relatives) {}
+
+  std::size_t size() const { return all_->size(); }
+  const population_row& row(candidate_id id) const { return all_->row(id); }
+  double score(candidate_id id) const { return all_->row(id).score; }
+  std::size_t ranked() const { return all_->ranked(); }
+  candidate_id nth_best(std::size_t rank) const { return all_->nth_best(rank); }
+  std::size_t rank_of(candidate_id id) const { return all_->rank_of(id); }
+  double total_score() const { return all_->total_score(); }
+  candidate_id at_mass(double mass) const { return all_->at_mass(mass); }
+  const any_archive& archive() const { return *kept_; }
+  std::vector<candidate_id> parents(candidate_id id) const { return relatives_->parents(id); }
+  std::vector<candidate_id> children(candidate_id id) const { return relatives_->children(id); }
+
+ private:
+  const population* all_;
+  const any_archive* kept_;
+  const kinship* relatives_;
+};
+
+}  // namespace kevo
