@@ -1,0 +1,210 @@
+#pragma once
+// The statistics of paired timings: robust intervals for a ratio, alpha spending for a few planned looks, and
+// the combination of workloads in log space. Pure functions of the raw samples, so that any decision can be
+// made again.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kevo/evaluation.hpp>
+
+namespace kevo {
+
+/// A value and the interval around it.
+struct estimate {
+  double value = 0;
+  interval range;
+};
+
+/// An estimate with its weight in a mean.
+struct weighted_estimate {
+  estimate ratio;
+  double weight = 1;
+};
+
+/// The p-quantile, linearly interpolated (type 7 of Hyndman and Fan 1996); NaN if there are no values. O(n
+/// log n).
+inline double quantile(std::vector<double> values, double p) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  const double place = std::clamp(p, 0.0, 1.0) * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const auto above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+inline double median(std::vector<double> values) {
+  return quantile(std::move(values), 0.5);
+}
+
+/// The correlation of neighbours in time; 0 for fewer than 3 values or constant ones.
+inline double lag_one_correlation(std::span<const double> values) {
+  if (values.size() < 3) return 0;
+  double mean = 0;
+  for (const double x : values) mean += x / static_cast<double>(values.size());
+  double variance = 0;
+  double covariance = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    variance += (values[i] - mean) * (values[i] - mean);
+    if (i > 0) covariance += (values[i] - mean) * (values[i - 1] - mean);
+  }
+  return variance > 0 ? covariance / variance : 0;
+}
+
+namespace detail {
+
+// The continued fraction of the incomplete beta function (Lentz's method; DLMF 8.17.22).
+inline double beta_fraction(double a, double b, double x) {
+  constexpr double tiny = 1e-300;
+  double c = 1;
+  double d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (std::abs(d) < tiny ? tiny : d);
+  double result = d;
+  for (int m = 1; m < 400; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    for (const double term : {even, odd}) {
+      d = 1 + term * d;
+      d = 1 / (std::abs(d) < tiny ? tiny : d);
+      c = 1 + term / c;
+      if (std::abs(c) < tiny) c = tiny;
+      result *= d * c;
+    }
+    if (std::abs(d * c - 1) < 1e-14) break;
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// The regularized incomplete beta function I_x(a, b) for a, b > 0 (DLMF 8.17).
+inline double incomplete_beta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  const double front =
+      std::exp(a * std::log(x) + b * std::log1p(-x) + std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b));
+  if (x < (a + 1) / (a + b + 2)) return front * detail::beta_fraction(a, b, x) / a;
+  return 1 - front * detail::beta_fraction(b, a, 1 - x) / b;
+}
+
+/// The t that |T| of Student's distribution exceeds with probability `alpha`, for `freedom` >= 1 degrees of
+/// freedom.
+inline double student_t(double alpha, double freedom) {
+  const auto exceeds = [freedom](double t) {
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+  };
+  double low = 0;
+  double high = 1;
+  while (exceeds(high) > alpha && high < 1e12) high *= 2;
+  for (int i = 0; i < 200 && high - low > 1e-12 * high; ++i) {
+    const double middle = 0.5 * (low + high);
+    (exceeds(middle) > alpha ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+/// How much of `alpha` may be spent at look number `look` (from 1) of `looks` planned ones: the increments of
+/// the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and DeMets (1983). They sum to alpha,
+/// so intervals with these levels hold together whatever the dependence between looks (Bonferroni).
+inline double alpha_of_look(double alpha, int look, int looks) {
+  const auto spent = [&](int k) {
+    return alpha * std::log(1 + (std::numbers::e - 1) * static_cast<double>(k) / static_cast<double>(looks));
+  };
+  return spent(look) - spent(look - 1);
+}
+
+/// A robust interval for the location of values in time order: they are cut into 5 to 12 contiguous batches
+/// (so that correlation between neighbours and single outliers matter less), each batch gives its median, and
+/// Student's t speaks of the batch medians. The value is the median of all. Fewer than 3 values give an
+/// infinite interval.
+inline estimate location(std::span<const double> values, double alpha) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double center = median({values.begin(), values.end()});
+  if (values.size() < 3) return {center, {-infinity, infinity}};
+  const std::size_t batches =
+      values.size() < 10 ? values.size() : std::clamp<std::size_t>(values.size() / 3, 5, 12);
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < batches; ++i) {
+    const std::size_t first = i * values.size() / batches;
+    const std::size_t last = (i + 1) * values.size() / batches;
+    medians.push_back(median({values.begin() + static_cast<std::ptrdiff_t>(first),
+                              values.begin() + static_cast<std::ptrdiff_t>(last)}));
+  }
+  const auto n = static_cast<double>(batches);
+  double mean = 0;
+  for (const double x : medians) mean += x / n;
+  double squares = 0;
+  for (const double x : medians) squares += (x - mean) * (x - mean);
+  const double half = student_t(alpha, n - 1) * std::sqrt(squares / (n - 1) / n);
+  return {center, {std::min(center, mean - half), std::max(center, mean + half)}};
+}
+
+/// The location of positive values, in log space.
+inline estimate positive_location(std::span<const double> values, double alpha) {
+  std::vector<double> logs;
+  for (const double x : values) logs.push_back(std::log(x));
+  const auto e = location(logs, alpha);
+  return {std::exp(e.value), {std::exp(e.range.low), std::exp(e.range.high)}};
+}
+
+/// The speedup, baseline over candidate, from paired blocks in time order: the median of the ratios, and an
+/// interval that holds with probability 1 - alpha. Pairs without two positive times are left out.
+inline estimate speedup_of(std::span<const timing_pair> pairs, double alpha) {
+  std::vector<double> ratios;
+  for (const auto& pair : pairs) {
+    if (pair.candidate_ns > 0 && pair.baseline_ns > 0) ratios.push_back(pair.baseline_ns / pair.candidate_ns);
+  }
+  if (ratios.empty()) return {};
+  return positive_location(ratios, alpha);
+}
+
+/// The weighted geometric mean of independent positive estimates; their half widths add in quadrature in log
+/// space, each side by itself. A value of 0 among them makes it 0 (a workload that fails is never left out of
+/// the mean).
+inline estimate geometric_mean(std::span<const weighted_estimate> parts) {
+  double weights = 0;
+  double sum = 0;
+  double down = 0;
+  double up = 0;
+  for (const auto& [ratio, weight] : parts) {
+    if (!(ratio.value > 0)) return {};
+    weights += weight;
+    const double center = std::log(ratio.value);
+    const double low =
+        ratio.range.low > 0 ? std::log(ratio.range.low) : -std::numeric_limits<double>::infinity();
+    sum += weight * center;
+    if (weight > 0) {
+      down += weight * weight * (center - low) * (center - low);
+      const double width = std::log(ratio.range.high) - center;
+      up += weight * weight * width * width;
+    }
+  }
+  if (!(weights > 0)) return {};
+  const double center = sum / weights;
+  return {std::exp(center),
+          {std::exp(center - std::sqrt(down) / weights), std::exp(center + std::sqrt(up) / weights)}};
+}
+
+/// What an interval of a speedup says. "Different" needs an interval outside [1 - margin, 1 + margin].
+enum class comparison { faster, slower, same, ambiguous };
+
+inline constexpr std::string_view to_string(comparison c) {
+  constexpr std::string_view names[] = {"faster", "slower", "same", "ambiguous"};
+  return names[static_cast<std::size_t>(c)];
+}
+
+inline comparison compare(const interval& speedup, double margin = 0.01) {
+  if (speedup.low > 1 + margin) return comparison::faster;
+  if (speedup.high < 1 - margin) return comparison::slower;
+  if (speedup.low >= 1 - margin && speedup.high <= 1 + margin) return comparison::same;
+  return comparison::ambiguous;
+}
+
+}  // namespace kevo

@@ -1,0 +1,120 @@
+// links: core
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/evaluate/statistics.hpp>
+#include <kevo/random.hpp>
+
+using doctest::Approx;
+
+TEST_CASE("quantiles agree with a brute-force definition") {
+  CHECK(std::isnan(kevo::median({})));
+  CHECK(kevo::median({3}) == 3);
+  CHECK(kevo::median({4, 1, 3, 2}) == 2.5);
+  CHECK(kevo::quantile({10, 20, 30, 40, 50}, 0.25) == 20);
+  CHECK(kevo::quantile({1, 2}, 0.9) == Approx(1.9));
+  CHECK(kevo::quantile({1, 2}, 2.0) == 2);
+}
+
+TEST_CASE("Student's t agrees with the published table") {
+  CHECK(kevo::student_t(0.05, 1) == Approx(12.7062).epsilon(1e-5));
+  CHECK(kevo::student_t(0.05, 4) == Approx(2.7764).epsilon(1e-4));
+  CHECK(kevo::student_t(0.01, 9) == Approx(3.2498).epsilon(1e-4));
+  CHECK(kevo::student_t(0.10, 30) == Approx(1.6973).epsilon(1e-4));
+  CHECK(kevo::student_t(0.05, 1e7) == Approx(1.95996).epsilon(1e-4));
+  CHECK(kevo::incomplete_beta(2, 3, 0.4) == Approx(0.5248));  // 1 - sum of a binomial
+}
+
+TEST_CASE("the looks of an alpha spending plan sum to alpha") {
+  for (const int looks : {1, 2, 3, 5}) {
+    double sum = 0;
+    for (int look = 1; look <= looks; ++look) {
+      CHECK(kevo::alpha_of_look(0.05, look, looks) > 0);
+      sum += kevo::alpha_of_look(0.05, look, looks);
+    }
+    CHECK(sum == Approx(0.05));
+  }
+}
+
+TEST_CASE("the geometric mean of workloads") {
+  using kevo::weighted_estimate;
+  const std::vector<weighted_estimate> two = {{{2, {1.9, 2.1}}, 1}, {{8, {7.9, 8.1}}, 1}};
+  const auto mean = kevo::geometric_mean(two);
+  CHECK(mean.value == Approx(4));
+  CHECK(mean.range.low < 4);
+  CHECK(mean.range.high > 4);
+  CHECK(mean.range.low > 4 * 1.9 / 2);  // errors average out: narrower than the widest part
+  const std::vector<weighted_estimate> weighted = {{{2, {2, 2}}, 3}, {{32, {32, 32}}, 1}};
+  CHECK(kevo::geometric_mean(weighted).value == Approx(4));
+  CHECK(kevo::geometric_mean(weighted).range.low == Approx(4));
+  const std::vector<weighted_estimate> failed = {{{2, {2, 2}}, 1}, {{0, {0, 0}}, 1}};
+  CHECK(kevo::geometric_mean(failed).value == 0);
+  CHECK(kevo::geometric_mean({}).value == 0);
+}
+
+TEST_CASE("the share of intervals that miss stays near alpha, for several kinds of noise") {
+  kevo::rng random(11);
+  const auto missed = [&](int n, double autocorrelation, bool heavy) {
+    int misses = 0;
+    constexpr int tries = 2000;
+    for (int t = 0; t < tries; ++t) {
+      std::vector<kevo::timing_pair> pairs;
+      double state = random.normal();
+      for (int i = 0; i < n; ++i) {
+        state = autocorrelation * state + std::sqrt(1 - autocorrelation * autocorrelation) * random.normal();
+        double noise = 0.02 * state;
+        if (heavy && random.chance(0.05)) noise += 0.5 * (random.uniform() - 0.5);  // the odd interruption
+        pairs.push_back({1000, 2000 * std::exp(noise)});
+      }
+      const auto e = kevo::speedup_of(pairs, 0.05);
+      misses += e.range.low > 2 || e.range.high < 2;
+    }
+    return static_cast<double>(misses) / tries;
+  };
+  CHECK(missed(5, 0, false) < 0.07);
+  CHECK(missed(20, 0, false) < 0.07);
+  CHECK(missed(60, 0, false) < 0.07);
+  CHECK(missed(20, 0, true) < 0.07);
+  CHECK(missed(60, 0.3, false) < 0.10);  // a naive interval misses 0.16 here
+  CHECK(missed(20, 0, false) > 0.01);    // and it is not simply infinite
+}
+
+TEST_CASE("one wild block does not move the estimate") {
+  std::vector<kevo::timing_pair> pairs(30, {100, 300});
+  pairs[4].candidate_ns = 1e6;
+  const auto e = kevo::speedup_of(pairs, 0.05);
+  CHECK(e.value == Approx(3));
+  CHECK(e.range.low > 2.9);
+}
+
+TEST_CASE("too few samples say that nothing is known") {
+  const std::vector<kevo::timing_pair> pairs = {{1, 2}, {1, 2}};
+  const auto e = kevo::speedup_of(pairs, 0.05);
+  CHECK(e.value == Approx(2));
+  CHECK(e.range.low == 0);
+  CHECK(std::isinf(e.range.high));
+  CHECK(kevo::compare(e.range) == kevo::comparison::ambiguous);
+  CHECK(kevo::speedup_of({}, 0.05).value == 0);
+}
+
+TEST_CASE("different needs an interval outside the margin") {
+  using kevo::comparison;
+  CHECK(kevo::compare({1.011, 1.2}) == comparison::faster);
+  CHECK(kevo::compare({1.005, 1.2}) == comparison::ambiguous);
+  CHECK(kevo::compare({0.995, 1.005}) == comparison::same);
+  CHECK(kevo::compare({0.9, 0.98}) == comparison::slower);
+}
+
+TEST_CASE("correlation of neighbours") {
+  std::vector<double> up;
+  std::vector<double> zigzag;
+  for (int i = 0; i < 50; ++i) {
+    up.push_back(i);
+    zigzag.push_back(i % 2);
+  }
+  CHECK(kevo::lag_one_correlation(up) > 0.9);
+  CHECK(kevo::lag_one_correlation(zigzag) < -0.9);
+  CHECK(kevo::lag_one_correlation({}) == 0);
+}
