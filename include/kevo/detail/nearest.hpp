@@ -1,0 +1,71 @@
+#pragma once
+// "Did you mean": the nearest of some words, for hints in errors.
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kevo::detail {
+
+/// Levenshtein's distance in bytes: insertions, deletions and substitutions. O(|a| |b|) time, O(|b|) memory.
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+/// The word nearest to `word`, if one is near enough to be what was meant (a third of its letters, at least
+/// 2). Words longer than 64 bytes are nobody's typing error.
+template <class Words>
+std::optional<std::string> nearest(std::string_view word, const Words& words) {
+  std::optional<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  if (word.size() > 64) return best;
+  for (const auto& candidate : words) {
+    const std::string_view view(candidate);
+    if (view.size() > 64) continue;
+    const std::size_t distance = edit_distance(word, view);
+    if (distance < best_distance && distance < view.size()) {
+      best_distance = distance;
+      best = std::string(view);
+    }
+  }
+  return best;
+}
+
+/// "did you mean 'steps'?" or, where nothing is near, "valid keys are a, b and c"; empty if there are no
+/// words.
+template <class Words>
+std::string hint_for(std::string_view word, const Words& words, std::string_view what = "valid keys") {
+  if (const auto near = nearest(word, words)) return "did you mean '" + *near + "'?";
+  std::string list;
+  std::size_t count = 0;
+  for (const auto& candidate : words) {
+    if (++count > 24) return std::string(what) + ": " + list + ", ...";
+    list += (list.empty() ? "" : ", ") + std::string(std::string_view(candidate));
+  }
+  return list.empty() ? std::string() : std::string(what) + ": " + list;
+}
+
+/// `text` for a message: control bytes become '?', and at most `limit` bytes are shown.
+inline std::string shown(std::string_view text, std::size_t limit = 60) {
+  std::string result;
+  for (const char c : text.substr(0, limit)) {
+    result += (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) ? '?' : c;
+  }
+  return text.size() > limit ? result + "..." : result;
+}
+
+}  // namespace kevo::detail

@@ -1,0 +1,60 @@
+#pragma once
+// Element types. Names are open strings in tasks; this table holds what kevo knows of those it can compute
+// with.
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace kevo {
+
+/// What kind of number an element is.
+enum class dtype_kind { real, integer, unsigned_integer, boolean };
+
+/// One element type.
+struct dtype_info {
+  std::string_view name;  ///< "float32"
+  std::size_t size = 0;   ///< [bytes]
+  dtype_kind kind = dtype_kind::real;
+  /// u: half the distance from 1 to the next number, the largest relative error of one rounding to nearest; 0
+  /// for integers.
+  double unit_roundoff = 0;
+  std::string_view cpp_type;  ///< how a C++ candidate sees one element: float16 and bfloat16 are 16-bit words
+};
+
+/// All element types that kevo computes with.
+inline constexpr std::array<dtype_info, 13> dtypes = {{
+    {"float64", 8, dtype_kind::real, 0x1p-53, "double"},
+    {"float32", 4, dtype_kind::real, 0x1p-24, "float"},
+    {"float16", 2, dtype_kind::real, 0x1p-11, "std::uint16_t"},
+    {"bfloat16", 2, dtype_kind::real, 0x1p-8, "std::uint16_t"},
+    {"int64", 8, dtype_kind::integer, 0, "std::int64_t"},
+    {"int32", 4, dtype_kind::integer, 0, "std::int32_t"},
+    {"int16", 2, dtype_kind::integer, 0, "std::int16_t"},
+    {"int8", 1, dtype_kind::integer, 0, "std::int8_t"},
+    {"uint64", 8, dtype_kind::unsigned_integer, 0, "std::uint64_t"},
+    {"uint32", 4, dtype_kind::unsigned_integer, 0, "std::uint32_t"},
+    {"uint16", 2, dtype_kind::unsigned_integer, 0, "std::uint16_t"},
+    {"uint8", 1, dtype_kind::unsigned_integer, 0, "std::uint8_t"},
+    {"bool", 1, dtype_kind::boolean, 0, "bool"},
+}};
+
+/// Types that FlashInfer-Bench has and kevo does not compute with yet.
+inline constexpr std::array<std::string_view, 3> planned_dtypes = {"float8_e4m3fn", "float8_e5m2",
+                                                                   "float4_e2m1"};
+
+/// The entry of `name`; nothing if kevo does not know it.
+inline constexpr std::optional<dtype_info> find_dtype(std::string_view name) {
+  for (const auto& entry : dtypes) {
+    if (entry.name == name) return entry;
+  }
+  return std::nullopt;
+}
+
+/// True for the integer types, signed or not, and bool: values that an oracle keeps exactly.
+inline constexpr bool is_exact(const dtype_info& type) {
+  return type.kind != dtype_kind::real;
+}
+
+}  // namespace kevo
