@@ -1,0 +1,82 @@
+#pragma once
+// Builds a candidate to a shared object: a sandboxed compiler that sees this one source and its own
+// toolchain.
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <kevo/program.hpp>
+
+#include "fitness/build/gate.hpp"
+#include "fitness/process/process.hpp"
+
+namespace kevo {
+
+/// What to build.
+struct build_request {
+  kevo::program source;
+  /// Trusted text, compiled as kevo_entry.cpp; it #includes the candidate's main file by its path. Empty: the
+  /// candidate's main file itself is compiled.
+  std::string entry_text;
+  std::string compiler = "g++";  ///< a name that is looked up in PATH, or an absolute path
+  std::vector<std::string> flags = {"-O3", "-march=native"};  ///< from the config, never from a candidate
+  std::vector<std::string> link;                              ///< arguments after the source, such as "-lm"
+};
+
+/// What became of it. A failed build is a value; `object_path` belongs to the cache and must not be changed.
+struct build_result {
+  bool ok = false;
+  bool cached = false;
+  std::string object_path;
+  std::string
+      diagnostics;  ///< the compiler's standard error, capped, paths as the candidate's author knows them
+  std::vector<std::string> reasons;  ///< short, one per failure: "the compiler timed out after 60 s", ...
+  exit_report report;                ///< of the last try; not kept in the cache
+  double wall_s = 0;                 ///< what this call took, all tries together
+};
+
+/// How builds are done.
+struct compiler_settings {
+  std::string cache_folder;  ///< private to the controller; made if it does not exist; empty: no cache is
+                             ///< kept on disk
+  sandbox_mode sandbox = sandbox_mode::required;
+  process_limits limits = default_limits();
+  std::uint64_t object_bytes = 64U << 20U;  ///< largest object that is accepted
+  std::uint64_t diagnostics_bytes = 64U << 10U;
+  /// Folders and files of the toolchain that candidates must not see (header-only libraries would be a
+  /// "kernel").
+  std::vector<std::string> hidden = {"/usr/include/eigen3", "/usr/include/boost",
+                                     "/usr/include/x86_64-linux-gnu/cblas.h"};
+  std::vector<int> cpus;  ///< processors that builds may use; empty: any
+
+  /// 60 s, 4 GB of address space, 64 processes, 256 MB a file, 1 MB of output.
+  static process_limits default_limits();
+};
+
+/// Builds candidates. Thread-safe; builds of the same key at the same time are done once.
+class compiler {
+ public:
+  /// @param gate pauses the builds while a time is taken; may be null. Must outlive this.
+  /// @throws kevo::error (environment) if the cache's folder cannot be used or the sandbox is refused
+  explicit compiler(compiler_settings settings, build_gate* gate = nullptr);
+  compiler(compiler&&) noexcept;
+  compiler& operator=(compiler&&) noexcept;
+  ~compiler();
+
+  /// Builds, or answers from the cache (failures too). A time-out or lack of memory is tried once more.
+  /// @throws kevo::error: environment (no compiler, no disk, the sandbox fails), interrupted (`stop`)
+  build_result build(const build_request& request, std::stop_token stop = {});
+
+  /// The whole first line of `compiler --version`, by which the cache knows it.
+  /// @throws kevo::error (environment) if there is no such compiler
+  std::string version_of(const std::string& compiler);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace kevo

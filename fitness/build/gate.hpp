@@ -1,0 +1,59 @@
+#pragma once
+// Where cores are few, compilers stand still while a time is taken.
+
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+#include "fitness/process/process.hpp"
+
+namespace kevo {
+
+/// The running builds, which a measurer can pause all at once. Thread-safe; must outlive its guards and
+/// builds.
+class build_gate {
+ public:
+  /// Keeps every build stopped while it lives.
+  class pause_guard {
+   public:
+    pause_guard() = default;
+    explicit pause_guard(build_gate& gate) : gate_(&gate) {}
+    pause_guard(pause_guard&& other) noexcept : gate_(other.gate_) { other.gate_ = nullptr; }
+    pause_guard& operator=(pause_guard&& other) noexcept {
+      std::swap(gate_, other.gate_);
+      return *this;
+    }
+    pause_guard(const pause_guard&) = delete;
+    pause_guard& operator=(const pause_guard&) = delete;
+    ~pause_guard() {
+      if (gate_ != nullptr) gate_->resume_all();
+    }
+
+   private:
+    build_gate* gate_ = nullptr;
+  };
+
+  /// Stops all running builds; returns when every process of each is confirmed to stand still. New builds
+  /// wait. Several measurers may hold guards; builds go on when the last is gone. A build that cannot be
+  /// stopped is killed.
+  [[nodiscard]] pause_guard pause_all();
+
+  /// `launch` and `wait` under the gate.
+  /// @throws kevo::error (interrupted) if `stop` came before the start, else what `launch` throws
+  exit_report run(const launch_spec& spec, std::stop_token stop = {});
+
+  /// Builds that run now, paused or not.
+  std::size_t running() const;
+
+ private:
+  void resume_all();
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  int pauses_ = 0;
+  int launching_ = 0;
+  std::vector<child_process*> builds_;
+};
+
+}  // namespace kevo

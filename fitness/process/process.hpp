@@ -1,0 +1,151 @@
+#pragma once
+// Supervised processes: started in a sandbox, bounded in every resource, paused, and ended with all they
+// started.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+#include "fitness/process/freezer.hpp"
+
+namespace kevo {
+
+/// What a process may use. Zero means "no limit" unless said otherwise.
+struct process_limits {
+  double wall_s = 60;              ///< [s] real time from the start; paused time does not count
+  double cpu_s = 0;                ///< [s] processor time of each process, rounded up to whole seconds
+  std::uint64_t memory_bytes = 0;  ///< address space of each process (RLIMIT_AS); leave 0 for ASan builds
+  std::uint64_t data_bytes = 0;    ///< private writable memory of each process (RLIMIT_DATA)
+  int processes = 0;               ///< processes and threads of the whole tree together (RLIMIT_NPROC)
+  int open_files = 256;            ///< RLIMIT_NOFILE
+  std::uint64_t file_bytes = 0;    ///< size of each file it writes (RLIMIT_FSIZE)
+  std::uint64_t stack_bytes = 0;   ///< main thread's stack (RLIMIT_STACK); 0 keeps the inherited one
+  std::uint64_t output_bytes =
+      1U << 20U;  ///< each of stdout and stderr; more ends the process; never unlimited
+  std::uint64_t scratch_bytes = 64U << 20U;  ///< size of the private /tmp inside a sandbox; 0 gives none
+};
+
+/// A file or folder of the host that is seen inside the sandbox. A read-only file that the sandbox's user may
+/// not reach on the host is handed over as a copy; such a folder is an error (environment).
+struct mount {
+  std::string host;    ///< absolute
+  std::string inside;  ///< absolute
+  bool writable = false;
+  bool optional = false;  ///< left out without complaint if the host has no such path
+};
+
+/// required: refuse if a layer of the sandbox is missing; best: do with what is there; off: limits only.
+enum class sandbox_mode : std::uint8_t { required, best, off };
+
+/// Which system calls a process keeps. `worker` is what holds before it locks itself down (lock_down.hpp).
+enum class syscall_policy : std::uint8_t { builder, worker, command };
+
+/// What to start.
+struct launch_spec {
+  /// argv[0] is a path as seen inside. Outside of a sandbox (see `contains`) arguments that begin with the
+  /// inside path of a mount are translated to the host's.
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  ///< "NAME=value"; nothing else is inherited
+  std::string directory = "/";           ///< working directory, as seen inside
+  std::vector<mount> mounts;             ///< all that is seen of the host, besides /dev/null, zero, urandom
+  std::vector<std::pair<int, int>> file_descriptors;  ///< (ours, theirs); theirs >= 3; all others are closed
+  process_limits limits;
+  sandbox_mode sandbox = sandbox_mode::required;
+  syscall_policy policy = syscall_policy::builder;
+  std::vector<int> cpus;       ///< processors it may run on; empty: any
+  std::string standard_input;  ///< what it reads from standard input
+};
+
+enum class exit_kind : std::uint8_t {
+  exited,           ///< by itself; `code` says how
+  signalled,        ///< by `signal`; SIGSYS means that the system call filter ended it
+  timed_out,        ///< wall or processor limit
+  output_exceeded,  ///< wrote more than limits.output_bytes
+  cancelled,        ///< by the stop token, kill() or the destructor
+  not_started,      ///< the sandbox could not be set up or argv[0] not run; `err` says why. A fault of the
+                    ///< machine
+};
+
+/// "exited", "signalled", ...
+std::string_view to_string(exit_kind kind);
+
+/// How a process ended. Inside a sandbox an exit code above 128 counts as a signal (code - 128): bubblewrap
+/// reports both alike.
+struct exit_report {
+  exit_kind kind = exit_kind::not_started;
+  int code = 0;
+  int signal = 0;
+  std::string out;            ///< what it wrote to standard output, up to limits.output_bytes
+  std::string err;            ///< what it wrote to standard error, up to limits.output_bytes
+  double wall_s = 0;          ///< [s] real time, paused time excluded
+  double cpu_s = 0;           ///< [s] user and system time of all that was waited for
+  std::uint64_t max_rss = 0;  ///< largest resident set of one process of the tree [bytes]; 0 if unknown
+  bool ok() const { return kind == exit_kind::exited && code == 0; }
+};
+
+/// One sentence: "ended with exit code 3", "was ended by signal 11 (Segmentation fault)", ...
+std::string describe(const exit_report& report);
+
+namespace detail {
+struct process_state;
+}
+
+/// A running process and all its descendants. Output is read and limits are kept by a thread of the library,
+/// whether anybody waits or not. Move-only; the destructor ends the whole tree and returns once it is gone.
+/// Member functions may be called from several threads.
+class child_process {
+ public:
+  child_process() = default;
+  explicit child_process(std::shared_ptr<detail::process_state> state) : state_(std::move(state)) {}
+  child_process(child_process&&) noexcept = default;
+  child_process& operator=(child_process&& other) noexcept;
+  child_process(const child_process&) = delete;
+  child_process& operator=(const child_process&) = delete;
+  ~child_process();
+
+  explicit operator bool() const { return state_ != nullptr; }
+  /// Process id of the monitor: bubblewrap's, or the process itself where there is no sandbox.
+  pid_t pid() const;
+  /// The host's process id of the process that runs argv[0] itself.
+  pid_t inner_pid() const;
+  /// Whether it runs in its own namespaces.
+  bool contained() const;
+
+  /// Stops and confirms one process fast: the inner one alone. For a process that cannot fork.
+  freezer inner_freezer() const;
+
+  /// Stops every process of the tree and returns when all are confirmed to stand still. The wall limit stands
+  /// still, too. Calls nest: as many resumes as pauses.
+  /// @throws kevo::error (environment) if the tree cannot be stopped within two seconds
+  void pause();
+  /// Whether every process of the tree stands still (or has ended).
+  bool confirmed_paused() const;
+  void resume();
+
+  /// Ends the whole tree (SIGKILL). Returns at once; `wait` says when it is gone.
+  void kill();
+  /// Waits for the end; `stop` kills the tree. May be called again and gives the same report.
+  exit_report wait(std::stop_token stop = {});
+  /// The report if it has ended.
+  std::optional<exit_report> try_wait() const;
+
+ private:
+  std::shared_ptr<detail::process_state> state_;
+};
+
+/// Starts a process. With a sandbox this returns just after the process was released into its first
+/// instruction.
+/// @throws kevo::error (environment) if the sandbox or the process cannot be set up
+child_process launch(const launch_spec& spec);
+
+/// `launch` and `wait`.
+exit_report run(const launch_spec& spec, std::stop_token stop = {});
+
+}  // namespace kevo

@@ -1,0 +1,64 @@
+#pragma once
+// Which layers of the sandbox this machine offers, and which a mode would use.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fitness/process/process.hpp"
+
+namespace kevo {
+
+/// One layer, found by trying it.
+struct sandbox_layer {
+  std::string name;  ///< "bubblewrap", "user namespace", "pid namespace", "network", "seccomp", ...
+  bool in_force = false;
+  bool required = false;  ///< sandbox_mode::required refuses without it
+  std::string detail;     ///< version or how it holds; why not, and what to do, if it is missing
+};
+
+/// Tries every layer by starting a process and looking at it from outside. Takes some 20 ms; the first result
+/// is kept for the life of this process (thread-safe).
+const std::vector<sandbox_layer>& probe_sandbox();
+
+/// Tries again, for tests and `kevo doctor`.
+std::vector<sandbox_layer> probe_sandbox_again();
+
+/// Whether `launch` puts a process into namespaces of its own in this mode on this machine. False means that
+/// the paths of mounts are the host's.
+/// @throws kevo::error (environment) naming what is missing, if the mode is `required` and a required layer
+/// is
+bool contains(sandbox_mode mode);
+
+/// "bubblewrap 0.8.0, user namespace, ..., without cgroup": one line for `evaluation::context`.
+std::string describe_layers(sandbox_mode mode);
+
+/// What a built object needs at run time, read-only: the loader and exactly these libraries (names like
+/// "libm.so.6"), found where the host's loader looks. Libraries that are not named do not exist inside.
+std::vector<mount> runtime_mounts(const std::vector<std::string>& libraries);
+/// The C and C++ libraries and libgomp.
+std::vector<mount> runtime_mounts();
+
+/// What a compiler needs, read-only: binaries, headers and libraries of its prefix and of /usr, and neither
+/// /usr/share nor /usr/local, where other people's files may lie.
+std::vector<mount> toolchain_mounts(const std::string& compiler);
+
+/// A fresh folder that a sandboxed process may write if `for_sandbox` (it belongs to the sandbox's user
+/// then). Removed, with all it holds, by the destructor; symbolic links are not followed.
+class scratch_folder {
+ public:
+  explicit scratch_folder(bool for_sandbox = true);
+  scratch_folder(scratch_folder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  scratch_folder& operator=(scratch_folder&&) = delete;
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder();
+  const std::string& path() const { return path_; }
+  /// A folder inside it, with the same owner.
+  std::string folder(std::string_view name) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace kevo
