@@ -2,6 +2,7 @@
 // The population: columns of everything that selection needs to know of every candidate, kept in memory.
 // Edges are the search graph's (search_graph.hpp); niches are the archive's.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -38,8 +39,8 @@ class population {
     return static_cast<candidate_id>(rows_.size() - 1);
   }
 
-  /// Records a finished evaluation; `score` counts only if the outcome is valid and it is positive. O(sqrt n)
-  /// worst.
+  /// Records a finished evaluation; `score` counts only if the outcome is valid and it is positive
+  /// and finite. O(log n).
   void evaluate(candidate_id id, outcome result, double score) {
     population_row& r = rows_[id];
     if (ranks(r)) ranking_.erase(id, r.score);
@@ -52,18 +53,18 @@ class population {
 
   /// How many candidates are valid, with a positive score.
   std::size_t ranked() const { return ranking_.size(); }
-  /// The candidate of a rank, 0 the best; equal scores: the older one first. O(sqrt n) worst.
+  /// The candidate of a rank, 0 the best; equal scores: the older one first. O(log n).
   candidate_id nth_best(std::size_t rank) const { return ranking_.nth(rank); }
-  /// The rank of a ranked candidate. O(sqrt n) worst.
+  /// The rank of a ranked candidate. O(log n).
   std::size_t rank_of(candidate_id id) const { return ranking_.rank(id, rows_[id].score); }
   /// Sum of the scores of all ranked candidates.
   double total_score() const { return ranking_.total(); }
-  /// The ranked candidate at which the running sum of scores (best first) passes `mass`. O(sqrt n) worst.
+  /// The ranked candidate at which the running sum of scores (best first) passes `mass`. O(log n).
   candidate_id at_mass(double mass) const { return ranking_.at_mass(mass); }
 
  private:
   static bool ranks(const population_row& r) {
-    return r.evaluated && r.outcome == outcome::valid && r.score > 0;
+    return r.evaluated && r.outcome == outcome::valid && r.score > 0 && std::isfinite(r.score);
   }
 
   std::vector<population_row> rows_;

@@ -1,5 +1,5 @@
 #pragma once
-// An order-statistic set of (score, id), best first.
+// An order-statistic set of (score, id), best first, with sums of scores.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,39 +9,187 @@
 
 namespace kevo::detail {
 
-/// Candidates ordered by falling score, equal scores by rising id.
+/// Candidates ordered by falling score, equal scores by rising id. Scores are finite and not negative.
+///
+/// Sorted chunks of at most 256 entries under a binary tree of counts and masses. Every operation costs
+/// O(log n) plus work within one chunk; about once in 128 insertions a chunk splits, which moves the
+/// n/128 chunk headers. Masses are recomputed from the entries on the path that changed and never added to,
+/// so that they cannot drift however long a run lasts.
 class ranking {
  public:
   using id_type = std::uint32_t;
 
-  std::size_t size() const { return order_.size(); }
-  double total() const { return total_; }
+  std::size_t size() const { return tree_.empty() ? 0 : tree_[1].count; }
+  bool empty() const { return size() == 0; }
+  /// Sum of all scores.
+  double total() const { return tree_.empty() ? 0 : tree_[1].mass; }
 
+  /// Adds a pair that is not in the set.
   void insert(id_type id, double score) {
-    order_.insert(std::lower_bound(order_.begin(), order_.end(), key(id, score)), key(id, score));
-    total_ += score;
-  }
-  void erase(id_type id, double score) {
-    order_.erase(std::lower_bound(order_.begin(), order_.end(), key(id, score)));
-    total_ -= score;
-  }
-  id_type nth(std::size_t rank) const { return order_[rank].second; }
-  std::size_t rank(id_type id, double score) const {
-    return static_cast<std::size_t>(std::lower_bound(order_.begin(), order_.end(), key(id, score)) -
-                                    order_.begin());
-  }
-  id_type at_mass(double mass) const {
-    for (const auto& [negative, id] : order_) {
-      mass += negative;
-      if (mass < 0) return id;
+    const entry added{score, id};
+    if (chunks_.empty()) {
+      chunks_.emplace_back().reserve(capacity);
+      last_.push_back(added);
+      leaves_ = 1;
+      tree_.assign(2, {});
     }
-    return order_.back().second;
+    const std::size_t c = std::min(chunk_of(added), chunks_.size() - 1);
+    auto& entries = chunks_[c];
+    entries.insert(std::lower_bound(entries.begin(), entries.end(), added, before), added);
+    last_[c] = entries.back();
+    if (entries.size() < capacity) {
+      refresh(c);
+    } else {
+      split(c);
+    }
+  }
+
+  /// Takes out a pair that is in the set; does nothing if it is not.
+  void erase(id_type id, double score) {
+    const entry gone{score, id};
+    const std::size_t c = chunk_of(gone);
+    if (c == chunks_.size()) return;
+    auto& entries = chunks_[c];
+    const auto it = std::lower_bound(entries.begin(), entries.end(), gone, before);
+    if (it == entries.end() || before(gone, *it)) return;
+    entries.erase(it);
+    if (!entries.empty()) last_[c] = entries.back();
+    if (entries.empty() || merges(c)) {
+      absorb(c);
+    } else {
+      refresh(c);
+    }
+  }
+
+  /// The id of rank `rank` < size(), 0 the best.
+  id_type nth(std::size_t rank) const {
+    std::size_t at = 1;
+    while (at < leaves_) {
+      at *= 2;
+      if (rank >= tree_[at].count) rank -= tree_[at++].count;
+    }
+    return chunks_[at - leaves_][rank].id;
+  }
+
+  /// How many entries come before the pair.
+  std::size_t rank(id_type id, double score) const {
+    const entry sought{score, id};
+    const std::size_t c = chunk_of(sought);
+    if (c == chunks_.size()) return size();
+    const auto& entries = chunks_[c];
+    auto result = static_cast<std::size_t>(std::lower_bound(entries.begin(), entries.end(), sought, before) -
+                                           entries.begin());
+    for (std::size_t at = c + leaves_; at > 1; at /= 2) {
+      if (at % 2 == 1) result += tree_[at - 1].count;
+    }
+    return result;
+  }
+
+  /// The first entry at which the running sum of scores, best first, exceeds `mass`; the last one if none
+  /// does. Not for empty sets.
+  id_type at_mass(double mass) const {
+    std::size_t at = 1;
+    while (at < leaves_) {
+      at *= 2;
+      if (mass >= tree_[at].mass && tree_[at + 1].count > 0) mass -= tree_[at++].mass;
+    }
+    const auto& entries = chunks_[at - leaves_];
+    for (const entry& e : entries) {
+      mass -= e.score;
+      if (mass < 0) return e.id;
+    }
+    return entries.back().id;
   }
 
  private:
-  static std::pair<double, id_type> key(id_type id, double score) { return {-score, id}; }
-  std::vector<std::pair<double, id_type>> order_;
-  double total_ = 0;
+  struct entry {
+    double score;
+    id_type id;
+  };
+  struct node {
+    std::size_t count = 0;
+    double mass = 0;
+  };
+  static constexpr std::size_t capacity = 256;
+
+  static bool before(const entry& a, const entry& b) {
+    return a.score > b.score || (a.score == b.score && a.id < b.id);
+  }
+
+  /// The first chunk whose last entry does not come before `e`; the number of chunks if there is none.
+  std::size_t chunk_of(const entry& e) const {
+    return static_cast<std::size_t>(std::lower_bound(last_.begin(), last_.end(), e, before) - last_.begin());
+  }
+
+  static node sum(const std::vector<entry>& entries) {
+    double lanes[4] = {0, 0, 0, 0};  // a fixed order of additions that does not wait for the previous one
+    for (std::size_t i = 0; i < entries.size(); ++i) lanes[i % 4] += entries[i].score;
+    return {entries.size(), (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])};
+  }
+
+  void combine(std::size_t at) {
+    const node &left = tree_[2 * at], &right = tree_[2 * at + 1];
+    tree_[at] = {left.count + right.count, left.mass + right.mass};
+  }
+
+  void refresh(std::size_t c) {
+    std::size_t at = c + leaves_;
+    tree_[at] = sum(chunks_[c]);
+    while ((at /= 2) >= 1) combine(at);
+  }
+
+  bool merges(std::size_t c) const {
+    return c + 1 < chunks_.size() && chunks_[c].size() + chunks_[c + 1].size() < capacity / 2;
+  }
+
+  /// Drops chunk `c` after handing what it still holds to its successor.
+  void absorb(std::size_t c) {
+    const auto at = static_cast<std::ptrdiff_t>(c);
+    if (!chunks_[c].empty()) {
+      chunks_[c + 1].insert(chunks_[c + 1].begin(), chunks_[c].begin(), chunks_[c].end());
+      tree_[c + 1 + leaves_] = sum(chunks_[c + 1]);
+    }
+    chunks_.erase(chunks_.begin() + at);
+    last_.erase(last_.begin() + at);
+    const auto leaf = tree_.begin() + static_cast<std::ptrdiff_t>(leaves_);
+    std::move(leaf + at + 1, tree_.end(), leaf + at);
+    tree_.back() = {};
+    combine_all();
+  }
+
+  void combine_all() {
+    for (std::size_t at = leaves_ - 1; at >= 1; --at) combine(at);
+  }
+
+  void split(std::size_t c) {
+    auto& full = chunks_[c];
+    // Runs that only grow at one end would leave every chunk half full, so the end chunks split unevenly.
+    const std::size_t cut = c + 1 == chunks_.size() ? capacity * 7 / 8 : c == 0 ? capacity / 8 : capacity / 2;
+    std::vector<entry> upper;
+    upper.reserve(capacity);
+    upper.assign(full.begin() + static_cast<std::ptrdiff_t>(cut), full.end());
+    full.resize(cut);
+    last_[c] = full.back();
+    last_.insert(last_.begin() + static_cast<std::ptrdiff_t>(c) + 1, upper.back());
+    chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(c) + 1, std::move(upper));
+    if (chunks_.size() > leaves_) {
+      std::vector<node> wider(4 * leaves_);
+      std::copy(tree_.begin() + static_cast<std::ptrdiff_t>(leaves_), tree_.end(),
+                wider.begin() + static_cast<std::ptrdiff_t>(2 * leaves_));
+      tree_ = std::move(wider);
+      leaves_ *= 2;
+    }
+    const auto leaf = tree_.begin() + static_cast<std::ptrdiff_t>(leaves_ + c);
+    std::move_backward(leaf + 1, tree_.end() - 1, tree_.end());
+    leaf[0] = sum(chunks_[c]);
+    leaf[1] = sum(chunks_[c + 1]);
+    combine_all();
+  }
+
+  std::vector<std::vector<entry>> chunks_;
+  std::vector<entry> last_;  // of each chunk, contiguous for the search
+  std::vector<node> tree_;   // 1 the root, children of i are 2i and 2i + 1, leaves from leaves_
+  std::size_t leaves_ = 0;
 };
 
 }  // namespace kevo::detail
