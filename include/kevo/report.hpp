@@ -75,6 +75,7 @@ struct champion_crowned {
 /// The search ended; nothing follows but results of jobs that were still out.
 struct search_stopped {
   std::string reason;
+  bool external = false;  ///< by whoever drives the search (Ctrl-C), not by its stop rule or a dead end
 };
 /// The search goes on after it had stopped (more budget) or after its process had died.
 struct search_resumed {

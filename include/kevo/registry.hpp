@@ -1,0 +1,128 @@
+#pragma once
+// The registry: names in a config -> plug-ins. Shipped models and shared objects register themselves the same
+// way.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kevo/archive.hpp>
+#include <kevo/detail/nearest.hpp>
+#include <kevo/error.hpp>
+#include <kevo/evaluate.hpp>
+#include <kevo/portfolio.hpp>
+#include <kevo/select.hpp>
+#include <kevo/settings.hpp>
+#include <kevo/stop.hpp>
+#include <kevo/task.hpp>
+#include <kevo/vary.hpp>
+#include <kevo/version.hpp>
+
+namespace kevo {
+
+class registry;
+
+/// What a factory may build on.
+struct build_context {
+  std::shared_ptr<const kevo::task> task;  ///< null while a config is only described
+  std::string directory;                   ///< of the config file: relative paths start here
+  std::string run_directory;               ///< of the run; empty for evaluations outside a run
+  std::uint64_t seed = 1;
+  std::size_t builds = 1;             ///< how many evaluations will be asked for at once
+  const registry* plugins = nullptr;  ///< for plug-ins made of others (any_of, islands)
+};
+
+/// Factories of one role, by name.
+template <class T>
+class plugin_table {
+ public:
+  using factory = std::function<T(settings&, const build_context&)>;
+
+  /// Adds a plug-in; a name that is taken is an error. `doc` is one line for the reference.
+  void add(std::string name, factory make, std::string doc = {}) {
+    if (!entries_.try_emplace(name, entry{std::move(make), std::move(doc)}).second) {
+      throw error(error_code::input, "a plug-in named '" + name + "' is registered already", {},
+                  "give it another name");
+    }
+  }
+  bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : entries_) all.push_back(name);
+    return all;
+  }
+  std::string doc(std::string_view name) const {
+    const auto it = entries_.find(name);
+    return it == entries_.end() ? std::string() : it->second.doc;
+  }
+  /// Makes the plug-in that `reader`'s key `key` names. Unknown names are errors that name the nearest known
+  /// one.
+  T make(settings& reader, const build_context& context, const std::string& key = "type",
+         std::optional<std::string> def = std::nullopt) const {
+    const std::string name =
+        reader.text(key, {.def = std::move(def), .doc = "which plug-in", .one_of = names()});
+    return make_named(name, reader, context);
+  }
+  T make_named(std::string_view name, settings& reader, const build_context& context) const {
+    return entries_.find(name)->second.make(reader, context);
+  }
+
+ private:
+  struct entry {
+    factory make;
+    std::string doc;
+  };
+  std::map<std::string, entry, std::less<>> entries_;
+};
+
+/// All plug-ins of a program. Not thread-safe; filled before a run starts.
+class registry {
+ public:
+  plugin_table<any_selector> selectors;
+  plugin_table<any_variation> operators;
+  plugin_table<any_portfolio> portfolios;
+  plugin_table<any_archive> archives;
+  plugin_table<any_fitness> fitness;
+  /// A stop rule is named by its key: `{evaluations: 400}`; its factory reads that key.
+  plugin_table<any_stop_rule> stop_rules;
+
+  /// The stop rule that the one rule key of `reader` names.
+  any_stop_rule make_stop_rule(settings& reader, const build_context& context) const {
+    std::string found;
+    for (const auto& key : reader.keys()) {
+      if (!stop_rules.contains(key)) continue;
+      if (!found.empty())
+        reader.fail(key, "two rules in one map", "put them into a list: any: [{...}, {...}]");
+      found = key;
+    }
+    if (found.empty()) {
+      const auto keys = reader.keys();
+      const std::string wrong = keys.empty() ? std::string() : keys.front();
+      reader.fail(wrong, "no such stop rule", "known: " + joined(stop_rules.names()));
+    }
+    return stop_rules.make_named(found, reader, context);
+  }
+
+ private:
+  static std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+};
+
+}  // namespace kevo
+
+/// A plug-in is a shared object with this entry point, named under `plugins:` in a config. `KEVO_PLUGIN` also
+/// emits the tag by which the program refuses one that was built against other headers.
+#define KEVO_PLUGIN(reg)                        \
+  extern "C" int kevo_plugin_abi() {            \
+    return KEVO_PLUGIN_ABI;                     \
+  }                                             \
+  extern "C" void kevo_plugin(kevo::registry&); \
+  extern "C" void kevo_plugin(kevo::registry& reg)
