@@ -1,0 +1,122 @@
+#pragma once
+// The one annotation syntax of candidate sources, in every language whose comments start with // or #:
+//
+//   #define BM 64   // kevo: {16, 32, 64, 128}        a tunable: one literal, and the values it may take
+//   constexpr int UNROLL = 4;  // kevo: {1..8 step 1}
+//   BLOCK = 64  # kevo: {32, 64}
+//   // kevo: require BM * BN <= 16384                 a condition over tunables
+//   // kevo: begin inner_loop  ...  // kevo: end inner_loop
+//   // kevo: launch | when | for | memset | workspace | tensormap ...   kept as text for who launches the
+//   kernel
+//
+// OpenEvolve's EVOLVE-BLOCK-START and EVOLVE-BLOCK-END are regions named evolve_block_1, evolve_block_2, ...
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kevo/detail/annotation_parser.hpp>
+#include <kevo/detail/annotation_types.hpp>
+#include <kevo/detail/nearest.hpp>
+#include <kevo/error.hpp>
+#include <kevo/program.hpp>
+
+namespace kevo {
+
+/// Reads all annotations of a text. Throws kevo::error (input) with `file`, line and column for an unknown
+/// directive, a malformed domain, a value outside its domain, a condition over anything but integer tunables,
+/// and regions that are nested, repeated or left open. O(length of the text).
+annotations parse_annotations(std::string_view text, std::string_view file = {});
+
+/// Reads all files of a program together: conditions may speak of tunables in another file; names are unique
+/// over all.
+annotations parse_annotations(const program& source);
+
+/// Replaces the literals of the named tunables; every other byte stays. Throws kevo::error (input) if a name
+/// is not a tunable or a value is not in its domain.
+std::string set_tunables(std::string_view text, const std::map<std::string, std::string>& values);
+program set_tunables(const program& source, const std::map<std::string, std::string>& values);
+
+/// The text between the lines of a region.
+inline std::string_view region_text(const program& source, const source_region& region) {
+  return std::string_view(source.files.at(region.file).text).substr(region.offset, region.length);
+}
+
+/// Replaces what is between the lines of region `name`; every other byte stays. A missing newline at the end
+/// of `content` is added. Throws kevo::error (input) if there is no such region or `content` holds a line
+/// that begins or ends one.
+program replace_region(const program& source, std::string_view name, std::string_view content);
+std::string replace_region(std::string_view text, std::string_view name, std::string_view content);
+
+inline annotations parse_annotations(const program& source) {
+  detail::annotation_parser parser;
+  for (std::size_t i = 0; i < source.files.size(); ++i)
+    parser.read(source.files[i].text, i, source.files[i].path);
+  return parser.finish();
+}
+
+inline annotations parse_annotations(std::string_view text, std::string_view file) {
+  detail::annotation_parser parser;
+  parser.read(text, 0, file);
+  return parser.finish();
+}
+
+inline program set_tunables(const program& source, const std::map<std::string, std::string>& values) {
+  const annotations found = parse_annotations(source);
+  std::vector<std::string> names;
+  for (const auto& t : found.tunables) names.push_back(t.name);
+  for (const auto& [name, value] : values) {
+    const tunable* t = found.find_tunable(name);
+    if (t == nullptr) {
+      throw error(error_code::input, "there is no tunable '" + detail::shown(name) + "'", {},
+                  detail::hint_for(name, names, "tunables"));
+    }
+    if (std::find(t->domain.begin(), t->domain.end(), value) == t->domain.end()) {
+      throw error(error_code::input,
+                  "the value " + detail::shown(value) + " is not in the domain of '" + name + "'",
+                  {source.files[t->file].path, t->line, t->column, {}});
+    }
+  }
+  program result = source;
+  // Backwards: replacing does not move what stands before.
+  for (auto t = found.tunables.rbegin(); t != found.tunables.rend(); ++t) {
+    const auto value = values.find(t->name);
+    if (value != values.end()) result.files[t->file].text.replace(t->offset, t->value.size(), value->second);
+  }
+  return result;
+}
+
+inline std::string set_tunables(std::string_view text, const std::map<std::string, std::string>& values) {
+  return set_tunables(single_file_program("", "", std::string(text)), values).files.front().text;
+}
+
+inline program replace_region(const program& source, std::string_view name, std::string_view content) {
+  const annotations found = parse_annotations(source);
+  const source_region* region = found.find_region(name);
+  if (region == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& r : found.regions) names.push_back(r.name);
+    throw error(error_code::input, "there is no region '" + detail::shown(name) + "'", {},
+                detail::hint_for(name, names, "regions"));
+  }
+  program result = source;
+  std::string inserted(content);
+  if (!inserted.empty() && inserted.back() != '\n') inserted += '\n';
+  result.files[region->file].text.replace(region->offset, region->length, inserted);
+  const annotations after = parse_annotations(result);
+  const source_region* replaced = after.find_region(name);
+  if (after.regions.size() != found.regions.size() || replaced == nullptr ||
+      replaced->length != inserted.size()) {
+    throw error(error_code::input,
+                "the new text of region '" + std::string(name) + "' begins or ends a region itself");
+  }
+  return result;
+}
+
+inline std::string replace_region(std::string_view text, std::string_view name, std::string_view content) {
+  return replace_region(single_file_program("", "", std::string(text)), name, content).files.front().text;
+}
+
+}  // namespace kevo

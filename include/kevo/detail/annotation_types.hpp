@@ -1,0 +1,82 @@
+#pragma once
+// What annotations say, as values; include <kevo/annotation.hpp>.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <kevo/expression.hpp>
+
+namespace kevo {
+
+/// How a tunable's line is written.
+enum class tunable_style : std::uint8_t {
+  define,      ///< #define NAME v
+  constant,    ///< constexpr int NAME = v;  const auto NAME = v;
+  assignment,  ///< NAME = v   NAME: type = v
+};
+
+/// One literal that may be replaced by another value of its domain.
+struct tunable {
+  std::string name;
+  std::string value;  ///< the literal as written
+  std::vector<std::string>
+      domain;               ///< the literals it may take, in the order of the annotation; holds `value`
+  std::size_t current = 0;  ///< index of `value` in `domain`
+  tunable_style style = tunable_style::assignment;
+  std::size_t file = 0;    ///< index of the program's file
+  int line = 0;            ///< 1-based
+  int column = 0;          ///< of the literal's first character, 1-based, in bytes
+  std::size_t offset = 0;  ///< of the literal in the file's text; it is value.size() bytes long
+};
+
+/// A condition over tunables that every valid setting fulfils.
+struct requirement {
+  expression condition;
+  std::size_t file = 0;
+  int line = 0;
+};
+
+/// The lines between `begin NAME` and `end NAME`.
+struct source_region {
+  std::string name;
+  std::size_t file = 0;
+  int begin_line = 0;      ///< the line of the begin comment, 1-based
+  int end_line = 0;        ///< the line of the end comment
+  std::size_t offset = 0;  ///< of the first byte after the begin comment's line
+  std::size_t length = 0;  ///< up to the first byte of the end comment's line
+};
+
+/// A line that speaks of launching: which word it starts with, and all of it, the word included.
+struct launch_directive {
+  std::string word;  ///< "launch", "when", "for", "memset", "workspace" or "tensormap"
+  std::string text;
+  std::size_t file = 0;
+  int line = 0;
+  int column = 0;  ///< of the first character of `text`
+};
+
+/// All that the annotations of a source say, each kind in file order.
+struct annotations {
+  std::vector<tunable> tunables;
+  std::vector<requirement> requirements;
+  std::vector<source_region> regions;
+  std::vector<launch_directive> directives;
+
+  const tunable* find_tunable(std::string_view name) const {
+    for (const auto& t : tunables) {
+      if (t.name == name) return &t;
+    }
+    return nullptr;
+  }
+  const source_region* find_region(std::string_view name) const {
+    for (const auto& r : regions) {
+      if (r.name == name) return &r;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace kevo
