@@ -75,6 +75,18 @@ struct evaluation_cost {
 /// The stage a cascade came to. A later stage contains the earlier ones.
 enum class evaluation_stage : std::uint8_t { none, checked, timed_short, timed_full, confirmed };
 
+inline constexpr std::array<std::string_view, 5> evaluation_stage_names = {"none", "checked", "timed_short",
+                                                                           "timed_full", "confirmed"};
+inline constexpr std::string_view to_string(evaluation_stage s) {
+  return evaluation_stage_names[static_cast<std::size_t>(s)];
+}
+inline constexpr std::optional<evaluation_stage> parse_evaluation_stage(std::string_view name) {
+  for (std::size_t i = 0; i < evaluation_stage_names.size(); ++i) {
+    if (evaluation_stage_names[i] == name) return static_cast<evaluation_stage>(i);
+  }
+  return std::nullopt;
+}
+
 /// All that is said of a program on a task. `measures` are the descriptors an archive bins by.
 struct evaluation {
   kevo::outcome outcome = kevo::outcome::build_failed;

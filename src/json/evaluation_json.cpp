@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -17,27 +18,33 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view stage_names[] = {"none", "checked", "timed_short", "timed_full", "confirmed"};
+// How numbers are written.
+struct writer {
+  bool exact = false;
 
-json::value number(double x) {
-  return std::isfinite(x) ? json::value(x) : json::value(nullptr);
-}
-// A time or ratio of 0 means "not measured".
-json::value measured(double x) {
-  return x > 0 ? number(x) : json::value(nullptr);
-}
-json::value measured(const interval& x) {
-  if (x.low == 0 && x.high == 0) return nullptr;
-  return json::array{number(x.low), number(x.high)};
-}
-
-json::object numbers(const std::map<std::string, double>& map) {
-  json::object result;
-  for (const auto& [key, value] : map) result[key] = number(value);
-  return result;
-}
+  json::value number(double x) const {
+    if (std::isfinite(x)) return x;
+    if (!exact) return nullptr;
+    return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
+  }
+  // A time or ratio of 0 means "not measured".
+  json::value measured(double x) const {
+    const bool nothing = exact ? x == 0 && !std::signbit(x) : !(x > 0);
+    return nothing ? json::value(nullptr) : number(x);
+  }
+  json::value measured(const interval& x) const {
+    if (x.low == 0 && x.high == 0 && !std::signbit(x.low) && !std::signbit(x.high)) return nullptr;
+    return json::array{number(x.low), number(x.high)};
+  }
+  json::object numbers(const std::map<std::string, double>& map) const {
+    json::object result;
+    for (const auto& [key, value] : map) result[key] = number(value);
+    return result;
+  }
+};
 
 json::object workload_json(const workload_result& w, const evaluation_json_options& options) {
+  const writer write{options.exact};
   json::object o;
   if (w.hidden && !options.hidden_details) {
     o["hidden"] = true;
@@ -50,17 +57,17 @@ json::object workload_json(const workload_result& w, const evaluation_json_optio
   o["axes"] = std::move(axes);
   o["hidden"] = w.hidden;
   o["outcome"] = to_string(w.outcome);
-  o["time_ns"] = measured(w.time_ns);
-  o["interval_ns"] = measured(w.time_interval);
-  o["baseline_ns"] = measured(w.baseline_ns);
-  o["speedup"] = measured(w.speedup);
-  o["sol_fraction"] = measured(w.sol_fraction);
+  o["time_ns"] = write.measured(w.time_ns);
+  o["interval_ns"] = write.measured(w.time_interval);
+  o["baseline_ns"] = write.measured(w.baseline_ns);
+  o["speedup"] = write.measured(w.speedup);
+  o["sol_fraction"] = write.measured(w.sol_fraction);
   o["samples"] = w.samples.size();
-  o["weight"] = number(w.weight);
+  o["weight"] = write.number(w.weight);
   if (options.raw_samples) {
     json::array pairs;
     for (const auto& pair : w.samples)
-      pairs.push_back(json::array{number(pair.candidate_ns), number(pair.baseline_ns)});
+      pairs.push_back(json::array{write.number(pair.candidate_ns), write.number(pair.baseline_ns)});
     o["pairs"] = std::move(pairs);
   }
   return o;
@@ -78,6 +85,12 @@ const json::value* find(const json::object& o, std::string_view key) {
 
 double as_number(const json::value& v, std::string_view key) {
   if (v.is_null()) return 0;
+  if (v.is_string()) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (v.get_string() == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (v.get_string() == "inf") return infinity;
+    if (v.get_string() == "-inf") return -infinity;
+  }
   if (!v.is_number()) wrong_type(key, "a number");
   return v.to_number<double>();
 }
@@ -159,17 +172,18 @@ workload_result read_workload(const json::object& o) {
 }  // namespace
 
 std::string to_json(const evaluation& e, const evaluation_json_options& options) {
+  const writer write{options.exact};
   json::object o;
   if (!options.task.empty()) o["task"] = options.task;
   if (!options.program.empty()) o["program"] = options.program;
   o["outcome"] = to_string(e.outcome);
-  o["speedup"] = measured(e.speedup);
-  o["speedup_interval"] = measured(e.speedup_interval);
-  o["score"] = number(e.score);
-  o["sol_fraction"] = measured(e.sol_fraction);
+  o["speedup"] = write.measured(e.speedup);
+  o["speedup_interval"] = write.measured(e.speedup_interval);
+  o["score"] = write.number(e.score);
+  o["sol_fraction"] = write.measured(e.sol_fraction);
   o["baseline"] = e.baseline.empty() ? json::value(nullptr) : json::value(e.baseline);
-  o["other_speedups"] = numbers(e.other_speedups);
-  o["stage"] = stage_names[static_cast<std::size_t>(e.stage)];
+  o["other_speedups"] = write.numbers(e.other_speedups);
+  o["stage"] = to_string(e.stage);
   o["cached"] = e.cached;
   o["device"] = e.device;
   o["backend"] = e.backend;
@@ -181,8 +195,9 @@ std::string to_json(const evaluation& e, const evaluation_json_options& options)
   json::array reasons;
   for (const auto& reason : e.reasons) reasons.push_back(json::value(reason));
   o["reasons"] = std::move(reasons);
-  o["measures"] = numbers(e.measures);
-  o["cost"] = json::object{{"wall_s", number(e.cost.wall_s)}, {"device_s", number(e.cost.device_s)}};
+  o["measures"] = write.numbers(e.measures);
+  o["cost"] =
+      json::object{{"wall_s", write.number(e.cost.wall_s)}, {"device_s", write.number(e.cost.device_s)}};
   json::object context;
   for (const auto& [key, value] : e.context) context[key] = value;
   o["context"] = std::move(context);
@@ -190,7 +205,7 @@ std::string to_json(const evaluation& e, const evaluation_json_options& options)
 }
 
 evaluation evaluation_from_json(std::string_view text) {
-  const auto document = parse_json_exactly(text);
+  const auto document = parse_json_exactly(text, true);
   const auto& o = as_object(document, "evaluation");
   evaluation e;
   read(o, "outcome", e.outcome);
@@ -202,9 +217,7 @@ evaluation evaluation_from_json(std::string_view text) {
   read(o, "other_speedups", e.other_speedups);
   std::string stage;
   read(o, "stage", stage);
-  for (std::size_t i = 0; i < std::size(stage_names); ++i) {
-    if (stage_names[i] == stage) e.stage = static_cast<evaluation_stage>(i);
-  }
+  if (const auto known = parse_evaluation_stage(stage)) e.stage = *known;
   read(o, "cached", e.cached);
   read(o, "device", e.device);
   read(o, "backend", e.backend);

@@ -15,11 +15,13 @@ struct evaluation_json_options {
   bool raw_samples =
       true;  ///< the timing pairs of each workload, as `pairs`: [[candidate_ns, baseline_ns], ...]
   bool hidden_details =
-      true;  ///< sizes and numbers of hidden workloads; without them only that one passed or failed
+      true;            ///< sizes and numbers of hidden workloads; without them only that one passed or failed
+  bool exact = false;  ///< for the journal: what is not finite is "nan", "inf" or "-inf" instead of null
 };
 
 /// One JSON object on one line. Numbers that were not measured (and NaN, infinity) are null. With raw samples
-/// it is the full form, and `evaluation_from_json` gives back an equal evaluation, bit for bit.
+/// it is the full form, and `evaluation_from_json` gives back an equal evaluation, bit for bit (with `exact`
+/// also where a number is NaN or infinite).
 std::string to_json(const evaluation& e, const evaluation_json_options& options = {});
 
 /// The inverse. Absent keys and null keep their default, unknown keys are ignored (older programs read newer

@@ -76,8 +76,10 @@ error_place place_of(std::string_view text, std::size_t offset) {
 
 }  // namespace
 
-json::value parse_json_exactly(std::string_view text) {
-  json::basic_parser<exact_handler> parser{json::parse_options{}};
+json::value parse_json_exactly(std::string_view text, bool any_bytes) {
+  json::parse_options options;
+  options.allow_invalid_utf8 = any_bytes;
+  json::basic_parser<exact_handler> parser{options};
   parser.handler().stack.reset({});
   json::error_code failure;
   const std::size_t used = parser.write_some(false, text.data(), text.size(), failure);

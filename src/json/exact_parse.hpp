@@ -9,7 +9,8 @@
 
 namespace kevo {
 
-/// Parses one JSON document. Throws kevo::error (input) that names line and column of the first mistake.
-boost::json::value parse_json_exactly(std::string_view text);
+/// Parses one JSON document. Throws kevo::error (input) that names line and column of the first mistake. With
+/// `any_bytes`, strings may hold bytes that are not UTF-8: what a compiler printed is not always text.
+boost::json::value parse_json_exactly(std::string_view text, bool any_bytes = false);
 
 }  // namespace kevo

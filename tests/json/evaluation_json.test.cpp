@@ -86,6 +86,31 @@ TEST_CASE("the form for operators says nothing of a hidden workload but its outc
   CHECK(text.find(R"({"hidden":true,"outcome":"incorrect"})") != std::string::npos);
 }
 
+TEST_CASE("the exact form keeps what is not finite, signs of zero, and bytes that are not text") {
+  auto e = example();
+  const double infinity = std::numeric_limits<double>::infinity();
+  e.measures = {{"nan", std::numeric_limits<double>::quiet_NaN()},
+                {"inf", infinity},
+                {"minus", -infinity},
+                {"zero", -0.0}};
+  e.speedup = -0.0;
+  e.score = -infinity;
+  e.workloads[0].samples = {{infinity, -0.0}};
+  e.feedback = "broken \xff\xfe bytes";
+  kevo::evaluation_json_options exact;
+  exact.exact = true;
+  const auto back = kevo::evaluation_from_json(kevo::to_json(e, exact));
+  CHECK(kevo::to_json(back, exact) == kevo::to_json(e, exact));
+  CHECK(std::isnan(back.measures.at("nan")));
+  CHECK(back.measures.at("inf") == infinity);
+  CHECK(back.measures.at("minus") == -infinity);
+  CHECK(std::signbit(back.measures.at("zero")));
+  CHECK(std::signbit(back.speedup));
+  CHECK(back.score == -infinity);
+  CHECK(back.workloads[0].samples == e.workloads[0].samples);
+  CHECK(back.feedback == e.feedback);
+}
+
 TEST_CASE("text that is not an evaluation is refused with a place") {
   CHECK_THROWS_WITH_AS(kevo::evaluation_from_json("{\"outcome\":\n  nope}"), doctest::Contains("line 2"),
                        kevo::error);
