@@ -1,0 +1,210 @@
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/oracle/compare.hpp"
+#include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/generate.hpp"
+
+using doctest::Approx;
+using kevo::find_element_type;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+kevo::tolerance accumulation() {
+  kevo::tolerance t;
+  t.rule = "accumulation";
+  t.scale = "s";
+  t.factor = 4;
+  return t;
+}
+kevo::tolerance exact() {
+  kevo::tolerance t;
+  t.rule = "exact";
+  return t;
+}
+kevo::tolerance bounds(double atol = 1e-5, double rtol = 1e-5, double ratio = 1) {
+  kevo::tolerance t;
+  t.max_atol = atol;
+  t.max_rtol = rtol;
+  t.required_matched_ratio = ratio;
+  return t;
+}
+
+std::vector<std::byte> bytes_of(const char* type, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * find_element_type(type)->size);
+  kevo::store_values(*find_element_type(type), values, bytes.data());
+  return bytes;
+}
+
+kevo::output_check check(const char* type, const std::vector<double>& got, const std::vector<double>& want,
+                         const kevo::tolerance& rule, const std::vector<double>& scale = {},
+                         std::int64_t length = 1) {
+  kevo::expected_output expected;
+  expected.values = want;
+  kevo::set_bounds(expected, *find_element_type(type), rule, scale, length);
+  return kevo::check_output(*find_element_type(type), bytes_of(type, got), expected);
+}
+
+}  // namespace
+
+TEST_CASE("16-bit floating words hold what IEEE 754 and bfloat16 say") {
+  const auto word = [](const char* type, double x) {
+    std::uint16_t result = 0;
+    std::memcpy(&result, bytes_of(type, {x}).data(), 2);
+    return result;
+  };
+  CHECK(word("float16", 1.0) == 0x3c00);
+  CHECK(word("float16", -2.0) == 0xc000);
+  CHECK(word("float16", 65504.0) == 0x7bff);
+  CHECK(word("float16", 65520.0) == 0x7c00);
+  CHECK(word("float16", 0x1p-24) == 0x0001);
+  CHECK(word("float16", 1 + 0x1p-11) == 0x3c00);  // ties to even
+  CHECK(word("float16", 1 + 3 * 0x1p-11) == 0x3c02);
+  CHECK(word("float16", 1 + 0x1p-11 + 0x1p-40) == 0x3c01);  // rounded once, not twice
+  CHECK(word("float16", not_a_number) == 0x7e00);
+  CHECK(word("bfloat16", 1.0) == 0x3f80);
+  CHECK(word("bfloat16", -infinity) == 0xff80);
+  CHECK(word("bfloat16", 1 + 0x1p-8) == 0x3f80);
+  for (unsigned bits = 0; bits < 0x7c00; ++bits) {  // every finite half comes back
+    const auto half = static_cast<std::uint16_t>(bits);
+    std::byte raw[2];
+    std::memcpy(raw, &half, 2);
+    REQUIRE(word("float16", kevo::load_real(*find_element_type("float16"), raw)) == half);
+    if (bits < 0x7f80)
+      REQUIRE(word("bfloat16", kevo::load_real(*find_element_type("bfloat16"), raw)) == half);
+  }
+}
+
+TEST_CASE("integers are clamped, not wrapped, and unknown types are refused by name") {
+  CHECK(kevo::load_integers(*find_element_type("int8"), bytes_of("int8", {300, -300, 5})) ==
+        std::vector<std::int64_t>{127, -128, 5});
+  CHECK(kevo::load_integers(*find_element_type("bool"), bytes_of("bool", {0.5, 0})) ==
+        std::vector<std::int64_t>{1, 0});
+  kevo::tensor t;
+  t.name = "A";
+  t.dtype = "float8_e4m3fn";
+  CHECK_THROWS_WITH_AS(kevo::element_type_of(t), doctest::Contains("float8_e4m3fn"), kevo::error);
+}
+
+TEST_CASE("contents stay in the generator's domain, whatever the variety") {
+  kevo::rng random(5);
+  for (std::size_t v = 0; v < kevo::variety_count; ++v) {
+    const auto kind = static_cast<kevo::variety>(v);
+    const auto make = [&](const char* type, std::size_t n, const kevo::generator& g) {
+      return kevo::generate_elements(*find_element_type(type), n, g, kind, kevo::variety_strength::full,
+                                     random);
+    };
+    for (const double x :
+         kevo::load_reals(*find_element_type("float32"), make("float32", 999, {"normal", 0, 1}))) {
+      REQUIRE(std::isfinite(x));
+    }
+    for (const double x :
+         kevo::load_reals(*find_element_type("float64"), make("float64", 999, {"uniform", 2, 3}))) {
+      REQUIRE((x >= 2 && x < 3));
+    }
+    for (const auto x :
+         kevo::load_integers(*find_element_type("int32"), make("int32", 999, {"integers", -3, 9}))) {
+      REQUIRE((x >= -3 && x <= 9));
+    }
+    const auto p =
+        kevo::load_integers(*find_element_type("int64"), make("int64", 100, {"permutation", 0, 0}));
+    CHECK(std::set<std::int64_t>(p.begin(), p.end()).size() == 100);
+    const auto o = kevo::load_integers(*find_element_type("int32"), make("int32", 17, {"offsets", 50, 0}));
+    CHECK(std::is_sorted(o.begin(), o.end()));
+    CHECK(o.front() == 0);
+    CHECK(o.back() == 50);
+    CHECK(make("float32", 0, {"normal", 0, 1}).empty());
+  }
+  CHECK_THROWS_AS(kevo::generate_elements(*find_element_type("float32"), 3, {"zipf", 0, 1},
+                                          kevo::variety::plain, kevo::variety_strength::full, random),
+                  kevo::error);
+}
+
+TEST_CASE("normal contents have the moments that were asked for") {
+  kevo::rng random(9);
+  const auto values =
+      kevo::load_reals(*find_element_type("float64"),
+                       kevo::generate_elements(*find_element_type("float64"), 40000, {"normal", 3, 2},
+                                               kevo::variety::plain, kevo::variety_strength::full, random));
+  double mean = 0;
+  double square = 0;
+  for (const double x : values) mean += x / 40000;
+  for (const double x : values) square += (x - mean) * (x - mean) / 40000;
+  CHECK(mean == Approx(3).epsilon(0.02));
+  CHECK(square == Approx(4).epsilon(0.05));
+}
+
+TEST_CASE("accumulation: the bound grows with scale and the root of the length") {
+  const auto rule = accumulation();
+  const double u = 0x1p-24;
+  const double bound = 4 * u * std::sqrt(100.0) * 50;
+  CHECK(check("float32", {1 + 0.9 * bound}, {1}, rule, {50}, 100).accepted);
+  CHECK_FALSE(check("float32", {1 + 1.2 * bound}, {1}, rule, {50}, 100).accepted);
+  CHECK(check("float32", {0x1p-149}, {0}, rule, {0}, 1).accepted);  // one underflow
+  CHECK_FALSE(check("float32", {0x1p-140}, {0}, rule, {0}, 1).accepted);
+  CHECK_THROWS_AS(check("float32", {1}, {1}, rule, {}, 1), kevo::error);
+  CHECK_THROWS_AS(check("float32", {1}, {1}, rule, {-1}, 1), kevo::error);
+}
+
+TEST_CASE("NaN and infinity never pass for a finite value, whatever the ratio") {
+  auto rule = bounds(1e300, 1, 0);
+  CHECK(check("float64", {5, 6}, {1, 2}, rule).accepted);
+  CHECK_FALSE(check("float64", {not_a_number, 2}, {1, 2}, rule).accepted);
+  CHECK_FALSE(check("float64", {infinity, 2}, {1, 2}, rule).accepted);
+  CHECK_FALSE(check("float32", {-infinity, 2}, {1, 2}, rule).accepted);
+  CHECK_THROWS_AS(check("float64", {not_a_number}, {not_a_number}, rule),
+                  kevo::error);  // such a reference is no oracle
+  rule.allow_negative_inf = true;
+  CHECK(check("float64", {-infinity}, {-infinity}, rule).accepted);
+  CHECK_FALSE(check("float64", {-1e300}, {-infinity}, rule).accepted);
+  CHECK_FALSE(check("float64", {infinity}, {-infinity}, rule).accepted);
+  CHECK_FALSE(check("float64", {not_a_number}, {-infinity}, rule).accepted);
+}
+
+TEST_CASE("ratio and cap") {
+  auto rule = bounds(0.1, 0, 0.75);
+  CHECK(check("float32", {1, 1, 1, 9}, {1, 1, 1, 1}, rule).accepted);
+  CHECK_FALSE(check("float32", {1, 1, 9, 9}, {1, 1, 1, 1}, rule).accepted);
+  rule.max_error_cap = 1;
+  CHECK_FALSE(check("float32", {1, 1, 1, 9}, {1, 1, 1, 1}, rule).accepted);
+  CHECK(check("float32", {1, 1, 1, 1.5}, {1, 1, 1, 1}, rule).accepted);
+}
+
+TEST_CASE("exact integers, and bounds for them") {
+  kevo::expected_output expected;
+  expected.integers = {1, std::int64_t{1} << 60U};
+  const auto& type = *find_element_type("int64");
+  const auto judge = [&](std::vector<std::int64_t> got) {
+    std::vector<std::byte> bytes(got.size() * 8);
+    kevo::store_values(type, std::span<const std::int64_t>(got), bytes.data());
+    return kevo::check_output(type, bytes, expected);
+  };
+  kevo::set_bounds(expected, type, exact(), {}, 1);
+  CHECK(judge({1, std::int64_t{1} << 60U}).accepted);
+  CHECK_FALSE(judge({1, (std::int64_t{1} << 60U) + 1}).accepted);  // lost in double, not here
+  CHECK_FALSE(judge({1}).accepted);
+  kevo::set_bounds(expected, type, bounds(1, 0), {}, 1);
+  CHECK(judge({2, (std::int64_t{1} << 60U) - 1}).accepted);
+  CHECK_FALSE(judge({3, std::int64_t{1} << 60U}).accepted);
+}
+
+TEST_CASE("a mismatch is told with its place") {
+  const auto result = check("float32", {1, 2, 3, 4, 50, 7}, {1, 2, 3, 4, 5, 6}, bounds());
+  CHECK(result.wrong == 2);
+  const std::int64_t extents[] = {2, 3};
+  const auto text = kevo::describe(result, "C", extents);
+  CHECK(text.find("2 of 6") != std::string::npos);
+  CHECK(text.find("[1, 1]: got 50, expected 5") != std::string::npos);
+  CHECK(kevo::index_text(5, extents) == "[1, 2]");
+  CHECK(kevo::index_text(0, {}) == "[]");
+}
