@@ -23,6 +23,15 @@ std::vector<double> standard_normals(std::size_t count, rng& random) {
   return values;
 }
 
+// `x` with three significant bits. Adding one long number to itself over and over makes rounding errors that
+// all have the same sign, which no tolerance for honest sums foresees; products and sums of short ones are
+// exact.
+double short_number(double x) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::floor(fraction * 8) / 8, exponent);
+}
+
 std::vector<double> normals(std::size_t count, const generator& recipe, variety v, bool full, rng& random) {
   auto values = standard_normals(count, random);
   double scale = 1;
@@ -36,6 +45,9 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
   }
   if (v == variety::constant) std::fill(values.begin(), values.end(), values.empty() ? 0.0 : values.front());
   for (auto& x : values) x = recipe.a + recipe.b * (scale * x + shift);
+  if (v == variety::constant) {
+    for (auto& x : values) x = short_number(x);
+  }
   return values;
 }
 
@@ -133,7 +145,10 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
     keep(reals(values));
   } else if (recipe.kind == "uniform") {
     auto values = places(count, v, random);
-    for (auto& x : values) x = recipe.a + (recipe.b - recipe.a) * x;
+    for (auto& x : values) {
+      x = recipe.a + (recipe.b - recipe.a) * x;
+      if (v == variety::constant) x = std::clamp(short_number(x), recipe.a, recipe.b);
+    }
     keep(reals(values));
   } else if (recipe.kind == "integers") {
     keep(whole(integers(count, recipe, v, random)));
