@@ -38,7 +38,7 @@ if(kevo_worker_sources)
   target_include_directories(kevo-worker-cpu PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(kevo-worker-cpu SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
   target_link_libraries(kevo-worker-cpu PRIVATE kevo::core ${CMAKE_DL_LIBS})
-  target_compile_options(kevo-worker-cpu PRIVATE -Wall -Wextra -Wconversion -Wshadow)
+  target_compile_options(kevo-worker-cpu PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
   set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endif()
 

@@ -1,6 +1,7 @@
 # kevo_own(target): the warnings, sanitizers and link rules of everything that is built here.
 function(kevo_own target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow
+                                           -Wno-missing-field-initializers)  # designated initializers leave out on purpose
   if(KEVO_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

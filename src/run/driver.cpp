@@ -1,0 +1,255 @@
+#include "src/run/driver.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+
+namespace kevo {
+namespace {
+
+struct variation_end {
+  ticket id = 0;
+  variation_result result;
+  spending cost;
+  std::string transcript;
+};
+struct evaluation_end {
+  ticket id = 0;
+  evaluation result;
+};
+struct draft_end {
+  ticket id = 0;
+  program draft;
+  evaluation result;
+};
+struct fault {
+  bool evaluates = false;
+  std::exception_ptr what;
+};
+using ending = std::variant<variation_end, evaluation_end, draft_end, fault>;
+
+/// A queue that threads wait on.
+template <class T>
+class channel {
+ public:
+  void push(T item) {
+    {
+      const std::scoped_lock lock(guard_);
+      items_.push_back(std::move(item));
+    }
+    ready_.notify_one();
+  }
+  /// The next item; nothing once `stop` is requested and the queue is empty.
+  std::optional<T> pop(const std::stop_token& stop) {
+    std::unique_lock lock(guard_);
+    if (!ready_.wait(lock, stop, [this] { return !items_.empty(); })) return std::nullopt;
+    return take();
+  }
+  std::optional<T> pop_for(double seconds) {
+    std::unique_lock lock(guard_);
+    const auto patience = std::chrono::duration<double>(seconds);
+    if (!ready_.wait_for(lock, patience, [this] { return !items_.empty(); })) return std::nullopt;
+    return take();
+  }
+
+ private:
+  T take() {
+    T item = std::move(items_.front());
+    items_.pop_front();
+    return item;
+  }
+  std::mutex guard_;
+  std::condition_variable_any ready_;
+  std::deque<T> items_;
+};
+
+/// Everything the threads share.
+struct floor {
+  search& engine;
+  const any_fitness& fitness_function;
+  std::mutex guard;  ///< of the search
+  channel<variation_job> to_vary;
+  channel<evaluation_job> to_evaluate;
+  channel<ending> ended;
+  std::stop_source cancel;
+};
+
+void vary_one(floor& shared, variation_job work) {
+  const auto began = std::chrono::steady_clock::now();
+  variation_end end{.id = work.id};
+  std::mutex notes;
+  const auto guarded = [&shared](const auto& call) {
+    const std::scoped_lock lock(shared.guard);
+    call();
+  };
+  variation_services services = shared.engine.services(work, guarded);
+  services.book = [&](const spending& more) {
+    const std::scoped_lock lock(notes);
+    end.cost += more;
+  };
+  services.note = [&](const std::string& text) {
+    const std::scoped_lock lock(notes);
+    end.transcript += text;
+  };
+  services.evaluate = [&](const program& draft) {
+    evaluation result = shared.fitness_function.evaluate(
+        {.program = std::make_shared<const program>(draft), .stop = shared.cancel.get_token()});
+    shared.ended.push(draft_end{work.id, draft, result});
+    return result;
+  };
+  work.request.services = std::make_shared<const variation_services>(std::move(services));
+  work.request.stop = shared.cancel.get_token();
+  try {
+    end.result = shared.engine.operators()[work.op].vary(work.request, work.random);
+  } catch (const error&) {
+    shared.ended.push(fault{false, std::current_exception()});
+    return;
+  } catch (const std::exception& broken) {  // an operator's own failure costs that turn, not the run
+    end.result = no_proposal{std::string("the operator failed: ") + broken.what()};
+  }
+  end.cost.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  shared.ended.push(std::move(end));
+}
+
+void evaluate_one(floor& shared, evaluation_job work) {
+  work.request.stop = shared.cancel.get_token();
+  try {
+    shared.ended.push(evaluation_end{work.id, shared.fitness_function.evaluate(work.request)});
+  } catch (...) {
+    shared.ended.push(fault{true, std::current_exception()});
+  }
+}
+
+/// The coordinator: the only thread that asks and tells.
+class coordinator {
+ public:
+  coordinator(floor& shared, const driver_settings& settings) : shared_(shared), settings_(settings) {}
+
+  void run(std::vector<job> unfinished) {
+    for (job& left : unfinished) dispatch(std::move(left));
+    bool open = true;
+    while (open || load_.varying + load_.evaluating > 0) {
+      heed_interrupts();
+      if (open && !fault_) open = hand_out();
+      if (fault_) open = false;
+      if (settings_.between) settings_.between(false);
+      if (open || load_.varying + load_.evaluating > 0) take_in();
+    }
+    if (settings_.between) settings_.between(true);
+    refresh(true);
+    if (fault_ && !settings_.at_once.stop_requested()) std::rethrow_exception(fault_);
+  }
+
+ private:
+  void heed_interrupts() {
+    if (settings_.wind_down.stop_requested()) {
+      const std::scoped_lock lock(shared_.guard);
+      shared_.engine.stop("interrupted", settings_.clock_s(), false);
+    }
+    if (settings_.at_once.stop_requested()) shared_.cancel.request_stop();
+  }
+
+  /// Asks until nothing is to be had; false once the search has stopped for good.
+  bool hand_out() {
+    while (true) {
+      const capacity free{.vary = load_.varying < settings_.variations,
+                          .evaluate = load_.evaluating < settings_.evaluations};
+      job next = [&] {
+        const std::scoped_lock lock(shared_.guard);
+        return shared_.engine.ask(free, settings_.clock_s());
+      }();
+      if (std::holds_alternative<wait_job>(next)) return true;
+      if (std::holds_alternative<stop_job>(next)) return false;
+      dispatch(std::move(next));
+    }
+  }
+
+  void dispatch(job work) {
+    if (auto* vary = std::get_if<variation_job>(&work)) {
+      ++load_.varying;
+      shared_.to_vary.push(std::move(*vary));
+    } else if (auto* evaluate = std::get_if<evaluation_job>(&work)) {
+      ++load_.evaluating;
+      shared_.to_evaluate.push(std::move(*evaluate));
+    }
+  }
+
+  /// Waits for an ending and tells it, and all others that are there.
+  void take_in() {
+    auto end = shared_.ended.pop_for(0.005);
+    if (!end) {
+      if (settings_.between) settings_.between(true);
+      refresh(false);
+      end = shared_.ended.pop_for(settings_.breath_s);
+    }
+    for (; end; end = shared_.ended.pop_for(0)) {
+      const std::scoped_lock lock(shared_.guard);
+      std::visit([this](auto& what) { tell(what); }, *end);
+    }
+    refresh(false);
+  }
+
+  void tell(variation_end& end) {
+    --load_.varying;
+    shared_.engine.tell(end.id, std::move(end.result), end.cost, std::move(end.transcript),
+                        settings_.clock_s());
+  }
+  void tell(evaluation_end& end) {
+    --load_.evaluating;
+    shared_.engine.tell(end.id, std::move(end.result), settings_.clock_s());
+  }
+  void tell(draft_end& end) {
+    shared_.engine.tell_draft(end.id, end.draft, std::move(end.result), settings_.clock_s());
+  }
+  void tell(fault& end) {
+    --(end.evaluates ? load_.evaluating : load_.varying);
+    if (!fault_) fault_ = end.what;
+  }
+
+  void refresh(bool last) {
+    const double now_s = settings_.clock_s();
+    if (!settings_.refresh || (!last && now_s - refreshed_s_ < settings_.breath_s)) return;
+    refreshed_s_ = now_s;
+    const std::scoped_lock lock(shared_.guard);
+    settings_.refresh(shared_.engine, load_);
+  }
+
+  floor& shared_;
+  const driver_settings& settings_;
+  driver_load load_;
+  std::exception_ptr fault_;
+  double refreshed_s_ = -1;
+};
+
+}  // namespace
+
+void drive(search& engine, const any_fitness& fitness_function, std::vector<job> unfinished,
+           const driver_settings& settings) {
+  floor shared{.engine = engine, .fitness_function = fitness_function};
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < settings.variations; ++i) {
+    threads.emplace_back([&shared](const std::stop_token& stop) {
+      while (auto work = shared.to_vary.pop(stop)) vary_one(shared, std::move(*work));
+    });
+  }
+  for (std::size_t i = 0; i < settings.evaluations; ++i) {
+    threads.emplace_back([&shared](const std::stop_token& stop) {
+      while (auto work = shared.to_evaluate.pop(stop)) evaluate_one(shared, std::move(*work));
+    });
+  }
+  try {
+    coordinator(shared, settings).run(std::move(unfinished));
+  } catch (...) {
+    shared.cancel.request_stop();  // before the threads are joined
+    throw;
+  }
+}
+
+}  // namespace kevo

@@ -1,0 +1,38 @@
+#pragma once
+// Drives a search with threads: a pool that varies, a pool that evaluates, one coordinator that decides.
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+#include <kevo/evaluate.hpp>
+#include <kevo/search.hpp>
+
+namespace kevo {
+
+/// What is going on besides the search's own numbers.
+struct driver_load {
+  std::size_t varying = 0;
+  std::size_t evaluating = 0;
+};
+
+struct driver_settings {
+  std::size_t variations = 2;  ///< operators that may work at once
+  std::size_t evaluations =
+      2;  ///< evaluations that may be out at once (they build in parallel and measure in turn)
+  std::function<double()> clock_s;         ///< run time [s]
+  std::function<void(bool idle)> between;  ///< called often by the coordinator: commit, housekeeping
+  std::function<void(const search&, driver_load)> refresh;  ///< called a few times a second: displays
+  std::stop_token wind_down;                                ///< hand out nothing more, let what is out finish
+  std::stop_token at_once;                                  ///< also cancel what is out
+  double breath_s = 0.1;                                    ///< longest time between two refreshes [s]
+};
+
+/// Runs until the search stops and nothing is out. `unfinished` are jobs that an earlier process had asked
+/// for and never told. Throws the first fault of the machine after everything that was finished has been
+/// told; with `at_once`, returns as soon as the cancelled jobs have returned, leaving them untold.
+void drive(search& engine, const any_fitness& fitness_function, std::vector<job> unfinished,
+           const driver_settings& settings);
+
+}  // namespace kevo

@@ -1,0 +1,180 @@
+#include "src/run/replay.hpp"
+
+#include <deque>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kevo {
+namespace {
+
+std::string list(const std::vector<candidate_id>& ids) {
+  return fmt::format("[{}]", fmt::join(ids, ", "));
+}
+
+std::string words(const seeded& e) {
+  return fmt::format("seed {} is {}", e.candidate, to_string(e.program));
+}
+std::string words(const variation_asked& e) {
+  return fmt::format("job {}: operator {} varies {} with inspirations {}, scope {}", e.job, e.op,
+                     list(e.selection.parents), list(e.selection.inspirations), to_string(e.selection.scope));
+}
+std::string words(const variation_told& e) {
+  return fmt::format("job {}: program {} is candidate {}{}, \"{}\"", e.job,
+                     e.program ? to_string(*e.program) : "none",
+                     e.candidate == no_candidate ? std::string("none") : std::to_string(e.candidate),
+                     e.duplicate ? " (known)" : "", e.summary);
+}
+std::string words(const evaluation_asked& e) {
+  return fmt::format("job {}: evaluate candidate {}, stage {}{}", e.job, e.candidate,
+                     static_cast<int>(e.wanted), e.fresh ? ", again" : "");
+}
+std::string words(const evaluation_told& e) {
+  return fmt::format("job {}: candidate {} is {} with score {:a}, archive says {} {:a}", e.job, e.candidate,
+                     to_string(e.result->outcome), e.result->score, to_string(e.archived.status),
+                     e.archived.value);
+}
+std::string words(const draft_evaluated& e) {
+  return fmt::format("job {}: draft {}", e.job, to_string(e.program));
+}
+std::string words(const champion_crowned& e) {
+  return fmt::format("candidate {} is champion at {:a} [{:a}, {:a}]", e.candidate, e.speedup,
+                     e.speedup_interval.low, e.speedup_interval.high);
+}
+std::string words(const search_stopped& e) {
+  return "stopped: " + e.reason;
+}
+std::string words(const search_resumed& e) {
+  return "resumed: " + e.reason;
+}
+
+class repeater {
+ public:
+  repeater(search& engine, const std::function<std::shared_ptr<const program>(const content_id&)>& programs,
+           const replay_settings& settings)
+      : engine_(engine),
+        programs_(programs),
+        settings_(settings),
+        emitted_(std::make_shared<std::deque<event>>()) {
+    struct collector {
+      std::shared_ptr<std::deque<event>> events;
+      void consume(const event& e) const { events->push_back(e); }
+    };
+    engine_.attach(collector{emitted_});
+  }
+
+  void repeat(const event& recorded) {
+    if (report_.divergence) return;
+    if (emitted_->empty()) {
+      try {
+        std::visit([&](const auto& what) { provoke(what, recorded.time_s); }, recorded.what);
+      } catch (const error& refused) {
+        report_.divergence = fmt::format("event {}: recorded \"{}\", but {}", recorded.sequence,
+                                         describe(recorded), refused.what());
+        return;
+      }
+    }
+    const std::string expected = describe(recorded);
+    const std::string found = emitted_->empty() ? "nothing" : describe(emitted_->front());
+    if (expected != found) {
+      report_.divergence =
+          fmt::format("event {}: recorded \"{}\", recomputed \"{}\"", recorded.sequence, expected, found);
+      return;
+    }
+    emitted_->pop_front();
+    ++report_.events;
+    report_.last_time_s = recorded.time_s;
+  }
+
+  replay_report finish() {
+    for (auto& [id, left] : jobs_) report_.unfinished.push_back(std::move(left));
+    return std::move(report_);
+  }
+
+ private:
+  void provoke(const seeded& e, double now_s) { engine_.add_seed(*source(e.program), now_s); }
+  void provoke(const variation_asked&, double now_s) { ask({.vary = true, .evaluate = false}, now_s); }
+  void provoke(const evaluation_asked& e, double now_s) {
+    ask({.vary = e.fresh, .evaluate = !e.fresh}, now_s);
+  }
+  void provoke(const variation_told& e, double now_s) {
+    engine_.tell(e.job, result_of(e), e.cost, e.transcript, now_s);
+    jobs_.erase(e.job);
+  }
+  void provoke(const evaluation_told& e, double now_s) {
+    engine_.tell(e.job, *e.result, now_s);
+    jobs_.erase(e.job);
+  }
+  void provoke(const draft_evaluated& e, double now_s) {
+    engine_.tell_draft(e.job, *source(e.program), *e.result, now_s);
+  }
+  void provoke(const champion_crowned&, double) {}
+  void provoke(const search_stopped& e, double now_s) {
+    if (e.external) {
+      engine_.stop(e.reason, now_s);
+    } else {
+      ask({}, now_s);
+    }
+  }
+  // The rule that went on after a stop may be another than the config's, so later stops are taken from the
+  // record.
+  void provoke(const search_resumed& e, double now_s) { engine_.resume({}, e.reason, now_s); }
+
+  void ask(capacity free, double now_s) {
+    job next = engine_.ask(free, now_s);
+    if (const auto* vary = std::get_if<variation_job>(&next)) {
+      const ticket id = vary->id;
+      jobs_.insert_or_assign(id, std::move(next));
+    } else if (const auto* evaluate = std::get_if<evaluation_job>(&next)) {
+      const ticket id = evaluate->id;
+      jobs_.insert_or_assign(id, std::move(next));
+    }
+  }
+
+  variation_result result_of(const variation_told& e) {
+    const auto it = jobs_.find(e.job);
+    if (settings_.recompute_variations && it != jobs_.end()) {
+      auto& work = std::get<variation_job>(it->second);
+      any_variation& op = engine_.operators()[work.op];
+      if (op.replayable()) {
+        const auto alone = [](const auto& call) { call(); };
+        work.request.services = std::make_shared<const variation_services>(engine_.services(work, alone));
+        return op.vary(work.request, work.random);
+      }
+    }
+    if (e.program) return proposal{*source(*e.program), e.summary};
+    return no_proposal{e.summary, e.exhausted};
+  }
+
+  std::shared_ptr<const program> source(const content_id& id) const {
+    auto found = programs_(id);
+    if (!found) throw error(error_code::input, "the record lacks the source of program " + to_string(id));
+    return found;
+  }
+
+  search& engine_;
+  const std::function<std::shared_ptr<const program>(const content_id&)>& programs_;
+  replay_settings settings_;
+  std::shared_ptr<std::deque<event>> emitted_;
+  std::map<ticket, job> jobs_;
+  replay_report report_;
+};
+
+}  // namespace
+
+std::string describe(const event& what) {
+  return std::visit([](const auto& e) { return words(e); }, what.what);
+}
+
+replay_report replay(search& engine, const event_source& recorded,
+                     const std::function<std::shared_ptr<const program>(const content_id&)>& programs,
+                     const replay_settings& settings) {
+  repeater hand(engine, programs, settings);
+  recorded([&hand](const event& e) { hand.repeat(e); });
+  return hand.finish();
+}
+
+}  // namespace kevo

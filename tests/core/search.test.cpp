@@ -1,0 +1,132 @@
+// links: core
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/search.hpp>
+
+#include "tests/support/toy_search.hpp"
+
+using namespace kevo;
+
+TEST_CASE("a search climbs from its seed, confirms champions and stops by its rule") {
+  std::vector<event> events;
+  toy::recorder listen{&events};
+  search engine(toy::parts({.evaluations = 300}, listen), {.seed = 3});
+  engine.add_seed(toy::program_of(500), 0);
+  double now = 0;
+  run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
+  REQUIRE(engine.stopped());
+  CHECK(*engine.stopped() == "300 evaluations");
+  CHECK(engine.spent().evaluations == 300);
+  CHECK(engine.best().score > 50);
+  CHECK(engine.spent().confirmations > 0);
+  for (std::size_t i = 0; i < events.size(); ++i) REQUIRE(events[i].sequence == i + 1);
+  // Every champion was confirmed before it was crowned, and figures come from the confirmation.
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (const auto* crowned = std::get_if<champion_crowned>(&events[i].what)) {
+      const auto* told = std::get_if<evaluation_told>(&events[i - 1].what);
+      REQUIRE(told);
+      CHECK(told->wanted == evaluation_stage::confirmed);
+      CHECK(told->candidate == crowned->candidate);
+      CHECK(told->result->speedup == crowned->speedup);
+    }
+  }
+  // Lineage is a DAG: parents are older.
+  for (candidate_id id = 0; id < engine.graph().size(); ++id) {
+    for (const candidate_id parent : engine.graph().parents(id)) CHECK(parent < id);
+  }
+}
+
+TEST_CASE("the same seed gives the same run, another seed another") {
+  const auto run = [](std::uint64_t seed) {
+    std::vector<event> events;
+    search engine(toy::parts({.evaluations = 100}, toy::recorder{&events}), {.seed = seed});
+    engine.add_seed(toy::program_of(500), 0);
+    double now = 0;
+    run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
+    std::string trace;
+    for (const event& e : events) {
+      if (const auto* told = std::get_if<variation_told>(&e.what))
+        trace += to_string(told->program.value_or(content_id{}));
+    }
+    return trace;
+  };
+  CHECK(run(1) == run(1));
+  CHECK(run(1) != run(2));
+}
+
+TEST_CASE("a known program is an event and is not evaluated again") {
+  std::vector<event> events;
+  auto made = toy::parts({.evaluations = 60}, toy::recorder{&events});
+  made.operators = {toy::step{.reach = 3}};
+  search engine(std::move(made), {.seed = 1});
+  engine.add_seed(toy::program_of(500), 0);
+  engine.add_seed(toy::program_of(500), 0);
+  CHECK(engine.graph().size() == 1);
+  double now = 0;
+  run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
+  CHECK(engine.spent().duplicates > 0);
+  std::vector<int> asked(engine.graph().size(), 0);
+  for (const event& e : events) {
+    if (const auto* a = std::get_if<evaluation_asked>(&e.what); a && a->wanted != evaluation_stage::confirmed)
+      ++asked[a->candidate];
+  }
+  CHECK(std::all_of(asked.begin(), asked.end(), [](int n) { return n <= 1; }));
+}
+
+TEST_CASE("results may be told in any order; unknown tickets are refused") {
+  search engine(toy::parts({.evaluations = 1000}, {}), {.seed = 1, .proposals_ahead = 8});
+  engine.add_seed(toy::program_of(500), 0);
+  engine.add_seed(toy::program_of(600), 0);
+  std::vector<evaluation_job> out;
+  for (int i = 0; i < 2; ++i) {
+    job next = engine.ask({.vary = true, .evaluate = true}, 0);
+    REQUIRE(std::holds_alternative<evaluation_job>(next));
+    out.push_back(std::get<evaluation_job>(next));
+  }
+  CHECK(std::holds_alternative<wait_job>(engine.ask({}, 0)));  // nothing to vary before the seeds are known
+  toy::hill fitness;
+  engine.tell(out[1].id, fitness.evaluate(out[1].request), 1);
+  engine.tell(out[0].id, fitness.evaluate(out[0].request), 1);
+  CHECK_THROWS_AS(engine.tell(out[0].id, fitness.evaluate(out[0].request), 1), error);
+  CHECK_THROWS_AS(engine.tell(999, no_proposal{}, {}, "", 1), error);
+  CHECK(engine.population().ranked() == 2);
+}
+
+TEST_CASE("a search without a valid seed, or with nothing left to propose, ends and says why") {
+  search none(toy::parts({.evaluations = 10}, {}), {});
+  double now = 0;
+  const auto clock = [&now] { return now += 0.001; };
+  run_to_end(none, toy::hill{}, clock);
+  CHECK(none.stopped() == "no seeds");
+
+  search invalid(toy::parts({.evaluations = 10}, {}), {});
+  invalid.add_seed(toy::program_of(-4), 0);
+  run_to_end(invalid, toy::hill{}, clock);
+  CHECK(invalid.stopped() == "no seed is valid");
+
+  auto parts = toy::parts({.evaluations = 10}, {});
+  parts.operators = {toy::speechless{}};
+  search mute(std::move(parts), {});
+  mute.add_seed(toy::program_of(500), 0);
+  run_to_end(mute, toy::hill{}, clock);
+  CHECK(mute.stopped() == "operators exhausted");
+  CHECK(mute.best().id == 0);
+}
+
+TEST_CASE("a candidate that fails its confirmation leaves the archive and never becomes champion") {
+  search engine(toy::parts({.evaluations = 200}, {}), {.seed = 5});
+  engine.add_seed(toy::program_of(501), 0);
+  double now = 0;
+  run_to_end(engine, toy::flattering_hill{}, [&now] { return now += 0.001; });
+  REQUIRE(engine.best().id != no_candidate);
+  const auto best = engine.snapshot(engine.best().id);
+  CHECK(toy::number_in(*best.program) % 2 == 1);  // even ones look twice as good and crash when confirmed
+  for (std::size_t i = 0; i < engine.archive().size(); ++i) {
+    CHECK(engine.population().row(engine.archive().at(i).id).outcome == outcome::valid);
+  }
+}

@@ -1,0 +1,151 @@
+#include "src/run/driver.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "src/run/replay.hpp"
+#include "tests/support/toy_search.hpp"
+
+using namespace kevo;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::function<double()> wall_clock() {
+  const auto began = std::chrono::steady_clock::now();
+  return [began] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+}
+
+struct slow_hill {
+  std::shared_ptr<std::atomic<int>> running = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<std::atomic<int>> most = std::make_shared<std::atomic<int>>(0);
+  evaluation evaluate(const evaluation_request& request) {
+    const int now = ++*running;
+    int seen = most->load();
+    while (now > seen && !most->compare_exchange_weak(seen, now)) {
+    }
+    for (int i = 0; i < 4 && !request.stop.stop_requested(); ++i) std::this_thread::sleep_for(1ms);
+    --*running;
+    if (request.stop.stop_requested()) throw error(error_code::interrupted, "cancelled");
+    return toy::hill{}.evaluate(request);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("threads evaluate in parallel, and the record of what they did replays bit for bit") {
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  auto made = toy::parts({.evaluations = 150}, toy::recorder{&events});
+  made.store = store;
+  search engine(std::move(made), {.seed = 11});
+  engine.add_seed(toy::program_of(500), 0);
+  const slow_hill fitness;
+  drive(engine, fitness, {}, {.variations = 2, .evaluations = 3, .clock_s = wall_clock()});
+  CHECK(engine.stopped().value_or("") == "150 evaluations");
+  CHECK(fitness.most->load() > 1);
+  CHECK(engine.best().score > 20);
+
+  const auto source = [&](const std::function<void(const event&)>& each) {
+    for (const event& e : events) each(e);
+  };
+  search again(toy::parts({.evaluations = 150}, {}), {.seed = 11});
+  const replay_report report = replay(again, source, store.program_of);
+  CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.events == events.size());
+  CHECK(again.best().id == engine.best().id);
+  CHECK(again.best().speedup == engine.best().speedup);
+  REQUIRE(again.archive().size() == engine.archive().size());
+  for (std::size_t i = 0; i < again.archive().size(); ++i)
+    CHECK(again.archive().at(i) == engine.archive().at(i));
+
+  // A record that was tampered with is found out, at the place.
+  search other(toy::parts({.evaluations = 150}, {}), {.seed = 12});
+  const replay_report diverged = replay(other, source, store.program_of);
+  REQUIRE(diverged.divergence);
+  CHECK(diverged.divergence->find("event ") == 0);
+}
+
+TEST_CASE("a run that was cut anywhere goes on from its record and ends as a whole run would be recorded") {
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  auto made = toy::parts({.evaluations = 60}, toy::recorder{&events});
+  made.store = store;
+  search engine(std::move(made), {.seed = 4});
+  engine.add_seed(toy::program_of(500), 0);
+  drive(engine, slow_hill{}, {}, {.variations = 2, .evaluations = 2, .clock_s = wall_clock()});
+
+  for (const std::size_t cut :
+       {std::size_t{1}, std::size_t{2}, std::size_t{7}, events.size() / 2, events.size() - 1}) {
+    std::vector<event> record(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(cut));
+    auto parts = toy::parts({.evaluations = 60}, {});
+    parts.store = store;
+    search resumed(std::move(parts), {.seed = 4});
+    replay_report report = replay(resumed,
+                                  [&](const std::function<void(const event&)>& each) {
+                                    for (const event& e : record) each(e);
+                                  },
+                                  store.program_of, {.recompute_variations = false});
+    REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+    resumed.attach(toy::recorder{&record});
+    const auto clock = wall_clock();
+    const double offset = report.last_time_s;
+    drive(resumed, slow_hill{}, std::move(report.unfinished),
+          {.variations = 2, .evaluations = 2, .clock_s = [=] { return offset + clock(); }});
+    CHECK(resumed.stopped().value_or("") == "60 evaluations");
+    CHECK(resumed.outstanding() == 0);
+    for (std::size_t i = 0; i < record.size(); ++i) REQUIRE(record[i].sequence == i + 1);
+  }
+}
+
+TEST_CASE("an interruption winds down; a second one cancels what is out") {
+  std::stop_source soft, hard;
+  auto parts = toy::parts({.evaluations = 1000000}, {});
+  search engine(std::move(parts), {.seed = 1});
+  engine.add_seed(toy::program_of(500), 0);
+  std::jthread user([&] {
+    std::this_thread::sleep_for(60ms);
+    soft.request_stop();
+    std::this_thread::sleep_for(30ms);
+    hard.request_stop();
+  });
+  drive(engine, slow_hill{}, {},
+        {.variations = 1,
+         .evaluations = 2,
+         .clock_s = wall_clock(),
+         .wind_down = soft.get_token(),
+         .at_once = hard.get_token()});
+  CHECK(engine.stopped().value_or("") == "interrupted");
+  CHECK(engine.spent().evaluations > 0);
+}
+
+TEST_CASE(
+    "a fault of the machine ends the run with what was finished told; an operator's own failure costs one "
+    "turn") {
+  struct faulty {
+    evaluation evaluate(const evaluation_request& request) {
+      if (toy::number_in(*request.program) != 500) throw error(error_code::environment, "the disk is gone");
+      return toy::hill{}.evaluate(request);
+    }
+  };
+  search engine(toy::parts({.evaluations = 100}, {}), {.seed = 1});
+  engine.add_seed(toy::program_of(500), 0);
+  CHECK_THROWS_WITH_AS(drive(engine, faulty{}, {}, {.clock_s = wall_clock()}), "the disk is gone", error);
+  CHECK(engine.spent().evaluations >= 1);
+
+  struct clumsy {
+    std::string name() const { return "clumsy"; }
+    variation_result vary(const variation_request&, rng&) { throw std::runtime_error("oops"); }
+  };
+  auto parts = toy::parts({.evaluations = 100}, {});
+  parts.operators = {clumsy{}};
+  search patient(std::move(parts), {.seed = 1});
+  patient.add_seed(toy::program_of(500), 0);
+  drive(patient, toy::hill{}, {}, {.clock_s = wall_clock()});
+  CHECK(patient.stopped() == "operators exhausted");
+  CHECK(patient.spent().no_proposals > 0);
+}
