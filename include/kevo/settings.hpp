@@ -176,9 +176,7 @@ class settings {
     record_->node = node_;
   }
 
-  std::string path_of(std::string_view key) const {
-    return node_->place.key.empty() ? std::string(key) : node_->place.key + '.' + std::string(key);
-  }
+  std::string path_of(std::string_view key) const { return path_below(node_->place.key, key); }
 
   slot& slot_of(std::string_view key) {
     for (auto& existing : record_->slots) {

@@ -3,6 +3,7 @@
 // written.
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -59,6 +60,20 @@ struct settings_entry {
   int column = 0;
 };
 
+/// The path of `key` below `base`: "archive" and "bins" give "archive.bins"; below a JSON pointer ("/axes",
+/// the root is
+/// "/") a pointer.
+inline std::string path_below(const std::string& base, std::string_view key) {
+  if (base.empty()) return std::string(key);
+  if (base == "/") return base + std::string(key);
+  return base + (base.front() == '/' ? '/' : '.') + std::string(key);
+}
+/// The path of element `index` of the list `base`: "vary.operators[0]" or "/workloads/0".
+inline std::string path_below(const std::string& base, std::size_t index) {
+  if (!base.empty() && base.front() == '/') return path_below(base, std::to_string(index));
+  return base + '[' + std::to_string(index) + ']';
+}
+
 /// "a map", "the integer 3", "the text 'abc'": for messages.
 std::string describe(const settings_node& node);
 
@@ -98,7 +113,9 @@ inline settings_node settings_node::of(std::string value) {
   node.text = std::move(value);
   return node;
 }
-inline settings_node settings_node::of(const char* value) { return of(std::string(value)); }
+inline settings_node settings_node::of(const char* value) {
+  return of(std::string(value));
+}
 template <class T>
 settings_node settings_node::of(const std::vector<T>& values) {
   settings_node node;

@@ -1,0 +1,20 @@
+#pragma once
+// Files that users write, read whole.
+
+#include <cstddef>
+#include <string>
+
+#include <kevo/error.hpp>
+
+namespace kevo {
+
+/// The whole text of a regular file. Throws kevo::error (input) at `named` (the place that names the file, if
+/// any) where it does not exist, cannot be read, is a folder, is larger than `limit` bytes or holds a NUL
+/// byte.
+std::string read_text_file(const std::string& path, std::size_t limit = std::size_t{16} << 20U,
+                           error_place named = {});
+
+/// `path` as seen from the folder of `file`; absolute paths stay.
+std::string path_beside(const std::string& file, const std::string& path);
+
+}  // namespace kevo
