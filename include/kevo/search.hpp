@@ -17,66 +17,11 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 
 #include <kevo/error.hpp>
-#include <kevo/memory_store.hpp>
-#include <kevo/portfolio.hpp>
+#include <kevo/job.hpp>
 #include <kevo/report.hpp>
 #include <kevo/search_graph.hpp>
-#include <kevo/stop.hpp>
-#include <kevo/vary.hpp>
 
 namespace kevo {
-
-/// The plug-ins of a search.
-struct search_parts {
-  std::shared_ptr<const kevo::task> task;
-  any_selector select;
-  std::vector<any_variation> operators;
-  any_portfolio portfolio;
-  any_archive archive;
-  any_stop_rule stop;
-  candidate_store store = memory_store();
-  std::vector<any_sink> sinks;
-};
-
-struct search_settings {
-  std::uint64_t seed = 1;
-  std::size_t proposals_ahead = 4;  ///< candidates that may wait for an evaluation before variation pauses
-  std::uint32_t patience =
-      50;  ///< fruitless turns in a row after which an operator rests until something new joins
-  double improvement_margin =
-      0.001;  ///< relative gain in score that counts as an improvement for `since_improvement`
-};
-
-/// Which kinds of job the driver can take now.
-struct capacity {
-  bool vary = true;
-  bool evaluate = true;
-};
-
-struct variation_job {
-  ticket id = 0;
-  operator_index op = 0;
-  variation_request request;  ///< `services` is the driver's to attach (see search::services)
-  rng random;
-  candidate_id known = 0;  ///< candidates with a smaller id were in the graph when this was asked
-};
-struct evaluation_job {
-  ticket id = 0;
-  candidate_id candidate = no_candidate;
-  evaluation_request request;
-};
-struct wait_job {};  ///< nothing to hand out until something is told
-struct stop_job {};  ///< nothing will be handed out any more; results that are still out may be told
-using job = std::variant<variation_job, evaluation_job, wait_job, stop_job>;
-
-/// What the champion is: its figures come from its confirmation alone.
-struct champion {
-  candidate_id id = no_candidate;
-  double score = 0;
-  double speedup = 0;
-  interval speedup_interval;
-  double sol_fraction = 0;
-};
 
 /// Not thread-safe: one thread drives it. A wait answer changes nothing, so a replay need not know of it.
 class search {
@@ -492,35 +437,5 @@ class search {
   std::uint64_t sequence_ = 0;
   ticket tickets_ = 0;
 };
-
-/// Drives a search on the calling thread until it stops: one job at a time. `clock_s` gives the run time [s].
-template <class Clock>
-void run_to_end(search& engine, const any_fitness& fitness_function, Clock clock_s) {
-  while (true) {
-    job next = engine.ask({}, clock_s());
-    if (auto* vary = std::get_if<variation_job>(&next)) {
-      const auto alone = [](const auto& call) { call(); };
-      spending cost;
-      std::string transcript;
-      variation_services services = engine.services(*vary, alone);
-      services.book = [&cost](const spending& more) { cost += more; };
-      services.note = [&transcript](const std::string& text) { transcript += text; };
-      services.evaluate = [&](const program& draft) {
-        evaluation result = fitness_function.evaluate({.program = std::make_shared<const program>(draft)});
-        engine.tell_draft(vary->id, draft, result, clock_s());
-        return result;
-      };
-      vary->request.services = std::make_shared<const variation_services>(std::move(services));
-      const double began_s = clock_s();
-      variation_result result = engine.operators()[vary->op].vary(vary->request, vary->random);
-      cost.wall_s += clock_s() - began_s;
-      engine.tell(vary->id, std::move(result), cost, std::move(transcript), clock_s());
-    } else if (auto* evaluate = std::get_if<evaluation_job>(&next)) {
-      engine.tell(evaluate->id, fitness_function.evaluate(evaluate->request), clock_s());
-    } else {
-      return;
-    }
-  }
-}
 
 }  // namespace kevo

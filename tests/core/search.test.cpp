@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/run_to_end.hpp>
 #include <kevo/search.hpp>
 
 #include "tests/support/toy_search.hpp"
