@@ -16,6 +16,7 @@
 
 #include <kevo/candidate.hpp>
 #include <kevo/detail/clone_ptr.hpp>
+#include <kevo/detail/elite_order.hpp>
 #include <kevo/random.hpp>
 
 namespace kevo {
@@ -54,7 +55,10 @@ struct elite {
 /// `add` offers a valid candidate; `update` changes the score of one after a re-evaluation (offers it if it
 /// is not kept); `remove` takes one out after an audit; `sample` draws one uniformly; `at(i)`, i < size(),
 /// iterates in an order that is deterministic but otherwise free. Optional: `measures()` names the
-/// descriptors it bins by, `cells()` how many niches there are, `describe(elite)` what a niche means.
+/// descriptors it bins by, `cells()` how many niches there are, `describe(elite)` what a niche means;
+/// `nth_best(rank)`, `total_score()` and `at_mass(mass)`, all three or none, answer as population's do for
+/// the selectors that draw elites by rank or score (without them `any_archive` sorts anew after every
+/// change).
 template <class T>
 concept archive = std::copy_constructible<T> && requires(T& kept, const T& view, const archive_entry& entry,
                                                          candidate_id id, rng& random, std::size_t i) {
@@ -81,6 +85,12 @@ class any_archive {
   std::optional<elite> sample(rng& random) const { return object_->sample(random); }
   std::size_t size() const { return object_->size(); }
   elite at(std::size_t i) const { return object_->at(i); }
+  /// The elite of a rank < size(), 0 the best; equal scores: the older one first.
+  candidate_id nth_best(std::size_t rank) const { return object_->nth_best(rank); }
+  /// Sum of the positive scores of all elites.
+  double total_score() const { return object_->total_score(); }
+  /// The elite at which the running sum of scores (best first) passes `mass`; not for empty archives.
+  candidate_id at_mass(double mass) const { return object_->at_mass(mass); }
   /// Names of the measures that entries must bring, in order; empty if it bins by none.
   std::vector<std::string> measures() const { return object_->measures(); }
   /// How many niches there are; 0 if the number is not bounded.
@@ -108,6 +118,9 @@ class any_archive {
     virtual std::optional<elite> sample(rng& random) const = 0;
     virtual std::size_t size() const = 0;
     virtual elite at(std::size_t i) const = 0;
+    virtual candidate_id nth_best(std::size_t rank) const = 0;
+    virtual double total_score() const = 0;
+    virtual candidate_id at_mass(double mass) const = 0;
     virtual std::vector<std::string> measures() const = 0;
     virtual std::size_t cells() const = 0;
     virtual std::string describe(const elite& one) const = 0;
@@ -116,12 +129,28 @@ class any_archive {
   struct model final : interface {
     explicit model(T value) : kept(std::move(value)) {}
     std::unique_ptr<interface> clone() const override { return std::make_unique<model>(kept); }
-    archive_result add(const archive_entry& entry) override { return kept.add(entry); }
-    archive_result update(const archive_entry& entry) override { return kept.update(entry); }
-    bool remove(candidate_id id) override { return kept.remove(id); }
+    archive_result add(const archive_entry& entry) override {
+      const archive_result result = kept.add(entry);
+      if (result.status != archive_status::rejected) order.forget();
+      return result;
+    }
+    archive_result update(const archive_entry& entry) override { return order.forget(), kept.update(entry); }
+    bool remove(candidate_id id) override { return order.forget(), kept.remove(id); }
     std::optional<elite> sample(rng& random) const override { return kept.sample(random); }
     std::size_t size() const override { return kept.size(); }
     elite at(std::size_t i) const override { return kept.at(i); }
+    candidate_id nth_best(std::size_t rank) const override {
+      if constexpr (requires { kept.nth_best(rank); }) return kept.nth_best(rank);
+      return order.of(kept).nth(rank);
+    }
+    double total_score() const override {
+      if constexpr (requires { kept.total_score(); }) return kept.total_score();
+      return order.of(kept).total();
+    }
+    candidate_id at_mass(double mass) const override {
+      if constexpr (requires { kept.at_mass(mass); }) return kept.at_mass(mass);
+      return order.of(kept).at_mass(mass);
+    }
     std::vector<std::string> measures() const override {
       if constexpr (requires { kept.measures(); }) return kept.measures();
       return {};
@@ -135,6 +164,7 @@ class any_archive {
       return {};
     }
     T kept;
+    detail::elite_order order;  // stays empty for containers that rank their elites themselves
   };
   detail::clone_ptr<interface> object_;
 };

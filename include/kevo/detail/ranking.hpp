@@ -9,7 +9,8 @@
 
 namespace kevo::detail {
 
-/// Candidates ordered by falling score, equal scores by rising id. Scores are finite and not negative.
+/// Candidates ordered by falling score, equal scores by rising id. Scores are finite; negative ones weigh
+/// nothing in sums.
 ///
 /// Sorted chunks of at most 256 entries under a binary tree of counts and masses. Every operation costs
 /// O(log n) plus work within one chunk; about once in 128 insertions a chunk splits, which moves the
@@ -21,7 +22,7 @@ class ranking {
 
   std::size_t size() const { return tree_.empty() ? 0 : tree_[1].count; }
   bool empty() const { return size() == 0; }
-  /// Sum of all scores.
+  /// Sum of all positive scores.
   double total() const { return tree_.empty() ? 0 : tree_[1].mass; }
 
   /// Adds a pair that is not in the set.
@@ -95,7 +96,7 @@ class ranking {
     }
     const auto& entries = chunks_[at - leaves_];
     for (const entry& e : entries) {
-      mass -= e.score;
+      mass -= std::max(e.score, 0.0);
       if (mass < 0) return e.id;
     }
     return entries.back().id;
@@ -123,7 +124,7 @@ class ranking {
 
   static node sum(const std::vector<entry>& entries) {
     double lanes[4] = {0, 0, 0, 0};  // a fixed order of additions that does not wait for the previous one
-    for (std::size_t i = 0; i < entries.size(); ++i) lanes[i % 4] += entries[i].score;
+    for (std::size_t i = 0; i < entries.size(); ++i) lanes[i % 4] += std::max(entries[i].score, 0.0);
     return {entries.size(), (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])};
   }
 

@@ -1,0 +1,228 @@
+#pragma once
+// MAP-Elites: the best candidate of every cell of a grid over named measures.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <kevo/archive.hpp>
+#include <kevo/detail/elite_order.hpp>
+#include <kevo/error.hpp>
+
+namespace kevo {
+
+enum class axis_scale : std::uint8_t { linear, log };
+
+/// One axis of a grid: `bins` equal parts of [low, high], equal in the logarithm if the scale is log.
+struct grid_axis {
+  std::string measure;
+  std::size_t bins = 10;
+  double low = 0;
+  double high = 1;
+  axis_scale scale = axis_scale::linear;
+
+  /// The bin of a value: values outside the range count for the first and the last bin, infinities too; an
+  /// unknown value (NaN) gets the bin after the last, so that a candidate that could not be measured neither
+  /// is lost nor competes with others.
+  std::size_t bin_of(double value) const {
+    if (std::isnan(value)) return bins;
+    if (!(value > low)) return 0;
+    if (!(value < high)) return bins - 1;
+    const double part = scale == axis_scale::log ? std::log(value / low) / std::log(high / low)
+                                                 : (value - low) / (high - low);
+    return std::min(static_cast<std::size_t>(part * static_cast<double>(bins)), bins - 1);
+  }
+  /// The lower edge of a bin; `edge(bins)` is the upper end.
+  double edge(std::size_t bin) const {
+    const double part = static_cast<double>(bin) / static_cast<double>(bins);
+    return scale == axis_scale::log ? low * std::pow(high / low, part) : low + (high - low) * part;
+  }
+};
+
+/// MAP-Elites (Mouret & Clune, "Illuminating search spaces by mapping elites", arXiv 1504.04909, 2015): a
+/// candidate competes only with the one that holds its cell. Of equal scores the older one stays.
+///
+/// `add` is O(axes) and does not depend on the number of cells: the index from cells to elites is an array up
+/// to 2^22 cells and a hash map above, and the elites themselves are a dense list, so that `sample` and `at`
+/// are O(1). Rank queries cost O(log elites), after a first one of O(elites log elites).
+class grid {
+ public:
+  /// Throws kevo::error (input) for an axis without bins or range, a logarithmic one that touches zero, or
+  /// more than 2^62 cells.
+  explicit grid(std::vector<grid_axis> axes) : axes_(std::move(axes)) {
+    for (const grid_axis& a : axes_) {
+      const auto fail = [&a](const char* why) { throw error(error_code::input, why, {{}, 0, 0, a.measure}); };
+      if (a.bins == 0) fail("a grid axis needs at least one bin");
+      if (!(a.low < a.high) || !std::isfinite(a.low) || !std::isfinite(a.high)) {
+        fail("the range of a grid axis must be [low, high] with low < high");
+      }
+      if (a.scale == axis_scale::log && !(a.low > 0)) fail("a logarithmic range must begin above 0");
+      if (a.bins >= (std::uint64_t{1} << 62U) / all_cells_) fail("the grid has too many cells");
+      all_cells_ *= a.bins + 1;
+    }
+    if (all_cells_ <= dense_limit) dense_.assign(all_cells_, nobody);
+  }
+
+  archive_result add(const archive_entry& entry) {
+    if (!std::isfinite(entry.score)) return {};
+    if (slot_of_.contains(entry.id)) return update(entry);
+    const std::uint64_t cell = cell_of(entry.measures);
+    const std::uint32_t slot = slot_at(cell);
+    if (slot == nobody) {
+      set_slot(cell, static_cast<std::uint32_t>(elites_.size()));
+      slot_of_[entry.id] = static_cast<std::uint32_t>(elites_.size());
+      elites_.push_back({entry.id, entry.score, cell});
+      order_.insert(entry.id, entry.score);
+      return {archive_status::new_cell, entry.score};
+    }
+    elite& holder = elites_[slot];
+    const double gain = entry.score - holder.score;
+    if (!(gain > 0)) return {};
+    order_.erase(holder.id, holder.score);
+    order_.insert(entry.id, entry.score);
+    slot_of_.erase(holder.id);
+    slot_of_[entry.id] = slot;
+    holder.id = entry.id;
+    holder.score = entry.score;
+    return {archive_status::improved, gain};
+  }
+
+  /// A kept candidate keeps its cell whatever its new score (those it once displaced are not known any more):
+  /// improved if it rose, rejected if not. If its measures changed, it leaves its cell and is offered to the
+  /// other one.
+  archive_result update(const archive_entry& entry) {
+    const auto it = slot_of_.find(entry.id);
+    if (it == slot_of_.end()) return add(entry);
+    elite& kept = elites_[it->second];
+    if (!std::isfinite(entry.score) || cell_of(entry.measures) != kept.cell) {
+      remove(entry.id);
+      return add(entry);
+    }
+    const double gain = entry.score - kept.score;
+    order_.erase(kept.id, kept.score);
+    order_.insert(kept.id, entry.score);
+    kept.score = entry.score;
+    return gain > 0 ? archive_result{archive_status::improved, gain} : archive_result{};
+  }
+
+  bool remove(candidate_id id) {
+    const auto it = slot_of_.find(id);
+    if (it == slot_of_.end()) return false;
+    const std::uint32_t slot = it->second;
+    order_.erase(id, elites_[slot].score);
+    set_slot(elites_[slot].cell, nobody);
+    slot_of_.erase(it);
+    if (slot + 1 < elites_.size()) {  // the last elite moves into the gap
+      elites_[slot] = elites_.back();
+      set_slot(elites_[slot].cell, slot);
+      slot_of_[elites_[slot].id] = slot;
+    }
+    elites_.pop_back();
+    return true;
+  }
+
+  std::optional<elite> sample(rng& random) const {
+    if (elites_.empty()) return std::nullopt;
+    return elites_[random.below(elites_.size())];
+  }
+  std::size_t size() const { return elites_.size(); }
+  elite at(std::size_t i) const { return elites_[i]; }
+  candidate_id nth_best(std::size_t rank) const { return order_.of(*this).nth(rank); }
+  double total_score() const { return order_.of(*this).total(); }
+  candidate_id at_mass(double mass) const { return order_.of(*this).at_mass(mass); }
+
+  std::vector<std::string> measures() const {
+    std::vector<std::string> names;
+    for (const grid_axis& a : axes_) names.push_back(a.measure);
+    return names;
+  }
+  /// Cells of known measures; those of unknown ones come on top.
+  std::size_t cells() const {
+    std::size_t product = 1;
+    for (const grid_axis& a : axes_) product *= a.bins;
+    return product;
+  }
+  const std::vector<grid_axis>& axes() const { return axes_; }
+
+  /// The bin on every axis, in their order; `bins` of the axis for an unknown measure.
+  std::vector<std::size_t> bins_of(std::uint64_t cell) const {
+    std::vector<std::size_t> bins(axes_.size());
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      bins[i] = static_cast<std::size_t>(cell % (axes_[i].bins + 1));
+      cell /= axes_[i].bins + 1;
+    }
+    return bins;
+  }
+  /// The elite of a cell, e.g. of one that `neighbour` arithmetic on `bins_of` found.
+  std::optional<elite> at_cell(std::uint64_t cell) const {
+    const std::uint32_t slot = cell < all_cells_ ? slot_at(cell) : nobody;
+    if (slot == nobody) return std::nullopt;
+    return elites_[slot];
+  }
+  /// The cell of measures, in the order of `axes()`; missing ones count as unknown.
+  std::uint64_t cell_of(std::span<const double> measures) const {
+    std::uint64_t cell = 0;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      cell =
+          cell * (axes_[i].bins + 1) + (i < measures.size() ? axes_[i].bin_of(measures[i]) : axes_[i].bins);
+    }
+    return cell;
+  }
+  /// "code_bytes 64..152, vector_fraction unknown"
+  std::string describe(const elite& one) const {
+    std::string text;
+    const auto bins = bins_of(one.cell);
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (i > 0) text += ", ";
+      text += axes_[i].measure + ' ';
+      text += bins[i] == axes_[i].bins
+                  ? "unknown"
+                  : short_number(axes_[i].edge(bins[i])) + ".." + short_number(axes_[i].edge(bins[i] + 1));
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  static constexpr std::uint64_t dense_limit = std::uint64_t{1} << 22U;
+
+  static std::string short_number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", value);
+    return text;
+  }
+
+  std::uint32_t slot_at(std::uint64_t cell) const {
+    if (!dense_.empty()) return dense_[cell];
+    const auto it = sparse_.find(cell);
+    return it == sparse_.end() ? nobody : it->second;
+  }
+  void set_slot(std::uint64_t cell, std::uint32_t slot) {
+    if (!dense_.empty()) {
+      dense_[cell] = slot;
+    } else if (slot == nobody) {
+      sparse_.erase(cell);
+    } else {
+      sparse_[cell] = slot;
+    }
+  }
+
+  std::vector<grid_axis> axes_;
+  std::uint64_t all_cells_ = 1;
+  std::vector<elite> elites_;
+  std::vector<std::uint32_t> dense_;  // from cell to slot in elites_, or
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> sparse_;
+  boost::unordered_flat_map<candidate_id, std::uint32_t> slot_of_;
+  detail::elite_order order_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,82 @@
+#pragma once
+// The k best, whatever they look like.
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <kevo/archive.hpp>
+#include <kevo/detail/ranking.hpp>
+
+namespace kevo {
+
+/// Keeps the `k` candidates of highest score; of equal ones the older. FunSearch's and ShinkaEvolve's "top
+/// programs", and OpenEvolve's archive without its accident of filling up with the first k whatever they are
+/// worth. Every operation is O(log k).
+class top_k {
+ public:
+  explicit top_k(std::size_t k = 100) : k_(k) {}
+
+  /// new_cell while there is room, improved (by the gain over the worst) when the worst must go.
+  archive_result add(const archive_entry& entry) {
+    if (!std::isfinite(entry.score)) return {};
+    if (scores_.contains(entry.id)) return update(entry);
+    archive_result result{archive_status::new_cell, entry.score};
+    if (size() >= k_) {
+      if (k_ == 0) return {};
+      const elite worst = at(size() - 1);
+      if (!(entry.score > worst.score)) return {};
+      remove(worst.id);
+      result = {archive_status::improved, entry.score - worst.score};
+    }
+    scores_[entry.id] = entry.score;
+    order_.insert(entry.id, entry.score);
+    return result;
+  }
+
+  /// A kept candidate stays, whatever its new score (those it once displaced are not known any more):
+  /// improved if it rose, rejected if not.
+  archive_result update(const archive_entry& entry) {
+    const auto it = scores_.find(entry.id);
+    if (it == scores_.end()) return add(entry);
+    if (!std::isfinite(entry.score)) return remove(entry.id), archive_result{};
+    const double gain = entry.score - it->second;
+    order_.erase(entry.id, it->second);
+    order_.insert(entry.id, entry.score);
+    it->second = entry.score;
+    return gain > 0 ? archive_result{archive_status::improved, gain} : archive_result{};
+  }
+
+  bool remove(candidate_id id) {
+    const auto it = scores_.find(id);
+    if (it == scores_.end()) return false;
+    order_.erase(id, it->second);
+    scores_.erase(it);
+    return true;
+  }
+
+  std::optional<elite> sample(rng& random) const {
+    if (size() == 0) return std::nullopt;
+    return at(random.below(size()));
+  }
+  std::size_t size() const { return order_.size(); }
+  /// Best first.
+  elite at(std::size_t i) const {
+    const candidate_id id = order_.nth(i);
+    return {id, scores_.at(id), 0};
+  }
+  candidate_id nth_best(std::size_t rank) const { return order_.nth(rank); }
+  double total_score() const { return order_.total(); }
+  candidate_id at_mass(double mass) const { return order_.at_mass(mass); }
+  /// Places, so that a display can show how many are taken.
+  std::size_t cells() const { return k_; }
+
+ private:
+  std::size_t k_;
+  detail::ranking order_;
+  boost::unordered_flat_map<candidate_id, double> scores_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,28 @@
+#pragma once
+// The best of a few drawn at random.
+
+#include <algorithm>
+
+#include <kevo/select/inspirations.hpp>
+
+namespace kevo {
+
+/// Tournament selection (Goldberg & Deb, "A comparative analysis of selection schemes used in genetic
+/// algorithms", 1991; pagmo's sga and CodeEvolve use it): draws `size` candidates with replacement, the best
+/// is the parent. Rank r of n (0 the best) has probability ((n-r)^size - (n-r-1)^size) / n^size; size 1 is
+/// uniform. O(size + log n).
+struct tournament {
+  std::size_t size = 3;
+  parent_source from = parent_source::archive;
+  kevo::inspirations inspirations;
+  memory_scope scope = memory_scope::parent_trajectory;
+
+  selection select(const population_view& view, rng& random) const {
+    const parent_pool pool(view, from);
+    std::size_t rank = random.below(pool.size());  // ranks are enough: nobody needs to be looked at
+    for (std::size_t i = 1; i < size; ++i) rank = std::min<std::size_t>(rank, random.below(pool.size()));
+    return vary_one(pool.nth_best(rank), inspirations, scope, view, random);
+  }
+};
+
+}  // namespace kevo

@@ -1,0 +1,36 @@
+#pragma once
+// The first of several rules.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <kevo/stop.hpp>
+
+namespace kevo::stop {
+
+/// Stops as soon as one of its rules does, with that rule's reason; never if it has none.
+struct any_of {
+  std::vector<any_stop_rule> rules;
+
+  /// Every rule sees every progress, so that one which counts does not depend on its place.
+  std::optional<std::string> stop(const progress& now) {
+    std::optional<std::string> reason;
+    for (any_stop_rule& rule : rules) {
+      auto one = rule.stop(now);
+      if (!reason) reason = std::move(one);
+    }
+    return reason;
+  }
+  std::optional<double> used(const progress& now) const {
+    std::optional<double> most;
+    for (const any_stop_rule& rule : rules) {
+      if (const auto one = rule.used(now)) most = std::max(most.value_or(0), *one);
+    }
+    return most;
+  }
+};
+
+}  // namespace kevo::stop

@@ -1,0 +1,25 @@
+#pragma once
+// So much time of the device.
+
+#include <optional>
+#include <string>
+
+#include <kevo/stop.hpp>
+#include <kevo/stop/text.hpp>
+
+namespace kevo::stop {
+
+/// Stops when the measuring lock was held for `limit` seconds [s]: on a GPU, what is paid for.
+struct device_seconds {
+  double limit = 0;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (now.ledger.variation.device_s + now.ledger.evaluation.device_s < limit) return std::nullopt;
+    return number(limit) + " device seconds";
+  }
+  std::optional<double> used(const progress& now) const {
+    return share(now.ledger.variation.device_s + now.ledger.evaluation.device_s, limit);
+  }
+};
+
+}  // namespace kevo::stop

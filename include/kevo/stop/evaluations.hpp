@@ -1,0 +1,24 @@
+#pragma once
+// So many evaluations.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <kevo/stop.hpp>
+#include <kevo/stop/text.hpp>
+
+namespace kevo::stop {
+
+/// Stops when `limit` evaluations have finished, re-evaluations included, confirmations and drafts not.
+struct evaluations {
+  std::uint64_t limit = 0;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (now.ledger.evaluations < limit) return std::nullopt;
+    return counted(limit, "evaluation");
+  }
+  std::optional<double> used(const progress& now) const { return share(now.ledger.evaluations, limit); }
+};
+
+}  // namespace kevo::stop

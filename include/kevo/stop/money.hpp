@@ -1,0 +1,25 @@
+#pragma once
+// So much money.
+
+#include <optional>
+#include <string>
+
+#include <kevo/stop.hpp>
+#include <kevo/stop/text.hpp>
+
+namespace kevo::stop {
+
+/// Stops when `limit` has been spent, in the currency of the configured prices.
+struct money {
+  double limit = 0;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (now.ledger.variation.money + now.ledger.evaluation.money < limit) return std::nullopt;
+    return "spent " + number(limit);
+  }
+  std::optional<double> used(const progress& now) const {
+    return share(now.ledger.variation.money + now.ledger.evaluation.money, limit);
+  }
+};
+
+}  // namespace kevo::stop

@@ -1,0 +1,25 @@
+#pragma once
+// So many proposals.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <kevo/stop.hpp>
+#include <kevo/stop/text.hpp>
+
+namespace kevo::stop {
+
+/// Stops when operators have proposed `limit` programs, known ones included: the budget that says what a
+/// model was asked for.
+struct proposals {
+  std::uint64_t limit = 0;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (now.ledger.proposals < limit) return std::nullopt;
+    return counted(limit, "proposal");
+  }
+  std::optional<double> used(const progress& now) const { return share(now.ledger.proposals, limit); }
+};
+
+}  // namespace kevo::stop

@@ -1,0 +1,23 @@
+#pragma once
+// So much time.
+
+#include <optional>
+#include <string>
+
+#include <kevo/stop.hpp>
+#include <kevo/stop/text.hpp>
+
+namespace kevo::stop {
+
+/// Stops when the run has taken `limit` seconds of wall time [s], over all its sessions.
+struct seconds {
+  double limit = 0;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (now.ledger.elapsed_s < limit) return std::nullopt;
+    return number(limit) + " seconds";
+  }
+  std::optional<double> used(const progress& now) const { return share(now.ledger.elapsed_s, limit); }
+};
+
+}  // namespace kevo::stop

@@ -1,0 +1,25 @@
+#pragma once
+// Near what the device can do.
+
+#include <optional>
+#include <string>
+
+#include <kevo/stop.hpp>
+#include <kevo/stop/text.hpp>
+
+namespace kevo::stop {
+
+/// Stops when the champion's speed-of-light fraction, its smallest over the visible workloads, reaches
+/// `limit` in (0, 1]: what is left is not worth the search (uCUTLASS's headroom rule). Never, where the task
+/// has no cost model.
+struct sol_fraction {
+  double limit = 0.9;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (!(now.best_sol_fraction > 0) || now.best_sol_fraction < limit) return std::nullopt;
+    return "speed-of-light fraction " + number(now.best_sol_fraction) + " of " + number(limit);
+  }
+  std::optional<double> used(const progress& now) const { return share(now.best_sol_fraction, limit); }
+};
+
+}  // namespace kevo::stop

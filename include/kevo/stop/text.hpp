@@ -1,0 +1,30 @@
+#pragma once
+// What the stop rules share: shares of budgets, and numbers as people write them.
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace kevo::stop {
+
+/// The part of `limit` that `now` has used up, in [0, 1].
+template <class Now, class Limit>
+double share(Now now, Limit limit) {
+  if (!(static_cast<double>(limit) > 0)) return 1;
+  return std::clamp(static_cast<double>(now) / static_cast<double>(limit), 0.0, 1.0);
+}
+
+/// "2.5", "120", "0.001"
+inline std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+/// "1 evaluation", "400 evaluations"
+template <class Count>
+std::string counted(Count n, const std::string& what) {
+  return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace kevo::stop

@@ -1,0 +1,70 @@
+#pragma once
+// Optimism: the operator that may be the best.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <kevo/vary/turns.hpp>
+
+namespace kevo {
+
+/// UCB1 (Auer, Cesa-Bianchi & Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
+/// Learning 47, 2002), on improvement per cost: takes the operator with the greatest
+///
+///     merit + exploration * sqrt(2 ln N / n)
+///
+/// where merit in [0, 1] is its reward per second over the best operator's, n its turns, N all turns
+/// (ShinkaEvolve credits its models by gain per cost in the same way). kevo's own: turns that are still out
+/// count in n, because results arrive late and several run at once; and every available operator keeps a
+/// probability of at least `floor`, because rewards dry up as a search ages. Untried operators come first.
+class ucb1 {
+ public:
+  double exploration = 1.0;  ///< 1 is the paper's; less trusts early rewards more
+  double floor = 0.05;       ///< probability of each available operator; at most an equal share
+
+  std::size_t pick(std::span<const bool> available, rng& random) {
+    book_.resize(available.size());
+    const auto choices = indices_of(available);
+    const bool explore = random.chance(floor * static_cast<double>(choices.size()));
+    const std::size_t chosen = explore ? choices[random.below(choices.size())] : best(choices);
+    book_.start(chosen);
+    return chosen;
+  }
+
+  void observe(const operator_turn& turn) { book_.end(turn); }
+
+  /// As if all operators were available.
+  std::vector<operator_credit> credits() const {
+    auto credits = book_.credits();
+    if (credits.empty()) return credits;
+    const double least = std::min(floor, 1.0 / static_cast<double>(credits.size()));
+    for (auto& c : credits) c.probability = least;
+    std::vector<std::size_t> all(credits.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    credits[best(all)].probability += 1.0 - least * static_cast<double>(credits.size());
+    return credits;
+  }
+
+ private:
+  /// Of equal ones the first.
+  std::size_t best(const std::vector<std::size_t>& choices) const {
+    double turns = 0;
+    for (std::size_t i = 0; i < book_.size(); ++i) turns += book_[i].started;
+    const auto merits = book_.merits();
+    std::size_t best = choices.front();
+    double best_score = -1;
+    for (const std::size_t i : choices) {
+      if (book_[i].started == 0) return i;
+      const double score = merits[i] + exploration * std::sqrt(2 * std::log(turns) / book_[i].started);
+      if (score > best_score) best = i, best_score = score;
+    }
+    return best;
+  }
+
+  turn_book book_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,121 @@
+// links: core
+#include <doctest/doctest.h>
+
+#include <kevo/stop/all_of.hpp>
+#include <kevo/stop/any_of.hpp>
+#include <kevo/stop/device_seconds.hpp>
+#include <kevo/stop/evaluations.hpp>
+#include <kevo/stop/money.hpp>
+#include <kevo/stop/proposals.hpp>
+#include <kevo/stop/seconds.hpp>
+#include <kevo/stop/sol_fraction.hpp>
+#include <kevo/stop/stall.hpp>
+#include <kevo/stop/target_speedup.hpp>
+#include <kevo/stop/tokens.hpp>
+
+namespace stop = kevo::stop;
+using kevo::progress;
+
+TEST_CASE("every budget stops at its limit, not before, and says so") {
+  progress now;
+  const auto check = [&now](kevo::any_stop_rule rule, auto& quantity, auto half, auto before, auto limit,
+                            const char* reason) {
+    quantity = half;
+    CHECK_FALSE(rule.stop(now));
+    CHECK(rule.used(now) == doctest::Approx(0.5));
+    quantity = before;
+    CHECK_FALSE(rule.stop(now));
+    quantity = limit;
+    CHECK(rule.stop(now) == std::string(reason));
+    CHECK(rule.used(now) == 1.0);
+    quantity = limit + limit;
+    CHECK(rule.stop(now).has_value());
+    CHECK(rule.used(now) == 1.0);
+    now = {};
+  };
+  check(stop::evaluations{400}, now.ledger.evaluations, 200U, 399U, 400U, "400 evaluations");
+  check(stop::proposals{2}, now.ledger.proposals, 1U, 1U, 2U, "2 proposals");
+  check(stop::seconds{2.5}, now.ledger.elapsed_s, 1.25, 2.4, 2.5, "2.5 seconds");
+  check(stop::device_seconds{10}, now.ledger.evaluation.device_s, 5.0, 9.9, 10.0, "10 device seconds");
+  check(stop::tokens{1000}, now.ledger.variation.tokens_out, 500, 999, 1000, "1000 tokens");
+  check(stop::money{0.5}, now.ledger.variation.money, 0.25, 0.49, 0.5, "spent 0.5");
+  check(stop::stall{150}, now.since_improvement, 75U, 149U, 150U, "150 evaluations without improvement");
+}
+
+TEST_CASE("budgets sum what they speak of") {
+  progress now;
+  now.ledger.variation.tokens_in = 6;
+  now.ledger.variation.tokens_out = 4;
+  CHECK(stop::tokens{10}.stop(now));
+  now.ledger.variation.money = 1;
+  now.ledger.evaluation.money = 1;
+  CHECK(stop::money{2}.stop(now));
+  now.ledger.confirmations = 100;
+  CHECK_FALSE(stop::evaluations{1}.stop(now));
+  CHECK(stop::evaluations{0}.stop(now));  // a budget of nothing stops at once
+}
+
+TEST_CASE("a target is reached by the whole interval, or by the median if one is content with that") {
+  progress now;
+  CHECK_FALSE(stop::target_speedup{0.5}.stop(now));  // no champion
+  now.best_speedup = 3;
+  now.best_interval = {2.5, 3.5};
+  CHECK_FALSE(stop::target_speedup{3}.stop(now));
+  CHECK(stop::target_speedup{.limit = 3, .certain = false}.stop(now) == std::string("speedup 3 of 3"));
+  now.best_interval.low = 3;
+  CHECK(stop::target_speedup{3}.stop(now));
+  CHECK(stop::target_speedup{6}.used(now) == 0.5);
+}
+
+TEST_CASE("the speed-of-light rule never stops a task without a cost model") {
+  progress now;
+  CHECK_FALSE(stop::sol_fraction{0}.stop(now));
+  now.best_sol_fraction = 0.8;
+  CHECK_FALSE(stop::sol_fraction{}.stop(now));
+  CHECK(stop::sol_fraction{0.8}.stop(now));
+}
+
+TEST_CASE("rules combine") {
+  progress now;
+  stop::any_of any{{stop::evaluations{10}, stop::seconds{100}}};
+  stop::all_of all{{stop::evaluations{10}, stop::seconds{100}}};
+  kevo::any_stop_rule both = stop::any_of{{all, stop::stall{5}}};
+  now.ledger.evaluations = 10;
+  now.ledger.elapsed_s = 25;
+  CHECK(any.stop(now) == std::string("10 evaluations"));
+  CHECK(any.used(now) == 1.0);
+  CHECK_FALSE(all.stop(now));
+  CHECK(all.used(now) == 0.25);
+  CHECK_FALSE(both.stop(now));
+  now.since_improvement = 5;
+  CHECK(both.stop(now) == std::string("5 evaluations without improvement"));
+  now.ledger.elapsed_s = 100;
+  CHECK(all.stop(now) == std::string("10 evaluations and 100 seconds"));
+  CHECK_FALSE(stop::any_of{}.stop(now));
+  CHECK_FALSE(stop::all_of{}.stop(now));
+}
+
+namespace {
+
+struct third_call {  // a rule with a memory
+  int calls = 0;
+  std::optional<std::string> stop(const progress&) {
+    if (++calls < 3) return std::nullopt;
+    return "third";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every rule of a combination sees every progress, and a copy counts on its own") {
+  kevo::any_stop_rule rule = stop::any_of{{stop::evaluations{5}, third_call{}}};
+  progress now;
+  now.ledger.evaluations = 5;
+  CHECK(rule.stop(now) == std::string("5 evaluations"));
+  CHECK(rule.stop(now));
+  now = {};
+  kevo::any_stop_rule copy = rule;
+  CHECK(rule.stop(now) == std::string("third"));
+  CHECK(copy.stop(now) == std::string("third"));
+  CHECK_FALSE(rule.used(now) == 1.0);
+}

@@ -1,0 +1,114 @@
+// links: core
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/vary/ucb1.hpp>
+#include <kevo/vary/uniform.hpp>
+
+#include "tests/support/chi_square.hpp"
+
+namespace {
+
+constexpr std::array<bool, 3> all3 = {true, true, true};
+
+/// Plays `turns` turns; operator i earns `rewards[i]` on average (half the turns nothing) and costs
+/// `costs[i]`.
+template <class Portfolio>
+std::vector<int> play(Portfolio& policy, std::array<double, 3> rewards, std::array<double, 3> costs,
+                      int turns, kevo::rng& random) {
+  std::vector<int> counts(3);
+  for (int t = 0; t < turns; ++t) {
+    const std::size_t i = policy.pick(all3, random);
+    ++counts.at(i);
+    policy.observe({i, random.chance(0.5) ? 2 * rewards[i] : 0, costs[i]});
+  }
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("the uniform portfolio is uniform over what is available") {
+  kevo::uniform_portfolio policy;
+  kevo::rng random(1);
+  const std::array<bool, 4> available = {true, false, true, true};
+  std::vector<int> counts(4);
+  for (int i = 0; i < 20000; ++i) {
+    const auto chosen = policy.pick(available, random);
+    ++counts.at(chosen);
+    policy.observe({chosen, 1.0, 2.0});
+  }
+  CHECK(kevo::test::chi_square_excess(counts, std::vector<double>{1, 0, 1, 1}) < 1);
+  CHECK(policy.credits()[0].mean_reward == 1.0);
+  CHECK(policy.credits()[0].cost_s == 2.0);
+  CHECK(policy.credits()[0].probability == 0.25);
+  CHECK(policy.credits()[2].pulls == counts[2]);
+}
+
+TEST_CASE("ucb1 tries all, then favours gain per cost and keeps the floor") {
+  kevo::rng random(2);
+  kevo::ucb1 policy;
+  policy.floor = 0.08;
+  // The second earns most per turn, but the third most per second.
+  const auto counts = play(policy, {0.01, 0.10, 0.05}, {1.0, 10.0, 1.0}, 20000, random);
+  CHECK(counts[2] > 0.7 * 20000);
+  for (const int n : counts) CHECK(n > 0.08 * 20000 * 0.9);
+  const auto credits = policy.credits();
+  CHECK(credits[0].probability == doctest::Approx(0.08));
+  CHECK(credits[2].probability == doctest::Approx(0.84));
+  CHECK(credits[1].mean_reward == doctest::Approx(0.1).epsilon(0.1));
+  CHECK(credits[1].cost_s == doctest::Approx(10));
+}
+
+TEST_CASE("the scale of rewards and costs does not matter to ucb1") {
+  kevo::rng a(3), b(3);
+  kevo::ucb1 small, large;
+  const auto x = play(small, {1, 2, 4}, {1, 1, 2}, 3000, a);
+  const auto y = play(large, {1024, 2048, 4096}, {4096, 4096, 8192}, 3000, b);
+  CHECK(x == y);
+}
+
+TEST_CASE("ucb1 spreads turns that run at once, and never picks what is not available") {
+  kevo::rng random(4);
+  kevo::ucb1 policy;
+  policy.floor = 0;
+  std::vector<int> out(3);
+  for (int i = 0; i < 30; ++i) ++out[policy.pick(all3, random)];  // nothing has come back yet
+  CHECK(out == std::vector<int>{10, 10, 10});
+  const std::array<bool, 3> last = {false, false, true};
+  for (int i = 0; i < 20; ++i) CHECK(policy.pick(last, random) == 2);
+}
+
+TEST_CASE("without any reward ucb1 shares turns evenly, and a free operator does not divide by zero") {
+  kevo::rng random(5);
+  kevo::ucb1 policy;
+  const auto counts = play(policy, {0, 0, 0}, {0, 1, 5}, 3000, random);
+  for (const int n : counts) CHECK(std::abs(n - 1000) < 60);
+  kevo::ucb1 free;
+  play(free, {1, 1, 1}, {0, 0, 0}, 300, random);
+  for (const auto& c : free.credits()) CHECK(std::isfinite(c.probability));
+}
+
+TEST_CASE("turns of an earlier session count when they are replayed without picks") {
+  kevo::ucb1 policy;
+  kevo::rng random(6);
+  for (int i = 0; i < 50; ++i) policy.observe({1, 0.5, 1});
+  CHECK(policy.credits().size() == 2);
+  CHECK(policy.credits()[1].pulls == 50);
+  CHECK(policy.pick(all3, random) != 1);  // the others are untried
+}
+
+TEST_CASE("a copied portfolio has the same future") {
+  const auto check = [](kevo::any_portfolio policy) {
+    kevo::rng random(7);
+    play(policy, {1, 2, 3}, {1, 1, 1}, 100, random);
+    kevo::any_portfolio copy = policy;
+    kevo::rng other = random;
+    CHECK(play(policy, {1, 2, 3}, {1, 1, 1}, 1000, random) == play(copy, {1, 2, 3}, {1, 1, 1}, 1000, other));
+  };
+  check(kevo::ucb1{});
+  check(kevo::uniform_portfolio{});
+}
