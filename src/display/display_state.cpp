@@ -1,0 +1,142 @@
+#include "src/display/display_state.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace kevo {
+
+namespace {
+constexpr std::uint8_t not_evaluated = 255;
+constexpr double rate_window_s = 30;
+constexpr double pace_window_s = 60;
+}  // namespace
+
+std::string display_state::operator_name(operator_index op) const {
+  if (op == seed_operator) return "seed";
+  if (op < status.operator_names.size()) return status.operator_names[op];
+  return "operator " + std::to_string(op);
+}
+
+void display_state::consume(const event& what) {
+  if (const auto* asked = std::get_if<variation_asked>(&what.what)) {
+    asked_[asked->job] = {asked->op};
+  } else if (const auto* told = std::get_if<variation_told>(&what.what)) {
+    const auto it = asked_.find(told->job);
+    const operator_index op = it == asked_.end() ? seed_operator : it->second.op;
+    if (it != asked_.end()) asked_.erase(it);
+    if (told->candidate != no_candidate && !told->duplicate) makers_[told->candidate] = {op, told->summary};
+  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
+    consume_evaluation(*evaluated, what.time_s);
+  } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
+    improvement entry;
+    const auto it = std::find_if(improvements.rbegin(), improvements.rend(),
+                                 [&](const auto& i) { return i.candidate == crowned->candidate; });
+    if (it != improvements.rend()) {
+      it->confirmed = true;
+      it->speedup = crowned->speedup;
+      it->speedup_interval = crowned->speedup_interval;
+      entry = *it;
+    } else {
+      entry.candidate = crowned->candidate;
+      if (const auto made = makers_.find(crowned->candidate); made != makers_.end()) {
+        entry.op = made->second.op;
+        entry.summary = made->second.summary;
+      }
+      entry.speedup = crowned->speedup;
+      entry.speedup_interval = crowned->speedup_interval;
+      entry.confirmed = true;
+      entry.time_s = what.time_s;
+      improvements.push_back(entry);
+    }
+    champion = entry;
+    champion_result = last_candidate_ == crowned->candidate ? last_result_ : nullptr;
+  } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
+    stopped = stop->reason;
+  } else if (std::holds_alternative<search_resumed>(what.what)) {
+    stopped.clear();
+    times_.clear();  // the pace of an earlier session says nothing
+    paces_.clear();
+    asked_.clear();
+  }
+  while (improvements.size() > improvements_kept) improvements.pop_front();
+}
+
+void display_state::consume_evaluation(const evaluation_told& told, double time_s) {
+  ++evaluations;
+  times_.push_back(time_s);
+  while (times_.size() > 2 && times_.front() < time_s - rate_window_s) times_.pop_front();
+  if (!told.result || told.candidate == no_candidate) return;
+  const evaluation& e = *told.result;
+  last_result_ = told.result;
+  last_candidate_ = told.candidate;
+  if (latest_.size() <= told.candidate) latest_.resize(told.candidate + std::size_t{1}, not_evaluated);
+  std::uint8_t& latest = latest_[told.candidate];
+  if (latest != not_evaluated) --outcomes[latest];
+  latest = static_cast<std::uint8_t>(e.outcome);
+  ++outcomes[latest];
+
+  if (e.valid() && e.score > best_seen) {
+    improvement entry;
+    entry.candidate = told.candidate;
+    if (const auto made = makers_.find(told.candidate); made != makers_.end()) {
+      entry.op = made->second.op;
+      entry.summary = made->second.summary;
+    }
+    entry.speedup = e.speedup;
+    entry.speedup_interval = e.speedup_interval;
+    entry.gain = best_seen > 0 ? e.score / best_seen : 0;
+    entry.time_s = time_s;
+    best_seen = e.score;
+    // A confirmation of a known improvement is not another one.
+    const bool known = !improvements.empty() && improvements.back().candidate == told.candidate;
+    if (!known) improvements.push_back(std::move(entry));
+  }
+  // Makers are needed again when a candidate is crowned, which follows its own evaluation at once or later:
+  // the improvement list has the rest.
+  if (!(e.valid() && e.score >= best_seen)) makers_.erase(told.candidate);
+  if (champion && champion->candidate == told.candidate && told.wanted == evaluation_stage::confirmed &&
+      e.valid())
+    champion_result = told.result;
+
+  if (evaluations % curve_step == 0) curve.push_back(best_seen);
+  if (curve.size() >= curve_kept) {  // every second point goes, so that memory stays bounded
+    for (std::size_t i = 0; i < curve.size() / 2; ++i) curve[i] = curve[2 * i + 1];
+    curve.resize(curve.size() / 2);
+    curve_step *= 2;
+  }
+}
+
+void display_state::refresh(const run_status& now) {
+  status = now;
+  if (now.archive != nullptr && *now.archive) archive = map_of(*now.archive);
+  status.archive = nullptr;
+  if (now.budget_used) {
+    paces_.push_back({now.elapsed_s, *now.budget_used});
+    while (paces_.size() > 2 && paces_.front().time_s < now.elapsed_s - pace_window_s) paces_.pop_front();
+  }
+}
+
+double display_state::rate() const {
+  if (times_.empty()) return 0;
+  const double now = std::max(status.elapsed_s, times_.back());
+  const double from = std::max(now - rate_window_s, std::min(times_.front(), now - 1));
+  const auto recent = std::count_if(times_.begin(), times_.end(), [from](double t) { return t >= from; });
+  // A run that is younger than the window counts from its start, not from its first result.
+  const double span = std::min(rate_window_s, std::max(now, 1.0));
+  return static_cast<double>(recent) / (now - from > span ? now - from : span);
+}
+
+std::optional<double> display_state::remaining_s() const {
+  if (!status.budget_used || paces_.empty()) return std::nullopt;
+  const double used = *status.budget_used;
+  if (used >= 1) return 0;
+  const pace& first = paces_.front();
+  double slope = 0;
+  if (status.elapsed_s > first.time_s + 5) slope = (used - first.used) / (status.elapsed_s - first.time_s);
+  if (!(slope > 0) && status.elapsed_s > 1) slope = used / status.elapsed_s;
+  if (!(slope > 0)) return std::nullopt;
+  return (1 - used) / slope;
+}
+
+}  // namespace kevo

@@ -1,0 +1,86 @@
+#pragma once
+// What a display remembers of a run: small, whatever the run's length (one byte a candidate).
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <kevo/report.hpp>
+
+#include "src/display/run_status.hpp"
+#include "src/report/archive_map.hpp"
+
+namespace kevo {
+
+/// A candidate that was better than all before it.
+struct improvement {
+  candidate_id candidate = no_candidate;
+  operator_index op = seed_operator;
+  double speedup = 0;
+  interval speedup_interval;
+  double gain = 0;  ///< over the best before, as a ratio; 0 for the first
+  bool confirmed = false;
+  double time_s = 0;
+  std::string summary;
+};
+
+/// One value for `render`. `consume` and `refresh` keep it; times are run times.
+struct display_state {
+  run_title title;
+  run_status status;  ///< its archive pointer is not kept
+  archive_map archive;
+  bool unicode = true;
+  std::string message;
+
+  std::array<std::uint64_t, outcome_names.size()> outcomes{};  ///< of candidates, by their latest evaluation
+  std::uint64_t evaluations = 0;                               ///< finished ones, confirmations included
+  std::vector<double> curve;             ///< best score so far at equally spaced evaluations
+  std::uint64_t curve_step = 1;          ///< evaluations between two points of it
+  double best_seen = 0;                  ///< best score, confirmed or not
+  std::deque<improvement> improvements;  ///< the newest last, at most `improvements_kept`
+  std::optional<improvement> champion;
+  std::shared_ptr<const evaluation> champion_result;  ///< its latest confirmation, else its latest evaluation
+  std::string stopped;                                ///< the reason; empty while the search goes on
+
+  static constexpr std::size_t improvements_kept = 32;
+  static constexpr std::size_t curve_kept = 512;
+
+  void consume(const event& what);
+  void refresh(const run_status& now);
+
+  /// Evaluations per second over the last half minute (or since the start); 0 if unknown.
+  double rate() const;
+  /// [s] until the budget is used up, by the pace of the last minute; nothing if it cannot be told.
+  std::optional<double> remaining_s() const;
+  /// "tune", "seed", "operator 3".
+  std::string operator_name(operator_index op) const;
+
+ private:
+  void consume_evaluation(const evaluation_told& told, double time_s);
+
+  struct pending_variation {
+    operator_index op = seed_operator;
+  };
+  struct maker {
+    operator_index op = seed_operator;
+    std::string summary;
+  };
+  std::vector<std::uint8_t> latest_;  // outcome by candidate, 255 if none
+  std::unordered_map<ticket, pending_variation> asked_;
+  std::unordered_map<candidate_id, maker> makers_;  // of candidates that are not evaluated yet
+  std::shared_ptr<const evaluation> last_result_;
+  candidate_id last_candidate_ = no_candidate;
+  std::deque<double> times_;  // of recent evaluations
+  struct pace {
+    double time_s = 0;
+    double used = 0;
+  };
+  std::deque<pace> paces_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,96 @@
+#include "src/display/plain_display.hpp"
+
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "src/report/format.hpp"
+
+namespace kevo {
+
+plain_display::plain_display(run_title title, display_output output, bool unicode, double status_every_s)
+    : output_(std::move(output)), every_s_(status_every_s), next_s_(status_every_s) {
+  state_.title = std::move(title);
+  state_.unicode = unicode;
+}
+
+void plain_display::say(const std::string& line) {
+  output_(line + '\n');
+}
+
+void plain_display::consume(const event& what) {
+  const double before = state_.best_seen;
+  const auto* crowned = std::get_if<champion_crowned>(&what.what);
+  const auto* stopped = std::get_if<search_stopped>(&what.what);
+  const bool resumed = std::holds_alternative<search_resumed>(what.what);
+  state_.consume(what);
+  const std::string at = fmt::format("[{:>7}] ", format::duration(what.time_s));
+  const auto describe = [&](const improvement& i) {
+    std::string text = fmt::format("#{} {}", i.candidate, format::speedup(i.speedup, state_.unicode));
+    const auto range = format::interval(i.speedup_interval.low, i.speedup_interval.high, state_.unicode);
+    if (!range.empty()) text += " [" + range + "]";
+    return text;
+  };
+  if (crowned != nullptr && state_.champion) {
+    const auto& c = *state_.champion;
+    std::string text = at + "champion " + describe(c) + " confirmed";
+    text += " by " + format::one_line(state_.operator_name(c.op), !state_.unicode);
+    if (!c.summary.empty()) text += ": " + format::one_line(c.summary, !state_.unicode);
+    say(text);
+  } else if (stopped != nullptr) {
+    say(at + "stopped: " + format::one_line(stopped->reason, !state_.unicode));
+  } else if (resumed) {
+    say(at + "resumed");
+  } else if (state_.best_seen > before && !state_.improvements.empty()) {
+    const auto& i = state_.improvements.back();
+    std::string text = at + "better   " + describe(i) + " by " +
+                       format::one_line(state_.operator_name(i.op), !state_.unicode);
+    if (!i.summary.empty()) text += ": " + format::one_line(i.summary, !state_.unicode);
+    say(text);
+  }
+}
+
+void plain_display::refresh(const run_status& now) {
+  auto rest = now;
+  rest.archive = nullptr;  // lines say how many are kept, which the progress knows
+  state_.refresh(rest);
+  if (!started_) {
+    started_ = true;
+    next_s_ = now.elapsed_s + every_s_;
+  }
+  if (now.elapsed_s < next_s_) return;
+  next_s_ = now.elapsed_s + every_s_;
+  say_status();
+}
+
+void plain_display::say_status() {
+  const auto& s = state_;
+  const double best = s.champion ? s.champion->speedup : 0;
+  std::string text = fmt::format("[{:>7}] {} evaluations", format::duration(s.status.elapsed_s),
+                                 format::count(s.evaluations));
+  if (s.rate() > 0) text += fmt::format(" ({} /s)", format::number(s.rate()));
+  std::uint64_t judged = 0;
+  for (const auto n : s.outcomes) judged += n;
+  text += fmt::format(", {} of {} candidates valid", format::count(s.outcomes[0]), format::count(judged));
+  text += best > 0          ? ", best " + format::speedup(best, s.unicode) + " confirmed"
+          : s.best_seen > 0 ? ", best " + format::speedup(s.best_seen, s.unicode) + " unconfirmed"
+                            : ", nothing valid yet";
+  text += fmt::format(", archive {}", format::count(s.status.progress.archive_size));
+  if (s.status.progress.archive_cells > 0) text += "/" + format::count(s.status.progress.archive_cells);
+  if (s.status.budget_used) text += ", budget " + format::percent(*s.status.budget_used);
+  if (const auto left = s.remaining_s()) text += ", about " + format::duration(*left) + " left";
+  say(text);
+}
+
+void plain_display::message(std::string_view text) {
+  say(format::one_line(text, !state_.unicode));
+}
+
+void plain_display::close() {
+  if (closed_) return;
+  closed_ = true;
+  if (started_) say_status();
+}
+
+}  // namespace kevo

@@ -1,0 +1,31 @@
+#pragma once
+// Lines for logs and pipes: one for every improvement, and one about where the run stands every ten seconds.
+
+#include "src/display/display.hpp"
+#include "src/display/display_state.hpp"
+
+namespace kevo {
+
+/// Not thread-safe. Times are run times, so that equal events give equal lines.
+class plain_display {
+ public:
+  plain_display(run_title title, display_output output, bool unicode, double status_every_s = 10);
+
+  void consume(const event& what);
+  void refresh(const run_status& now);
+  void message(std::string_view text);
+  void close();
+
+ private:
+  void say(const std::string& line);
+  void say_status();
+
+  display_state state_;
+  display_output output_;
+  double every_s_;
+  double next_s_;
+  bool started_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace kevo

@@ -1,0 +1,196 @@
+#include "src/report/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace kevo::format {
+
+std::string number(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::abs(value);
+  if (size == 0) return "0";
+  if (size >= 1e7 || size < 1e-4) return fmt::format("{:.3g}", value);
+  if (size >= 999.95) return fmt::format("{:.0f}", value);
+  // Digits behind the point so that four are significant, e.g. 3 for 1.034.
+  const int whole = static_cast<int>(std::floor(std::log10(size))) + 1;
+  return fmt::format("{:.{}f}", value, std::clamp(4 - whole, 0, 7));
+}
+
+std::string speedup(double value, bool unicode) {
+  if (!(value > 0) || !std::isfinite(value)) return "-";
+  return number(value) + (unicode ? "×" : "x");
+}
+
+std::string interval(double low, double high, bool unicode) {
+  if (low == 0 && high == 0) return {};
+  return number(low) + (unicode ? " – " : " - ") + number(high);
+}
+
+std::string time(double nanoseconds, bool unicode) {
+  if (!(nanoseconds > 0) || !std::isfinite(nanoseconds)) return "-";
+  if (nanoseconds < 1e3) return number(nanoseconds) + " ns";
+  if (nanoseconds < 1e6) return number(nanoseconds / 1e3) + (unicode ? " µs" : " us");
+  if (nanoseconds < 1e9) return number(nanoseconds / 1e6) + " ms";
+  return number(nanoseconds / 1e9) + " s";
+}
+
+std::string duration(double seconds) {
+  if (!(seconds > 0)) seconds = 0;
+  if (!(seconds < 1e12)) return "-";
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  const std::uint64_t days = whole / 86400, hours = whole / 3600 % 24, minutes = whole / 60 % 60;
+  if (days > 0) return fmt::format("{} d {:02}:{:02}", days, hours, minutes);
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
+  return fmt::format("{}:{:02}", minutes, whole % 60);
+}
+
+std::string percent(double fraction) {
+  if (!std::isfinite(fraction)) return "-";
+  const double value = fraction * 100, size = std::abs(value);
+  if (size == 0) return "0 %";
+  if (size >= 9.95) return fmt::format("{:.0f} %", value);
+  if (size >= 0.995) return fmt::format("{:.1f} %", value);
+  return fmt::format("{:.2g} %", value);
+}
+
+std::string count(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  if (digits.size() <= 4) return digits;
+  for (std::size_t at = digits.size() - 3;; at -= 3) {
+    digits.insert(at, 1, ',');
+    if (at <= 3) break;
+  }
+  return digits;
+}
+
+std::string bytes(double value) {
+  if (!std::isfinite(value)) return "-";
+  static constexpr std::array<const char*, 4> units = {" B", " KB", " MB", " GB"};
+  std::size_t unit = 0;
+  while (std::abs(value) >= 1024 && unit + 1 < units.size()) value /= 1024, ++unit;
+  std::string text = fmt::format("{:.{}f}", value, std::abs(value) < 9.95 && unit > 0 ? 1 : 0);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text + units[unit];
+}
+
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at++);
+  if (first < 0x80) return first;
+  const int more = first >= 0xf0 && first <= 0xf4 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
+  if (more == 0 || first > 0xf4 || at + static_cast<std::size_t>(more) > text.size()) return 0xfffd;
+  char32_t c = first & (0x3fU >> more);
+  for (int i = 0; i < more; ++i) {
+    const unsigned char next = byte(at + static_cast<std::size_t>(i));
+    if ((next & 0xc0U) != 0x80) return 0xfffd;
+    c = (c << 6U) | (next & 0x3fU);
+  }
+  static constexpr std::array<char32_t, 4> least = {0, 0x80, 0x800, 0x10000};
+  if (c < least[static_cast<std::size_t>(more)] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+    return 0xfffd;
+  at += static_cast<std::size_t>(more);
+  return c;
+}
+
+void append_utf8(std::string& out, char32_t c) {
+  const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xc0 | (c >> 6U)), put(0x80 | (c & 0x3fU));
+  } else if (c < 0x10000) {
+    put(0xe0 | (c >> 12U)), put(0x80 | ((c >> 6U) & 0x3fU)), put(0x80 | (c & 0x3fU));
+  } else {
+    put(0xf0 | (c >> 18U)), put(0x80 | ((c >> 12U) & 0x3fU)), put(0x80 | ((c >> 6U) & 0x3fU)),
+        put(0x80 | (c & 0x3fU));
+  }
+}
+
+namespace {
+struct range {
+  char32_t first, last;
+};
+template <std::size_t n>
+bool within(char32_t c, const std::array<range, n>& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [c](range r) { return c >= r.first && c <= r.last; });
+}
+// Direction marks could make a line read otherwise than it is ("Trojan Source").
+constexpr std::array<range, 4> direction_marks = {
+    {{0x061c, 0x061c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}}};
+constexpr std::array<range, 17> no_columns = {{{0x0300, 0x036f},
+                                               {0x0483, 0x0489},
+                                               {0x0591, 0x05bd},
+                                               {0x0610, 0x061a},
+                                               {0x064b, 0x065f},
+                                               {0x0e31, 0x0e31},
+                                               {0x0e34, 0x0e3a},
+                                               {0x0e47, 0x0e4e},
+                                               {0x1ab0, 0x1aff},
+                                               {0x1dc0, 0x1dff},
+                                               {0x200b, 0x200f},
+                                               {0x202a, 0x202e},
+                                               {0x2060, 0x2069},
+                                               {0x20d0, 0x20ff},
+                                               {0xfe00, 0xfe0f},
+                                               {0xfe20, 0xfe2f},
+                                               {0xfeff, 0xfeff}}};
+constexpr std::array<range, 14> two_columns = {{{0x1100, 0x115f},
+                                                {0x231a, 0x231b},
+                                                {0x23e9, 0x23ec},
+                                                {0x2614, 0x2615},
+                                                {0x2648, 0x2653},
+                                                {0x2705, 0x2705},
+                                                {0x2728, 0x2728},
+                                                {0x2e80, 0x303e},
+                                                {0x3041, 0xa4cf},
+                                                {0xac00, 0xd7a3},
+                                                {0xf900, 0xfaff},
+                                                {0xfe30, 0xfe6f},
+                                                {0xff00, 0xff60},
+                                                {0x1f000, 0x3fffd}}};
+}  // namespace
+
+int width_of(char32_t c) {
+  if (c < 0x300 || (c >= 0x2500 && c < 0x2600)) return 1;  // most of all text and all of a panel's lines
+  if (within(c, no_columns)) return 0;
+  return within(c, two_columns) ? 2 : 1;
+}
+
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at, ++width;
+      continue;
+    }
+    width += static_cast<std::size_t>(width_of(next_code_point(text, at)));
+  }
+  return width;
+}
+
+std::string one_line(std::string_view text, bool ascii) {
+  std::string result;
+  result.reserve(text.size());
+  bool blank = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t c = next_code_point(text, at);
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029) {
+      if (!blank) result += ' ';
+      blank = true;
+      continue;
+    }
+    blank = false;
+    if (within(c, direction_marks)) continue;
+    if (c == 0xfffd || (ascii && c >= 0x80)) {
+      result += '?';
+    } else {
+      append_utf8(result, c);
+    }
+  }
+  return result;
+}
+
+}  // namespace kevo::format

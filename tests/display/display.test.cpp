@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "src/display/live_display.hpp"
+#include "src/display/plain_display.hpp"
+#include "src/display/render.hpp"
+#include "src/report/format.hpp"
+#include "tests/report/synthetic_run.hpp"
+
+namespace {
+
+kevo::run_status status_of(const synthetic::run& r) {
+  kevo::run_status s;
+  s.progress.ledger = r.ledger;
+  s.progress.best_speedup = r.best;
+  s.progress.best_interval = r.best_interval;
+  s.progress.archive_size = 23;
+  s.progress.archive_cells = 64;
+  s.operator_names = r.operators;
+  s.credits = {{120, 0.031, 0.41, 0.62}, {70, 0.012, 0.45, 0.31}, {11, 0.0004, 12.5, 0.07}};
+  s.varying = 2, s.building = 1, s.measuring = 1;
+  s.elapsed_s = r.time_s;
+  s.budgets = {{"evaluations", static_cast<double>(r.ledger.evaluations) / 400}, {"seconds", r.time_s / 300}};
+  s.budget_used = s.budgets[0].used;
+  return s;
+}
+
+const kevo::run_title title = {"quickstart", "runs/quickstart", "matmul", "AMD EPYC 9B14, 1 thread", "seed",
+                               "1"};
+
+kevo::archive_map plane(std::uint64_t seed = 3) {
+  kevo::archive_map map;
+  map.axes = {{"code_bytes", {64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536}, true},
+              {"vector_fraction", {0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1}, false}};
+  map.cells = 64;
+  kevo::rng random(seed);
+  for (std::size_t x = 0; x < 8; ++x) {
+    for (std::size_t y = 0; y < 8; ++y) {
+      if (random.chance(0.5))
+        map.kept.push_back({static_cast<kevo::candidate_id>(x * 8 + y),
+                            random.uniform(1, 5) * (1 + static_cast<double>(x * y) / 12),
+                            x * 8 + y,
+                            {x, y},
+                            ""});
+    }
+  }
+  return map;
+}
+
+kevo::display_state state_of(std::size_t proposals) {
+  kevo::display_state s;
+  s.title = title;
+  const auto r = synthetic::make(proposals);
+  for (const auto& e : r.events) s.consume(e);
+  s.refresh(status_of(r));
+  s.archive = plane();
+  return s;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (const char c : text) {
+    if (c == '\n') {
+      lines.emplace_back();
+    } else {
+      lines.back() += c;
+    }
+  }
+  return lines;
+}
+
+std::string without_color(const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      while (i < text.size() && text[i] != 'm') ++i;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the panel never leaves its columns and rows, whatever is shown") {
+  auto usual = state_of(150);
+  auto early = kevo::display_state();
+  auto wild = state_of(60);
+  wild.title = {"日本語の名前がここに", "", "tâche\x1b[31m\n\xff\xfe", std::string(300, 'x'), "ベースライン",
+                "18446744073709551615"};
+  wild.status.operator_names = {"语言模型与工具的长名称语言模型", "\x1b]0;title\x07",
+                                "\xf0\x9f\x9a\x80 rocket"};
+  for (auto& i : wild.improvements)
+    i.summary = "\xf0\x9f\x9a\x80\xf0\x9f\x9a\x80 widen\r\n\t the tile, " + std::string(200, 'w'),
+    i.speedup *= 1e9;
+  wild.status.progress.ledger.proposals = 18446744073709551615ULL;
+  wild.status.progress.ledger.duplicates = 18446744073709551615ULL;
+  wild.status.budgets.push_back({"a rule with a very long name indeed", 7.5});
+  wild.status.credits[0] = {1e18, 1e-9, 1e12, std::numeric_limits<double>::quiet_NaN()};
+  wild.outcomes.fill(123456789);
+  wild.message = "\x1b[2Jdevice lost";
+  for (auto* state : {&usual, &early, &wild}) {
+    for (const bool unicode : {true, false}) {
+      state->unicode = unicode;
+      for (int columns = 1; columns <= 200; columns += columns < 40 ? 7 : 1) {
+        for (const int rows : {1 + columns % 17, 24 + columns % 47}) {
+          const auto plain = kevo::render(*state, columns, rows, false);
+          const auto lines = lines_of(plain);
+          REQUIRE(lines.size() <= static_cast<std::size_t>(rows));
+          for (const auto& line : lines) {
+            REQUIRE(kevo::format::width_of(line) <= static_cast<std::size_t>(columns));
+            REQUIRE(line.find('\x1b') == std::string::npos);
+            if (!unicode)
+              REQUIRE(std::all_of(line.begin(), line.end(), [](char c) { return c >= 0x20 && c < 0x7f; }));
+          }
+          if (columns % 20 == 0) REQUIRE(without_color(kevo::render(*state, columns, rows, true)) == plain);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the panel says what matters") {
+  auto state = state_of(150);
+  REQUIRE(state.champion);
+  for (const int columns : {80, 120}) {
+    const auto text = kevo::render(state, columns, 60, false);
+    CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") != std::string::npos);
+    CHECK(text.find("✓ confirmed") != std::string::npos);
+    CHECK(text.find("square") != std::string::npos);
+    CHECK(text.find("of openblas") != std::string::npos);
+    CHECK(text.find("of speed of light") != std::string::npos);
+    CHECK(text.find("build failed") != std::string::npos);
+    CHECK(text.find("splice") != std::string::npos);
+    CHECK(text.find("of 64 cells") != std::string::npos);
+    CHECK(text.find("evaluations") != std::string::npos);
+    CHECK(text.find("code_bytes") != std::string::npos);
+  }
+  // Something better that is not confirmed is told apart from the champion.
+  kevo::rng random(9);
+  auto e = std::make_shared<kevo::evaluation>(
+      synthetic::evaluation(kevo::outcome::valid, 99, kevo::evaluation_stage::timed_full, random));
+  state.consume({9999, 500, kevo::evaluation_told{77777, 60000, kevo::evaluation_stage::timed_full, e, {}}});
+  const auto text = kevo::render(state, 120, 60, false);
+  CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") != std::string::npos);
+  CHECK(text.find("99.00× seen (#60000), not confirmed") != std::string::npos);
+}
+
+TEST_CASE("counts are of candidates, and memory stays small") {
+  kevo::display_state s;
+  const auto r = synthetic::make(3000);
+  for (const auto& e : r.events) s.consume(e);
+  std::uint64_t sum = 0;
+  for (const auto n : s.outcomes) sum += n;
+  CHECK(sum == r.candidates);
+  CHECK(s.outcomes[0] == r.ledger.valid);
+  CHECK(s.evaluations == r.ledger.evaluations + r.ledger.confirmations);
+  CHECK(s.curve.size() < kevo::display_state::curve_kept);
+  CHECK(s.curve.size() >= kevo::display_state::curve_kept / 2 - 1);
+  CHECK(std::is_sorted(s.curve.begin(), s.curve.end()));
+  CHECK(s.improvements.size() <= kevo::display_state::improvements_kept);
+  REQUIRE(s.champion);
+  CHECK(s.champion->speedup == r.best);
+  REQUIRE(s.champion_result);
+  CHECK(s.champion_result->speedup == r.best);
+}
+
+TEST_CASE("the remaining time follows the pace") {
+  kevo::display_state s;
+  kevo::run_status now;
+  CHECK_FALSE(s.remaining_s());
+  for (int t = 0; t <= 100; ++t) {
+    now.elapsed_s = t;
+    now.budget_used = t / 400.0;
+    s.refresh(now);
+  }
+  REQUIRE(s.remaining_s());
+  CHECK(*s.remaining_s() == doctest::Approx(300));
+  now.budget_used = 1.0;
+  s.refresh(now);
+  CHECK(*s.remaining_s() == 0);
+}
+
+TEST_CASE("a live display draws within its pace and gives the terminal back") {
+  std::string written;
+  kevo::terminal_size size{100, 30};
+  const auto r = synthetic::make(40);
+  {
+    kevo::live_display shown(
+        title, {[&](std::string_view text) { written += text; }, [&] { return size; }, true, true});
+    for (const auto& e : r.events) shown.consume(e);
+    CHECK(written.empty());
+    const auto from = std::chrono::steady_clock::now();
+    const auto now = status_of(r);
+    for (int i = 0; i < 200; ++i) shown.refresh(now);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - from;
+    std::size_t frames = 0;
+    for (std::size_t at = 0; (at = written.find("\x1b[?2026h", at)) != std::string::npos; ++at) ++frames;
+    CHECK(frames >= 1);
+    CHECK(static_cast<double>(frames) <= 1 + spent.count() * 10);
+    CHECK(written.find("\x1b[?25l") != std::string::npos);
+    size = {60, 20};  // a resize is drawn at once
+    written.clear();
+    shown.refresh(now);
+    CHECK(written.find("\x1b[2J") != std::string::npos);
+    written.clear();
+    shown.close();
+    CHECK(written.starts_with(kevo::terminal_restore));
+    CHECK(written.find("confirmed") != std::string::npos);
+    written.clear();
+    shown.close();
+    shown.refresh(now);
+  }
+  CHECK(written.empty());
+  {
+    const kevo::live_display unused(
+        title, {[&](std::string_view text) { written += text; }, [&] { return size; }, true, true});
+  }
+  CHECK(written.empty());
+}
+
+TEST_CASE("plain lines: one for every improvement, one about every ten seconds") {
+  std::string written;
+  kevo::plain_display shown(
+      title, [&](std::string_view text) { written += text; }, false);
+  kevo::run_status now;
+  now.operator_names = {"tune", "splice", "rewrite"};
+  shown.refresh(now);
+  synthetic::make(100, 1, [&](const synthetic::run& r, const kevo::event& e) {
+    shown.consume(e);
+    now = status_of(r);
+    shown.refresh(now);
+  });
+  shown.close();
+  shown.close();
+  const auto lines = lines_of(written);
+  std::size_t champions = 0, status = 0;
+  for (const auto& line : lines) {
+    champions += line.find("champion #") != std::string::npos ? 1 : 0;
+    status +=
+        line.find("evaluations") != std::string::npos && line.find("candidates valid") != std::string::npos
+            ? 1
+            : 0;
+    for (const char c : line) REQUIRE((c >= 0x20 && c < 0x7f));
+  }
+  CHECK(champions >= 3);
+  CHECK(status >= now.elapsed_s / 11);
+  CHECK(status <= now.elapsed_s / 10 + 2);
+  CHECK(lines.size() < 80);
+}
+
+TEST_CASE("a display is chosen by what it writes to") {
+  const auto quiet = kevo::make_display(kevo::display_mode::quiet, title, -1);
+  quiet.refresh({});
+  quiet.message("nothing");
+  quiet.close();
+  static_assert(kevo::sink<kevo::any_display>);
+}
+
+// Look at it: tests/test.display.display --no-skip -tc="look at the panel"
+TEST_CASE("look at the panel" * doctest::skip()) {
+  auto shown = kevo::make_display(kevo::display_mode::automatic, title);
+  synthetic::make(250, 1, [&](const synthetic::run& r, const kevo::event& e) {
+    shown.consume(e);
+    shown.refresh(status_of(r));
+    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+  });
+  shown.close();
+}
