@@ -4,6 +4,8 @@ if(KEVO_STATIC)
 endif()
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+# Debian has no static fmt.
+set(KEVO_FMT_TARGET $<IF:$<BOOL:${KEVO_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
 find_package(yaml-cpp REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -28,7 +30,7 @@ if(kevo_sources)
   target_include_directories(kevo_kevo PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                               $<INSTALL_INTERFACE:include/kevo-program>)
   target_include_directories(kevo_kevo SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
-  target_link_libraries(kevo_kevo PUBLIC kevo::core fmt::fmt Threads::Threads
+  target_link_libraries(kevo_kevo PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Threads
                                   PRIVATE ${KEVO_YAML_TARGET} SQLite::SQLite3 ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
   kevo_own(kevo_kevo)
 endif()
