@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Everything that CI checks: formatting, headers that compile alone, release and sanitized builds with their tests,
+# an installed copy that a consumer finds, and clang-tidy on what changed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/setup.sh --tests
+jobs=$(nproc)
+step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
+
+step "format"
+scripts/format.sh --check
+
+step "release build"
+cmake --preset release
+cmake --build --preset release -j "$jobs"
+
+step "every public header compiles alone"
+cmake --build --preset release --target header_alone -j "$jobs"
+
+step "release tests"
+ctest --preset release -j "$jobs"
+
+step "installed copy and its consumer"
+tests/install/test.sh build/release
+
+step "sanitized build (ASan, UBSan)"
+cmake --preset asan
+cmake --build --preset asan -j "$jobs"
+
+step "sanitized tests"
+ctest --preset asan -j "$jobs" -LE "slow|timing"
+
+step "clang-tidy on what changed"
+scripts/tidy.sh
+
+step "done"
