@@ -30,6 +30,8 @@ class freezer {
   bool freeze_and_confirm(std::chrono::nanoseconds limit = std::chrono::seconds(2)) noexcept;
   /// Sends SIGCONT. False if the process has ended.
   bool thaw() noexcept;
+  /// Sends SIGKILL. False if the process has ended.
+  bool kill() noexcept;
   /// Whether the process has ended (or is a zombie).
   bool ended() const noexcept;
 

@@ -55,6 +55,8 @@ struct launch_spec {
   std::vector<std::string> environment;  ///< "NAME=value"; nothing else is inherited
   std::string directory = "/";           ///< working directory, as seen inside
   std::vector<mount> mounts;             ///< all that is seen of the host, besides /dev/null, zero, urandom
+  /// Folders and files below a mount that are seen as empty; those that the host has not are ignored.
+  std::vector<std::string> hidden;
   std::vector<std::pair<int, int>> file_descriptors;  ///< (ours, theirs); theirs >= 3; all others are closed
   process_limits limits;
   sandbox_mode sandbox = sandbox_mode::required;

@@ -1,0 +1,103 @@
+#include "fitness/sandbox/bubblewrap.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/process/launch.hpp"
+#include "fitness/process/spawn.hpp"
+
+namespace kevo::detail {
+namespace {
+
+using arguments = std::vector<std::string>;
+
+void add(arguments& list, std::initializer_list<std::string> more) {
+  list.insert(list.end(), more);
+}
+
+void add_mount(arguments& list, const mount& m, bool dropped,
+               const std::function<int(descriptor)>& hand_over) {
+  struct stat info = {};
+  if (::stat(m.host.c_str(), &info) != 0) {
+    if (m.optional) return;
+    throw error(error_code::environment,
+                "cannot mount " + m.host + " in the sandbox: " + std::strerror(errno));
+  }
+  if (m.writable) {
+    add(list, {"--bind", m.host, m.inside});
+    return;
+  }
+  if (dropped && !reachable_by_others(m.host)) {
+    if (!S_ISREG(info.st_mode)) {
+      if (info.st_uid == sandbox_uid) {
+        add(list, {"--ro-bind", m.host, m.inside});
+        return;
+      }
+      throw error(error_code::environment, "the sandbox's user (nobody) cannot read " + m.host, {},
+                  "make the folder readable and its parents traversable for others, or run as another user "
+                  "than root");
+    }
+    descriptor file(::open(m.host.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) throw error(error_code::environment, "cannot open " + m.host + ": " + std::strerror(errno));
+    const bool executable = (info.st_mode & S_IXUSR) != 0;
+    add(list, {"--perms", executable ? "0555" : "0444", "--ro-bind-data",
+               std::to_string(hand_over(std::move(file))), m.inside});
+    return;
+  }
+  add(list, {"--ro-bind", m.host, m.inside});
+}
+
+}  // namespace
+
+std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const launch_spec& spec,
+                                              bool dropped, const std::function<int(descriptor)>& hand_over) {
+  arguments list = {plan.program};
+  add(list, {"--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+             "--unshare-cgroup-try"});
+  add(list, {"--uid", "65534", "--gid", "65534", "--hostname", "kevo", "--cap-drop", "ALL"});
+  // Without --as-pid-1 bubblewrap's child would be a reaper, and argv[0] a process whose id nobody tells us.
+  add(list, {"--die-with-parent", "--as-pid-1", "--clearenv", "--unsetenv", "PWD"});
+  for (const auto& variable : spec.environment) {
+    const auto equals = variable.find('=');
+    if (equals == std::string::npos) throw error(error_code::usage, "not NAME=value: " + variable);
+    add(list, {"--setenv", variable.substr(0, equals), variable.substr(equals + 1)});
+  }
+  for (const auto& m : spec.mounts) add_mount(list, m, dropped, hand_over);
+  for (const auto& path : spec.hidden) {
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) != 0) continue;
+    if (S_ISDIR(info.st_mode)) {
+      add(list, {"--size", "4096", "--tmpfs", path, "--remount-ro", path});
+    } else {
+      add(list, {"--ro-bind", "/dev/null", path});
+    }
+  }
+  // Not --dev: it brings terminals and an unbounded /dev/shm.
+  for (const char* device : {"/dev/null", "/dev/zero", "/dev/urandom"})
+    add(list, {"--dev-bind-try", device, device});
+  if (spec.limits.scratch_bytes > 0) {
+    add(list, {"--size", std::to_string(spec.limits.scratch_bytes), "--tmpfs", "/tmp"});
+  }
+  // The root itself is a tmpfs that its user could fill.
+  add(list, {"--remount-ro", "/"});
+  add(list, {"--chdir", spec.directory.empty() ? "/" : spec.directory});
+  if (plan.filter_fd >= 0) add(list, {"--seccomp", std::to_string(plan.filter_fd)});
+  add(list, {"--json-status-fd", std::to_string(plan.status_fd), "--block-fd", std::to_string(plan.block_fd),
+             "--"});
+  list.insert(list.end(), spec.argv.begin(), spec.argv.end());
+  return list;
+}
+
+std::string find_bubblewrap() {
+  for (const char* path : {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"}) {
+    if (::access(path, X_OK) == 0) return path;
+  }
+  return {};
+}
+
+}  // namespace kevo::detail

@@ -1,0 +1,35 @@
+#pragma once
+// The command line of bubblewrap.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fitness/process/descriptor.hpp"
+#include "fitness/process/process.hpp"
+
+namespace kevo::detail {
+
+/// What only the launcher knows. Numbers of descriptors are those inside bubblewrap.
+struct bubblewrap_plan {
+  std::string program;
+  int status_fd = -1;
+  int block_fd = -1;
+  int filter_fd = -1;
+};
+
+/// bubblewrap's whole argv for a process.
+/// @param dropped bubblewrap runs as nobody: files that others may not read are handed over as copies
+/// @param hand_over takes an open file and gives the number that it will have inside bubblewrap
+/// @throws kevo::error (environment) if a mount does not exist or cannot be reached
+std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const launch_spec& spec,
+                                              bool dropped, const std::function<int(descriptor)>& hand_over);
+
+/// Absolute path of bubblewrap; empty if there is none.
+std::string find_bubblewrap();
+
+/// A sealed memory file that holds a text, at offset 0. @throws kevo::error (environment)
+descriptor memory_file(const char* name, std::string_view content);
+
+}  // namespace kevo::detail
