@@ -1,0 +1,98 @@
+#include "src/journal/run_folder.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+#include <kevo/error.hpp>
+
+namespace kevo::detail {
+
+folder_lock::folder_lock(const std::string& directory) {
+  const std::string path = directory + "/.lock";
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file_ < 0) {
+    throw error(error_code::environment, std::string("cannot write here: ") + std::strerror(errno),
+                {.file = path, .key = {}});
+  }
+  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
+    const std::string who = std::to_string(::getpid()) + "\n";
+    if (::ftruncate(file_, 0) == 0 && ::pwrite(file_, who.data(), who.size(), 0) < 0)
+      errno = 0;  // only a courtesy
+    return;
+  }
+  const int reason = errno;
+  std::array<char, 32> holder{};
+  const auto length = ::pread(file_, holder.data(), holder.size() - 1, 0);
+  ::close(std::exchange(file_, -1));
+  if (reason != EWOULDBLOCK) {
+    throw error(error_code::environment, std::string("cannot lock: ") + std::strerror(reason),
+                {.file = path, .key = {}});
+  }
+  const long process = length > 0 ? std::strtol(holder.data(), nullptr, 10) : 0;
+  throw error(error_code::usage,
+              "another kevo" + (process > 0 ? " (process " + std::to_string(process) + ")" : std::string()) +
+                  " is writing this run",
+              {.file = directory, .key = {}},
+              "wait until it ends, or look at the run with `kevo report` or `kevo show`");
+}
+
+folder_lock::folder_lock(folder_lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+folder_lock& folder_lock::operator=(folder_lock&& other) noexcept {
+  std::swap(file_, other.file_);
+  return *this;
+}
+folder_lock::~folder_lock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+disk_reserve::disk_reserve(const std::string& directory, std::size_t bytes) : path_(directory + "/.reserve") {
+  const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int opened = file < 0 ? errno : 0;
+  const int allocated = file < 0 ? 0 : ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  if (file >= 0) ::close(file);
+  if (opened == 0 && allocated == 0) return;
+  const int reason = opened != 0 ? opened : allocated;
+  release();
+  throw error(
+      error_code::environment,
+      "cannot set aside " + std::to_string(bytes) + " bytes for the journal: " + std::strerror(reason) +
+          "; " + std::to_string(free_bytes(directory)) + " bytes are free",
+      {.file = directory, .key = {}}, "free some space, or choose another folder with --set run.output=DIR");
+}
+
+bool disk_reserve::release() noexcept {
+  if (path_.empty()) return false;
+  const bool there = ::unlink(path_.c_str()) == 0;
+  path_.clear();
+  return there;
+}
+
+std::uintmax_t free_bytes(const std::string& path) {
+  std::error_code ignored;
+  const auto space = std::filesystem::space(path, ignored);
+  return ignored ? 0 : space.available;
+}
+
+void sync_folder(const std::string& directory) {
+  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  ::fsync(file);
+  ::close(file);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+int process_number() {
+  return ::getpid();
+}
+
+}  // namespace kevo::detail
