@@ -1,0 +1,65 @@
+#pragma once
+// What controller and worker share: one control page and one arena of input and output buffers. The worker's
+// side of it is written by whatever code the candidate brings, so every value read from it is a claim: read
+// once, then validate.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace kevo {
+
+inline constexpr std::uint32_t worker_protocol = 1;
+
+/// File descriptors of the worker.
+inline constexpr int control_descriptor = 3;
+inline constexpr int arena_descriptor = 4;
+
+inline constexpr std::size_t most_pointers = 48;
+inline constexpr std::size_t most_axes = 32;
+inline constexpr std::size_t most_scalars = 32;
+
+/// What the worker says of itself.
+enum class worker_claim : std::uint32_t { starting = 0, ready = 1, lock_down_failed = 2, load_failed = 3 };
+
+/// Arguments of one call; written by the controller before `go`.
+struct call_arguments {
+  std::array<std::uint64_t, most_pointers> offsets;  ///< of each buffer in the arena [bytes]
+  std::array<std::int64_t, most_axes> axes;
+  std::array<std::uint64_t, most_scalars> scalars;  ///< the value's bytes, first byte first
+  std::uint32_t pointers;
+};
+
+/// Each side writes cache lines of its own. Call numbers begin with 1.
+struct control_page {
+  // Written by the controller.
+  alignas(64) std::atomic<std::uint64_t> ping;  ///< "are you there?"
+  alignas(64) std::atomic<std::uint64_t> go;    ///< number of the call that may begin
+  alignas(64) call_arguments arguments;
+  // Written by the worker: claims.
+  alignas(64) std::atomic<std::uint64_t> pong;  ///< the last ping seen
+  alignas(64) std::atomic<std::uint64_t> done;  ///< number of the last call that has ended
+  alignas(64) std::atomic<std::uint32_t> claim;
+  char message[1020];  ///< why it could not load
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(sizeof(control_page) <= 4096);
+
+/// The one function that the worker calls in a candidate's object: the trusted entry, compiled with the
+/// candidate.
+using entry_function = void (*)(void* const* pointers, const std::int64_t* axes,
+                                const std::uint64_t* scalars);
+inline constexpr const char* entry_name = "kevo_call";
+
+/// Spinning, in a way that is kind to the other thread of the core.
+inline void spin_pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace kevo

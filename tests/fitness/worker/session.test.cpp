@@ -1,0 +1,237 @@
+// serial
+// The controller's side of a worker: honest calls, and workers that lie on the shared pages.
+#include "fitness/worker/session.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/fitness/support/built_object.hpp"
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t n = 1000;
+const std::vector<kevo::buffer_shape> buffers = {{n * 4, false}, {n * 4, true}};
+
+const std::string head =
+    "#include <cstdint>\n#include <cstdlib>\n#include <cstring>\n#include <unistd.h>\n"
+    "#include \"" KEVO_SOURCE_DIR
+    "/fitness/worker/protocol.hpp\"\n"
+    // What a hostile candidate finds in its own address space: the control page begins a page that looks like
+    // one.
+    "static kevo::control_page* page(const std::uint64_t* scalars) {\n"
+    "  return reinterpret_cast<kevo::control_page*>(reinterpret_cast<std::uintptr_t>(scalars) & "
+    "~std::uintptr_t{4095});\n"
+    "}\n"
+    "static void work(void* const* p, const std::int64_t* axes, std::int64_t from, std::int64_t to) {\n"
+    "  for (std::int64_t i = from; i < to && i < axes[0]; ++i)\n"
+    "    static_cast<float*>(p[1])[i] = 2 * static_cast<const float*>(p[0])[i];\n"
+    "}\n"
+    "static void wait_us(long us) { volatile long x = 0; for (long i = 0; i < us * 300; ++i) x = x + 1; }\n";
+
+std::string program(const std::string& body, const std::string& before = "") {
+  return head + before +
+         "extern \"C\" void kevo_call(void* const* p, const std::int64_t* axes, const std::uint64_t* "
+         "scalars) {\n"
+         "  (void)p, (void)axes, (void)scalars;\n" +
+         body + "\n}\n";
+}
+const std::string honest = "work(p, axes, 0, axes[0]);";
+
+struct fixture {
+  explicit fixture(const std::string& text, std::size_t slots = 4)
+      : object(text), session({}, object.path(), slots * kevo::arena::slot_bytes(buffers)) {
+    session.memory().reshape(buffers);
+    std::vector<float> values(n);
+    for (int k = 0; k < 32; ++k) {
+      for (auto& x : values) x = static_cast<float>(random.normal());
+      contents.emplace_back(1, std::vector<std::byte>(n * 4));
+      std::memcpy(contents.back()[0].data(), values.data(), n * 4);
+    }
+  }
+  kevo::call_content content(std::size_t k) const { return {contents[k], axes, {}}; }
+  kevo::isolated_call call(std::size_t k, milliseconds limit = milliseconds(2000)) {
+    return session.run_isolated(content(k), random, limit, false);
+  }
+  bool right(const kevo::slot_layout& layout, std::size_t k) const {
+    std::vector<float> in(n);
+    std::vector<float> out(n);
+    std::memcpy(in.data(), contents[k][0].data(), n * 4);
+    std::memcpy(out.data(), session.output(layout, 0).data(), n * 4);
+    for (auto& x : in) x *= 2;
+    return in == out;
+  }
+
+  kevo_test::built_object object;
+  kevo::worker_session session;
+  kevo::rng random{42};
+  std::vector<std::vector<std::vector<std::byte>>> contents;
+  std::vector<std::int64_t> axes = {n};
+};
+
+}  // namespace
+
+TEST_CASE("an honest worker gives right results at changing, aligned addresses") {
+  fixture f(program(honest));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  std::set<std::size_t> places;
+  for (std::size_t k = 0; k < 20; ++k) {
+    const auto call = f.call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(f.right(call.layout, k));
+    CHECK_FALSE(call.early);
+    CHECK_FALSE(call.damage.any());
+    CHECK(call.ns > 0);
+    CHECK(call.ns < 1e9);
+    CHECK(call.layout.offsets[1] % 64 == 0);
+    places.insert(call.layout.offsets[1]);
+  }
+  CHECK(places.size() > 15);
+  CHECK(f.session.stop_latencies().size() == 21);
+}
+
+TEST_CASE("rule 7: an interval brings each content only after the call before, and every output is there") {
+  fixture f(program(honest), 16);
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  std::vector<kevo::call_content> all;
+  for (std::size_t k = 0; k < 16; ++k) all.push_back(f.content(k));
+  const auto interval = f.session.run_interval(all, f.random, milliseconds(2000));
+  REQUIRE(interval.end == kevo::call_end::done);
+  REQUIRE(interval.layouts.size() == 16);
+  for (std::size_t k = 0; k < 16; ++k) CHECK(f.right(interval.layouts[k], k));
+  CHECK_FALSE(interval.early);
+  CHECK_FALSE(interval.ahead);
+  CHECK_FALSE(interval.damage.any());
+}
+
+TEST_CASE("rule 2: guards and inputs are watched, byte for byte") {
+  SUBCASE("one element behind the output") {
+    fixture f(program(honest + "static_cast<float*>(p[1])[axes[0]] = 1;"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    const auto call = f.call(0);
+    CHECK(call.damage.guards);
+    CHECK_FALSE(call.damage.inputs);
+  }
+  SUBCASE("one byte before the input") {
+    fixture f(program(honest + "static_cast<char*>(p[0])[-1] ^= 1;"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    CHECK(f.call(0).damage.guards);
+  }
+  SUBCASE("an input") {
+    fixture f(program(honest + "static_cast<float*>(p[0])[axes[0] - 1] = 0;"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    const auto call = f.call(0);
+    CHECK(call.damage.inputs);
+    CHECK_FALSE(call.damage.guards);
+  }
+  SUBCASE("the poison changes with every call") {
+    fixture f(program(""));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    CHECK(f.call(0).layout.poison != f.call(1).layout.poison);
+  }
+}
+
+TEST_CASE("rule 8: done is signalled before the work is done") {
+  // The candidate writes the control page itself and goes on working.
+  fixture f(
+      program("auto* c = page(scalars); static std::uint64_t call = 0; ++call;\n"
+              "work(p, axes, 0, axes[0] / 2); c->done.store(call); wait_us(30); work(p, axes, axes[0] / 2, "
+              "axes[0]);"));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  int caught = 0;
+  for (std::size_t k = 0; k < 20; ++k) {
+    const auto call = f.call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    caught += call.early || !f.right(call.layout, k);
+  }
+  CHECK(caught >= 10);  // on a busy machine the controller itself may be late
+}
+
+TEST_CASE("rule 8: a worker that fills the next output before its call is caught working ahead") {
+  fixture f(program("work(p, axes, 0, axes[0]);\n"
+                    "for (std::int64_t i = 0; i < 200000; ++i) static_cast<char*>(p[1])[i] = 7;"),
+            16);
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  std::vector<kevo::call_content> all;
+  for (std::size_t k = 0; k < 4; ++k) all.push_back(f.content(k));
+  CHECK(f.session.run_interval(all, f.random, milliseconds(2000)).ahead);
+}
+
+TEST_CASE("a hang is killed in time, and a crash is told as it was") {
+  SUBCASE("hang") {
+    fixture f(program("for (volatile bool forever = true; forever;) {}"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(f.call(0, milliseconds(100)).end == kevo::call_end::timed_out);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  }
+  SUBCASE("segmentation fault") {
+    fixture f(program("*static_cast<volatile int*>(nullptr) = 1;"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    CHECK(f.call(0).end == kevo::call_end::died);
+    REQUIRE(f.session.report());
+    CHECK(f.session.report()->kind == kevo::exit_kind::signalled);
+  }
+  SUBCASE("exit with success") {
+    fixture f(program("_exit(0);"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    CHECK(f.call(0).end == kevo::call_end::died);
+    CHECK(f.session.report()->kind == kevo::exit_kind::exited);
+  }
+  SUBCASE("in a constructor") {
+    fixture f(program("", "__attribute__((constructor)) static void crash() { std::abort(); }\n"));
+    CHECK(f.session.load() == kevo::call_end::died);
+  }
+}
+
+TEST_CASE("an unresolved symbol is told in the loader's words") {
+  fixture f(program("nowhere();", "extern \"C\" void nowhere();\n"));
+  CHECK(f.session.load() == kevo::call_end::load_failed);
+  CHECK(f.session.message().find("nowhere") != std::string::npos);
+}
+
+TEST_CASE("a worker that scribbles over the control page confuses only itself") {
+  SUBCASE("random bytes in every word, again and again") {
+    fixture f(
+        program("work(p, axes, 0, axes[0]);\n"
+                "static unsigned seed = 1; auto* bytes = reinterpret_cast<unsigned char*>(page(scalars));\n"
+                "for (int round = 0; round < 200; ++round)\n"
+                "  for (int i = 0; i < 4096; ++i) bytes[i] = static_cast<unsigned char>((seed = seed * "
+                "1664525u + 1013904223u) >> 24);"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    const auto call = f.call(0, milliseconds(300));
+    CHECK((call.end == kevo::call_end::timed_out || call.end == kevo::call_end::died || call.early ||
+           !call.early));
+    CHECK_NOTHROW(f.session.report());
+  }
+  SUBCASE("a call number from the future is not taken for this call") {
+    fixture f(program("page(scalars)->done.store(1000); for (volatile bool forever = true; forever;) {}"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    CHECK(f.call(0, milliseconds(100)).end == kevo::call_end::timed_out);
+  }
+}
+
+TEST_CASE("a stopped worker runs nothing: what the controller sees does not change") {
+  // The candidate spawns no thread, but keeps writing in a signal-free busy loop after it has signalled done.
+  fixture f(
+      program("auto* c = page(scalars); static std::uint64_t call = 0; ++call;\n"
+              "work(p, axes, 0, axes[0]); c->done.store(call);\n"
+              "for (std::uint64_t i = 0; c->ping.load() == call; ++i) static_cast<volatile "
+              "std::uint64_t*>(p[1])[0] = i;"));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  const auto call = f.call(0);
+  REQUIRE(call.end == kevo::call_end::done);
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  std::memcpy(&first, f.session.output(call.layout, 0).data(), 8);
+  std::this_thread::sleep_for(milliseconds(20));
+  std::memcpy(&second, f.session.output(call.layout, 0).data(), 8);
+  CHECK(first == second);
+}
