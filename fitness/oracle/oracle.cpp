@@ -1,0 +1,220 @@
+#include "fitness/oracle/oracle.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include <kevo/error.hpp>
+
+#include "fitness/oracle/signature.hpp"
+
+namespace kevo {
+namespace {
+
+[[noreturn]] void reference_failed(const task& t, const workload& w, const std::string& how) {
+  error_place place;
+  place.file = t.file;
+  place.key = "reference";
+  throw error(error_code::input, "the reference " + how + " on workload '" + w.uuid + "'", place);
+}
+
+const generator& generator_for(const tensor& input, const workload& w) {
+  const auto it = w.generate.find(input.name);
+  return it == w.generate.end() ? input.generate : it->second;
+}
+
+// Larger values make honest errors larger, which an absolute tolerance does not forgive.
+variety_strength strength_for(const task& t, const workload& w) {
+  const bool absolute = std::any_of(t.outputs.begin(), t.outputs.end(), [&](const tensor& output) {
+    return tolerance_for(t, w, output.name).rule == "bounds";
+  });
+  return absolute ? variety_strength::mild : variety_strength::full;
+}
+
+std::vector<std::byte> as_bytes(const auto& values) {
+  std::vector<std::byte> bytes(values.size() * 8);
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+template <class T>
+std::vector<T> as_values(std::span<const std::byte> bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+// What the reference is given: the very values that the kernel sees, as 64-bit elements.
+std::vector<std::byte> widen(const element_type& type, std::span<const std::byte> bytes) {
+  return type.kind == element_kind::real ? as_bytes(load_reals(type, bytes))
+                                         : as_bytes(load_integers(type, bytes));
+}
+
+std::uint64_t first_word(std::span<const std::byte> bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
+  return word;
+}
+
+}  // namespace
+
+std::size_t content::bytes() const {
+  std::size_t total = 0;
+  for (const auto& input : inputs) total += input.size();
+  for (const auto& output : outputs) {
+    total += 8 * (output.values.size() + output.integers.size() + output.bounds.size());
+  }
+  return total;
+}
+
+oracle::oracle(std::shared_ptr<const task> t, std::string object, worker_settings worker, pool_limits limits,
+               std::optional<std::uint64_t> seed)
+    : task_(std::move(t)),
+      object_(std::move(object)),
+      worker_(std::move(worker)),
+      limits_(limits),
+      random_(seed ? *seed : secret_seed()),
+      pools_(task_->workloads.size()) {
+  worker_.patient = true;
+}
+
+worker_session oracle::start(std::size_t workload) const {
+  const auto& w = task_->workloads[workload];
+  const auto buffers = reference_buffers(*task_, w);
+  worker_session session(worker_, object_, arena::slot_bytes(buffers));
+  session.memory().reshape(buffers);
+  const auto end = session.load();
+  if (end == call_end::load_failed && !session.lock_down_failed()) {
+    reference_failed(*task_, w, "cannot be loaded (" + session.message() + ")");
+  }
+  if (end != call_end::done) {
+    throw error(error_code::environment, "the reference's worker does not start: " +
+                                             (session.message().empty() && session.report()
+                                                  ? describe(*session.report()) + " " + session.report()->err
+                                                  : session.message()));
+  }
+  return session;
+}
+
+std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, worker_session& session) {
+  const auto& w = task_->workloads[workload];
+  const auto axes = axis_values(*task_, w);
+  const auto strength = strength_for(*task_, w);
+  auto result = std::make_shared<content>();
+  result->kind = kind;
+  result->axes = axis_arguments(*task_, w);
+
+  std::vector<std::vector<std::byte>> wide;
+  std::vector<std::uint64_t> wide_scalars;
+  for (const auto& input : task_->inputs) {
+    const auto& type = element_type_of(input);
+    const auto given = w.inputs.find(input.name);
+    std::vector<std::byte> bytes;
+    if (given != w.inputs.end() && given->second.kind == "scalar") {
+      bytes.resize(type.size);
+      store_values(type, std::span<const double>(&given->second.value, 1), bytes.data());
+    } else {
+      const std::size_t count = input.scalar ? 1 : element_count(input, axes);
+      // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
+      bytes = generate_elements(type, count, generator_for(input, w), input.scalar ? variety::plain : kind,
+                                strength, random_);
+    }
+    if (input.scalar) {
+      result->scalars.push_back(first_word(bytes));
+      wide_scalars.push_back(first_word(widen(type, bytes)));
+    } else {
+      wide.push_back(widen(type, bytes));
+      result->inputs.push_back(std::move(bytes));
+    }
+  }
+
+  const auto call =
+      session.run_isolated({wide, result->axes, wide_scalars}, random_, std::chrono::minutes(2), false);
+  if (call.end == call_end::timed_out) reference_failed(*task_, w, "takes more than two minutes");
+  if (call.end != call_end::done) {
+    reference_failed(*task_, w, session.report() ? describe(*session.report()) : "does not answer");
+  }
+  if (call.damage.guards) reference_failed(*task_, w, "writes outside of its outputs");
+  if (call.damage.inputs) reference_failed(*task_, w, "changes its inputs");
+
+  const auto scales = scale_tensors(*task_);
+  std::vector<std::vector<double>> scale_values;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    scale_values.push_back(as_values<double>(session.output(call.layout, task_->outputs.size() + i)));
+  }
+  for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
+    const auto& type = element_type_of(task_->outputs[i]);
+    const auto bytes = session.output(call.layout, i);
+    expected_output expected;
+    if (type.kind == element_kind::real) {
+      expected.values = as_values<double>(bytes);
+    } else {
+      expected.integers = as_values<std::int64_t>(bytes);
+    }
+    result->outputs.push_back(std::move(expected));
+  }
+  for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
+    const auto& output = task_->outputs[i];
+    const auto rule = tolerance_for(*task_, w, output.name);
+    const auto place = std::find(scales.begin(), scales.end(), rule.scale);
+    std::vector<double> scale;
+    if (place != scales.end()) {
+      scale = scale_values[static_cast<std::size_t>(place - scales.begin())];
+    } else {
+      for (std::size_t j = 0; j < task_->outputs.size(); ++j) {
+        if (task_->outputs[j].name != rule.scale) continue;
+        for (const double x : result->outputs[j].values) scale.push_back(std::abs(x));
+      }
+    }
+    const auto length =
+        rule.length ? rule.length->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+          const auto it = axes.find(std::string(name));
+          return it == axes.end() ? std::nullopt : std::optional(it->second);
+        })
+                    : 1;
+    try {
+      set_bounds(result->outputs[i], element_type_of(output), rule, scale, length);
+    } catch (const error& failure) {
+      throw error(failure.code(),
+                  failure.message() + " (output '" + output.name + "' of workload '" + w.uuid +
+                      "', contents " + std::string(to_string(kind)) + ")",
+                  {.file = task_->file, .key = "reference"}, failure.hint());
+    }
+  }
+  return result;
+}
+
+std::vector<std::shared_ptr<const content>> oracle::timed(std::size_t workload) {
+  const std::lock_guard lock(mutex_);
+  auto& pool = pools_[workload].timed;
+  if (!pool.empty()) return pool;
+  auto session = start(workload);
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::shared_ptr<const content>> made;
+  std::size_t bytes = 0;
+  while (made.size() < limits_.most) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    if (made.size() >= limits_.least && (bytes >= limits_.bytes || spent.count() >= limits_.seconds)) break;
+    made.push_back(make(workload, variety::plain, session));
+    bytes += made.back()->bytes();
+  }
+  pool = std::move(made);
+  return pool;
+}
+
+std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload, std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  auto& pool = pools_[workload].varied;
+  if (pool.size() < count) {
+    auto session = start(workload);
+    while (pool.size() < count) {
+      // Workloads begin with different varieties, so that a few contents of each show all of them.
+      const std::size_t kind = pool.empty() ? 0 : 1 + (2 * workload + pool.size() - 1) % (variety_count - 1);
+      pool.push_back(make(workload, static_cast<variety>(kind), session));
+    }
+  }
+  return {pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+}  // namespace kevo

@@ -1,0 +1,76 @@
+#pragma once
+// The secret half of an evaluation: contents with what they must give, made by the reference in a worker of
+// its own and kept in memory that no candidate can map.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kevo/random.hpp>
+#include <kevo/task.hpp>
+
+#include "fitness/oracle/compare.hpp"
+#include "fitness/oracle/generate.hpp"
+#include "fitness/worker/session.hpp"
+
+namespace kevo {
+
+/// One (input, expected) pair of one workload.
+struct content {
+  std::vector<std::vector<std::byte>> inputs;  ///< of the tensors among the inputs, in order
+  std::vector<std::uint64_t> scalars;          ///< their bytes
+  std::vector<std::int64_t> axes;              ///< the variable ones
+  std::vector<expected_output> outputs;
+  variety kind = variety::plain;
+
+  call_content call() const { return {inputs, axes, scalars}; }
+  std::size_t bytes() const;
+};
+
+/// How much a pool may hold.
+struct pool_limits {
+  std::size_t least = 8;
+  std::size_t most = 256;
+  std::size_t bytes = 96U << 20U;  ///< of one workload
+  double seconds = 1.5;            ///< of the reference, for one workload
+};
+
+/// Makes and keeps contents for every workload of a task. Thread-safe. Contents are made when they are first
+/// asked for and live as long as the pool; the seed is secret unless it is given (tests).
+class oracle {
+ public:
+  /// @param object the built reference (with its entry)
+  oracle(std::shared_ptr<const task> t, std::string object, worker_settings worker, pool_limits limits = {},
+         std::optional<std::uint64_t> seed = {});
+
+  /// Contents of the task's own distribution: as many as the limits allow, but at least `least`, for timed
+  /// calls.
+  /// @throws kevo::error: input (the reference crashes, hangs or gives NaN), environment
+  std::vector<std::shared_ptr<const content>> timed(std::size_t workload);
+  /// `count` contents of varied distributions for correctness calls; the first is plain.
+  std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count);
+
+  const kevo::task& subject() const { return *task_; }
+
+ private:
+  struct workload_pool {
+    std::vector<std::shared_ptr<const content>> timed;
+    std::vector<std::shared_ptr<const content>> varied;
+  };
+
+  std::shared_ptr<const content> make(std::size_t workload, variety kind, worker_session& session);
+  worker_session start(std::size_t workload) const;
+
+  std::shared_ptr<const task> task_;
+  std::string object_;
+  worker_settings worker_;
+  pool_limits limits_;
+  rng random_;
+  std::mutex mutex_;
+  std::vector<workload_pool> pools_;
+};
+
+}  // namespace kevo
