@@ -1,0 +1,73 @@
+#pragma once
+// Candidate against baseline, interleaved ABBA, on one workload: the same mechanism, plan and traffic for
+// both.
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kevo/evaluation.hpp>
+
+#include "fitness/cpu/runner.hpp"
+
+namespace kevo {
+
+/// How calls are timed.
+enum class clock_mode : std::uint8_t { isolated, intervals };
+
+/// What is done in one block: `candidate_calls`, `baseline_calls`, `baseline_calls`, `candidate_calls`. Where
+/// the baseline is much faster than the candidate, one call of each (`half`).
+struct pairing_plan {
+  clock_mode mode = clock_mode::isolated;
+  int candidate_calls = 1;
+  int baseline_calls = 1;
+  bool half = false;
+};
+
+/// Chooses a plan from what one call of each takes and how long it takes to stop a worker: calls shorter than
+/// 20 of those are timed in intervals of at least 10 ms (or as many calls as there are contents).
+pairing_plan plan_pairing(double candidate_ns, double baseline_ns, double stop_ns, std::size_t contents,
+                          std::size_t slot_bytes);
+
+/// Times pairs. Selects the workload in all three runners.
+class paired_timer {
+ public:
+  /// @param empty the trusted empty program: what it takes with the same plan and traffic is subtracted from
+  /// intervals
+  paired_timer(runner& candidate, runner& baseline, runner& empty, std::size_t workload,
+               const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit);
+
+  /// One block. Nothing, or why the candidate is not valid. A failure of the baseline or of the empty program
+  /// throws kevo::error (environment).
+  std::optional<call_failure> block();
+
+  const std::vector<timing_pair>& pairs() const { return pairs_; }
+  const pairing_plan& plan() const { return plan_; }
+  /// Per call: what the empty program took, subtracted already. [ns]
+  double constant_ns() const { return constant_candidate_; }
+  int candidate_calls() const { return calls_; }
+
+ private:
+  struct reading {
+    double ns = 0;  // per call
+    std::optional<call_failure> failure;
+  };
+  reading read(runner& program, int calls, double constant);
+  reading read_isolated(runner& program, int calls);
+  double constant_of(int calls);
+
+  runner* candidate_;
+  runner* baseline_;
+  runner* empty_;
+  const content_list* contents_;
+  pairing_plan plan_;
+  std::chrono::nanoseconds limit_;
+  double constant_candidate_ = 0;
+  double constant_baseline_ = 0;
+  std::vector<double> baseline_wakes_;
+  std::vector<timing_pair> pairs_;
+  int calls_ = 0;
+};
+
+}  // namespace kevo

@@ -1,0 +1,228 @@
+#include "fitness/cpu/runner.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/oracle/signature.hpp"
+
+namespace kevo {
+namespace {
+
+std::string tail(const std::string& text, std::size_t most = 500) {
+  return text.size() <= most ? text : "..." + text.substr(text.size() - most);
+}
+
+// The end of a worker process, seen from outside.
+call_failure death(const exit_report& report) {
+  const std::string said = report.err.empty() ? "" : "; it wrote: " + tail(report.err);
+  switch (report.kind) {
+    case exit_kind::signalled:
+      if (report.signal == SIGSYS) {
+        return {outcome::rejected, "forbidden system call",
+                "a system call that no kernel needs ended the process" + said};
+      }
+      return {outcome::crashed, "crashed", "the process " + describe(report) + said,
+              report.signal == SIGKILL};
+    case exit_kind::exited:
+      return {outcome::crashed, "ended without finishing",
+              "the process " + describe(report) + " before the call had ended" + said};
+    case exit_kind::timed_out:
+      return {outcome::timed_out, "timed out", "the process " + describe(report), true};
+    case exit_kind::output_exceeded:
+      return {outcome::rejected, "wrote too much", "a kernel has nothing to print"};
+    case exit_kind::cancelled:
+      return {outcome::timed_out, "timed out", "", true};
+    case exit_kind::not_started:
+      return {outcome::launch_failed, "could not be started", tail(report.err), true};
+  }
+  return {outcome::crashed, "crashed", ""};
+}
+
+}  // namespace
+
+runner::runner(std::shared_ptr<const task> t, worker_settings worker, std::string object, rng random,
+               bool verify)
+    : task_(std::move(t)),
+      worker_(std::move(worker)),
+      object_(std::move(object)),
+      random_(random),
+      verify_(verify) {}
+
+void runner::select(std::size_t workload, const content_list* contents, std::size_t slots) {
+  workload_ = workload;
+  contents_ = contents;
+  slots_ = std::max<std::size_t>(slots, 1);
+  buffers_ = candidate_buffers(*task_, task_->workloads[workload]);
+  order_.clear();
+  if (session_ && session_->memory().memory().size() < slots_ * arena::slot_bytes(buffers_)) session_.reset();
+  if (session_) {
+    session_->memory().reshape(buffers_, slots_);
+    ready_for(0);
+  }
+}
+
+bool runner::saw(const std::shared_ptr<const content>& c) const {
+  return std::find(seen_.begin(), seen_.end(), c) != seen_.end();
+}
+
+// Whether this process can be given `count` contents that it has not seen.
+bool runner::ready_for(std::size_t count) {
+  if (!session_ || session_->report()) return false;
+  if (order_.empty() && contents_ != nullptr) {
+    for (const auto& c : *contents_) {
+      if (!saw(c)) order_.push_back(c);
+    }
+    random_.shuffle<std::shared_ptr<const content>>(order_);
+  }
+  return order_.size() >= count;
+}
+
+std::size_t runner::unseen() const {
+  return order_.size();
+}
+
+std::optional<call_failure> runner::failure_of(call_end end) const {
+  switch (end) {
+    case call_end::done:
+      return std::nullopt;
+    case call_end::load_failed:
+      return call_failure{outcome::launch_failed, "could not be loaded", session_->message(),
+                          session_->lock_down_failed()};
+    case call_end::died:
+      return death(*session_->report());
+    case call_end::timed_out:
+      return call_failure{outcome::timed_out, "timed out", "", true};
+    case call_end::stuck:
+      return call_failure{outcome::timed_out, "could not be stopped", "", true};
+    case call_end::interrupted:
+      throw error(error_code::interrupted, "the evaluation was stopped");
+  }
+  return std::nullopt;
+}
+
+std::optional<call_failure> runner::start() {
+  if (session_) {
+    const auto& latencies = session_->stop_latencies();
+    stops_.insert(stops_.end(), latencies.begin(), latencies.end());
+  }
+  session_.reset();
+  seen_.clear();
+  order_.clear();
+  std::size_t bytes = slots_ * arena::slot_bytes(buffers_);
+  // Room for every workload when slots are few, so that one process serves them all.
+  if (slots_ <= 4) {
+    for (const auto& w : task_->workloads) {
+      bytes = std::max(bytes, slots_ * arena::slot_bytes(candidate_buffers(*task_, w)));
+    }
+  }
+  session_ = std::make_unique<worker_session>(worker_, object_, bytes);
+  if (auto failure = failure_of(session_->load())) return failure;
+  session_->memory().reshape(buffers_, slots_);
+  return std::nullopt;
+}
+
+std::optional<call_failure> runner::verify(const slot_layout& layout, const content& expected) const {
+  const auto axes = axis_values(*task_, task_->workloads[workload_]);
+  for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
+    const auto& output = task_->outputs[i];
+    const auto check =
+        check_output(element_type_of(output), session_->output(layout, i), expected.outputs[i]);
+    if (!check.accepted) {
+      return call_failure{
+          outcome::incorrect, "wrong result",
+          fmt::format("{} (contents: {})", describe(check, output.name, extents(output, axes)),
+                      to_string(expected.kind))};
+    }
+  }
+  return std::nullopt;
+}
+
+call_time runner::isolated(std::chrono::nanoseconds limit) {
+  if (!ready_for(1)) {
+    if (auto failure = start()) return {.failure = failure};
+    if (!ready_for(1)) throw error(error_code::internal, "a workload has no contents");
+  }
+  return isolated(order_.back(), limit);
+}
+
+namespace {
+
+std::optional<call_failure> fraud(bool early, bool ahead, const slot_damage& damage) {
+  if (damage.guards) {
+    return call_failure{outcome::rejected, "wrote outside of its outputs",
+                        "memory around the buffers was changed"};
+  }
+  if (damage.inputs) return call_failure{outcome::rejected, "changed its inputs", ""};
+  if (ahead) {
+    return call_failure{outcome::rejected, "worked ahead of its call",
+                        "an output was written before its call had begun"};
+  }
+  if (early) {
+    return call_failure{outcome::rejected, "signalled done before the work was done",
+                        "output that was read the moment the call had ended changed afterwards"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+call_time runner::isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit) {
+  if (!session_ || session_->report() || saw(given)) {
+    if (auto failure = start()) return {.failure = failure};
+  }
+  if (const auto it = std::find(order_.begin(), order_.end(), given); it != order_.end()) order_.erase(it);
+  seen_.push_back(given);
+  const bool cold = task_->workloads[workload_].cache == "cold";
+  const auto call = session_->run_isolated(given->call(), random_, limit, cold);
+  call_time result{.ns = call.ns, .wake_ns = call.wake_ns};
+  result.failure = failure_of(call.end);
+  if (!result.failure && verify_) {
+    result.failure = fraud(call.early, false, call.damage);
+    if (!result.failure) result.failure = verify(call.layout, *given);
+  }
+  if (result.failure) restart();
+  return result;
+}
+
+call_time runner::interval(std::size_t count, std::chrono::nanoseconds limit) {
+  count = std::min({count, slots_, contents_->size()});
+  if (!ready_for(count)) {
+    const bool reusable = !verify_ && session_ && !session_->report();  // the empty program looks at nothing
+    if (reusable) {
+      seen_.clear();
+      order_.clear();
+    } else if (auto failure = start()) {
+      return {.failure = failure};
+    }
+    ready_for(count);
+  }
+  std::vector<std::shared_ptr<const content>> used(order_.end() - static_cast<std::ptrdiff_t>(count),
+                                                   order_.end());
+  order_.resize(order_.size() - count);
+  seen_.insert(seen_.end(), used.begin(), used.end());
+  std::vector<call_content> views;
+  for (const auto& c : used) views.push_back(c->call());
+  const auto call = session_->run_interval(views, random_, limit);
+  call_time result{.ns = call.ns, .calls = static_cast<int>(count)};
+  result.failure = failure_of(call.end);
+  if (!result.failure && verify_) {
+    result.failure = fraud(call.early, call.ahead, call.damage);
+    for (std::size_t i = 0; i < count && !result.failure; ++i)
+      result.failure = verify(call.layouts[i], *used[i]);
+  }
+  if (result.failure) restart();
+  return result;
+}
+
+double runner::stop_latency() const {
+  auto all = stops_;
+  if (session_) all.insert(all.end(), session_->stop_latencies().begin(), session_->stop_latencies().end());
+  return all.empty() ? 0 : median(all);
+}
+
+}  // namespace kevo

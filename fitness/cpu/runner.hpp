@@ -1,0 +1,89 @@
+#pragma once
+// One program under test: worker processes that never see a content twice, and the verdict on every call.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kevo/evaluation.hpp>
+#include <kevo/random.hpp>
+#include <kevo/task.hpp>
+
+#include "fitness/oracle/oracle.hpp"
+#include "fitness/worker/session.hpp"
+
+namespace kevo {
+
+/// Why a call is not valid.
+struct call_failure {
+  kevo::outcome outcome = kevo::outcome::incorrect;
+  std::string reason;    ///< short; names no sizes or numbers: may be told about hidden workloads, too
+  std::string detail;    ///< for visible workloads: places and numbers
+  bool machine = false;  ///< may be the machine's fault: ask the canary first
+};
+
+/// What one verified call (or the calls of one interval) took.
+struct call_time {
+  double ns = 0;       ///< of the whole
+  double wake_ns = 0;  ///< isolated calls: until the worker was seen to spin
+  int calls = 1;
+  std::optional<call_failure> failure;
+};
+
+/// Contents by workload: those of `oracle::timed` or `oracle::varied`.
+using content_list = std::vector<std::shared_ptr<const content>>;
+
+/// Runs a built program. Starts a fresh process when the contents of the old one are used up. One thread at a
+/// time.
+class runner {
+ public:
+  /// @param verify false for the trusted empty program, whose outputs nobody reads
+  runner(std::shared_ptr<const task> t, worker_settings worker, std::string object, rng random,
+         bool verify = true);
+
+  /// From now on calls are of this workload, with contents drawn from `contents` in a random order. `slots`
+  /// is how many calls the arena holds at once. Keeps the process if it can.
+  void select(std::size_t workload, const content_list* contents, std::size_t slots = 3);
+
+  /// A call of the next content that this process has not seen; a fresh process if there is none.
+  call_time isolated(std::chrono::nanoseconds limit);
+  /// A call of this very content (correctness); the process must not have seen it.
+  call_time isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit);
+  /// `count` distinct calls under one clock (at most as many as there are slots and contents).
+  call_time interval(std::size_t count, std::chrono::nanoseconds limit);
+
+  /// Ends the process; the next call starts a fresh one.
+  void restart() { session_.reset(); }
+  bool running() const { return session_ != nullptr; }
+  /// Contents that the process has not seen.
+  std::size_t unseen() const;
+  /// Median time until the worker was known to stand still. [ns] 0 if it never was
+  double stop_latency() const;
+
+ private:
+  std::optional<call_failure> start();
+  std::optional<call_failure> failure_of(call_end end) const;
+  std::optional<call_failure> verify(const slot_layout& layout, const content& expected) const;
+  bool ready_for(std::size_t count);
+  bool saw(const std::shared_ptr<const content>& c) const;
+
+  std::shared_ptr<const task> task_;
+  worker_settings worker_;
+  std::string object_;
+  rng random_;
+  bool verify_;
+  std::size_t workload_ = 0;
+  std::vector<buffer_shape> buffers_;
+  std::size_t slots_ = 3;
+  const content_list* contents_ = nullptr;
+  std::unique_ptr<worker_session> session_;
+  std::vector<std::shared_ptr<const content>> seen_;   // by this process
+  std::vector<std::shared_ptr<const content>> order_;  // still to come, in this process
+  std::vector<double> stops_;
+};
+
+}  // namespace kevo

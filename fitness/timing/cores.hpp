@@ -1,0 +1,50 @@
+#pragma once
+// Which processor does what while a time is taken, and that only one time is taken at once.
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace kevo {
+
+/// The processors of one measurement.
+struct core_plan {
+  int controller = -1;       ///< of the controller's thread; -1: wherever it is
+  std::vector<int> workers;  ///< of the workers, `threads` of them
+  bool shared = false;       ///< too few: controller and worker take turns, and times are coarse
+  bool few = false;          ///< builds have no processor of their own and stand still meanwhile
+};
+
+/// Takes the first processor that this process may use for the controller and the last ones for the workers.
+core_plan plan_cores(int threads);
+
+/// Binds the calling thread to one processor while it lives; -1 does nothing.
+class pinned_thread {
+ public:
+  explicit pinned_thread(int cpu);
+  pinned_thread(const pinned_thread&) = delete;
+  pinned_thread& operator=(const pinned_thread&) = delete;
+  ~pinned_thread();
+
+ private:
+  std::vector<unsigned long> before_;
+};
+
+/// Exclusive use of a set of processors for measuring, among all threads and kevo processes of this machine.
+class measuring_lock {
+ public:
+  /// Waits for it. @throws kevo::error (interrupted) if `stop` comes first
+  explicit measuring_lock(const std::vector<int>& cpus, std::stop_token stop = {});
+  measuring_lock(const measuring_lock&) = delete;
+  measuring_lock& operator=(const measuring_lock&) = delete;
+  ~measuring_lock();
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// The processor's name and how many processors may be used: "AMD EPYC 9355 (2 processors)".
+std::string device_name();
+
+}  // namespace kevo
