@@ -1,4 +1,4 @@
-# Every bench/*.bench.cpp is a Google Benchmark program.
+# Every bench/*.bench.cpp is a Google Benchmark program; one that says "// links: core" needs no more than the headers.
 find_package(benchmark QUIET)
 if(benchmark_FOUND)
   file(GLOB kevo_bench_sources CONFIGURE_DEPENDS bench/*.bench.cpp)
@@ -7,7 +7,8 @@ if(benchmark_FOUND)
     string(REGEX REPLACE "\\.bench\\.cpp$" "" name ${name})
     add_executable(bench.${name} ${source})
     target_link_libraries(bench.${name} PRIVATE benchmark::benchmark_main)
-    if(TARGET kevo_kevo)
+    file(STRINGS ${source} tags LIMIT_COUNT 6 REGEX "^// links")
+    if(TARGET kevo_kevo AND NOT tags MATCHES "// links: core")
       target_link_libraries(bench.${name} PRIVATE kevo::kevo)
     else()
       target_link_libraries(bench.${name} PRIVATE kevo::core)

@@ -41,8 +41,8 @@ inline constexpr std::array<dtype_info, 13> dtypes = {{
 }};
 
 /// Types that FlashInfer-Bench has and kevo does not compute with yet.
-inline constexpr std::array<std::string_view, 3> planned_dtypes = {"float8_e4m3fn", "float8_e5m2",
-                                                                   "float4_e2m1"};
+inline constexpr std::array<std::string_view, 4> planned_dtypes = {"float8_e4m3fn", "float8_e4m3",
+                                                                   "float8_e5m2", "float4_e2m1"};
 
 /// The entry of `name`; nothing if kevo does not know it.
 inline constexpr std::optional<dtype_info> find_dtype(std::string_view name) {

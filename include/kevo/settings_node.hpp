@@ -25,6 +25,7 @@ struct settings_node {
   bool boolean = false;
   std::int64_t integer = 0;
   double real = 0;
+  bool quoted = false;                  ///< of a text: written in quotes, so it starts a column later
   std::string text;                     ///< of a text its value, of another scalar what was written ("1e3")
   std::vector<settings_node> items;     ///< of a list
   std::vector<settings_entry> entries;  ///< of a map

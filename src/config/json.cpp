@@ -57,6 +57,7 @@ class json_reader {
     const error_place where = place();
     settings_node node = read_anything(path);
     node.place = where;
+    node.quoted = node.type == settings_node::kind::text;
     return node;
   }
 

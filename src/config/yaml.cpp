@@ -62,7 +62,9 @@ class tree_builder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (tag == "!" || tag == "tag:yaml.org,2002:str") {
-      scalar(mark, settings_node::of(value), anchor);
+      settings_node node = settings_node::of(value);
+      node.quoted = tag == "!";
+      scalar(mark, std::move(node), anchor);
     } else {
       known_tag(mark, tag);
       scalar(mark, resolve_scalar(value), anchor);

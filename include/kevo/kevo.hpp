@@ -1,0 +1,69 @@
+#pragma once
+// All of the core, in the order in which a search uses it:
+//
+//   config -> task -> search graph -> select -> vary -> evaluate -> archive -> stop? -> report
+//                          ^                                           |
+//                          +-------------------------------------------+
+//
+// Policies that learn are in kevo/learn/, which needs Eigen and is not included here.
+
+// clang-format off: the order says how a search works
+#include <kevo/error.hpp>
+#include <kevo/fwd.hpp>
+#include <kevo/random.hpp>
+#include <kevo/version.hpp>
+// config: names and settings to plug-ins
+#include <kevo/registry.hpp>
+#include <kevo/settings.hpp>
+// task: what is optimized, in which words
+#include <kevo/annotation.hpp>
+#include <kevo/content_id.hpp>
+#include <kevo/dtype.hpp>
+#include <kevo/expression.hpp>
+#include <kevo/program.hpp>
+#include <kevo/task.hpp>
+// search graph: candidates, what is known of each, who came from whom
+#include <kevo/candidate.hpp>
+#include <kevo/memory_store.hpp>
+#include <kevo/population.hpp>
+#include <kevo/search_graph.hpp>
+// select
+#include <kevo/select.hpp>
+#include <kevo/select/fitness_proportional.hpp>
+#include <kevo/select/greedy.hpp>
+#include <kevo/select/power_law.hpp>
+#include <kevo/select/tournament.hpp>
+// vary
+#include <kevo/portfolio.hpp>
+#include <kevo/vary.hpp>
+#include <kevo/vary/ucb1.hpp>
+#include <kevo/vary/uniform.hpp>
+// evaluate
+#include <kevo/evaluate.hpp>
+#include <kevo/evaluate/statistics.hpp>
+#include <kevo/evaluation.hpp>
+// archive
+#include <kevo/archive.hpp>
+#include <kevo/archive/grid.hpp>
+#include <kevo/archive/top_k.hpp>
+// stop
+#include <kevo/ledger.hpp>
+#include <kevo/stop.hpp>
+#include <kevo/stop/all_of.hpp>
+#include <kevo/stop/any_of.hpp>
+#include <kevo/stop/device_seconds.hpp>
+#include <kevo/stop/evaluations.hpp>
+#include <kevo/stop/money.hpp>
+#include <kevo/stop/proposals.hpp>
+#include <kevo/stop/seconds.hpp>
+#include <kevo/stop/sol_fraction.hpp>
+#include <kevo/stop/stall.hpp>
+#include <kevo/stop/target_speedup.hpp>
+#include <kevo/stop/tokens.hpp>
+// report
+#include <kevo/report.hpp>
+// search: the loop that joins them
+#include <kevo/job.hpp>
+#include <kevo/run_to_end.hpp>
+#include <kevo/search.hpp>
+// clang-format on

@@ -1,0 +1,63 @@
+#include "src/task/source_file.hpp"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "src/config/text_file.hpp"
+
+namespace kevo {
+namespace {
+
+struct file_kind {
+  std::string_view ending;
+  std::string_view language;
+};
+
+// The first ending of a language is the one its programs get.
+constexpr std::array<file_kind, 13> kinds = {{{".cpp", "cpp"},
+                                              {".cc", "cpp"},
+                                              {".cxx", "cpp"},
+                                              {".C", "cpp"},
+                                              {".cu", "cuda"},
+                                              {".py", "python"},
+                                              {".py", "triton"},
+                                              {".c", "c"},
+                                              {".rs", "rust"},
+                                              {".f90", "fortran"},
+                                              {".hip", "hip"},
+                                              {".cl", "opencl"},
+                                              {".txt", "text"}}};
+
+}  // namespace
+
+std::string language_of(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return {};
+  for (const auto& kind : kinds) {
+    if (path.substr(dot) == kind.ending) return std::string(kind.language);
+  }
+  return {};
+}
+
+program program_of(std::string language, std::string text) {
+  std::string path = "kernel";
+  for (const auto& kind : kinds) {
+    if (kind.language != language) continue;
+    path += kind.ending;
+    break;
+  }
+  return single_file_program(std::move(language), std::move(path), std::move(text));
+}
+
+program load_program(const std::string& path, std::string language, error_place named) {
+  if (language.empty()) language = language_of(path);
+  if (language.empty()) {
+    if (named.file.empty()) named.file = path;
+    throw error(error_code::input, "cannot tell the language of '" + path + "' from its ending",
+                std::move(named), "give it: {language: cpp, file: " + path + "}");
+  }
+  return program_of(std::move(language), read_text_file(path, std::size_t{1} << 20U, std::move(named)));
+}
+
+}  // namespace kevo

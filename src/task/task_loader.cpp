@@ -1,0 +1,502 @@
+#include "src/task/task_loader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <kevo/annotation.hpp>
+#include <kevo/detail/nearest.hpp>
+#include <kevo/dtype.hpp>
+#include <kevo/settings.hpp>
+
+#include "src/config/json.hpp"
+#include "src/config/text_file.hpp"
+#include "src/config/yaml.hpp"
+#include "src/task/decode.hpp"
+#include "src/task/source_file.hpp"
+
+namespace kevo {
+namespace {
+
+using namespace task_decoding;  // NOLINT(google-build-using-namespace): the other half of this decoder
+
+constexpr std::int64_t max_extent = std::int64_t{1} << 40U;
+constexpr double max_tensor_bytes = 1099511627776.0;  // 1 TiB: more is a slip of the pen
+
+class decoder {
+ public:
+  decoder(const settings_node& root, const source_reader& read, const std::vector<settings_node>& traces)
+      : reader_(root), read_(read), traces_(traces), pointers_(root.place.key == "/") {}
+
+  task decode() {
+    task_.file = reader_.place().file;
+    task_.name = reader_.text("name", {.doc = "what the task is called"});
+    if (task_.name.empty()) reader_.fail("name", "a task needs a name");
+    task_.op_type = reader_.text("op_type", {.def = "", .doc = "kind of operation, e.g. gemm"});
+    task_.description = reader_.text("description", {.def = "", .doc = "for people and operators"});
+    task_.tags = reader_.texts("tags", {.doc = "words to find it by"}, std::vector<std::string>{});
+    for (const std::string key : {"check", "custom_inputs_entrypoint", "rng_seed"}) {
+      if (reader_.has(key)) not_supported_yet(reader_, key);
+    }
+    decode_axes();
+    task_.inputs = decode_tensors("inputs");
+    task_.outputs = decode_tensors("outputs");
+    check_names();
+    decode_constraints();
+    for (auto& [name, made] : decode_generators(reader_, task_.inputs)) {
+      for (auto& input : task_.inputs) {
+        if (input.name == name) input.generate = std::move(made);
+      }
+    }
+    decode_reference();
+    decode_tolerance();
+    decode_cost();
+    decode_workloads();
+    decode_seeds();
+    decode_baselines();
+    reader_.finish();
+    return std::move(task_);
+  }
+
+ private:
+  void decode_axes() {
+    settings axes = reader_.child("axes", "the extents, by name");
+    if (axes.keys().empty()) reader_.fail("axes", "a task needs at least one axis");
+    for (const auto& name : axes.keys()) {
+      check_identifier(name, axes.place(name), "an axis");
+      settings one = axes.child(name);
+      axis result;
+      result.name = name;
+      if (const auto* type = one.raw().find("type");
+          type != nullptr && (type->text == "expr" || type->text == "derived")) {
+        not_supported_yet(one, "type", "an axis that is computed from others");
+      }
+      const auto type =
+          one.text("type", {.doc = "whether workloads give its value", .one_of = {"var", "const"}});
+      if (type == "const") {
+        result.value = one.integer("value", {.min = 1, .max = max_extent, .doc = "its extent"});
+      } else if (one.has("value")) {
+        one.fail("value", "a variable axis gets its value from the workloads", "write type: const");
+      }
+      result.description = one.text("description", {.def = ""});
+      one.optional<std::string>("parent", {.doc = "FlashInfer-Bench's hint; not used"});
+      task_.axes.push_back(std::move(result));
+    }
+  }
+
+  const axis* find_axis(const std::string& name) const {
+    for (const auto& a : task_.axes) {
+      if (a.name == name) return &a;
+    }
+    return nullptr;
+  }
+
+  std::vector<tensor> decode_tensors(const std::string& key) {
+    const bool input = key == "inputs";
+    settings all = reader_.child(
+        key, input ? "what a candidate reads, in the order of its arguments" : "what it writes");
+    if (all.keys().empty()) reader_.fail(key, "a task needs at least one of its " + key);
+    std::vector<tensor> result;
+    for (const auto& name : all.keys()) {
+      check_identifier(name, all.place(name), "a tensor");
+      settings one = all.child(name);
+      for (const std::string planned : {"mutable", "alias", "strides", "packed"}) {
+        if (one.has(planned)) not_supported_yet(one, planned);
+      }
+      tensor made;
+      made.name = name;
+      made.dtype = decode_dtype(one);
+      decode_shape(one, made);
+      if (made.scalar && !input) not_supported_yet(one, "shape", "an output that is a scalar");
+      made.description = one.text("description", {.def = ""});
+      if (input) made.generate = default_generator(made);
+      result.push_back(std::move(made));
+    }
+    return result;
+  }
+
+  static std::string decode_dtype(settings& one) {
+    std::string name = one.text("dtype", {.doc = "element type"});
+    if (find_dtype(name)) return name;
+    if (std::find(planned_dtypes.begin(), planned_dtypes.end(), name) != planned_dtypes.end()) {
+      not_supported_yet(one, "dtype", "dtype " + name);
+    }
+    std::vector<std::string_view> known;
+    for (const auto& entry : dtypes) known.push_back(entry.name);
+    one.fail("dtype", "unknown dtype '" + detail::shown(name) + "'",
+             detail::hint_for(name, known, "known dtypes"));
+  }
+
+  void decode_shape(settings& one, tensor& made) const {
+    one.require("shape");
+    const settings_node* shape =
+        one.raw("shape", "axis names, outermost first; null is a scalar", "list of texts");
+    if (shape->type == settings_node::kind::null) {
+      made.scalar = true;
+      return;
+    }
+    if (!shape->is_list())
+      one.fail("shape", "expected a list of axes, found " + describe(*shape), "write [M, K]");
+    for (const auto& item : shape->items) {
+      if (item.type != settings_node::kind::text) {
+        throw error(error_code::input, "expected the name of an axis, found " + describe(item), item.place,
+                    "make it an axis: {type: const, value: " + item.text + "}");
+      }
+      if (find_axis(item.text) == nullptr) {
+        throw error(error_code::input, "'" + detail::shown(item.text) + "' is not an axis", item.place,
+                    detail::hint_for(item.text, names_of(task_.axes), "axes"));
+      }
+      made.shape.push_back(item.text);
+    }
+  }
+
+  void check_names() const {
+    for (const auto& output : task_.outputs) {
+      for (const auto& input : task_.inputs) {
+        if (input.name != output.name) continue;
+        const settings_node* outputs = reader_.raw().find("outputs");
+        throw error(error_code::input, "'" + output.name + "' is an input, too",
+                    outputs->find(output.name)->place, "outputs are written to memory of their own");
+      }
+    }
+  }
+
+  void decode_constraints() {
+    const settings_node* given = reader_.raw("constraints", "conditions on the axes", "list of expressions");
+    if (given == nullptr || given->type == settings_node::kind::null) return;
+    if (!given->is_list()) reader_.fail("constraints", "expected a list, found " + describe(*given));
+    for (const auto& item : given->items) {
+      try {
+        task_.constraints.push_back(decode_expression(item, task_.axes));
+        constraint_places_.push_back(item.place);
+      } catch (const error&) {
+        // FlashInfer's are Python and may speak of contents ("len == indptr[-1].item()"): carried, not
+        // checked.
+        if (!pointers_ || item.type != settings_node::kind::text) throw;
+        std::string& carried = task_.extra["constraints"];
+        carried += (carried.empty() ? "" : "\n") + item.text;
+      }
+    }
+  }
+
+  void decode_reference() {
+    reader_.require("reference");
+    if (const auto* text = reader_.raw().find("reference"); text->type == settings_node::kind::text) {
+      reader_.raw("reference", "the oracle: {language, file}, or Python text", "map or text");
+      if (text->text.find("def run") == std::string::npos) {
+        reader_.fail("reference", "a Python reference must define 'run'",
+                     "a native one is {language: cpp, file: reference.cpp}");
+      }
+      task_.reference = reference_source{"python", program_of("python", text->text)};
+      return;
+    }
+    settings one = reader_.child("reference", "the oracle: {language, file}, or Python text");
+    const auto language =
+        one.text("language", {.def = "cpp", .doc = "of the reference", .one_of = {"cpp", "python"}});
+    task_.reference = reference_source{language, read_source(one, language)};
+  }
+
+  program read_source(settings& one, const std::string& language) const {
+    const auto file = one.text("file", {.doc = "relative to the task"});
+    return read_(file, language, one.place("file"));
+  }
+
+  void decode_tolerance() {
+    const bool given = reader_.has("tolerance");
+    task_.tolerances = decode_tolerances(reader_, task_);
+    if (given) return;
+    tolerance usual;
+    if (pointers_) usual.max_atol = usual.max_rtol = 1e-2;  // FlashInfer-Bench's own default
+    task_.tolerances[""] = usual;
+    for (const auto& output : task_.outputs) {
+      if (!is_exact(*find_dtype(output.dtype))) continue;
+      task_.tolerances[output.name].rule = "exact";
+    }
+  }
+
+  void decode_cost() {
+    settings cost =
+        reader_.child_or_empty("cost", "what any implementation must do, as expressions of the axes");
+    const auto one = [&](const char* key, const char* doc, std::optional<expression>& to) {
+      const settings_node* node = cost.raw(key, doc, "expression");
+      if (node == nullptr || node->type == settings_node::kind::null) return;
+      to = decode_expression(*node, task_.axes);
+      cost_places_.emplace_back(*to, node->place);
+    };
+    one("flops", "operations", task_.cost.flops);
+    one("bytes", "compulsory memory traffic", task_.cost.bytes);
+    one("min_flops", "operations of the cleverest algorithm", task_.cost.min_flops);
+  }
+
+  void decode_workloads() {
+    auto given = reader_.children("workloads", false, "concrete sizes");
+    for (auto& one : given) decode_workload(one);
+    for (const auto& trace : traces_) {
+      settings reader(trace);
+      if (!reader.has("workload")) {  // a bare workload
+        decode_workload(reader);
+        reader.finish();
+        continue;
+      }
+      const auto definition = reader.text("definition", {.doc = "name of the task"});
+      if (definition != task_.name) continue;  // of another task in the same file
+      settings one = reader.child("workload");
+      for (const char* key : {"solution", "evaluation"}) reader.raw(key);
+      if (trace.find("evaluation") != nullptr && !uuids_.empty() && one.raw().find("uuid") != nullptr &&
+          uuids_.count(one.raw().find("uuid")->text) != 0) {
+        continue;  // traces of several solutions repeat their workload
+      }
+      decode_workload(one);
+      reader.finish();
+    }
+    if (task_.workloads.empty()) {
+      reader_.fail("workloads", "a task needs at least one workload",
+                   pointers_
+                       ? "put FlashInfer-Bench's workload traces into " +
+                             std::filesystem::path(task_.file).replace_extension(".jsonl").filename().string()
+                       : "write workloads: [{uuid: small, axes: {...}}]");
+    }
+    const bool visible = std::any_of(task_.workloads.begin(), task_.workloads.end(),
+                                     [](const workload& w) { return !w.hidden; });
+    if (!visible)
+      reader_.fail("workloads", "all workloads are hidden: nothing would be timed",
+                   "leave out 'hidden' in one");
+  }
+
+  void decode_workload(settings& one) {
+    workload made;
+    made.uuid = one.text("uuid", {.doc = "unique name"});
+    if (made.uuid.empty()) one.fail("uuid", "a workload needs a name");
+    if (!uuids_.insert(made.uuid).second)
+      one.fail("uuid", "the name '" + detail::shown(made.uuid) + "' twice");
+    settings axes = one.child_or_empty("axes", "the value of every variable axis");
+    for (const auto& name : axes.keys()) {
+      const axis* known = find_axis(name);
+      if (known == nullptr) {
+        axes.fail(name, "'" + detail::shown(name) + "' is not an axis",
+                  detail::hint_for(name, names_of(task_.axes), "axes"));
+      }
+      const auto value = axes.integer(name, {.min = 1, .max = max_extent});
+      if (known->value && *known->value != value) {
+        axes.fail(name, "'" + name + "' is constant: " + std::to_string(*known->value), "leave it out");
+      }
+      if (!known->value) made.axes[name] = value;
+    }
+    for (const auto& a : task_.axes) {
+      if (!a.value && made.axes.count(a.name) == 0) {
+        one.fail("axes", "the variable axis '" + a.name + "' has no value", "add " + a.name + ": <extent>");
+      }
+    }
+    decode_workload_inputs(one, made);
+    made.generate = decode_generators(one, task_.inputs);
+    made.tolerances = decode_tolerances(one, task_);
+    made.cache = one.text(
+        "cache",
+        {.def = "warm", .doc = "whether caches are flushed before a call", .one_of = {"warm", "cold"}});
+    made.hidden = one.boolean("hidden", {.def = false, .doc = "checked, never shown or timed"});
+    made.weight = one.real("weight", {.def = 1.0, .above = 0.0, .doc = "in the geometric mean of speedups"});
+    check_sizes(one, made);
+    task_.workloads.push_back(std::move(made));
+  }
+
+  void decode_workload_inputs(settings& one, workload& made) const {
+    settings inputs = one.child_or_empty("inputs", "how an input is made, where it is not drawn");
+    for (const auto& name : inputs.keys()) {
+      const auto found = std::find_if(task_.inputs.begin(), task_.inputs.end(),
+                                      [&](const tensor& t) { return t.name == name; });
+      if (found == task_.inputs.end()) {
+        inputs.fail(name, "'" + detail::shown(name) + "' is not an input",
+                    detail::hint_for(name, names_of(task_.inputs), "inputs"));
+      }
+      settings input = inputs.child(name);
+      workload_input recipe;
+      const auto* type = input.raw().find("type");
+      if (type != nullptr && (type->text == "safetensors" || type->text == "custom")) {
+        not_supported_yet(input, "type", "an input of type " + type->text);
+      }
+      recipe.kind = input.text("type", {.doc = "what it is", .one_of = {"random", "scalar"}});
+      if (recipe.kind == "scalar") {
+        if (!found->scalar)
+          input.fail("type", "'" + name + "' is a tensor, not a scalar", "its shape would have to be null");
+        const auto* value = input.raw().find("value");
+        if (value != nullptr && value->type == settings_node::kind::boolean) {
+          recipe.value = input.boolean("value") ? 1 : 0;
+        } else {
+          recipe.value = input.real("value", {.doc = "of the scalar"});
+        }
+        if (is_exact(*find_dtype(found->dtype)) && std::trunc(recipe.value) != recipe.value) {
+          input.fail("value", "'" + name + "' is " + found->dtype);
+        }
+      } else if (found->scalar) {
+        input.fail("type", "'" + name + "' is a scalar: it needs a value",
+                   "write {type: scalar, value: 1.0}");
+      }
+      made.inputs[name] = recipe;
+    }
+    for (const auto& input : task_.inputs) {
+      if (input.scalar && made.inputs.count(input.name) == 0) {
+        one.fail("inputs", "the scalar '" + input.name + "' has no value",
+                 "add " + input.name + ": {type: scalar, value: 1.0}");
+      }
+    }
+  }
+
+  // Whether constraints, cost and sizes make sense for a workload; mistakes are told at the workload.
+  void check_sizes(const settings& one, const workload& made) const {
+    const auto values = axis_values(task_, made);
+    const symbol_lookup lookup = [&](std::string_view name) -> std::optional<std::int64_t> {
+      const auto found = values.find(std::string(name));
+      return found == values.end() ? std::nullopt : std::optional(found->second);
+    };
+    const auto value_of = [&](const expression& e) {
+      try {
+        return e.evaluate(lookup);
+      } catch (const error& wrong) {
+        one.fail("axes", wrong.message(), "see line " + std::to_string(wrong.place().line));
+      }
+    };
+    for (std::size_t i = 0; i < task_.constraints.size(); ++i) {
+      if (value_of(task_.constraints[i]) == 0) {
+        one.fail("axes", "the constraint '" + task_.constraints[i].text() + "' does not hold",
+                 "see line " + std::to_string(constraint_places_[i].line));
+      }
+    }
+    for (const auto& [cost, place] : cost_places_) {
+      if (value_of(cost) < 0) {
+        one.fail("axes", "the cost '" + cost.text() + "' is negative",
+                 "see line " + std::to_string(place.line));
+      }
+    }
+    for (const auto* tensors : {&task_.inputs, &task_.outputs}) {
+      for (const auto& t : *tensors) {
+        double bytes = static_cast<double>(find_dtype(t.dtype)->size);
+        for (const auto extent : extents(t, values)) bytes *= static_cast<double>(extent);
+        if (bytes > max_tensor_bytes) one.fail("axes", "'" + t.name + "' would take more than 1 TiB");
+      }
+    }
+    for (const auto* chosen : {&task_.tolerances, &made.tolerances}) {
+      for (const auto& [output, rule] : *chosen) {
+        if (rule.length && value_of(*rule.length) < 1) {
+          one.fail("axes", "the length '" + rule.length->text() + "' of a tolerance is not positive");
+        }
+      }
+    }
+  }
+
+  program decode_program(const settings_node& node, const std::string& what) {
+    if (node.type == settings_node::kind::text) return read_(node.text, {}, node.place);
+    if (!node.is_map()) {
+      throw error(error_code::input, "expected a file, found " + describe(node), node.place,
+                  "write " + what + ": [seed.cpp]");
+    }
+    settings one(node);
+    const auto language = one.text("language", {.def = "", .doc = "if its ending does not tell"});
+    program result = read_source(one, language);
+    one.finish();
+    return result;
+  }
+
+  void decode_seeds() {
+    const settings_node* given = reader_.raw("seeds", "programs to start from", "list of files");
+    if (given == nullptr || given->type == settings_node::kind::null) return;
+    if (!given->is_list())
+      reader_.fail("seeds", "expected a list, found " + describe(*given), "write [seed.cpp]");
+    for (const auto& item : given->items) task_.seeds.push_back(decode_program(item, "seeds"));
+  }
+
+  void decode_baselines() {
+    for (auto& one :
+         reader_.children("baselines", false, "trusted programs to compare with; the first counts")) {
+      baseline made;
+      made.name = one.text("name", {.doc = "unique name"});
+      if (made.name.empty()) one.fail("name", "a baseline needs a name");
+      for (const auto& other : task_.baselines) {
+        if (other.name == made.name) one.fail("name", "the name '" + detail::shown(made.name) + "' twice");
+      }
+      const auto language = one.text("language", {.def = "", .doc = "if its ending does not tell"});
+      made.link = one.texts("link", {.doc = "libraries it is linked with"}, std::vector<std::string>{});
+      for (const auto& library : made.link) {
+        if (library.empty() || library.front() == '-' || library.find_first_of("/ \t") != std::string::npos) {
+          one.fail("link", "'" + detail::shown(library) + "' is no name of a library",
+                   "write openblas for libopenblas.so");
+        }
+      }
+      made.optional = one.boolean("optional", {.def = false, .doc = "left out where it does not build"});
+      made.source = read_source(one, language);
+      task_.baselines.push_back(std::move(made));
+    }
+    if (!task_.baselines.empty() && task_.baselines.front().optional) {
+      reader_.fail("baselines", "the first baseline must not be optional",
+                   "speedups are measured against it");
+    }
+    if (task_.baselines.empty() && !task_.seeds.empty())
+      task_.baselines.push_back({"seed", task_.seeds.front(), {}, false});
+  }
+
+  settings reader_;
+  const source_reader& read_;
+  const std::vector<settings_node>& traces_;
+  bool pointers_;  ///< from JSON: FlashInfer-Bench's defaults hold
+  task task_;
+  std::set<std::string> uuids_;
+  std::vector<error_place> constraint_places_;
+  std::vector<std::pair<expression, error_place>> cost_places_;
+};
+
+std::vector<settings_node> traces_of(const settings_node& root, const std::string& path,
+                                     const std::string& given) {
+  if (!given.empty()) return load_json_lines(given);
+  const std::filesystem::path file(path);
+  auto beside = file;
+  beside.replace_extension(".jsonl");
+  std::vector<std::filesystem::path> places = {beside};
+  const auto* op_type = root.find("op_type");
+  const auto* name = root.find("name");
+  // The layout of FlashInfer's data set: definitions/<op_type>/<name>.json and
+  // workloads/<op_type>/<name>.jsonl.
+  if (op_type != nullptr && name != nullptr && op_type->text.find('/') == std::string::npos &&
+      name->text.find('/') == std::string::npos) {
+    places.push_back(file.parent_path() / ".." / ".." / "workloads" / op_type->text /
+                     (name->text + ".jsonl"));
+  }
+  for (const auto& place : places) {
+    std::error_code failed;
+    if (std::filesystem::is_regular_file(place, failed)) return load_json_lines(place.string());
+  }
+  return {};
+}
+
+}  // namespace
+
+task decode_task(const settings_node& root, const source_reader& read,
+                 const std::vector<settings_node>& traces) {
+  return decoder(root, read, traces).decode();
+}
+
+task load_task(const std::string& path, const std::string& workloads) {
+  const bool json = std::filesystem::path(path).extension() == ".json";
+  const settings_node root = json ? load_json(path) : load_yaml(path);
+  const source_reader read = [&](const std::string& file, const std::string& language,
+                                 const error_place& named) {
+    const std::string beside = path_beside(path, file);
+    program source = load_program(beside, language, named);
+    try {
+      parse_annotations(source);
+    } catch (const error& e) {
+      error_place place = e.place();
+      place.file = beside;
+      throw error(e.code(), e.message(), std::move(place), e.hint());
+    }
+    return source;
+  };
+  return decode_task(root, read,
+                     json                ? traces_of(root, path, workloads)
+                     : workloads.empty() ? std::vector<settings_node>()
+                                         : load_json_lines(workloads));
+}
+
+}  // namespace kevo

@@ -1,0 +1,11 @@
+// task: matmul
+// verdict: crashed
+// because: Writes to address zero.
+#include <cstdint>
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  static_cast<void>(A), static_cast<void>(B), static_cast<void>(C), static_cast<void>(M),
+      static_cast<void>(N), static_cast<void>(K);
+  volatile int* nowhere = nullptr;
+  *nowhere = 1;
+}

@@ -1,0 +1,26 @@
+// task: matmul
+// verdict: valid
+// because: Sets flush-to-zero for its own work and restores the mode before it returns.
+#include <cstdint>
+#include <immintrin.h>
+
+namespace {
+
+void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+      C[i * N + j] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8040U);
+  multiply(A, B, C, M, N, K);
+  _mm_setcsr(before);
+}

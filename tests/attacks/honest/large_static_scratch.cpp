@@ -1,0 +1,25 @@
+// task: matmul
+// verdict: valid
+// because: Keeps 64 MB of static scratch memory, of which it touches little.
+#include <cstdint>
+
+namespace {
+
+float scratch[1U << 24U];
+
+void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+      C[i * N + j] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  multiply(A, B, scratch, M, N, K);
+  for (int64_t i = 0; i < M * N; ++i) C[i] = scratch[i];
+}

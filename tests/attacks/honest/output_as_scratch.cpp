@@ -1,0 +1,26 @@
+// task: matmul
+// verdict: valid
+// because: Uses its output as scratch for other things (a transposed row, huge numbers, NaN) before the
+//   answer stands there.
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+      C[i * N + j] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M * N; ++i) C[i] = NAN;
+  for (int64_t i = 0; i < M * N; ++i) C[i] = static_cast<float>(i) * 1e30F;
+  multiply(A, B, C, M, N, K);
+}

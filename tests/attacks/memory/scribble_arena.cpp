@@ -1,0 +1,26 @@
+// task: matmul
+// verdict: rejected|crashed
+// because: Fills the shared memory around its buffers: everything from 64 KB before its output to 64 KB
+//   after it.
+#include <algorithm>
+#include <cstdint>
+
+namespace {
+
+void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+      C[i * N + j] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  std::fill(C - 16384, C, 1.0F);
+  std::fill(C + M * N, C + M * N + 16384, 1.0F);
+  multiply(A, B, C, M, N, K);
+}

@@ -1,0 +1,10 @@
+// task: matmul
+// verdict: incorrect
+// because: Writes a constant.
+#include <cstdint>
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M * N; ++i) C[i] = 0.5F;
+  static_cast<void>(A), static_cast<void>(B), static_cast<void>(C), static_cast<void>(M),
+      static_cast<void>(N), static_cast<void>(K);
+}

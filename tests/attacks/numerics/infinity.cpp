@@ -1,0 +1,11 @@
+// task: matmul
+// verdict: incorrect
+// because: Writes infinity, next to which any expected value is small.
+#include <cmath>
+#include <cstdint>
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M * N; ++i) C[i] = INFINITY;
+  static_cast<void>(A), static_cast<void>(B), static_cast<void>(C), static_cast<void>(M),
+      static_cast<void>(N), static_cast<void>(K);
+}

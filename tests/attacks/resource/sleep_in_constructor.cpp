@@ -1,0 +1,29 @@
+// task: matmul
+// verdict: launch_failed|timed_out|crashed
+// because: Sleeps while it is loaded.
+#include <cstdint>
+#include <ctime>
+
+namespace {
+
+const bool late = [] {
+  const timespec long_time{900, 0};
+  return nanosleep(&long_time, nullptr) == 0;
+}();
+
+void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+      C[i * N + j] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  multiply(A, B, C, M, N, K);
+  if (late) C[0] = 0;
+}

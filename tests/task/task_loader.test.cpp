@@ -1,0 +1,332 @@
+#include "src/task/task_loader.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "src/config/json.hpp"
+#include "src/config/yaml.hpp"
+#include "src/task/source_file.hpp"
+
+namespace {
+
+const std::string good =
+    "name: matmul\n"                                                                       // 1
+    "op_type: gemm\n"                                                                      // 2
+    "axes:    {M: {type: var}, N: {type: var}, K: {type: const, value: 64}}\n"             // 3
+    "inputs:  {A: {shape: [M, K], dtype: float32}, B: {shape: [K, N], dtype: float32}}\n"  // 4
+    "outputs: {C: {shape: [M, N], dtype: float32}}\n"                                      // 5
+    "reference: {language: cpp, file: reference.cpp}\n"                                    // 6
+    "generate: {A: normal, B: \"uniform(0, 1.5)\"}\n"                                      // 7
+    "constraints: [\"M >= N\"]\n"                                                          // 8
+    "workloads:\n"                                                                         // 9
+    "  - {uuid: square, axes: {M: 512, N: 512}, cache: cold, weight: 2}\n"                 // 10
+    "  - {uuid: odd, axes: {M: 383, N: 129}, hidden: true}\n"                              // 11
+    "tolerance: {rule: accumulation, scale: C_abs, length: K}\n"                           // 12
+    "cost: {flops: \"2*M*N*K\", bytes: \"4*(M*K + K*N + M*N)\"}\n"                         // 13
+    "seeds: [seed.cpp]\n"                                                                  // 14
+    "baselines: [{name: seed, file: seed.cpp}, {name: blas, file: b.cpp, link: [openblas], optional: "
+    "true}]\n";  // 15
+
+kevo::program fake_source(const std::string& path, const std::string& language,
+                          const kevo::error_place& named) {
+  if (path == "missing.cpp") throw kevo::error(kevo::error_code::input, "there is no file", named);
+  return kevo::program_of(language.empty() ? "cpp" : language, "// " + path);
+}
+
+kevo::task decode(const std::string& text) {
+  return kevo::decode_task(kevo::parse_yaml(text, "task.yaml"), fake_source);
+}
+
+// The good task with one line replaced; line 0 appends.
+std::string with_line(int number, const std::string& line) {
+  if (number == 0) return good + line + "\n";
+  std::string result;
+  int at = 1;
+  for (std::size_t start = 0; start < good.size(); ++at) {
+    const std::size_t end = good.find('\n', start);
+    result += (at == number ? line : good.substr(start, end - start)) + "\n";
+    start = end + 1;
+  }
+  return result;
+}
+
+struct folder {
+  folder() : path(std::filesystem::temp_directory_path() / ("kevo-task-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path);
+  }
+  folder(const folder&) = delete;
+  folder& operator=(const folder&) = delete;
+  ~folder() { std::filesystem::remove_all(path); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << text;
+    return (path / name).string();
+  }
+  std::filesystem::path path;
+};
+
+}  // namespace
+
+TEST_CASE("a task of kevo's own format") {
+  const auto t = decode(good);
+  CHECK(t.name == "matmul");
+  REQUIRE(t.axes.size() == 3);
+  CHECK_FALSE(t.axes[0].value);
+  CHECK(t.axes[2].value == 64);
+  REQUIRE(t.inputs.size() == 2);
+  CHECK(t.inputs[1].shape == std::vector<std::string>{"K", "N"});
+  CHECK(t.inputs[1].generate == kevo::generator{"uniform", 0, 1.5});
+  CHECK(t.reference->language == "cpp");
+  REQUIRE(t.workloads.size() == 2);
+  CHECK(t.workloads[0].axes == std::map<std::string, std::int64_t>{{"M", 512}, {"N", 512}});
+  CHECK(t.workloads[0].cache == "cold");
+  CHECK(t.workloads[0].weight == 2);
+  CHECK(t.workloads[1].hidden);
+  const auto rule = tolerance_for(t, t.workloads[0], "C");
+  CHECK(rule.rule == "accumulation");
+  CHECK(rule.factor == 4);
+  CHECK(rule.length->text() == "K");
+  CHECK(t.cost.flops->text() == "2*M*N*K");
+  CHECK(t.seeds.front().files.front().path == "kernel.cpp");
+  REQUIRE(t.baselines.size() == 2);
+  CHECK(t.baselines[1].link == std::vector<std::string>{"openblas"});
+  CHECK(t.baselines[1].optional);
+}
+
+TEST_CASE("what is left out gets sensible values") {
+  const auto t = decode(
+      "name: h\naxes: {N: {type: var}, B: {type: const, value: 9}}\n"
+      "inputs: {X: {shape: [N], dtype: uint8}, eps: {shape: null, dtype: float32}}\n"
+      "outputs: {c: {shape: [B], dtype: int32}, m: {shape: [], dtype: float32}}\n"
+      "reference: {file: r.cpp}\nseeds: [a.cpp, {file: b.x, language: cpp}]\n"
+      "workloads: [{uuid: a, axes: {N: 3}, inputs: {X: {type: random}, eps: {type: scalar, value: 1e-6}},\n"
+      "  tolerance: {m: {max_rtol: 0.5}}}]\n");
+  CHECK(t.inputs[0].generate == kevo::generator{"integers", 0, 127});
+  CHECK(t.inputs[1].scalar);
+  CHECK(t.workloads[0].inputs.at("eps").value == 1e-6);
+  CHECK(tolerance_for(t, t.workloads[0], "c").rule == "exact");
+  CHECK(tolerance_for(t, t.workloads[0], "m").max_rtol == 0.5);
+  CHECK(t.outputs[1].shape.empty());
+  CHECK_FALSE(t.outputs[1].scalar);
+  REQUIRE(t.baselines.size() == 1);
+  CHECK(t.baselines[0].name == "seed");
+}
+
+TEST_CASE("bad tasks are refused with line, column, key and hint") {
+  struct row {
+    int replaced;
+    std::string line;
+    int at_line;
+    int at_column;
+    std::string key;
+    std::string says;
+    std::string hint;
+  };
+  const std::vector<row> table = {
+      {0, "tolerances: 3", 16, 1, "tolerances", "unknown key", "'tolerance'"},
+      {1, "name: ''", 1, 7, "name", "needs a name", ""},
+      {1, "nam: x", 1, 1, "name", "missing", "'nam'"},
+      {1, "name: 3", 1, 7, "name", "expected text", "quotes"},
+      {0, "check: {file: c.cpp}", 16, 8, "check", "not supported yet", ""},
+      {3, "axes: {}", 3, 7, "axes", "at least one", ""},
+      {3, "axes: {M: {type: var}, N: {type: var}, K: {type: cons, value: 1}}", 3, 50, "axes.K.type", "one of",
+       "'const'"},
+      {3, "axes: {M: {type: var}, N: {type: var}, K: {type: const}}", 3, 43, "axes.K.value", "missing", ""},
+      {3, "axes: {M: {type: var}, N: {type: var}, K: {type: const, value: 0}}", 3, 64, "axes.K.value",
+       "at least 1", ""},
+      {3, "axes: {M: {type: var, value: 3}}", 3, 30, "axes.M.value", "variable axis", "const"},
+      {3, "axes: {M: {type: expr, expression: 'N'}}", 3, 18, "axes.M.type", "not supported yet", ""},
+      {3, "axes: {M-1: {type: var}}", 3, 13, "axes.M-1", "no name for an axis", ""},
+      {4, "inputs: {A: {shape: [M, KK], dtype: float32}}", 4, 25, "inputs.A.shape[1]", "'KK' is not an axis",
+       ""},
+      {4, "inputs: {A: {shape: [M, 4], dtype: float32}}", 4, 25, "inputs.A.shape[1]", "name of an axis",
+       "const, value: 4"},
+      {4, "inputs: {A: {shape: M, dtype: float32}}", 4, 21, "inputs.A.shape", "expected a list", ""},
+      {4, "inputs: {A: {shape: [M], dtype: float23}}", 4, 33, "inputs.A.dtype", "unknown dtype", "'float32'"},
+      {4, "inputs: {A: {shape: [M], dtype: float8_e5m2}}", 4, 33, "inputs.A.dtype", "not supported yet", ""},
+      {4, "inputs: {A: {shape: [M], dtype: float32, mutable: true}}", 4, 51, "inputs.A.mutable",
+       "not supported yet", ""},
+      {4, "inputs: {A: {dtype: float32}}", 4, 13, "inputs.A.shape", "missing", ""},
+      {5, "outputs: {A: {shape: [M], dtype: float32}}", 5, 14, "outputs.A", "is an input, too", ""},
+      {5, "outputs: {C: {shape: [M], dtype: float32, alias: A}}", 5, 50, "outputs.C.alias",
+       "not supported yet", ""},
+      {5, "outputs: {C: {shape: null, dtype: float32}}", 5, 22, "outputs.C.shape", "not supported yet", ""},
+      {6, "reference: {language: rust, file: r.rs}", 6, 23, "reference.language", "one of", ""},
+      {6, "reference: x = 1", 6, 12, "reference", "must define 'run'", "native"},
+      {6, "reference: {language: cpp, file: missing.cpp}", 6, 34, "reference.file", "no file", ""},
+      {6, "other: 1", 1, 1, "reference", "missing", ""},
+      {7, "generate: {A: norma}", 7, 15, "generate.A", "unknown generator", "'normal'"},
+      {7, "generate: {X: normal}", 7, 15, "generate.X", "not an input", ""},
+      {7, "generate: {A: 'uniform(1, 0)'}", 7, 15, "generate.A", "a < b", ""},
+      {7, "generate: {A: 'uniform(1'}", 7, 15, "generate.A", "expected ',' or ')'", ""},
+      {7, "generate: {A: 'uniform(1, 2, 3)'}", 7, 15, "generate.A", "does not take 3", ""},
+      {7, "generate: {A: permutation}", 7, 15, "generate.A", "integer type", ""},
+      {8, "constraints: [\"M >= NN\"]", 8, 21, "constraints[0]", "'NN' is not an axis", ""},
+      {8, "constraints: [\"M >=\"]", 8, 20, "constraints[0]", "ends where", ""},
+      {8, "constraints: [\"M > N\"]", 10, 26, "workloads[0].axes", "'M > N' does not hold", "line 8"},
+      {9, "workload:", 1, 1, "workloads", "at least one", ""},
+      {10, "  - {uuid: square, axes: {M: 512, N: 512}, hidden: true}", 10, 3, "workloads",
+       "all workloads are hidden", ""},
+      {10, "  - {uuid: odd, axes: {M: 512, N: 512}}", 11, 12, "workloads[1].uuid", "twice", ""},
+      {10, "  - {uuid: square, axes: {M: 512}}", 10, 26, "workloads[0].axes", "'N' has no value",
+       "N: <extent>"},
+      {10, "  - {uuid: square, axes: {M: 512, N: 0}}", 10, 38, "workloads[0].axes.N", "at least 1", ""},
+      {10, "  - {uuid: square, axes: {M: 512, N: 5, K: 65}}", 10, 44, "workloads[0].axes.K", "constant", ""},
+      {10, "  - {uuid: square, axes: {M: 512, N: 5, L: 65}}", 10, 44, "workloads[0].axes.L", "not an axis",
+       ""},
+      {10, "  - {uuid: square, axes: {M: 1000000000000, N: 5}}", 10, 26, "workloads[0].axes", "1 TiB", ""},
+      {10, "  - {uuid: square, axes: {M: 1099511627776, N: 1099511627776}}", 10, 26, "workloads[0].axes",
+       "fit in 64", ""},
+      {10, "  - {uuid: square, axes: {M: 512, N: 5}, chache: cold}", 10, 42, "workloads[0].chache",
+       "unknown key", "'cache'"},
+      {10, "  - {uuid: square, axes: {M: 512, N: 5}, cache: hot}", 10, 49, "workloads[0].cache", "one of",
+       ""},
+      {10, "  - {uuid: square, axes: {M: 512, N: 5}, weight: 0}", 10, 50, "workloads[0].weight",
+       "more than 0", ""},
+      {10, "  - {uuid: s, axes: {M: 5, N: 5}, inputs: {A: {type: safetensors, path: x, tensor_key: y}}}", 10,
+       54, "workloads[0].inputs.A.type", "not supported yet", ""},
+      {10, "  - {uuid: s, axes: {M: 5, N: 5}, inputs: {A: {type: scalar, value: 1}}}", 10, 54,
+       "workloads[0].inputs.A.type", "is a tensor", ""},
+      {12, "tolerance: {rule: acumulation, scale: C_abs}", 12, 19, "tolerance.rule", "one of",
+       "'accumulation'"},
+      {12, "tolerance: {rule: accumulation}", 12, 12, "tolerance.scale", "missing", ""},
+      {12, "tolerance: {rule: bounds, scale: C_abs}", 12, 34, "tolerance.scale", "does not have",
+       "accumulation"},
+      {12, "tolerance: {rule: accumulation, scale: A}", 12, 40, "tolerance.scale", "already", ""},
+      {12, "tolerance: {max_atol: -1}", 12, 23, "tolerance.max_atol", "at least 0", ""},
+      {12, "tolerance: {D: {max_atol: 1}}", 12, 16, "tolerance.D", "not an output", "outputs: C"},
+      {12, "tolerance: {required_matched_ratio: 1.5}", 12, 37, "tolerance.required_matched_ratio",
+       "at most 1", ""},
+      {12, "tolerance: {rule: accumulation, scale: S, length: K - 64}", 10, 26, "workloads[0].axes",
+       "not positive", ""},
+      {13, "cost: {flops: 2*M*J}", 13, 19, "cost.flops", "'J' is not an axis", ""},
+      {13, "cost: {flops: 1.5}", 13, 15, "cost.flops", "expected an expression", ""},
+      {13, "cost: {flops: 1 - M}", 10, 26, "workloads[0].axes", "negative", "line 13"},
+      {14, "seeds: seed.cpp", 14, 8, "seeds", "expected a list", "[seed.cpp]"},
+      {14, "seeds: [missing.cpp]", 14, 9, "seeds[0]", "no file", ""},
+      {14, "seeds: [3]", 14, 9, "seeds[0]", "expected a file", ""},
+      {15, "baselines: [{name: a, file: a.cpp}, {name: a, file: b.cpp}]", 15, 44, "baselines[1].name",
+       "twice", ""},
+      {15, "baselines: [{name: a, file: a.cpp, link: [-lm]}]", 15, 42, "baselines[0].link",
+       "no name of a library", ""},
+      {15, "baselines: [{name: a, file: a.cpp, optional: true}]", 15, 12, "baselines", "not be optional", ""},
+  };
+  for (const auto& entry : table) {
+    CAPTURE(entry.line);
+    try {
+      decode(with_line(entry.replaced, entry.line));
+      FAIL_CHECK("accepted");
+    } catch (const kevo::error& e) {
+      CHECK(e.code() == kevo::error_code::input);
+      CHECK(e.place().file == "task.yaml");
+      CHECK_MESSAGE(e.place().line == entry.at_line, e.what());
+      CHECK_MESSAGE(e.place().column == entry.at_column, e.what());
+      CHECK_MESSAGE(e.place().key == entry.key, e.what());
+      CHECK_MESSAGE(e.message().find(entry.says) != std::string::npos, e.what());
+      CHECK_MESSAGE(e.hint().find(entry.hint) != std::string::npos, e.what());
+    }
+  }
+}
+
+TEST_CASE("every shipped task loads") {
+  std::size_t count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(KEVO_SOURCE_DIR) + "/configs/tasks")) {
+    const auto file = entry.path() / "task.yaml";
+    if (!std::filesystem::exists(file)) continue;
+    CAPTURE(file.string());
+    const auto t = kevo::load_task(file.string());
+    CHECK(t.name == entry.path().filename().string());
+    CHECK_FALSE(t.seeds.empty());
+    CHECK_FALSE(t.baselines.empty());
+    CHECK(t.reference.has_value());
+    ++count;
+  }
+  CHECK(count >= 1);
+}
+
+TEST_CASE("a FlashInfer-Bench definition with its workload traces") {
+  const folder dir;
+  const std::string definition =
+      R"json({"name": "rmsnorm_h128", "op_type": "rmsnorm", "tags": ["status:verified"], "description": "d",
+ "axes": {"batch_size": {"type": "var", "description": "b"}, "hidden": {"type": "const", "value": 128}},
+ "constraints": ["batch_size >= 1", "len_x == indptr[-1].item()"],
+ "inputs": {"x": {"shape": ["batch_size", "hidden"], "dtype": "bfloat16"}, "eps": {"shape": null, "dtype": "float32"}},
+ "outputs": {"y": {"shape": ["batch_size", "hidden"], "dtype": "bfloat16"}},
+ "reference": "import torch\n\ndef run(x, eps):\n    return x\n"
+})json";
+  const std::string traces =
+      R"json({"definition": "rmsnorm_h128", "workload": {"uuid": "a", "axes": {"batch_size": 7}, "inputs": {"x": {"type": "random"}, "eps": {"type": "scalar", "value": 1e-6}}}, "solution": null, "evaluation": null})json"
+      "\n\n"
+      R"json({"definition": "other", "workload": {"uuid": "b", "axes": {}, "inputs": {}}})json"
+      "\n";
+  const auto path = dir.write("definitions/rmsnorm/rmsnorm_h128.json", definition);
+  const auto beside = dir.write("workloads/rmsnorm/rmsnorm_h128.jsonl", traces);
+  for (const auto& t : {kevo::load_task(path), kevo::load_task(path, beside)}) {
+    CHECK(t.reference->language == "python");
+    REQUIRE(t.workloads.size() == 1);
+    CHECK(t.workloads[0].axes.at("batch_size") == 7);
+    CHECK(t.workloads[0].inputs.at("eps").value == 1e-6);
+    CHECK(t.extra.at("constraints") == "len_x == indptr[-1].item()");
+    CHECK(t.constraints.size() == 1);
+    CHECK(tolerance_for(t, t.workloads[0], "y").max_rtol == 1e-2);
+  }
+  const auto fails = [](const std::string& file) {
+    try {
+      kevo::load_task(file);
+    } catch (const kevo::error& e) {
+      return e;
+    }
+    FAIL("accepted");
+    return kevo::error(kevo::error_code::internal, "");
+  };
+  auto broken = definition;
+  broken.replace(broken.find("\"bfloat16\"}, \"eps\""), 10, "\"bfloat61\"");
+  auto e = fails(dir.write("x/broken.json", broken));
+  CHECK(e.place().key == "/inputs/x/dtype");
+  CHECK(e.place().line == 4);
+  CHECK(e.hint() == "did you mean 'bfloat16'?");
+  e = fails(dir.write("x/alone.json", definition));
+  CHECK(e.hint().find("alone.jsonl") != std::string::npos);
+  dir.write("x/alone.jsonl",
+            "\n{\"definition\": \"rmsnorm_h128\", \"workload\": {\"uuid\": \"a\", \"axes\": {}}}\n");
+  e = fails((dir.path / "x/alone.json").string());
+  CHECK(e.place().file == (dir.path / "x/alone.jsonl").string());
+  CHECK(e.place().line == 2);
+  CHECK(e.place().key == "/workload/axes");
+}
+
+TEST_CASE("files that tasks name are checked where they are named") {
+  const folder dir;
+  dir.write("reference.cpp", "// r");
+  dir.write("b.cpp", "// b");
+  const auto path = dir.write("task.yaml", good);
+  const auto fails = [&] {
+    try {
+      kevo::load_task(path);
+    } catch (const kevo::error& e) {
+      return e;
+    }
+    FAIL("accepted");
+    return kevo::error(kevo::error_code::internal, "");
+  };
+  auto e = fails();
+  CHECK(e.place().file == path);
+  CHECK(e.place().line == 14);
+  CHECK(e.place().key == "seeds[0]");
+  CHECK(e.message().find("there is no file") != std::string::npos);
+  dir.write("seed.cpp", "\n// kevo: requires x\n");
+  e = fails();
+  CHECK(e.place().file == (dir.path / "seed.cpp").string());
+  CHECK(e.place().line == 2);
+  dir.write("seed.cpp", std::string(1500000, ' '));
+  CHECK(fails().message().find("larger than 1024 KiB") != std::string::npos);
+  dir.write("seed.cpp", "int x;");
+  const auto t = kevo::load_task(path);
+  CHECK(id_of(t.seeds[0]) == id_of(t.baselines[0].source));
+}
