@@ -113,10 +113,10 @@ TEST_CASE("what no kernel does ends the process by SIGSYS") {
       {"another filter", [] { return refused(::syscall(SYS_seccomp, 1, 0, nullptr)); }},
       {"pidfd_open", [] { return refused(::syscall(SYS_pidfd_open, ::getppid(), 0)); }},
   };
-  for (const auto& [name, deed] : deeds) {
-    INFO(name);
-    CHECK(locked(deed) == killed);
-    CHECK(locked(deed, 4) == killed);
+  for (const auto& deed : deeds) {
+    INFO(deed.first);
+    CHECK(locked(deed.second) == killed);
+    CHECK(locked(deed.second, 4) == killed);
   }
 }
 
