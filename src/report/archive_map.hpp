@@ -19,7 +19,8 @@ struct archive_map_axis {
   std::size_t bins() const { return edges.empty() ? 0 : edges.size() - 1; }
 };
 
-/// A kept candidate. `bins` are its coordinates on the axes (empty if the container has none).
+/// A kept candidate. `bins` are its coordinates on the axes (empty if the container has none); the
+/// number of an axis' bins stands for a measure that is not known.
 struct archive_map_cell {
   candidate_id candidate = no_candidate;
   double score = 0;

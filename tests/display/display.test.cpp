@@ -35,32 +35,13 @@ kevo::run_status status_of(const synthetic::run& r) {
 const kevo::run_title title = {"quickstart", "runs/quickstart", "matmul", "AMD EPYC 9B14, 1 thread", "seed",
                                "1"};
 
-kevo::archive_map plane(std::uint64_t seed = 3) {
-  kevo::archive_map map;
-  map.axes = {{"code_bytes", {64, 128, 256, 512, 1024, 2048, 4096, 8192, 65536}, true},
-              {"vector_fraction", {0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1}, false}};
-  map.cells = 64;
-  kevo::rng random(seed);
-  for (std::size_t x = 0; x < 8; ++x) {
-    for (std::size_t y = 0; y < 8; ++y) {
-      if (random.chance(0.5))
-        map.kept.push_back({static_cast<kevo::candidate_id>(x * 8 + y),
-                            random.uniform(1, 5) * (1 + static_cast<double>(x * y) / 12),
-                            x * 8 + y,
-                            {x, y},
-                            ""});
-    }
-  }
-  return map;
-}
-
 kevo::display_state state_of(std::size_t proposals) {
   kevo::display_state s;
   s.title = title;
   const auto r = synthetic::make(proposals);
   for (const auto& e : r.events) s.consume(e);
   s.refresh(status_of(r));
-  s.archive = plane();
+  s.archive = kevo::map_of(r.archive);
   return s;
 }
 
@@ -133,7 +114,8 @@ TEST_CASE("the panel says what matters") {
   REQUIRE(state.champion);
   for (const int columns : {80, 120}) {
     const auto text = kevo::render(state, columns, 60, false);
-    CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") != std::string::npos);
+    CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") !=
+          std::string::npos);
     CHECK(text.find("✓ confirmed") != std::string::npos);
     CHECK(text.find("square") != std::string::npos);
     CHECK(text.find("of openblas") != std::string::npos);
@@ -150,7 +132,8 @@ TEST_CASE("the panel says what matters") {
       synthetic::evaluation(kevo::outcome::valid, 99, kevo::evaluation_stage::timed_full, random));
   state.consume({9999, 500, kevo::evaluation_told{77777, 60000, kevo::evaluation_stage::timed_full, e, {}}});
   const auto text = kevo::render(state, 120, 60, false);
-  CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") != std::string::npos);
+  CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") !=
+        std::string::npos);
   CHECK(text.find("99.00× seen (#60000), not confirmed") != std::string::npos);
 }
 

@@ -3,15 +3,18 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <kevo/archive/grid.hpp>
 #include <kevo/memory_store.hpp>
 #include <kevo/random.hpp>
-#include <kevo/report.hpp>
-#include <kevo/stop.hpp>
+#include <kevo/run_to_end.hpp>
+#include <kevo/stop/evaluations.hpp>
+#include <kevo/vary/ucb1.hpp>
 
 namespace synthetic {
 
@@ -26,6 +29,8 @@ struct run {
   kevo::interval best_interval;
   double time_s = 0;
   std::size_t candidates = 0;
+  kevo::any_archive archive;  ///< as it ended
+  std::vector<kevo::operator_credit> credits;
 };
 
 inline std::string source(int tile, int rows, int n) {
@@ -90,110 +95,92 @@ inline kevo::evaluation evaluation(kevo::outcome outcome, double speedup, kevo::
   return e;
 }
 
-/// `proposals` turns of three operators on one task. `hear` (may be empty) is told every event at its time.
-inline run make(std::size_t proposals, std::uint64_t seed = 1,
+/// What the operators of the test hand on in the source: how good the candidate really is.
+inline double quality_of(const kevo::program& p) {
+  const auto text = p.text();
+  const auto at = text.find("quality ");
+  return at == std::string_view::npos ? 1
+                                      : std::strtod(std::string(text.substr(at + 8, 24)).c_str(), nullptr);
+}
+
+inline kevo::program kernel(double quality, int tile, int rows, int n) {
+  return kevo::single_file_program("cpp", "kernel.cpp",
+                                   "// quality " + std::to_string(quality) + "\n" + source(tile, rows, n));
+}
+
+struct changer {
+  std::string label;
+  double daring = 0.2;
+  std::string name() const { return label; }
+  kevo::variation_result vary(const kevo::variation_request& request, kevo::rng& random) {
+    if (random.chance(0.04)) return kevo::no_proposal{"every setting within two steps is known"};
+    if (random.chance(0.06)) return kevo::proposal{*request.parents.front()->program, "the same again"};
+    const int tile = 8 << random.below(5), rows = static_cast<int>(1 + random.below(8));
+    const double quality =
+        std::min(24.0, quality_of(*request.parents.front()->program) * std::exp(daring * random.normal()));
+    const std::string summary =
+        label == "tune"     ? "TILE 16 -> " + std::to_string(tile) + ", ROWS 2 -> " + std::to_string(rows)
+        : label == "splice" ? "region registers from #" + std::to_string(request.parents.back()->id)
+                            : "keep the tile of C in registers";
+    return kevo::proposal{kernel(quality, tile, rows, static_cast<int>(random.below(1000000))), summary};
+  }
+};
+
+/// Two parents, one of them of the better half.
+struct pair_selector {
+  kevo::selection select(const kevo::population_view& view, kevo::rng& random) const {
+    kevo::selection s;
+    s.parents = {view.nth_best(static_cast<std::size_t>(random.below(1 + view.ranked() / 4))),
+                 view.nth_best(static_cast<std::size_t>(random.below(view.ranked())))};
+    s.reevaluate = random.chance(0.03);
+    if (s.reevaluate || s.parents[0] == s.parents[1]) s.parents.pop_back();
+    return s;
+  }
+};
+
+inline kevo::any_archive empty_grid() {
+  return kevo::grid({{"code_bytes", 8, 64, 65536, kevo::axis_scale::log},
+                     {"vector_fraction", 8, 0, 1, kevo::axis_scale::linear}});
+}
+
+/// About `evaluations` evaluations of three operators on one task, by a real search on a made-up clock.
+/// `hear` (may be empty) is told every event at its time.
+inline run make(std::size_t evaluations, std::uint64_t seed = 1,
                 const std::function<void(const run&, const kevo::event&)>& hear = {}) {
   run r;
   kevo::rng random(seed);
-  const auto say = [&](auto what) {
-    r.events.push_back({r.events.size() + 1, r.time_s, std::move(what)});
-    if (hear) hear(r, r.events.back());
+  kevo::search_parts parts;
+  parts.select = pair_selector();
+  parts.operators = {changer{"tune", 0.15}, changer{"splice", 0.2}, changer{"rewrite", 0.35}};
+  parts.portfolio = kevo::ucb1();
+  parts.archive = empty_grid();
+  parts.stop = kevo::stop::evaluations{evaluations};
+  parts.store = r.store;
+  const kevo::search* engine = nullptr;
+  struct ear {
+    std::function<void(const kevo::event&)> heard;
+    void consume(const kevo::event& e) { heard(e); }
   };
-  std::vector<double> scores;
-  std::vector<double> cells(64, 0);
-  double champion = 0;
-  kevo::ticket job = 0;
-  const auto evaluate = [&](candidate_id id, double score, kevo::outcome outcome) {
-    using stage = kevo::evaluation_stage;
-    say(kevo::evaluation_asked{++job, id, stage::timed_full, false});
+  parts.sinks = {kevo::any_sink(ear{[&](const kevo::event& e) {
+    r.events.push_back(e);
+    r.ledger = engine->progress(r.time_s).ledger;
+    r.best = engine->best().speedup;
+    r.best_interval = engine->best().speedup_interval;
+    r.candidates = engine->population().size();
+    if (hear) hear(r, e);
+  }})};
+  kevo::search search(parts, {.seed = seed});
+  engine = &search;
+  search.add_seed(kernel(1.0, 8, 1, 0), 0);
+  search.add_seed(kernel(1.9, 8, 1, 1), 0);
+  const auto clock = [&r, &random] { return r.time_s += random.uniform(0.0, 0.02); };
+  const auto judge = [&](const kevo::evaluation_request& request) {
     r.time_s += random.uniform(0.05, 0.6);
-    auto e = std::make_shared<kevo::evaluation>(evaluation(outcome, score, stage::timed_full, random));
-    r.store.put_evaluation(id, e);
-    kevo::archive_result answer;
-    if (e->valid()) {
-      double& cell = cells[random.below(64)];
-      if (score > cell) {
-        answer = {cell > 0 ? kevo::archive_status::improved : kevo::archive_status::new_cell, score - cell};
-        cell = score;
-      }
-    }
-    ++r.ledger.evaluations;
-    r.ledger.valid += e->valid() ? 1 : 0;
-    r.ledger.evaluation += {.wall_s = e->cost.wall_s, .device_s = e->cost.device_s};
-    say(kevo::evaluation_told{job, id, stage::timed_full, e, answer});
-    if (e->valid() && score > champion) {
-      say(kevo::evaluation_asked{++job, id, stage::confirmed, true});
-      r.time_s += 0.8;
-      auto again = std::make_shared<kevo::evaluation>(
-          evaluation(outcome, score * random.uniform(0.97, 1.0), stage::confirmed, random));
-      r.store.put_evaluation(id, again);
-      ++r.ledger.confirmations;
-      say(kevo::evaluation_told{job, id, stage::confirmed, again, {}});
-      if (again->speedup > champion) {
-        champion = again->speedup;
-        r.best = champion;
-        r.best_interval = again->speedup_interval;
-        say(kevo::champion_crowned{id, champion, again->speedup_interval});
-      }
-    }
-  };
-  const auto born = [&](int tile, int rows, int unroll) {
-    auto p = std::make_shared<kevo::program>(
-        kevo::single_file_program("cpp", "kernel.cpp", source(tile, rows, unroll)));
-    const auto id = kevo::id_of(*p);
-    r.store.put_program(id, p);
-    ++r.candidates;
-    return id;
-  };
-  for (candidate_id id = 0; id < 2; ++id) {
-    const auto program = born(8, 1, 1 + static_cast<int>(id));
-    say(kevo::seeded{id, program});
-    scores.push_back(id == 0 ? 1.0 : 1.9);
-    evaluate(id, scores.back(), kevo::outcome::valid);
-  }
-  for (std::size_t n = 0; n < proposals; ++n) {
-    kevo::variation_asked asked;
-    asked.job = ++job;
-    asked.op = static_cast<kevo::operator_index>(random.chance(0.6) ? 0 : random.chance(0.7) ? 1 : 2);
-    candidate_id parent = 0;
-    for (int draw = 0; draw < 3; ++draw) {
-      const auto other = static_cast<candidate_id>(random.below(scores.size()));
-      if (scores[other] >= scores[parent]) parent = other;
-    }
-    asked.selection.parents = {parent};
-    if (asked.op == 1)
-      asked.selection.parents.push_back(static_cast<candidate_id>(random.below(scores.size())));
-    say(asked);
-    r.time_s += 0.002;
-    kevo::variation_told told;
-    told.job = asked.job;
-    told.cost.wall_s = 0.001;
-    r.ledger.variation += told.cost;
-    if (random.chance(0.04)) {
-      told.summary = "every setting within two steps is known";
-      ++r.ledger.no_proposals;
-      say(told);
-      continue;
-    }
-    ++r.ledger.proposals;
-    if (random.chance(0.08)) {
-      told.candidate = parent;
-      told.duplicate = true;
-      told.summary = "TILE 32";
-      ++r.ledger.duplicates;
-      say(told);
-      continue;
-    }
-    const auto id = static_cast<candidate_id>(scores.size());
-    const int tile = 8 << random.below(5), rows = static_cast<int>(1 + random.below(8));
-    told.program = born(tile, rows, static_cast<int>(2 + n));
-    told.candidate = id;
-    told.summary =
-        asked.op == 0   ? "TILE 16 -> " + std::to_string(tile) + ", ROWS 2 -> " + std::to_string(rows)
-        : asked.op == 1 ? "region registers from #" + std::to_string(asked.selection.parents.back())
-                        : "keep the tile of C in registers";
-    say(told);
-    const double luck = random.uniform();
+    const double quality = quality_of(*request.program);
+    const double luck =
+        quality == 1.0 || quality == 1.9 || request.wanted == kevo::evaluation_stage::confirmed
+            ? 0
+            : random.uniform();
     const auto outcome = luck < 0.7    ? kevo::outcome::valid
                          : luck < 0.8  ? kevo::outcome::build_failed
                          : luck < 0.9  ? kevo::outcome::incorrect
@@ -201,14 +188,18 @@ inline run make(std::size_t proposals, std::uint64_t seed = 1,
                          : luck < 0.97 ? kevo::outcome::crashed
                          : luck < 0.99 ? kevo::outcome::rejected
                                        : kevo::outcome::suspect;
-    const double score = outcome == kevo::outcome::valid
-                             ? std::min(24.0, scores[parent] * std::exp(0.22 * random.normal()))
-                             : 0;
-    scores.push_back(score);
-    evaluate(id, score, outcome);
-  }
-  r.ledger.elapsed_s = r.time_s;
-  say(kevo::search_stopped{std::to_string(r.ledger.evaluations) + " evaluations"});
+    const auto stage = std::max(request.wanted, kevo::evaluation_stage::timed_full);
+    return evaluation(outcome, outcome == kevo::outcome::valid ? quality * random.uniform(0.98, 1.02) : 0,
+                      stage, random);
+  };
+  struct fitness {
+    std::function<kevo::evaluation(const kevo::evaluation_request&)> call;
+    kevo::evaluation evaluate(const kevo::evaluation_request& request) { return call(request); }
+  };
+  kevo::run_to_end(search, kevo::any_fitness(fitness{judge}), clock);
+  r.archive = search.archive();
+  r.credits = search.credits();
+  r.ledger = search.progress(r.time_s).ledger;
   return r;
 }
 

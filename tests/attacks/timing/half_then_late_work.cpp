@@ -1,4 +1,4 @@
-// task: matmul large_matmul
+// task: matmul
 // verdict: rejected
 // because: Does the first half of the rows, sets `done`, and does the second half while the controller is
 //   busy.

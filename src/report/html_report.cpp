@@ -1,0 +1,95 @@
+#include "src/report/html_report.hpp"
+
+#include <fmt/format.h>
+
+#include "src/report/format.hpp"
+#include "src/report/html_text.hpp"
+
+namespace kevo {
+
+namespace {
+
+std::string head(const report_content& content) {
+  const run_history& h = content.history;
+  std::string text = "<header><p class=\"brand\">kevo <span>run report</span></p><h1>";
+  text += html::escape_short(content.task.empty() ? content.run : content.task, 100);
+  if (!content.task.empty() && !content.run.empty())
+    text += " <small>" + html::escape_short(content.run, 100) + "</small>";
+  text += "</h1>";
+  if (content.best) {
+    const auto* crown = h.crown_of(*content.best);
+    const auto& best = h.candidates()[*content.best];
+    const auto* latest = best.latest();
+    const double speedup = crown != nullptr ? crown->speedup : latest != nullptr ? latest->speedup : 0;
+    const interval range = crown != nullptr    ? crown->speedup_interval
+                           : latest != nullptr ? latest->speedup_interval
+                                               : interval();
+    const std::string baseline = content.best_evaluation && !content.best_evaluation->baseline.empty()
+                                     ? html::escape_short(content.best_evaluation->baseline, 40)
+                                     : "the baseline";
+    text += "<div class=\"hero\"><p class=\"big\">" + format::speedup(speedup, true) +
+            "</p><p class=\"say\">the speed of <b>" + baseline + "</b>";
+    if (range.high > 0) text += "<br>interval " + format::interval(range.low, range.high, true);
+    text += crown != nullptr ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
+                             : "<br><span class=\"warn\">not confirmed: a single measurement</span>";
+    text += "</p>";
+    if (content.best_evaluation) {
+      const auto& e = *content.best_evaluation;
+      if (e.sol_fraction > 0)
+        text += "<p class=\"side\"><b>" + format::percent(e.sol_fraction) + "</b><br>of speed of light</p>";
+      std::size_t n = 0;
+      for (const auto& [name, ratio] : e.other_speedups) {
+        if (++n <= 2)
+          text += "<p class=\"side\"><b>" + format::percent(ratio) + "</b><br>of " +
+                  html::escape_short(name, 30) + "</p>";
+      }
+    }
+    text += fmt::format("<p class=\"side\"><b>#{}</b><br>by {}</p></div>", *content.best,
+                        html::escape_short(content.operator_name(best.op), 30));
+  } else {
+    text += "<div class=\"hero\"><p class=\"big none\">no valid candidate</p></div>";
+  }
+  const auto fact = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", name, value);
+  };
+  text += "<dl class=\"facts\">";
+  fact("device", html::escape_short(content.device, 120));
+  fact("evaluations", format::count(h.evaluations()));
+  fact("candidates", format::count(h.candidates().size()));
+  fact("run time", format::duration(h.spent().elapsed_s));
+  fact("seed", html::escape(content.seed));
+  fact("stopped by", html::escape_short(h.stopped_by().value_or("still going on"), 80));
+  fact("kevo", html::escape(content.version));
+  fact("started", html::escape(content.started));
+  text += "</dl>";
+  if (!content.command.empty())
+    text += "<p class=\"command\">Repeat it: <code>" + html::escape(content.command) + "</code></p>";
+  return text + "</header>";
+}
+
+}  // namespace
+
+std::string html_report(const report_content& content) {
+  std::string page = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">";
+  // Nothing may run or be loaded, whatever a source contains.
+  page +=
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">";
+  page +=
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" "
+      "content=\"light dark\">";
+  page += "<title>" + html::escape_short(content.task.empty() ? content.run : content.task, 80) +
+          " · kevo</title><style>" + html::style_sheet() + "</style></head><body><main>";
+  page += head(content);
+  page += html::curve(content);
+  page += html::workloads(content);
+  page += html::comparison(content);
+  page += html::lineage(content);
+  page += html::archive(content);
+  page += html::tables(content);
+  page += html::conditions(content);
+  page += "</main></body></html>\n";
+  return page;
+}
+
+}  // namespace kevo

@@ -1,0 +1,226 @@
+// The tables of the report: operators, outcomes, the workloads of the best, how it was measured, what it
+// cost.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "src/report/format.hpp"
+#include "src/report/html_report.hpp"
+#include "src/report/html_text.hpp"
+
+namespace kevo::html {
+
+namespace {
+
+std::string readable(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return escape(text);
+}
+
+std::string axes_of(const workload_result& w) {
+  std::string text;
+  for (const auto& [name, value] : w.axes)
+    text += (text.empty() ? "" : ", ") + escape(name) + " " + std::to_string(value);
+  return text;
+}
+
+/// A stacked bar of outcomes.
+std::string stack(const outcome_counts& counts) {
+  const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (total == 0) return "<span class=\"stack\"></span>";
+  std::string text = "<span class=\"stack\">";
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += fmt::format("<i class=\"o-{}\" style=\"width:{:.2f}%\" title=\"{} {}\"></i>", outcome_names[i],
+                        static_cast<double>(counts[i]) / static_cast<double>(total) * 100,
+                        readable(outcome_names[i]), counts[i]);
+  }
+  return text + "</span>";
+}
+
+std::string operator_table(const report_content& content) {
+  const auto& h = content.history;
+  double most = 0;
+  for (const auto& op : h.operators()) most = std::max(most, op.mean_reward());
+  const bool tokens = std::any_of(h.operators().begin(), h.operators().end(), [](const auto& op) {
+    return op.variation.tokens_in + op.variation.tokens_out > 0;
+  });
+  std::string text =
+      "<h3>Operators</h3><div class=\"scroll\"><table><thead><tr><th>operator<th class=\"n\">turns<th "
+      "class=\"n\">proposals"
+      "<th class=\"n\">known<th class=\"n\">none<th class=\"n\">valid<th class=\"n\">improved<th "
+      "class=\"n\">new niche"
+      "<th class=\"n\">champions<th>mean reward<th class=\"n\">vary / turn<th class=\"n\">evaluate / turn";
+  if (tokens) text += "<th class=\"n\">tokens<th class=\"n\">money";
+  text += "<th>outcomes</tr></thead><tbody>";
+  const auto row = [&](const std::string& name, const operator_record& op, bool seed) {
+    const double turns = static_cast<double>(std::max<std::uint64_t>(op.turns, 1));
+    const auto n = [&](std::uint64_t value) {
+      return seed ? std::string("<td class=\"n\">")
+                  : fmt::format("<td class=\"n{}\">{}", value == 0 ? " zero" : "", format::count(value));
+    };
+    text += "<tr><td>" + name + n(op.turns) + n(op.proposals) + n(op.duplicates) + n(op.no_proposals);
+    text += fmt::format("<td class=\"n\">{} <small>of {}</small>", format::count(op.valid),
+                        format::count(op.candidates));
+    text += fmt::format("<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}", format::count(op.improved),
+                        format::count(op.new_cells), format::count(op.crowned));
+    text += seed ? "<td>"
+                 : fmt::format("<td class=\"bar\"><i style=\"width:{:.1f}%\"></i><span>{}</span>",
+                               most > 0 ? op.mean_reward() / most * 62 : 0, format::number(op.mean_reward()));
+    text += seed ? "<td class=\"n\"><td class=\"n\">"
+                 : fmt::format("<td class=\"n\">{}<td class=\"n\">{}",
+                               format::time(op.variation.wall_s / turns * 1e9, true),
+                               format::time(op.evaluation.wall_s / turns * 1e9, true));
+    if (tokens) {
+      text += fmt::format(
+          "<td class=\"n\">{}<td class=\"n\">{:.2f}",
+          format::count(static_cast<std::uint64_t>(op.variation.tokens_in + op.variation.tokens_out)),
+          op.variation.money);
+    }
+    text += "<td class=\"wide\">" + stack(op.outcomes) + "</tr>";
+  };
+  row("<span class=\"faint\">seeds</span>", h.seeds(), true);
+  for (std::size_t i = 0; i < h.operators().size(); ++i)
+    row(escape_short(content.operator_name(static_cast<operator_index>(i)), 40), h.operators()[i], false);
+  return text +
+         "</tbody></table></div><p class=\"note\">Reward of a turn: the gain in score that the archive "
+         "granted, relative to the best score "
+         "before, between 0 and 1; 0 for failures and known programs.</p>";
+}
+
+std::string outcome_table(const report_content& content) {
+  const auto& h = content.history;
+  const auto total = std::accumulate(h.outcomes().begin(), h.outcomes().end(), std::uint64_t{0});
+  if (total == 0) return {};
+  std::string text =
+      "<h3>Outcomes</h3><div class=\"scroll\"><table class=\"outcomes\"><thead><tr><th>outcome<th "
+      "class=\"n\">candidates<th class=\"n\">share<th>";
+  for (std::size_t i = 0; i < h.operators().size(); ++i)
+    text += "<th class=\"n\">" + escape_short(content.operator_name(static_cast<operator_index>(i)), 24);
+  text += "</tr></thead><tbody>";
+  for (std::size_t o = 0; o < outcome_names.size(); ++o) {
+    if (h.outcomes()[o] == 0) continue;
+    const double share = static_cast<double>(h.outcomes()[o]) / static_cast<double>(total);
+    text += fmt::format(
+        "<tr><td><i class=\"dot o-{0}\"></i>{1}<td class=\"n\">{2}<td class=\"n\">{3}<td class=\"bar "
+        "wide\"><i class=\"o-{0}\" style=\"width:{4:.1f}%\"></i>",
+        outcome_names[o], readable(outcome_names[o]), format::count(h.outcomes()[o]), format::percent(share),
+        share * 100);
+    for (const auto& op : h.operators())
+      text += fmt::format("<td class=\"n{}\">{}", op.outcomes[o] == 0 ? " zero" : "",
+                          format::count(op.outcomes[o]));
+    text += "</tr>";
+  }
+  return text + "</tbody></table></div>";
+}
+
+std::string facts(const std::vector<std::pair<std::string, std::string>>& list) {
+  std::string text = "<dl>";
+  for (const auto& [name, value] : list) {
+    if (!value.empty()) text += "<dt>" + name + "</dt><dd>" + value + "</dd>";
+  }
+  return text + "</dl>";
+}
+
+}  // namespace
+
+std::string tables(const report_content& content) {
+  return "<section><h2>The search</h2>" + operator_table(content) + outcome_table(content) + "</section>";
+}
+
+std::string workloads(const report_content& content) {
+  if (!content.best_evaluation || content.best_evaluation->workloads.empty()) return {};
+  const evaluation& e = *content.best_evaluation;
+  std::string text =
+      "<section><h2>The best, by workload</h2><div "
+      "class=\"scroll\"><table><thead><tr><th>workload<th>size<th class=\"n\">time"
+      "<th class=\"n\">interval<th class=\"n\">" +
+      (e.baseline.empty() ? std::string("baseline") : escape_short(e.baseline, 30)) +
+      "<th class=\"n\">speedup<th class=\"n\">speed of light<th "
+      "class=\"n\">samples<th>outcome</tr></thead><tbody>";
+  std::size_t hidden = 0, hidden_valid = 0;
+  for (const auto& w : e.workloads) {
+    if (w.hidden) {
+      ++hidden;
+      hidden_valid += w.outcome == outcome::valid ? 1U : 0U;
+      continue;
+    }
+    const auto range = w.time_interval.high > 0 ? format::time(w.time_interval.low, true) + " – " +
+                                                      format::time(w.time_interval.high, true)
+                                                : std::string("–");
+    text += fmt::format(
+        "<tr><td>{}<td class=\"faint\">{}<td class=\"n strong\">{}<td class=\"n faint\">{}<td "
+        "class=\"n\">{}<td class=\"n strong\">{}<td class=\"n\">{}<td class=\"n\">{}<td><i class=\"dot "
+        "o-{}\"></i>{}</tr>",
+        escape_short(w.uuid, 40), axes_of(w), format::time(w.time_ns, true), range,
+        format::time(w.baseline_ns, true), format::speedup(w.speedup, true),
+        w.sol_fraction > 0 ? format::percent(w.sol_fraction) : "–", w.samples.size(), to_string(w.outcome),
+        readable(to_string(w.outcome)));
+  }
+  text += "</tbody></table></div>";
+  if (hidden > 0)
+    text += fmt::format(
+        "<p class=\"note\">{} of {} hidden workloads passed. They check correctness only; no operator ever "
+        "saw them.</p>",
+        hidden_valid, hidden);
+  if (!e.other_speedups.empty()) {
+    text += "<h3>Further baselines</h3><table class=\"bars\"><tbody>";
+    double most = 1;
+    for (const auto& [name, ratio] : e.other_speedups) most = std::max(most, ratio);
+    for (const auto& [name, ratio] : e.other_speedups) {
+      text += fmt::format(
+          "<tr><td>{}<td class=\"n strong\">{}<td class=\"bar wide\"><i style=\"width:{:.1f}%\"></i><u "
+          "style=\"left:{:.1f}%\"></u></tr>",
+          escape_short(name, 40), format::percent(ratio), ratio / most * 100, 100 / most);
+    }
+    text += "</tbody></table><p class=\"note\">Speed of the best relative to each; the mark is 100 %.</p>";
+  }
+  return text + "</section>";
+}
+
+std::string conditions(const report_content& content) {
+  std::string text = "<section class=\"split\"><div><h2>How it was measured</h2>";
+  std::vector<std::pair<std::string, std::string>> list;
+  if (content.best_evaluation) {
+    const evaluation& e = *content.best_evaluation;
+    list = {{"device", escape(e.device)},
+            {"backend", escape(e.backend)},
+            {"protocol", escape(e.protocol)},
+            {"baseline", escape(e.baseline)}};
+    for (const auto& [name, value] : e.context) list.emplace_back(readable(name), escape(value));
+    for (const auto& [name, value] : e.measures) list.emplace_back(readable(name), format::number(value));
+  }
+  if (list.empty()) {
+    text += "<p class=\"lead\">Nothing was measured.</p>";
+  } else {
+    text += facts(list);
+  }
+  const kevo::ledger& l = content.history.spent();
+  text += "</div><div><h2>What it cost</h2>";
+  text +=
+      facts({{"run time", format::duration(l.elapsed_s)},
+             {"evaluations", format::count(l.evaluations)},
+             {"confirmations", format::count(l.confirmations)},
+             {"proposals", format::count(l.proposals)},
+             {"known proposals", format::count(l.duplicates)},
+             {"turns without a proposal", format::count(l.no_proposals)},
+             {"valid candidates", format::count(l.valid)},
+             {"variation", format::time(l.variation.wall_s * 1e9, true)},
+             {"evaluation", format::time(l.evaluation.wall_s * 1e9, true)},
+             {"on the device", format::time(l.evaluation.device_s * 1e9, true)},
+             {"tokens", l.variation.tokens_in + l.variation.tokens_out > 0
+                            ? format::count(static_cast<std::uint64_t>(l.variation.tokens_in)) + " in, " +
+                                  format::count(static_cast<std::uint64_t>(l.variation.tokens_out)) + " out"
+                            : std::string()},
+             {"money", l.variation.money > 0 ? fmt::format("{:.2f}", l.variation.money) : std::string()}});
+  text += "</div></section>";
+  if (!content.config.empty()) {
+    text += "<section><details><summary>The resolved config</summary><pre class=\"source\">" +
+            escape(content.config) + "</pre></details></section>";
+  }
+  return text;
+}
+
+}  // namespace kevo::html

@@ -1,0 +1,200 @@
+#include "src/report/run_history.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+
+namespace kevo {
+
+namespace {
+// Rewards are those of the search (search.hpp): the archive's gain relative to the best score before.
+double reward_of(const archive_result& archived, double best_before) {
+  if (archived.status == archive_status::rejected) return 0;
+  return std::clamp(archived.value / std::max(best_before, 1e-300), 0.0, 1.0);
+}
+}  // namespace
+
+operator_record& run_history::record_of(operator_index op) {
+  if (op == seed_operator) return seeds_;
+  if (operators_.size() <= op) operators_.resize(op + std::size_t{1});
+  return operators_[op];
+}
+
+void run_history::consume(const event& what) {
+  ledger_.elapsed_s = std::max(ledger_.elapsed_s, what.time_s);
+  if (const auto* born = std::get_if<seeded>(&what.what)) {
+    if (candidates_.size() <= born->candidate) candidates_.resize(born->candidate + std::size_t{1});
+    candidates_[born->candidate].program = born->program;
+    candidates_[born->candidate].born_s = what.time_s;
+    ++seeds_.candidates;
+  } else if (const auto* asked = std::get_if<variation_asked>(&what.what)) {
+    turns_[asked->job] = {asked->op, asked->selection.parents, asked->selection.inspirations};
+  } else if (const auto* varied = std::get_if<variation_told>(&what.what)) {
+    told(*varied, what.time_s);
+  } else if (const auto* evaluate = std::get_if<evaluation_asked>(&what.what)) {
+    if (evaluate->fresh) fresh_[evaluate->job] = true;
+  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
+    told(*evaluated, what.time_s);
+  } else if (const auto* draft = std::get_if<draft_evaluated>(&what.what)) {
+    ++ordinal_;
+    ++ledger_.evaluations;
+    if (draft->result) {
+      ledger_.evaluation += {.wall_s = draft->result->cost.wall_s, .device_s = draft->result->cost.device_s};
+    }
+  } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
+    if (crowned->candidate < candidates_.size()) {
+      champions_.push_back(
+          {ordinal_, what.time_s, crowned->candidate, crowned->speedup, crowned->speedup_interval});
+      ++record_of(candidates_[crowned->candidate].op).crowned;
+    }
+  } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
+    marks_.push_back({ordinal_, what.time_s, true, stop->reason});
+  } else if (const auto* on = std::get_if<search_resumed>(&what.what)) {
+    marks_.push_back({ordinal_, what.time_s, false, on->reason});
+  }
+}
+
+void run_history::told(const variation_told& what, double time_s) {
+  turn from;
+  if (const auto it = turns_.find(what.job); it != turns_.end()) {
+    from = std::move(it->second);
+    turns_.erase(it);
+  }
+  operator_record& record = record_of(from.op);
+  ++record.turns;
+  record.variation += what.cost;
+  ledger_.variation += what.cost;
+  if (!what.program) {
+    ++record.no_proposals;
+    ++ledger_.no_proposals;
+    return;
+  }
+  ++record.proposals;
+  ++ledger_.proposals;
+  if (what.duplicate) {
+    ++record.duplicates;
+    ++ledger_.duplicates;
+    return;
+  }
+  if (candidates_.size() <= what.candidate) candidates_.resize(what.candidate + std::size_t{1});
+  candidate_record& one = candidates_[what.candidate];
+  one.program = *what.program;
+  one.op = from.op;
+  one.parents = std::move(from.parents);
+  one.inspirations = std::move(from.inspirations);
+  one.born_s = time_s;
+  one.summary = what.summary;
+  one.cost = what.cost;
+  ++record.candidates;
+}
+
+void run_history::told(const evaluation_told& what, double time_s) {
+  ++ordinal_;
+  const bool fresh = fresh_.erase(what.job) > 0;
+  if (!what.result || what.candidate >= candidates_.size()) return;
+  const evaluation& e = *what.result;
+  candidate_record& one = candidates_[what.candidate];
+  operator_record& record = record_of(one.op);
+  const spending cost{.wall_s = e.cost.wall_s, .device_s = e.cost.device_s};
+  (what.wanted == evaluation_stage::confirmed ? ledger_.confirmations : ledger_.evaluations) += 1;
+  ledger_.evaluation += cost;
+
+  const bool first = !one.evaluated();
+  if (!first) --outcomes_[static_cast<std::size_t>(one.evaluations.back().outcome)];
+  ++outcomes_[static_cast<std::size_t>(e.outcome)];
+  ledger_.valid += e.valid() ? 1U : 0U;
+  ledger_.valid -= !first && one.evaluations.back().outcome == outcome::valid ? 1U : 0U;
+
+  double score = e.valid() ? e.score : 0;
+  if (e.valid() && fresh && one.score > 0) {
+    score = one.score + (e.score - one.score) / (static_cast<double>(one.evaluations.size()) + 1);
+  }
+  if (archive_) {
+    if (!(score > 0)) {
+      if (!first) archive_.remove(what.candidate);
+    } else {
+      std::vector<double> values;
+      for (const auto& name : measures_) {
+        const auto it = e.measures.find(name);
+        values.push_back(it == e.measures.end() ? std::numeric_limits<double>::quiet_NaN() : it->second);
+      }
+      const archive_entry entry{what.candidate, score, values};
+      first ? archive_.add(entry) : archive_.update(entry);
+    }
+  }
+  if (first) {
+    ++record.outcomes[static_cast<std::size_t>(e.outcome)];
+    record.valid += e.valid() ? 1U : 0U;
+    record.improved += what.archived.status == archive_status::improved ? 1U : 0U;
+    record.new_cells += what.archived.status == archive_status::new_cell ? 1U : 0U;
+    record.reward += reward_of(what.archived, best_score_);
+    record.evaluation += cost;
+  }
+  one.score = score;
+  one.evaluations.push_back({ordinal_, time_s, e.outcome, what.wanted, e.stage, e.cached,
+                             what.archived.status, e.score, e.speedup, e.speedup_interval});
+  if (score > best_score_) {
+    best_score_ = score;
+    best_.push_back({ordinal_, time_s, what.candidate, score});
+  }
+}
+
+std::optional<std::string> run_history::stopped_by() const {
+  if (marks_.empty() || !marks_.back().stopped) return std::nullopt;
+  return marks_.back().reason;
+}
+
+std::optional<candidate_id> run_history::best() const {
+  if (!champions_.empty()) return champions_.back().candidate;
+  std::optional<candidate_id> best;
+  for (candidate_id id = 0; id < candidates_.size(); ++id) {
+    if (candidates_[id].score > 0 && (!best || candidates_[id].score > candidates_[*best].score)) best = id;
+  }
+  return best;
+}
+
+const champion_record* run_history::crown_of(candidate_id id) const {
+  const auto it = std::find_if(champions_.rbegin(), champions_.rend(),
+                               [id](const champion_record& c) { return c.candidate == id; });
+  return it == champions_.rend() ? nullptr : &*it;
+}
+
+std::vector<candidate_id> run_history::lineage(candidate_id id, std::size_t limit) const {
+  std::vector<candidate_id> found;
+  if (id >= candidates_.size()) return found;
+  std::unordered_set<candidate_id> seen = {id};
+  std::queue<candidate_id> next;
+  next.push(id);
+  while (!next.empty() && found.size() < limit) {
+    const candidate_id one = next.front();
+    next.pop();
+    found.push_back(one);
+    for (const candidate_id parent : candidates_[one].parents) {
+      if (parent < one && seen.insert(parent).second) next.push(parent);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<candidate_id> run_history::main_line(candidate_id id) const {
+  std::vector<candidate_id> line;
+  while (id < candidates_.size()) {
+    line.push_back(id);
+    candidate_id best = no_candidate;
+    for (const candidate_id parent : candidates_[id].parents) {
+      if (parent >= id) continue;
+      if (best == no_candidate || candidates_[parent].score > candidates_[best].score) best = parent;
+    }
+    if (best == no_candidate) break;
+    id = best;
+  }
+  std::reverse(line.begin(), line.end());
+  return line;
+}
+
+}  // namespace kevo

@@ -1,0 +1,166 @@
+#pragma once
+// What happened in a run, as one plain value that is built from its events: reports, `kevo show` and exports
+// read it.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <kevo/archive.hpp>
+#include <kevo/report.hpp>
+
+namespace kevo {
+
+/// One finished evaluation of a candidate.
+struct evaluation_record {
+  std::uint64_t ordinal = 0;  ///< its number among all finished evaluations, from 1
+  double time_s = 0;          ///< [s] run time at which it was told
+  kevo::outcome outcome = kevo::outcome::build_failed;
+  evaluation_stage wanted = evaluation_stage::timed_full;
+  evaluation_stage stage = evaluation_stage::none;
+  bool cached = false;
+  archive_status archived = archive_status::rejected;
+  double score = 0;
+  double speedup = 0;
+  interval speedup_interval;
+};
+
+/// A candidate, without its source and without what its evaluations say in words.
+struct candidate_record {
+  content_id program;
+  operator_index op = seed_operator;
+  std::vector<candidate_id> parents;
+  std::vector<candidate_id> inspirations;
+  double born_s = 0;    ///< [s] run time
+  std::string summary;  ///< of the proposal
+  spending cost;        ///< of the variation
+  double score = 0;     ///< as the search knows it: the latest, averaged over re-evaluations; 0 unless valid
+  std::vector<evaluation_record> evaluations;
+
+  bool evaluated() const { return !evaluations.empty(); }
+  const evaluation_record* latest() const { return evaluations.empty() ? nullptr : &evaluations.back(); }
+};
+
+/// The best score rose.
+struct best_point {
+  std::uint64_t ordinal = 0;  ///< of the evaluation
+  double time_s = 0;          ///< [s]
+  candidate_id candidate = no_candidate;
+  double score = 0;
+};
+
+/// A champion was crowned: figures of its confirmation.
+struct champion_record {
+  std::uint64_t ordinal = 0;  ///< evaluations that were finished
+  double time_s = 0;          ///< [s]
+  candidate_id candidate = no_candidate;
+  double speedup = 0;
+  interval speedup_interval;
+};
+
+using outcome_counts = std::array<std::uint64_t, outcome_names.size()>;
+
+/// What one operator did. `candidates` and what follows speak of its own candidates' first evaluations.
+struct operator_record {
+  std::uint64_t turns = 0;  ///< variations that ended
+  std::uint64_t proposals = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t no_proposals = 0;
+  std::uint64_t candidates = 0;
+  std::uint64_t valid = 0;
+  std::uint64_t improved = 0;   ///< displaced an elite
+  std::uint64_t new_cells = 0;  ///< filled an empty niche
+  std::uint64_t crowned = 0;    ///< became champion
+  outcome_counts outcomes{};
+  double reward = 0;    ///< sum over turns of the relative gain that the archive granted, 0..1 each
+  spending variation;   ///< of its variations
+  spending evaluation;  ///< of its candidates' first evaluations
+
+  double mean_reward() const { return turns == 0 ? 0 : reward / static_cast<double>(turns); }
+};
+
+/// The search stopped or went on.
+struct run_mark {
+  std::uint64_t ordinal = 0;
+  double time_s = 0;
+  bool stopped = false;  ///< else resumed
+  std::string reason;
+};
+
+/// A value; `consume` keeps it, in O(1) amortized an event. About 300 bytes a candidate plus its summary. Not
+/// thread-safe.
+class run_history {
+ public:
+  run_history() = default;
+  /// Follows the archive too: `empty` is a container as the run began with. Without one, `archive()` is
+  /// empty.
+  explicit run_history(any_archive empty) : archive_(std::move(empty)) {
+    if (archive_) measures_ = archive_.measures();
+  }
+
+  void consume(const event& what);
+
+  const std::vector<candidate_record>& candidates() const { return candidates_; }
+  const std::vector<best_point>& best_seen() const { return best_; }
+  const std::vector<champion_record>& champions() const { return champions_; }
+  const std::vector<run_mark>& marks() const { return marks_; }
+  /// By operator_index; as long as the highest index that was seen.
+  const std::vector<operator_record>& operators() const { return operators_; }
+  /// What the seeds came to: only `candidates`, `valid` and outcomes.
+  const operator_record& seeds() const { return seeds_; }
+  /// Candidates by their latest outcome.
+  const outcome_counts& outcomes() const { return outcomes_; }
+  const kevo::ledger& spent() const { return ledger_; }
+  /// All finished evaluations: first ones, re-evaluations, confirmations, drafts.
+  std::uint64_t evaluations() const { return ordinal_; }
+  const any_archive& archive() const { return archive_; }
+  /// Why the search stopped last; nothing while it goes on.
+  std::optional<std::string> stopped_by() const;
+
+  /// The champion; without one the candidate of the best score; nothing while none is valid.
+  std::optional<candidate_id> best() const;
+  /// The champion's confirmed figure; nothing if there is none or another candidate is asked for.
+  const champion_record* crown_of(candidate_id id) const;
+  /// A candidate and its ancestors, oldest first; the nearest `limit` by generation if there are more.
+  std::vector<candidate_id> lineage(candidate_id id, std::size_t limit = 1000) const;
+  /// The candidate, its best parent, that one's best parent, ...: oldest first.
+  std::vector<candidate_id> main_line(candidate_id id) const;
+
+ private:
+  struct turn {
+    operator_index op = seed_operator;
+    std::vector<candidate_id> parents, inspirations;
+  };
+  void told(const variation_told& what, double time_s);
+  void told(const evaluation_told& what, double time_s);
+  operator_record& record_of(operator_index op);
+
+  any_archive archive_;
+  std::vector<std::string> measures_;
+  std::vector<candidate_record> candidates_;
+  std::vector<best_point> best_;
+  std::vector<champion_record> champions_;
+  std::vector<run_mark> marks_;
+  std::vector<operator_record> operators_;
+  operator_record seeds_;
+  outcome_counts outcomes_{};
+  kevo::ledger ledger_;
+  std::uint64_t ordinal_ = 0;
+  double best_score_ = 0;
+  std::unordered_map<ticket, turn> turns_;
+  std::unordered_map<ticket, bool> fresh_;
+};
+
+/// Builds a history from a source of events (a journal's `for_each_event`).
+template <class EventSource>
+run_history history_of(const EventSource& for_each_event, any_archive empty = {}) {
+  run_history history(std::move(empty));
+  for_each_event([&history](const event& what) { history.consume(what); });
+  return history;
+}
+
+}  // namespace kevo

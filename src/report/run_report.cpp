@@ -1,0 +1,103 @@
+#include "src/report/run_report.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <unistd.h>
+#include <utility>
+
+#include <kevo/error.hpp>
+
+#include "src/report/html_report.hpp"
+
+namespace kevo {
+
+namespace {
+
+std::string local_time(double unix_s) {
+  const auto seconds = static_cast<std::time_t>(unix_s);
+  std::tm parts{};
+  char text[64] = "";
+  if (unix_s > 0 && localtime_r(&seconds, &parts) != nullptr)
+    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M %Z", &parts);
+  return text;
+}
+
+/// A word of a shell command.
+std::string quoted(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") ==
+          std::string::npos &&
+      !word.empty())
+    return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// The latest evaluation of the widest stage: a confirmation rather than a quick look.
+std::shared_ptr<const evaluation> best_known(const journal& run, candidate_id id) {
+  std::shared_ptr<const evaluation> found;
+  for (const auto& one : run.evaluations(id)) {
+    if (one.result && one.result->valid() && (!found || one.result->stage >= found->stage))
+      found = one.result;
+  }
+  return found ? found : run.store().evaluation_of(id);
+}
+
+}  // namespace
+
+report_content content_of(const journal& run, any_archive empty_archive) {
+  report_content content;
+  const journal_header& header = run.header();
+  content.run = header.run_name;
+  content.folder = run.directory();
+  content.version = header.kevo_version;
+  content.seed = std::to_string(header.seed);
+  content.config = header.config_yaml;
+  content.operator_names = header.operators;
+  const auto more = [&](const char* key) {
+    const auto it = header.more.find(key);
+    return it == header.more.end() ? std::string() : it->second;
+  };
+  content.task = more("task_name");
+  content.device = more("device");
+  if (content.task.empty() && !header.task_path.empty())
+    content.task = std::filesystem::path(header.task_path).parent_path().filename().string();
+  if (!header.config_path.empty()) content.command = "kevo run " + quoted(header.config_path);
+  if (const auto sessions = run.sessions(); !sessions.empty())
+    content.started = local_time(sessions.front().opened_unix_s);
+
+  content.history =
+      history_of([&](const auto& visit) { run.for_each_event(visit); }, std::move(empty_archive));
+  content.archive = map_of(content.history.archive());
+  content.best = content.history.best();
+  if (content.best) {
+    const auto store = run.store();
+    const auto& all = content.history.candidates();
+    content.best_program = store.program_of(all[*content.best].program);
+    content.best_evaluation = best_known(run, *content.best);
+    content.root = content.history.main_line(*content.best).front();
+    content.root_program = store.program_of(all[content.root].program);
+    if (content.device.empty() && content.best_evaluation) content.device = content.best_evaluation->device;
+  }
+  return content;
+}
+
+std::string write_report(const journal& run, any_archive empty_archive) {
+  const std::string page = html_report(content_of(run, std::move(empty_archive)));
+  const std::string path = run.directory() + "/report.html", draft = path + ".new";
+  std::FILE* file = std::fopen(draft.c_str(), "wb");
+  bool good = file != nullptr && std::fwrite(page.data(), 1, page.size(), file) == page.size();
+  if (file != nullptr) good = std::fclose(file) == 0 && good;
+  if (!good || std::rename(draft.c_str(), path.c_str()) != 0) {
+    const std::string reason = std::strerror(errno);
+    ::unlink(draft.c_str());
+    throw error(error_code::environment, "cannot write the report: " + reason, {.file = path},
+                "is there space, and may you write there?");
+  }
+  return path;
+}
+
+}  // namespace kevo
