@@ -36,6 +36,9 @@
 // vary
 #include <kevo/portfolio.hpp>
 #include <kevo/vary.hpp>
+#include <kevo/vary/adaptive_pursuit.hpp>
+#include <kevo/vary/exp3.hpp>
+#include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/vary/uniform.hpp>
 // evaluate

@@ -6,6 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/vary/adaptive_pursuit.hpp>
+#include <kevo/vary/exp3.hpp>
+#include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/vary/uniform.hpp>
 
@@ -101,6 +104,71 @@ TEST_CASE("turns of an earlier session count when they are replayed without pick
   CHECK(policy.pick(all3, random) != 1);  // the others are untried
 }
 
+TEST_CASE("every learning portfolio finds the operator of greatest gain per cost, whatever the units") {
+  const auto check = [](auto policy, double share) {
+    for (const double unit : {1.0, 1e-4}) {
+      auto mine = policy;
+      kevo::rng random(21);
+      const auto counts =
+          play(mine, {0.01 * unit, 0.10 * unit, 0.05 * unit}, {1.0, 10.0, 1.0}, 20000, random);
+      CAPTURE(counts[0]);
+      CAPTURE(counts[1]);
+      CHECK(counts[2] > share * 20000);
+      for (const int n : counts) CHECK(n > 0.02 * 20000);  // none starves
+      double sum = 0;
+      for (const auto& c : mine.credits()) sum += c.probability;
+      CHECK(sum == doctest::Approx(1));
+      CHECK(mine.credits()[2].probability > mine.credits()[0].probability);
+    }
+  };
+  check(kevo::ucb1{}, 0.7);
+  check(kevo::thompson{}, 0.75);
+  check(kevo::exp3{}, 0.75);
+  check(kevo::adaptive_pursuit{}, 0.35);  // half its turns earn nothing, and alpha is 0.8
+}
+
+TEST_CASE("exp3 and adaptive pursuit turn round when the best operator changes") {
+  const auto check = [](auto policy) {
+    kevo::rng random(22);
+    play(policy, {1, 0, 0}, {1, 1, 1}, 1500, random);
+    play(policy, {0, 0, 1}, {1, 1, 1}, 3000, random);
+    const auto counts = play(policy, {0, 0, 1}, {1, 1, 1}, 1000, random);
+    CHECK(counts[2] > 700);
+  };
+  check(kevo::exp3{});
+  check(kevo::adaptive_pursuit{});
+}
+
+TEST_CASE("exp3 credits a late result at the probability of its pick") {
+  kevo::exp3 late;
+  kevo::rng a(23);
+  const std::array<bool, 2> both = {true, true};
+  std::vector<std::size_t> picks;
+  for (int i = 0; i < 50; ++i) picks.push_back(late.pick(both, a));  // all at one half
+  for (const auto i : picks) late.observe({i, i == 0 ? 1.0 : 0.0, 1});
+  double zeros = 0;
+  for (const auto i : picks) zeros += i == 0 ? 1 : 0;
+  // 50 picks at p = 1/2, K = 2: the weight of operator 0 is exp(gamma * zeros).
+  const double w = std::exp(0.1 * zeros);
+  CHECK(late.credits()[0].probability == doctest::Approx(0.9 * w / (w + 1) + 0.05));
+}
+
+TEST_CASE("learning portfolios never pick what is not available") {
+  const auto check = [](kevo::any_portfolio policy) {
+    kevo::rng random(24);
+    const std::array<bool, 3> some = {false, true, true};
+    for (int i = 0; i < 2000; ++i) {
+      const auto chosen = i % 2 == 0 ? policy.pick(some, random) : policy.pick(all3, random);
+      if (i % 2 == 0) REQUIRE(chosen != 0);
+      policy.observe({chosen, chosen == 0 ? 1.0 : 0.001, 1});
+    }
+  };
+  check(kevo::ucb1{});
+  check(kevo::thompson{});
+  check(kevo::exp3{});
+  check(kevo::adaptive_pursuit{});
+}
+
 TEST_CASE("a copied portfolio has the same future") {
   const auto check = [](kevo::any_portfolio policy) {
     kevo::rng random(7);
@@ -111,4 +179,7 @@ TEST_CASE("a copied portfolio has the same future") {
   };
   check(kevo::ucb1{});
   check(kevo::uniform_portfolio{});
+  check(kevo::thompson{});
+  check(kevo::exp3{});
+  check(kevo::adaptive_pursuit{});
 }

@@ -1,0 +1,73 @@
+#pragma once
+// Pursuit: the present leader, quickly followed and quickly left.
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <kevo/vary/turns.hpp>
+
+namespace kevo {
+
+/// Adaptive pursuit (Thierens, "An adaptive pursuit strategy for allocating operator probabilities", GECCO
+/// 2005, with its alpha = beta = 0.8): quality follows rewards, q += alpha (r - q), and after each turn the
+/// operator of greatest quality is pursued, p += beta (p_max - p), the others sink, p += beta (p_min - p),
+/// with p_min = `floor` and p_max what the others leave. r is reward per second. Made for searches whose best
+/// operator changes; noisier than UCB1 where it does not.
+class adaptive_pursuit {
+ public:
+  double alpha = 0.8;   ///< how fast quality follows rewards
+  double beta = 0.8;    ///< how fast probability follows quality
+  double floor = 0.05;  ///< probability of each operator; at most an equal share
+
+  std::size_t pick(std::span<const bool> available, rng& random) {
+    grow(available.size());
+    std::vector<double> weights(probability_);
+    for (std::size_t i = 0; i < available.size(); ++i) weights[i] = available[i] ? probability_[i] : 0;
+    const std::size_t chosen = random.weighted(weights);
+    book_.start(chosen);
+    return chosen;
+  }
+
+  void observe(const operator_turn& turn) {
+    book_.end(turn);
+    grow(book_.size());
+    total_cost_ += turn.cost_s;
+    ++turns_;
+    const double least = total_cost_ > 0 ? 1e-3 * total_cost_ / turns_ : 1;
+    double& quality = quality_[turn.index];
+    quality += alpha * (turn.reward / std::max(turn.cost_s, least) - quality);
+    const auto best =
+        static_cast<std::size_t>(std::max_element(quality_.begin(), quality_.end()) - quality_.begin());
+    if (!(quality_[best] > 0)) return;
+    const double count = static_cast<double>(probability_.size());
+    const double least_p = std::min(floor, 1 / count);
+    for (std::size_t i = 0; i < probability_.size(); ++i) {
+      const double goal = i == best ? 1 - (count - 1) * least_p : least_p;
+      probability_[i] += beta * (goal - probability_[i]);
+    }
+  }
+
+  std::vector<operator_credit> credits() const {
+    auto credits = book_.credits();
+    for (std::size_t i = 0; i < credits.size(); ++i) credits[i].probability = probability_[i];
+    return credits;
+  }
+
+ private:
+  void grow(std::size_t operators) {
+    book_.resize(operators);
+    if (probability_.size() >= operators) return;
+    quality_.resize(operators);
+    probability_.assign(operators, 1 / static_cast<double>(operators));
+  }
+
+  turn_book book_;
+  std::vector<double> quality_;
+  std::vector<double> probability_;
+  double total_cost_ = 0;
+  double turns_ = 0;
+};
+
+}  // namespace kevo

@@ -1,0 +1,106 @@
+#pragma once
+// Belief: each operator with the probability that it is the best.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <kevo/vary/turns.hpp>
+
+namespace kevo {
+
+/// Thompson sampling (Thompson 1933; Chapelle & Li, "An empirical evaluation of Thompson sampling", NIPS
+/// 2011): a turn succeeds if it earned anything; each operator draws a success rate from Beta(1 + successes,
+/// 1 + failures), and the greatest (rate * mean reward of a success / mean cost) wins. The cost in the
+/// denominator is that of budgeted Thompson sampling (Xia et al., IJCAI 2015). kevo's own: an operator
+/// without a success yet is credited with the best mean success of the others, and the probability of each
+/// available one is at least `floor`.
+class thompson {
+ public:
+  double floor = 0.05;  ///< probability of each available operator; at most an equal share
+
+  std::size_t pick(std::span<const bool> available, rng& random) {
+    book_.resize(available.size());
+    successes_.resize(std::max(successes_.size(), available.size()));
+    const auto choices = indices_of(available);
+    if (random.chance(floor * static_cast<double>(choices.size()))) {
+      return started(choices[random.below(choices.size())]);
+    }
+    const auto gains = gains_of_success();
+    std::size_t best = choices.front();
+    double best_value = -1;
+    for (const std::size_t i : choices) {
+      const double value = beta(1 + successes_[i], 1 + failures(i), random) * gains[i];
+      if (value > best_value) best = i, best_value = value;
+    }
+    return started(best);
+  }
+
+  void observe(const operator_turn& turn) {
+    book_.end(turn);
+    successes_.resize(std::max(successes_.size(), book_.size()));
+    successes_[turn.index] += turn.reward > 0 ? 1 : 0;
+  }
+
+  /// `probability` is the share of the expected value, which is what decides, not the chance of the next
+  /// turn.
+  std::vector<operator_credit> credits() const {
+    auto credits = book_.credits();
+    const auto gains = gains_of_success();
+    double total = 0;
+    for (std::size_t i = 0; i < credits.size(); ++i) {
+      credits[i].probability = (1 + successes_[i]) / (2 + book_[i].ended) * gains[i];
+      total += credits[i].probability;
+    }
+    for (auto& c : credits) c.probability /= total;
+    return credits;
+  }
+
+ private:
+  std::size_t started(std::size_t index) {
+    book_.start(index);
+    return index;
+  }
+  double failures(std::size_t i) const { return book_[i].ended - successes_[i]; }
+
+  /// Reward of a success per second, for each operator; in any unit.
+  std::vector<double> gains_of_success() const {
+    double turns = 0, cost = 0, most = 0;
+    for (std::size_t i = 0; i < book_.size(); ++i) {
+      turns += book_[i].ended;
+      cost += book_[i].cost_s;
+      if (successes_[i] > 0) most = std::max(most, book_[i].reward / successes_[i]);
+    }
+    const double mean_cost = turns > 0 && cost > 0 ? cost / turns : 1;
+    std::vector<double> gains;
+    for (std::size_t i = 0; i < book_.size(); ++i) {
+      const double reward = successes_[i] > 0 ? book_[i].reward / successes_[i] : most > 0 ? most : 1;
+      const double price =
+          book_[i].ended > 0 ? std::max(book_[i].mean_cost_s(), 1e-3 * mean_cost) : mean_cost;
+      gains.push_back(reward / price);
+    }
+    return gains;
+  }
+
+  /// Gamma(shape, 1) for shape >= 1 (Marsaglia & Tsang, ACM TOMS 26(3), 2000).
+  static double gamma(double shape, rng& random) {
+    const double d = shape - 1.0 / 3.0;
+    const double c = 1 / std::sqrt(9 * d);
+    for (;;) {
+      const double x = random.normal();
+      const double v = (1 + c * x) * (1 + c * x) * (1 + c * x);
+      if (v > 0 && std::log(1 - random.uniform()) < 0.5 * x * x + d * (1 - v + std::log(v))) return d * v;
+    }
+  }
+  static double beta(double a, double b, rng& random) {
+    const double x = gamma(a, random);
+    return x / (x + gamma(b, random));
+  }
+
+  turn_book book_;
+  std::vector<double> successes_;
+};
+
+}  // namespace kevo
