@@ -120,26 +120,11 @@ columns columns_of(const champion_crowned& e) {
           .detail = fmt::format(R"({{"speedup":{},"interval":[{},{}]}})", number(e.speedup),
                                 number(e.speedup_interval.low), number(e.speedup_interval.high))};
 }
-// `external` tells whether a person or signal stopped the search; templates, so that it may be absent.
-template <class Stopped>
-std::string external_of(const Stopped& e) {
-  if constexpr (requires { e.external; }) {
-    return e.external ? R"(,"external":true)" : R"(,"external":false)";
-  } else {
-    return {};
-  }
-}
-template <class Stopped>
-void read_external(Stopped& e, const json::object& detail) {
-  if constexpr (requires { e.external; }) {
-    if (const auto* value = detail.if_contains("external")) e.external = value->as_bool();
-  }
-}
 columns columns_of(const search_stopped& e) {
   return {.job = {},
           .candidate = {},
           .program = {},
-          .detail = "{\"reason\":" + quoted(e.reason) + external_of(e) + "}"};
+          .detail = fmt::format(R"({{"reason":{},"external":{}}})", quoted(e.reason), e.external)};
 }
 columns columns_of(const search_resumed& e) {
   return {.job = {}, .candidate = {}, .program = {}, .detail = "{\"reason\":" + quoted(e.reason) + "}"};
@@ -335,10 +320,7 @@ event read_event(const sqlite::statement& row) {
     }
     case 7: {
       const auto d = parsed();
-      search_stopped stopped{};
-      stopped.reason = std::string(d.at("reason").as_string());
-      read_external(stopped, d);
-      e.what = std::move(stopped);
+      e.what = search_stopped{std::string(d.at("reason").as_string()), d.at("external").as_bool()};
       break;
     }
     case 8:

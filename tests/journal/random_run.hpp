@@ -161,12 +161,9 @@ class event_maker {
       case 9:
         m.what.what = kevo::champion_crowned{candidate(), number(), {number(), number()}};
         break;
-      case 10: {
-        kevo::search_stopped stopped{};
-        stopped.reason = wild_text(random_);
-        m.what.what = std::move(stopped);
+      case 10:
+        m.what.what = kevo::search_stopped{wild_text(random_), random_.chance(0.5)};
         break;
-      }
       case 11:
         m.what.what = kevo::search_resumed{wild_text(random_)};
         break;
@@ -278,7 +275,7 @@ inline bool same(const kevo::champion_crowned& a, const kevo::champion_crowned& 
          same(a.speedup_interval.high, b.speedup_interval.high);
 }
 inline bool same(const kevo::search_stopped& a, const kevo::search_stopped& b) {
-  return a.reason == b.reason;
+  return a.reason == b.reason && a.external == b.external;
 }
 inline bool same(const kevo::search_resumed& a, const kevo::search_resumed& b) {
   return a.reason == b.reason;
