@@ -203,7 +203,10 @@ struct journal::implementation {
 
   void connect() {
     writer = sqlite::connection(path, access::create);
-    writer.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384;");
+    // A log of up to 32 MB: index pages that many groups touch are folded in once.
+    writer.execute(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384;"
+        "PRAGMA wal_autocheckpoint = 8192;");
   }
   void begin_session() {
     header = read_header(writer);

@@ -1,5 +1,6 @@
 #include "src/json/evaluation_json.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -18,9 +19,11 @@ namespace {
 
 namespace json = boost::json;
 
-// How numbers are written.
+// How numbers are written, and where values live until they are text: an evaluation is hundreds of small
+// ones.
 struct writer {
   bool exact = false;
+  json::storage_ptr memory;
 
   json::value number(double x) const {
     if (std::isfinite(x)) return x;
@@ -34,40 +37,45 @@ struct writer {
   }
   json::value measured(const interval& x) const {
     if (x.low == 0 && x.high == 0 && !std::signbit(x.low) && !std::signbit(x.high)) return nullptr;
-    return json::array{number(x.low), number(x.high)};
+    return json::array({number(x.low), number(x.high)}, memory);
   }
   json::object numbers(const std::map<std::string, double>& map) const {
-    json::object result;
+    json::object result(memory);
     for (const auto& [key, value] : map) result[key] = number(value);
     return result;
   }
 };
 
-json::object workload_json(const workload_result& w, const evaluation_json_options& options) {
-  const writer write{options.exact};
-  json::object o;
+json::object workload_json(const workload_result& w, const evaluation_json_options& options,
+                           const writer& write) {
+  json::object o(write.memory);
   if (w.hidden && !options.hidden_details) {
     o["hidden"] = true;
     o["outcome"] = to_string(w.outcome);
     return o;
   }
   o["uuid"] = w.uuid;
-  json::object axes;
+  json::object axes(write.memory);
   for (const auto& [name, value] : w.axes) axes[name] = value;
   o["axes"] = std::move(axes);
   o["hidden"] = w.hidden;
   o["outcome"] = to_string(w.outcome);
-  o["time_ns"] = write.measured(w.time_ns);
-  o["interval_ns"] = write.measured(w.time_interval);
-  o["baseline_ns"] = write.measured(w.baseline_ns);
-  o["speedup"] = write.measured(w.speedup);
-  o["sol_fraction"] = write.measured(w.sol_fraction);
+  const auto put = [&](std::string_view key, json::value value) {
+    if (!options.exact || !value.is_null()) o[key] = std::move(value);
+  };
+  put("time_ns", write.measured(w.time_ns));
+  put("interval_ns", write.measured(w.time_interval));
+  put("baseline_ns", write.measured(w.baseline_ns));
+  put("speedup", write.measured(w.speedup));
+  put("sol_fraction", write.measured(w.sol_fraction));
   o["samples"] = w.samples.size();
   o["weight"] = write.number(w.weight);
-  if (options.raw_samples) {
-    json::array pairs;
+  if (options.raw_samples && !(options.exact && w.samples.empty())) {
+    json::array pairs(write.memory);
+    pairs.reserve(w.samples.size());
     for (const auto& pair : w.samples)
-      pairs.push_back(json::array{write.number(pair.candidate_ns), write.number(pair.baseline_ns)});
+      pairs.push_back(
+          json::array({write.number(pair.candidate_ns), write.number(pair.baseline_ns)}, write.memory));
     o["pairs"] = std::move(pairs);
   }
   return o;
@@ -172,8 +180,10 @@ workload_result read_workload(const json::object& o) {
 }  // namespace
 
 std::string to_json(const evaluation& e, const evaluation_json_options& options) {
-  const writer write{options.exact};
-  json::object o;
+  std::array<unsigned char, 8192> first_block;
+  json::monotonic_resource memory(first_block.data(), first_block.size());
+  const writer write{options.exact, &memory};
+  json::object o(write.memory);
   if (!options.task.empty()) o["task"] = options.task;
   if (!options.program.empty()) o["program"] = options.program;
   o["outcome"] = to_string(e.outcome);
@@ -188,17 +198,17 @@ std::string to_json(const evaluation& e, const evaluation_json_options& options)
   o["device"] = e.device;
   o["backend"] = e.backend;
   o["protocol"] = e.protocol;
-  json::array workloads;
-  for (const auto& w : e.workloads) workloads.push_back(workload_json(w, options));
+  json::array workloads(write.memory);
+  for (const auto& w : e.workloads) workloads.push_back(workload_json(w, options, write));
   o["workloads"] = std::move(workloads);
   o["feedback"] = e.feedback;
-  json::array reasons;
+  json::array reasons(write.memory);
   for (const auto& reason : e.reasons) reasons.push_back(json::value(reason));
   o["reasons"] = std::move(reasons);
   o["measures"] = write.numbers(e.measures);
   o["cost"] =
       json::object{{"wall_s", write.number(e.cost.wall_s)}, {"device_s", write.number(e.cost.device_s)}};
-  json::object context;
+  json::object context(write.memory);
   for (const auto& [key, value] : e.context) context[key] = value;
   o["context"] = std::move(context);
   return json::serialize(o);

@@ -16,7 +16,8 @@ struct evaluation_json_options {
       true;  ///< the timing pairs of each workload, as `pairs`: [[candidate_ns, baseline_ns], ...]
   bool hidden_details =
       true;            ///< sizes and numbers of hidden workloads; without them only that one passed or failed
-  bool exact = false;  ///< for the journal: what is not finite is "nan", "inf" or "-inf" instead of null
+  bool exact = false;  ///< for the journal: what is not finite is "nan", "inf" or "-inf" instead of null,
+                       ///< and workloads leave out what was not measured
 };
 
 /// One JSON object on one line. Numbers that were not measured (and NaN, infinity) are null. With raw samples
