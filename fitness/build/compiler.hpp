@@ -70,9 +70,9 @@ class compiler {
   /// @throws kevo::error: environment (no compiler, no disk, the sandbox fails), interrupted (`stop`)
   build_result build(const build_request& request, std::stop_token stop = {});
 
-  /// The whole first line of `compiler --version`, by which the cache knows it.
+  /// The first line of `name --version`, by which the cache knows it.
   /// @throws kevo::error (environment) if there is no such compiler
-  std::string version_of(const std::string& compiler);
+  std::string version_of(const std::string& name);
 
  private:
   struct state;

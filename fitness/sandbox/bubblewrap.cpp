@@ -1,8 +1,10 @@
 #include "fitness/sandbox/bubblewrap.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,11 +69,20 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
     if (equals == std::string::npos) throw error(error_code::usage, "not NAME=value: " + variable);
     add(list, {"--setenv", variable.substr(0, equals), variable.substr(equals + 1)});
   }
+  // First, for a mount may lie below it.
+  if (spec.limits.scratch_bytes > 0) {
+    add(list, {"--size", std::to_string(spec.limits.scratch_bytes), "--tmpfs", "/tmp"});
+  }
   for (const auto& m : spec.mounts) add_mount(list, m, dropped, hand_over);
-  for (const auto& path : spec.hidden) {
-    struct stat info = {};
-    if (::stat(path.c_str(), &info) != 0) continue;
-    if (S_ISDIR(info.st_mode)) {
+  for (const auto& name : spec.hidden) {
+    // A link is followed here, as it would be inside; what no mount brings needs no hiding.
+    std::error_code code;
+    const std::string path = std::filesystem::canonical(name, code).string();
+    const auto brings = [&path](const mount& m) {
+      return m.host == m.inside && path.starts_with(m.inside + '/');
+    };
+    if (code || std::none_of(spec.mounts.begin(), spec.mounts.end(), brings)) continue;
+    if (std::filesystem::is_directory(path, code)) {
       add(list, {"--size", "4096", "--tmpfs", path, "--remount-ro", path});
     } else {
       add(list, {"--ro-bind", "/dev/null", path});
@@ -80,9 +91,6 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
   // Not --dev: it brings terminals and an unbounded /dev/shm.
   for (const char* device : {"/dev/null", "/dev/zero", "/dev/urandom"})
     add(list, {"--dev-bind-try", device, device});
-  if (spec.limits.scratch_bytes > 0) {
-    add(list, {"--size", std::to_string(spec.limits.scratch_bytes), "--tmpfs", "/tmp"});
-  }
   // The root itself is a tmpfs that its user could fill.
   add(list, {"--remount-ro", "/"});
   add(list, {"--chdir", spec.directory.empty() ? "/" : spec.directory});

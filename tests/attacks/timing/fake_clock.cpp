@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul large_matmul
 // verdict: valid
 // most_speedup: 1.3
 // because: Brings its own clock_gettime, gettimeofday and time, in which no time passes. The clock is the

@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul large_matmul
 // verdict: rejected
 // because: Writes something that is not poison into every output line, sets `done`, and then computes. The
 //   lines that were read at `done` differ from those after the stop.

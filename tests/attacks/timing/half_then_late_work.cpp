@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul large_matmul
 // verdict: rejected
 // because: Does the first half of the rows, sets `done`, and does the second half while the controller is
 //   busy.

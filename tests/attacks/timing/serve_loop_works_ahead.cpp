@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul large_matmul
 // verdict: rejected|incorrect|timed_out|crashed
 // because: Never returns: it serves calls by its own loop, says `done` at once, and computes the call while
 //   it waits for the next one, one call behind.

@@ -396,9 +396,11 @@ TEST_CASE("no child outlives a parent that is killed") {
     ::execl("/proc/self/exe", "parent", "-tc=parent that is killed", "-ns", nullptr);
     ::_exit(1);
   }
-  for (int i = 0; i < 2000 && counters.values[2] == 0; ++i) std::this_thread::sleep_for(5ms);
-  REQUIRE(counters.values[2] != 0);
-  REQUIRE(counters.values[0] != 0);
+  const auto all_count = [&] {
+    return counters.values[0] != 0 && counters.values[1] != 0 && counters.values[2] != 0;
+  };
+  for (int i = 0; i < 2000 && !all_count(); ++i) std::this_thread::sleep_for(5ms);
+  REQUIRE(all_count());
   const std::vector<pid_t> tree = detail::tree_of(parent, false);
   CHECK(tree.size() >= 5);  // the parent, bubblewrap, three counters
   ::kill(parent, SIGKILL);

@@ -1,0 +1,285 @@
+#include "fitness/command/command_fitness.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include <kevo/error.hpp>
+
+#include "fitness/sandbox/sandbox.hpp"
+#include "src/json/exact_parse.hpp"
+
+namespace kevo {
+namespace fs = std::filesystem;
+namespace json = boost::json;
+namespace {
+
+constexpr const char* placeholder = "{candidate}";
+constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
+constexpr std::size_t feedback_bytes = 16384;
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    const std::string path = fs::absolute(name).lexically_normal().string();
+    return ::access(path.c_str(), X_OK) == 0 ? path : "";
+  }
+  const char* variable = std::getenv("PATH");
+  std::istringstream folders(variable == nullptr ? default_path : variable);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string path = folder + "/" + name;
+    if (!folder.empty() && folder.front() == '/' && ::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
+std::string tail(const std::string& text, std::size_t bytes) {
+  return text.size() <= bytes ? text : "... " + text.substr(text.size() - bytes);
+}
+
+// The whole output, or else its last line that looks like an object: programs like to print progress first.
+std::optional<json::object> metrics_in(const std::string& output, std::string& problem) {
+  const auto parse = [&problem](const std::string& text) -> std::optional<json::object> {
+    try {
+      auto value = parse_json_exactly(text, true);
+      if (value.is_object()) return std::move(value.as_object());
+      problem = "its output is not a JSON object";
+    } catch (const error& e) {
+      problem = "its output is not JSON: " + e.message();
+    }
+    return std::nullopt;
+  };
+  const auto first = output.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) {
+    problem = "it printed nothing on standard output";
+    return std::nullopt;
+  }
+  if (auto whole = parse(output)) return whole;
+  const std::string whole_problem = problem;
+  std::istringstream lines(output);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    const auto begin = line.find_first_not_of(" \t");
+    if (begin != std::string::npos && line[begin] == '{') last = line;
+  }
+  if (!last.empty()) return parse(last);
+  problem = whole_problem;
+  return std::nullopt;
+}
+
+bool acceptable(const std::string& path) {
+  if (path.empty() || path.front() == '/') return false;
+  std::istringstream parts(path);
+  for (std::string part; std::getline(parts, part, '/');) {
+    if (part.empty() || part == "..") return false;
+  }
+  return true;
+}
+
+void incorrect(evaluation& e, const std::string& reason) {
+  e.outcome = outcome::incorrect;
+  e.reasons.push_back(reason);
+}
+
+void take_metrics(evaluation& e, const json::object& metrics) {
+  bool valid = true;
+  std::optional<double> score;
+  std::optional<double> speedup;
+  for (const auto& item : metrics) {
+    const std::string key = item.key();
+    const json::value& value = item.value();
+    if (key == "feedback" && value.is_string()) {
+      e.feedback = tail(std::string(value.as_string()), feedback_bytes);
+    } else if (key == "valid") {
+      if (!value.is_bool()) return incorrect(e, "\"valid\" is neither true nor false");
+      valid = value.as_bool();
+    } else if (key == "outcome") {
+      const auto named =
+          value.is_string() ? parse_outcome(std::string_view(value.as_string())) : std::nullopt;
+      if (!named) return incorrect(e, "\"outcome\" is none of kevo's outcomes");
+      e.outcome = *named;
+    } else if (key == "reasons" && value.is_array()) {
+      for (const auto& reason : value.as_array()) {
+        if (reason.is_string()) e.reasons.emplace_back(reason.as_string());
+      }
+    } else if (value.is_number()) {
+      const auto number = value.to_number<double>();
+      if (key == "score") {
+        score = number;
+      } else if (key == "speedup") {
+        speedup = number;
+      } else {
+        e.measures[key] = number;
+      }
+    } else if (key == "score" || key == "speedup") {
+      return incorrect(e, '"' + key + "\" is not a number");
+    } else if (value.is_bool()) {
+      e.measures[key] = value.as_bool() ? 1 : 0;
+    }
+  }
+  if (!valid && e.outcome == outcome::valid) e.outcome = outcome::incorrect;
+  if (e.outcome != outcome::valid) {
+    if (e.reasons.empty())
+      e.reasons.emplace_back("the program called the candidate " + std::string(to_string(e.outcome)));
+    return;
+  }
+  if (!score && !speedup) return incorrect(e, "its output has no \"score\"");
+  e.score = score ? *score : *speedup;
+  e.speedup = speedup ? *speedup : *score;
+  e.speedup_interval = {e.speedup, e.speedup};
+  if (!std::isfinite(e.score) || !std::isfinite(e.speedup)) {
+    e.score = e.speedup = 0;
+    e.speedup_interval = {};
+    return incorrect(e, "\"score\" is not finite");
+  }
+  e.stage = evaluation_stage::timed_full;
+}
+
+}  // namespace
+
+process_limits command_settings::default_limits() {
+  process_limits limits;
+  limits.wall_s = 300;
+  limits.processes = 256;
+  limits.open_files = 1024;
+  limits.scratch_bytes = std::uint64_t{1} << 30U;
+  return limits;
+}
+
+evaluation run_command_fitness(const command_settings& settings, const program& candidate,
+                               std::stop_token stop) {
+  if (settings.command.empty())
+    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
+  if (candidate.files.empty()) throw error(error_code::usage, "a program without files cannot be evaluated");
+  const std::string path = find_program(settings.command.front());
+  if (path.empty()) {
+    throw error(error_code::environment, "there is no program called " + settings.command.front(),
+                {"", 0, 0, "fitness.command"}, "give its path, or add its folder to PATH");
+  }
+  evaluation e;
+  e.backend = "command";
+  e.protocol = "command 1";
+  e.context["command"] = path;
+  e.context["sandbox"] = describe_layers(settings.sandbox);
+
+  const bool contained = contains(settings.sandbox);
+  const scratch_folder scratch(settings.sandbox != sandbox_mode::off);
+  const std::string folder = scratch.folder("candidate");
+  for (const auto& file : candidate.files) {
+    if (!acceptable(file.path)) {
+      e.outcome = outcome::build_failed;
+      e.reasons.push_back("a file may not be called \"" + file.path + '"');
+      return e;
+    }
+    const fs::path target = fs::path(folder) / file.path;
+    std::error_code code;
+    fs::create_directories(target.parent_path(), code);
+    if (!(std::ofstream(target, std::ios::binary) << file.text)) {
+      throw error(error_code::environment, "cannot write the candidate", {target.string(), 0, 0, {}});
+    }
+  }
+
+  launch_spec spec;
+  spec.argv = settings.command;
+  spec.argv.front() = path;
+  const std::string inside = contained ? "/candidate" : folder;
+  const std::string file = inside + "/" + candidate.files.front().path;
+  bool named = false;
+  for (auto& argument : spec.argv) {
+    for (auto at = argument.find(placeholder); at != std::string::npos;
+         at = argument.find(placeholder, at + file.size())) {
+      argument.replace(at, std::string_view(placeholder).size(), file);
+      named = true;
+    }
+  }
+  if (!named) spec.argv.push_back(file);
+  spec.environment = settings.environment;
+  bool has_path = false;
+  for (const auto& variable : spec.environment) has_path = has_path || variable.starts_with("PATH=");
+  if (!has_path) {
+    const char* variable = std::getenv("PATH");
+    spec.environment.push_back(std::string("PATH=") + (variable == nullptr ? default_path : variable));
+  }
+  spec.limits = settings.limits;
+  spec.sandbox = settings.sandbox;
+  spec.policy = syscall_policy::command;
+  spec.cpus = settings.cpus;
+  // A user's program is trusted more than a candidate: it sees the system's software, its own folder and what
+  // was named.
+  for (const char* part :
+       {"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/etc/alternatives", "/etc/ld.so.cache"}) {
+    spec.mounts.push_back({part, part, false, true});
+  }
+  if (!path.starts_with("/usr/") && !path.starts_with("/bin/")) spec.mounts.push_back({path, path});
+  spec.mounts.insert(spec.mounts.end(), settings.mounts.begin(), settings.mounts.end());
+  spec.mounts.push_back({folder, "/candidate", true});
+  spec.directory = inside;
+  if (!settings.directory.empty()) {
+    spec.directory = fs::absolute(settings.directory).lexically_normal().string();
+    spec.mounts.push_back({spec.directory, spec.directory});
+  }
+
+  const auto report = run(spec, stop);
+  e.cost.wall_s = report.wall_s;
+  e.cost.device_s = report.wall_s;
+  e.measures["wall_s"] = report.wall_s;
+  const std::string said = tail(report.err, feedback_bytes);
+  switch (report.kind) {
+    case exit_kind::cancelled:
+      if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during an evaluation");
+      throw error(error_code::environment, "an evaluation was killed from outside");
+    case exit_kind::not_started:
+      throw error(error_code::environment, "cannot run " + path + ": " + report.err);
+    case exit_kind::timed_out:
+      e.outcome = outcome::timed_out;
+      break;
+    case exit_kind::signalled:
+      e.outcome = outcome::crashed;
+      break;
+    case exit_kind::output_exceeded:
+      e.outcome = outcome::incorrect;
+      break;
+    case exit_kind::exited:
+      e.outcome = report.code == 0 ? outcome::valid : outcome::crashed;
+      break;
+  }
+  if (e.outcome != outcome::valid) {
+    e.reasons.push_back("the program " + describe(report));
+    e.feedback = said;
+    return e;
+  }
+  std::string problem;
+  const auto metrics = metrics_in(report.out, problem);
+  if (!metrics) {
+    incorrect(e, problem);
+    e.feedback = said.empty() ? tail(report.out, 2000) : said;
+    return e;
+  }
+  take_metrics(e, *metrics);
+  return e;
+}
+
+command_fitness::command_fitness(command_settings settings) : settings_(std::move(settings)) {
+  if (settings_.command.empty()) {
+    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
+  }
+}
+
+evaluation command_fitness::evaluate(const evaluation_request& request) const {
+  auto e = run_command_fitness(settings_, *request.program, request.stop);
+  if (e.valid() && request.wanted == evaluation_stage::confirmed) e.stage = evaluation_stage::confirmed;
+  return e;
+}
+
+std::string command_fitness::describe() const {
+  std::string text = "command:";
+  for (const auto& word : settings_.command) text += ' ' + word;
+  return text;
+}
+
+}  // namespace kevo

@@ -1,0 +1,142 @@
+#include "operators/tune/tune.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <kevo/annotation.hpp>
+
+namespace kevo {
+namespace {
+
+// The setting of `mate` in the terms of `space`, where they share names and values; nothing if that changes
+// nothing.
+std::optional<tunable_setting> translated(const annotations& mate, const setting_space& space,
+                                          const tunable_setting& own) {
+  tunable_setting result = own;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const tunable& mine = space.tunables()[i];
+    const tunable* theirs = mate.find_tunable(mine.name);
+    if (theirs == nullptr) continue;
+    const auto at = std::find(mine.domain.begin(), mine.domain.end(), theirs->value);
+    if (at != mine.domain.end()) result[i] = static_cast<std::uint32_t>(at - mine.domain.begin());
+  }
+  if (result == own) return std::nullopt;
+  return result;
+}
+
+std::vector<tunable_setting> mates_of(const variation_request& request, const setting_space& space,
+                                      const tunable_setting& own) {
+  std::vector<tunable_setting> result;
+  const auto add = [&](const candidate_snapshot& other) {
+    try {
+      if (auto setting = translated(parse_annotations(*other.program), space, own))
+        result.push_back(*std::move(setting));
+    } catch (const error&) {  // a candidate whose annotations are wrong is no mate
+    }
+  };
+  for (std::size_t i = 1; i < request.parents.size(); ++i) add(*request.parents[i]);
+  for (const auto& other : request.inspirations) add(*other);
+  return result;
+}
+
+// Equal for sources that differ in nothing but their setting.
+content_id skeleton_of(const program& source, const setting_space& space) {
+  std::map<std::string, std::string> first;
+  for (const auto& t : space.tunables()) first[t.name] = t.domain.front();
+  return id_of(set_tunables(source, first));
+}
+
+}  // namespace
+
+tune::walk& tune::walk_of(const program& source, const setting_space& space) {
+  const content_id skeleton = skeleton_of(source, space);
+  if (const auto known = walks_.find(skeleton); known != walks_.end()) return known->second;
+  if (walks_.size() >= 16) walks_.clear();  // many sources: what was remembered can be found again
+  walk& fresh = walks_[skeleton];
+  if (auto all = space.enumerate(enumerate)) {
+    fresh.small = true;
+    fresh.seen.resize(all->size());
+    fresh.settings = *std::move(all);
+  }
+  return fresh;
+}
+
+tunable_setting tune::mutated(const setting_space& space, tunable_setting setting, double more,
+                              rng& random) const {
+  std::vector<std::size_t> free;  // tunables with a choice, in random order: each step takes another one
+  for (std::size_t i = 0; i < setting.size(); ++i) {
+    if (space.tunables()[i].domain.size() > 1) free.push_back(i);
+  }
+  random.shuffle(std::span<std::size_t>(free));
+  for (std::size_t step = 0; step < free.size() && (step == 0 || random.chance(more)); ++step) {
+    std::uint32_t& value = setting[free[step]];
+    const auto count = static_cast<std::uint32_t>(space.tunables()[free[step]].domain.size());
+    if (random.chance(neighbour)) {
+      const bool up = value == 0 || (value + 1 < count && random.chance(0.5));
+      value = up ? value + 1 : value - 1;
+    } else {
+      value = (value + 1 + static_cast<std::uint32_t>(random.below(count - 1))) % count;
+    }
+  }
+  return setting;
+}
+
+variation_result tune::vary(const variation_request& request, rng& random) {
+  const program& source = *request.parents.front()->program;
+  std::optional<setting_space> parsed;
+  try {
+    parsed.emplace(parse_annotations(source));
+  } catch (const error& wrong) {
+    return no_proposal{std::string("the parent's annotations are wrong: ") + wrong.what()};
+  }
+  const setting_space& space = *parsed;
+  if (space.tunables().empty()) return no_proposal{"the parent has no tunables"};
+  const tunable_setting own = space.current();
+  const auto mates = mates_of(request, space, own);
+
+  const auto child_of = [&](const tunable_setting& setting) {
+    return set_tunables(source, space.values(setting));
+  };
+  const auto offer = [&](const tunable_setting& setting) -> std::optional<proposal> {
+    program child = child_of(setting);
+    if (request.seen(id_of(child))) return std::nullopt;
+    return proposal{std::move(child), space.difference(own, setting)};
+  };
+  const auto changes = [&](const tunable_setting& setting) { return setting != own; };
+
+  for (std::size_t attempt = 0; attempt < tries && !request.stop.stop_requested(); ++attempt) {
+    tunable_setting setting = own;
+    if (!mates.empty() && random.chance(crossover)) {
+      const auto& mate = mates[random.below(mates.size())];
+      for (std::size_t i = 0; i < setting.size(); ++i) {
+        if (random.chance(0.5)) setting[i] = mate[i];
+      }
+    }
+    // The more tries were in vain, the further away the next one goes.
+    const double more =
+        another_step + (1 - another_step) * static_cast<double>(attempt) / static_cast<double>(2 * tries);
+    if (setting == own || random.chance(0.3)) setting = mutated(space, std::move(setting), more, random);
+    const auto good = space.nearest_valid(setting, random, changes);
+    if (!good) break;  // few valid settings, far away: leave it to the walk
+    if (auto found = offer(*good)) return *std::move(found);
+  }
+
+  walk& all = walk_of(source, space);
+  if (!all.small) {
+    return no_proposal{"no unseen setting in " + std::to_string(tries) + " tries"};
+  }
+  const std::size_t count = all.settings.size();
+  const std::size_t start = count == 0 ? 0 : random.below(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (request.stop.stop_requested()) return no_proposal{"stopped"};
+    const std::size_t at = (start + i) % count;
+    if (all.seen[at] || all.settings[at] == own) continue;
+    if (auto found = offer(all.settings[at])) return *std::move(found);
+    all.seen[at] = true;
+  }
+  if (count == 0) return no_proposal{"exhausted: no setting fulfils every 'require'", true};
+  return no_proposal{"exhausted: all " + std::to_string(count) + " settings seen", true};
+}
+
+}  // namespace kevo

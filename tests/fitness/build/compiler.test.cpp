@@ -1,0 +1,285 @@
+// timeout: 240
+#include "fitness/build/compiler.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/sandbox/sandbox.hpp"
+
+using namespace kevo;
+using namespace std::chrono_literals;
+
+namespace {
+
+build_request request_for(const std::string& text) {
+  build_request request;
+  request.source = single_file_program("cpp", "kernel.cpp", text);
+  request.flags = {"-O0"};
+  return request;
+}
+
+compiler_settings quick() {
+  compiler_settings settings;
+  settings.sandbox = sandbox_mode::best;
+  settings.limits.wall_s = 60;
+  return settings;
+}
+
+std::vector<std::string> words(const std::vector<std::string>& reasons) {
+  return reasons;
+}
+
+bool has(const std::string& text, const std::string& what) {
+  return text.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("this machine offers the sandbox") {
+  if (std::getenv("KEVO_TEST_WITHOUT_SANDBOX") == nullptr) CHECK(contains(sandbox_mode::required));
+}
+
+TEST_CASE("a candidate is built, kept and found again") {
+  const scratch_folder folder(false);
+  auto settings = quick();
+  settings.cache_folder = folder.path() + "/cache";
+  auto request = request_for("extern \"C\" int run(int x) { return x + 1; }\n");
+  std::string first;
+  {
+    compiler builds(settings);
+    const auto result = builds.build(request);
+    INFO(result.diagnostics);
+    REQUIRE(result.ok);
+    CHECK(!result.cached);
+    CHECK(result.report.ok());
+    first = result.object_path;
+    CHECK(first.starts_with(settings.cache_folder));
+    void* object = ::dlopen(first.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(object != nullptr);
+    CHECK(reinterpret_cast<int (*)(int)>(::dlsym(object, "run"))(41) == 42);
+    ::dlclose(object);
+    CHECK(builds.build(request).cached);
+    CHECK(has(builds.version_of("g++"), "g++"));
+  }
+  compiler again(settings);
+  const auto known = again.build(request);
+  CHECK(known.cached);
+  CHECK(known.object_path == first);
+  // Every part of the key matters.
+  auto other = request;
+  other.flags = {"-O1"};
+  CHECK(!again.build(other).cached);
+  other = request;
+  other.entry_text = "#include \"kernel.cpp\"\n";
+  CHECK(!again.build(other).cached);
+  other = request;
+  other.source.files[0].text += "\n";
+  CHECK(!again.build(other).cached);
+  // An object that was cut short is built again.
+  std::filesystem::permissions(first, std::filesystem::perms::owner_all);
+  std::filesystem::resize_file(first, 10);
+  const auto mended = again.build(request);
+  CHECK(mended.ok);
+  CHECK(!mended.cached);
+}
+
+TEST_CASE("both compilers work, with an entry, several files and C++ headers") {
+  compiler builds(quick());
+  for (const char* name : {"g++", "clang++"}) {
+    if (!std::filesystem::exists(std::string("/usr/bin/") + name)) continue;
+    build_request request;
+    request.compiler = name;
+    request.flags = {"-O1", "-std=c++20"};
+    request.source.language = "cpp";
+    request.source.files = {
+        {"kernel.cpp",
+         "#include \"parts/add.hpp\"\n#include <vector>\n#include <immintrin.h>\n"
+         "extern \"C\" void run(float* x) { std::vector<float> v(3); x[0] = add(v[0]); }\n"},
+        {"parts/add.hpp", "inline float add(float x) { return x + 1; }\n"}};
+    request.entry_text = "#include \"kernel.cpp\"\nextern \"C\" void kevo_entry(float* x) { run(x); }\n";
+    const auto result = builds.build(request);
+    INFO(result.diagnostics);
+    CHECK(result.ok);
+  }
+}
+
+TEST_CASE("errors are a value, kept, and speak of the author's paths") {
+  compiler builds(quick());
+  const auto request = request_for("int broken(\n");
+  const auto result = builds.build(request);
+  CHECK(!result.ok);
+  CHECK(has(result.diagnostics, "kernel.cpp:"));
+  CHECK(!has(result.diagnostics, "/src"));
+  CHECK(!has(result.diagnostics, "/tmp"));
+  REQUIRE(result.reasons.size() == 1);
+  CHECK(has(result.reasons[0], "error"));
+  const auto known = builds.build(request);
+  CHECK(known.cached);
+  CHECK(!known.ok);
+  CHECK(known.diagnostics == result.diagnostics);
+  CHECK(words(known.reasons) == result.reasons);
+}
+
+TEST_CASE("files that are not the candidate's are not there") {
+  if (!contains(sandbox_mode::best)) return;
+  compiler builds(quick());
+  const scratch_folder elsewhere(false);
+  std::ofstream(elsewhere.path() + "/secret.hpp") << "int secret;\n";
+  const std::string here = KEVO_SOURCE_DIR;
+  for (const std::string& line :
+       {std::string("#include \"task.yaml\""), std::string("#include \"/etc/hostname\""),
+        std::string("#include \"/etc/passwd\""), "#include \"" + elsewhere.path() + "/secret.hpp\"",
+        "#include \"" + here + "/LICENSE\"", std::string("#include \"/proc/self/environ\""),
+        std::string("#include \"/proc/1/cmdline\""), std::string("#include \"/out/candidate.so\""),
+        std::string("asm(\".incbin \\\"/etc/passwd\\\"\");"),
+        "asm(\".incbin \\\"" + here + "/LICENSE\\\"\");", "asm(\".include \\\"" + here + "/LICENSE\\\"\");",
+        std::string("#include <eigen3/Eigen/Dense>"), std::string("#include <boost/version.hpp>"),
+        std::string("#include \"../../../etc/hostname\"")}) {
+    INFO(line);
+    const auto result = builds.build(request_for(line + "\nextern \"C\" int run() { return 0; }\n"));
+    CHECK(!result.ok);
+    CHECK((has(result.diagnostics, "No such file") || has(result.diagnostics, "file not found")));
+  }
+  // What could be there says whether it is.
+  const auto seen = builds.build(request_for("#if __has_include(\"/etc/hostname\") || __has_include(\"" +
+                                             here + "/LICENSE\")\n#error seen\n#endif\n"));
+  CHECK(seen.ok);
+}
+
+TEST_CASE("a compiler that never ends, eats memory or floods its output fails the candidate alone") {
+  auto settings = quick();
+  settings.limits.wall_s = 1;
+  settings.limits.memory_bytes = 300U << 20U;
+  compiler builds(settings);
+  const auto start = std::chrono::steady_clock::now();
+  const auto bomb = builds.build(request_for(
+      "constexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
+      "template <long N> struct s { enum : long { v = s<N - 1>::v + s<N - 2>::v + f(N % 7) }; };\n"
+      "constexpr long spin() { long x = 0; for (long i = 0; i < 4000000000; ++i) x ^= i; return x; }\n"
+      "static_assert(spin() != 1);\n"));
+  CHECK(!bomb.ok);
+  REQUIRE(bomb.reasons.size() == 1);
+  INFO(bomb.reasons[0]);
+  CHECK(std::chrono::steady_clock::now() - start < 30s);
+
+  settings.limits.wall_s = 20;
+  compiler patient(settings);
+  const auto zero = patient.build(request_for("#include \"/dev/zero\"\n"));
+  CHECK(!zero.ok);
+  const auto huge = patient.build(request_for("char x[1L << 33] = {1};\n"));
+  CHECK(!huge.ok);
+  const auto memory = patient.build(request_for(
+      "template <class... T> struct list {};\ntemplate <class A, class B> struct join;\n"
+      "template <class... A, class... B> struct join<list<A...>, list<B...>> { using type = list<A..., B..., "
+      "A..., B...>; };\n"
+      "template <int N> struct make { using type = typename join<typename make<N - 1>::type, typename make<N "
+      "- 1>::type>::type; };\n"
+      "template <> struct make<0> { using type = list<int>; };\nusing t = make<16>::type;\nt x;\n"));
+  CHECK(!memory.ok);
+  CHECK(patient.build(request_for("#include \"/dev/zero\"\n")).cached);
+
+  settings.limits.output_bytes = 10'000;
+  compiler quiet(settings);
+  std::string warnings;
+  for (int i = 0; i < 2000; ++i) warnings += "#warning this candidate talks and talks and talks\n";
+  const auto flood = quiet.build(request_for(warnings));
+  CHECK(!flood.ok);
+  REQUIRE(!flood.reasons.empty());
+  CHECK(has(flood.reasons[0], "printed more than"));
+}
+
+TEST_CASE("objects that are too large and files of bad names are refused") {
+  auto settings = quick();
+  settings.object_bytes = 100'000;
+  compiler builds(settings);
+  CHECK(builds.build(request_for("int x;\n")).ok);
+  const auto large = builds.build(request_for("char x[1 << 20] = {1};\n"));
+  CHECK(!large.ok);
+  CHECK(has(large.reasons.at(0), "larger than"));
+  for (const char* name :
+       {"/etc/x.cpp", "../x.cpp", "a/../../x.cpp", "", "kevo_entry.cpp", "a//b.cpp", "-o"}) {
+    build_request request = request_for("int x;\n");
+    request.source.files[0].path = name;
+    CHECK(!builds.build(request).ok);
+  }
+  build_request twice = request_for("int x;\n");
+  twice.source.files.push_back(twice.source.files[0]);
+  CHECK(!builds.build(twice).ok);
+}
+
+TEST_CASE("a compiler that does not exist is a fault of the machine") {
+  compiler builds(quick());
+  auto request = request_for("int x;\n");
+  request.compiler = "no-such-compiler";
+  CHECK_THROWS_AS(builds.build(request), kevo::error);
+  auto settings = quick();
+  settings.cache_folder = "/proc/nowhere";
+  CHECK_THROWS_AS(compiler{settings}, kevo::error);
+}
+
+TEST_CASE("the same build asked for at once is done once, and can be interrupted") {
+  compiler builds(quick());
+  const auto request = request_for("#include <vector>\nint x;\n");
+  std::vector<build_result> results(4);
+  std::vector<std::thread> threads;
+  for (auto& result : results) threads.emplace_back([&] { result = builds.build(request); });
+  for (auto& thread : threads) thread.join();
+  int fresh = 0;
+  for (const auto& result : results) {
+    CHECK(result.ok);
+    fresh += result.cached ? 0 : 1;
+  }
+  CHECK(fresh == 1);
+
+  std::stop_source source;
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(100ms);
+    source.request_stop();
+  });
+  const auto slow = request_for(
+      "constexpr long spin() { long x = 0; for (long i = 0; i < 4000000000; ++i) x ^= i; return x; }\n"
+      "static_assert(spin() != 1);\n");
+  auto patient = slow;
+  patient.flags = {"-O0", "-fconstexpr-ops-limit=999999999999", "-fconstexpr-loop-limit=2147483647"};
+  CHECK_THROWS_AS(builds.build(patient, source.get_token()), kevo::error);
+  stopper.join();
+}
+
+TEST_CASE("paused builds stand still and go on afterwards") {
+  build_gate gate;
+  compiler builds(quick(), &gate);
+  (void)builds.version_of("g++");
+  const auto slow =
+      request_for("#include <regex>\n#include <map>\n#include <algorithm>\nstd::regex r(\"a\");\n");
+  build_result result;
+  std::thread builder([&] { result = builds.build(slow); });
+  while (gate.running() == 0) std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(50ms);
+  {
+    const auto guard = gate.pause_all();
+    const auto second = gate.pause_all();
+    CHECK(gate.running() == 1);
+    // A new build waits for the gate.
+    std::stop_source source;
+    std::thread other(
+        [&] { CHECK_THROWS_AS(builds.build(request_for("int other;\n"), source.get_token()), kevo::error); });
+    std::this_thread::sleep_for(300ms);
+    CHECK(gate.running() == 1);
+    source.request_stop();
+    other.join();
+  }
+  builder.join();
+  INFO(result.diagnostics);
+  CHECK(result.ok);
+  CHECK(gate.running() == 0);
+  CHECK(result.report.wall_s < result.wall_s - 0.25);  // paused time is not the compiler's
+}

@@ -1,0 +1,161 @@
+// timeout: 120
+#include "fitness/command/command_fitness.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/sandbox/sandbox.hpp"
+
+using namespace kevo;
+
+namespace {
+
+// Runs a shell script; the candidate's path is $0's first argument.
+evaluation judge(const std::string& script, const std::string& text = "candidate text\n",
+                 command_settings settings = {}) {
+  settings.command = {"bash", "-c", script, "judge"};
+  return run_command_fitness(settings, single_file_program("text", "candidate.txt", text));
+}
+
+bool mentions(const evaluation& e, const std::string& what) {
+  for (const auto& reason : e.reasons) {
+    if (reason.find(what) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("metrics become an evaluation") {
+  const auto e = judge(
+      "read line < \"$1\"; echo \"progress\"; echo '{\"score\": 2.5, \"valid\": true, \"feedback\": "
+      "\"'$line'\", "
+      "\"registers\": 32, \"fits\": true, \"note\": \"x\"}'");
+  CHECK(e.outcome == outcome::valid);
+  CHECK(e.score == 2.5);
+  CHECK(e.speedup == 2.5);
+  CHECK(e.feedback == "candidate text");
+  CHECK(e.measures.at("registers") == 32);
+  CHECK(e.measures.at("fits") == 1);
+  CHECK(e.measures.count("note") == 0);
+  CHECK(e.cost.wall_s > 0);
+  CHECK(e.backend == "command");
+  CHECK(!e.context.at("sandbox").empty());
+  const auto both = judge("echo '{\"score\": 7, \"speedup\": 1.5}'");
+  CHECK(both.score == 7);
+  CHECK(both.speedup == 1.5);
+  // Over several lines, too.
+  CHECK(judge("printf '{\\n\"score\":\\n 3}\\n'").score == 3);
+}
+
+TEST_CASE("the placeholder is replaced") {
+  command_settings settings;
+  settings.command = {"/usr/bin/bash", "-c", "test -f {candidate} && test $# = 0 && echo '{\"score\": 1}'"};
+  CHECK(run_command_fitness(settings, single_file_program("text", "a/b.txt", "x")).valid());
+}
+
+TEST_CASE("every way to fail has its outcome and reason") {
+  auto e = judge("echo broken >&2; exit 3");
+  CHECK(e.outcome == outcome::crashed);
+  CHECK(mentions(e, "exit code 3"));
+  CHECK(e.feedback == "broken\n");
+  e = judge("kill -SEGV $$; sleep 1; (kill -9 $BASHPID); exit 139");
+  CHECK(e.outcome == outcome::crashed);
+  CHECK(mentions(e, "signal 11"));
+  e = judge("true");
+  CHECK(e.outcome == outcome::incorrect);
+  CHECK(mentions(e, "nothing"));
+  e = judge("echo 'not json'");
+  CHECK(e.outcome == outcome::incorrect);
+  CHECK(mentions(e, "not JSON"));
+  e = judge("echo '[1, 2]'");
+  CHECK(mentions(e, "not a JSON object"));
+  e = judge("echo '{\"valid\": true}'");
+  CHECK(e.outcome == outcome::incorrect);
+  CHECK(mentions(e, "no \"score\""));
+  e = judge("echo '{\"score\": \"fast\"}'");
+  CHECK(e.outcome == outcome::incorrect);
+  e = judge("echo '{\"score\": NaN}'");
+  CHECK(e.outcome == outcome::incorrect);
+  CHECK(e.score == 0);
+  e = judge("echo '{\"score\": 1e999}'");
+  CHECK(!e.valid());
+  e = judge("echo '{\"score\": 9, \"valid\": false, \"feedback\": \"wrong sum\"}'");
+  CHECK(e.outcome == outcome::incorrect);
+  CHECK(e.score == 0);
+  CHECK(e.speedup == 0);
+  CHECK(e.feedback == "wrong sum");
+  e = judge("echo '{\"score\": 9, \"outcome\": \"rejected\", \"reasons\": [\"cheats\"]}'");
+  CHECK(e.outcome == outcome::rejected);
+  CHECK(mentions(e, "cheats"));
+  CHECK(judge("echo '{\"score\": 9, \"valid\": 1}'").outcome == outcome::incorrect);
+}
+
+TEST_CASE("hangs and floods are bounded, whole trees of them") {
+  command_settings settings;
+  settings.limits.wall_s = 0.5;
+  const auto start = std::chrono::steady_clock::now();
+  auto e = judge("trap '' TERM INT HUP; (trap '' TERM; sleep 100) & sleep 100", "x", settings);
+  CHECK(e.outcome == outcome::timed_out);
+  CHECK(mentions(e, "timed out"));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+  settings = {};
+  settings.limits.output_bytes = 10'000;
+  e = judge("while :; do echo {\\\"score\\\": 1}; done", "x", settings);
+  CHECK(e.outcome == outcome::incorrect);
+  CHECK(mentions(e, "more output"));
+  settings = {};
+  settings.limits.memory_bytes = 200U << 20U;
+  e = judge("x=$(head -c 400000000 /dev/zero | tr '\\0' 'x'); echo \"{\\\"score\\\": ${#x}}\"", "x",
+            settings);
+  CHECK(!e.valid());
+}
+
+TEST_CASE("faults of the machine throw") {
+  command_settings settings;
+  const auto candidate = single_file_program("text", "c.txt", "x");
+  CHECK_THROWS_AS(run_command_fitness(settings, candidate), kevo::error);
+  CHECK_THROWS_AS(command_fitness{settings}, kevo::error);
+  settings.command = {"no-such-program-anywhere"};
+  CHECK_THROWS_AS(run_command_fitness(settings, candidate), kevo::error);
+  settings.command = {"sleep", "30"};
+  std::stop_source source;
+  source.request_stop();
+  CHECK_THROWS_AS(run_command_fitness(settings, candidate, source.get_token()), kevo::error);
+}
+
+TEST_CASE("a user's own program is found wherever it lies, and the role is filled") {
+  const scratch_folder folder(false);
+  ::chmod(folder.path().c_str(), 0755);
+  const std::string path = folder.path() + "/judge.sh";
+  std::ofstream(path) << "#!/usr/bin/bash\nwc -c < \"$1\" > /tmp/count\nread n < /tmp/count\n"
+                      << "ls helper.txt > /dev/null && echo \"{\\\"score\\\": $n}\"\n";
+  ::chmod(path.c_str(), 0755);
+  std::ofstream(folder.path() + "/helper.txt") << "x";
+  command_settings settings;
+  settings.command = {path};
+  settings.directory = folder.path();
+  any_fitness fitness = command_fitness(settings);
+  CHECK(fitness.describe() == "command: " + path);
+  evaluation_request request;
+  request.program = std::make_shared<program>(single_file_program("text", "c.txt", "12345"));
+  const auto e = fitness.evaluate(request);
+  INFO((e.reasons.empty() ? e.feedback : e.reasons[0] + e.feedback));
+  CHECK(e.valid());
+  CHECK(e.score == 5);
+  // What was not named cannot be seen.
+  if (contains(sandbox_mode::best)) {
+    CHECK(judge("cat /etc/passwd > /dev/null || echo '{\"score\": 1}'").score == 1);
+    CHECK(judge("ls /proc/self > /dev/null || echo '{\"score\": 1}'").score == 1);
+    CHECK(judge("ls " KEVO_SOURCE_DIR " > /dev/null || echo '{\"score\": 1}'").score == 1);
+  }
+}

@@ -1,0 +1,164 @@
+// timeout: 120
+#include "fitness/sandbox/lock_down.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <functional>
+#include <sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+// What became of a locked process that does one thing: its exit code, or 128 + signal.
+int locked(const std::function<int()>& deed, int threads = 1) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    kevo::lock_down(threads);
+    const int code = deed();
+    ::syscall(SYS_exit_group, code);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+constexpr int killed = 128 + SIGSYS;
+
+template <class Result>
+int refused(Result result) {
+  return result < 0 ? errno : 0;
+}
+
+}  // namespace
+
+TEST_CASE("computing, memory, clocks, reading files and loading objects go on") {
+  CHECK(locked([] {
+          void* memory = ::mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          if (memory == MAP_FAILED) return 1;
+          memory = ::mremap(memory, 1 << 20, 1 << 21, MREMAP_MAYMOVE);
+          if (memory == MAP_FAILED || ::mprotect(memory, 4096, PROT_READ) != 0 ||
+              ::munmap(memory, 1 << 21) != 0)
+            return 2;
+          std::free(std::malloc(50 << 20));
+          const int file = ::open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+          char byte = 0;
+          if (file < 0 || ::read(file, &byte, 1) != 1 || ::close(file) != 0) return 3;
+          timespec time = {0, 1000};
+          if (::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time) != 0) return 4;
+          time = {0, 1000};
+          if (::nanosleep(&time, nullptr) != 0 || ::sched_yield() != 0) return 5;
+          if (::getpid() <= 0 || ::syscall(SYS_gettid) <= 0) return 6;
+          if (::dlopen("libm.so.6", RTLD_NOW) == nullptr) return 7;
+          cpu_set_t cpus;
+          if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 8;
+          return 42;
+        }) == 42);
+}
+
+TEST_CASE("writing to what is open is refused, quietly") {
+  CHECK(locked([] { return refused(::write(2, "x", 1)); }) == EPERM);
+  CHECK(locked([] { return std::printf("lost\n"), std::fflush(stdout), 7; }) == 7);
+}
+
+TEST_CASE("what no kernel does ends the process by SIGSYS") {
+  const std::pair<const char*, std::function<int()>> deeds[] = {
+      {"socket", [] { return refused(::socket(AF_INET, SOCK_STREAM, 0)); }},
+      {"socketpair",
+       [] {
+         int s[2];
+         return refused(::socketpair(AF_UNIX, SOCK_STREAM, 0, s));
+       }},
+      {"execve", [] { return refused(::execl("/bin/true", "true", nullptr)); }},
+      {"fork", [] { return refused(::fork()); }},
+      {"raw fork", [] { return refused(::syscall(SYS_fork)); }},
+      {"raw clone", [] { return refused(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)); }},
+      {"ptrace", [] { return refused(::ptrace(PTRACE_TRACEME, 0, 0, 0)); }},
+      {"kill the parent", [] { return refused(::kill(::getppid(), 0)); }},
+      {"kill all", [] { return refused(::kill(-1, SIGTERM)); }},
+      {"tkill", [] { return refused(::syscall(SYS_tkill, ::getppid(), 0)); }},
+      {"tgkill", [] { return refused(::syscall(SYS_tgkill, ::getppid(), ::getppid(), 0)); }},
+      {"memfd", [] { return refused(::memfd_create("x", 0)); }},
+      {"process_vm_readv",
+       [] { return refused(::syscall(SYS_process_vm_readv, ::getppid(), nullptr, 0, nullptr, 0, 0)); }},
+      {"io_uring", [] { return refused(::syscall(SYS_io_uring_setup, 1, nullptr)); }},
+      {"bpf", [] { return refused(::syscall(SYS_bpf, 0, nullptr, 0)); }},
+      {"perf", [] { return refused(::syscall(SYS_perf_event_open, nullptr, 0, -1, -1, 0)); }},
+      {"userfaultfd", [] { return refused(::syscall(SYS_userfaultfd, 0)); }},
+      {"shmget", [] { return refused(::syscall(SYS_shmget, 0, 4096, 01600)); }},
+      {"open to write", [] { return refused(::open("/tmp/kevo-lock-down", O_WRONLY)); }},
+      {"open to read and write", [] { return refused(::open("/dev/null", O_RDWR)); }},
+      {"create", [] { return refused(::open("/tmp/kevo-lock-down", O_RDONLY | O_CREAT, 0600)); }},
+      {"truncate by opening", [] { return refused(::open("/tmp/kevo-lock-down", O_RDONLY | O_TRUNC)); }},
+      {"nameless file", [] { return refused(::open("/tmp", O_TMPFILE | O_RDWR, 0600)); }},
+      {"raw open", [] { return refused(::syscall(SYS_open, "/dev/null", O_WRONLY)); }},
+      {"unlink", [] { return refused(::unlink("/tmp/kevo-lock-down")); }},
+      {"mount", [] { return refused(::syscall(SYS_mount, "none", "/tmp", "tmpfs", 0, nullptr)); }},
+      {"another filter", [] { return refused(::syscall(SYS_seccomp, 1, 0, nullptr)); }},
+      {"pidfd_open", [] { return refused(::syscall(SYS_pidfd_open, ::getppid(), 0)); }},
+  };
+  for (const auto& deed : deeds) {
+    INFO(deed.first);
+    CHECK(locked(deed.second) == killed);
+    CHECK(locked(deed.second, 4) == killed);
+  }
+}
+
+TEST_CASE("other calls answer EPERM, and calls whose flags a filter cannot see do not exist") {
+  CHECK(locked([] {
+          int ends[2];
+          return refused(::pipe(ends));
+        }) == EPERM);
+  CHECK(locked([] { return refused(::dup(0)); }) == EPERM);
+  CHECK(locked([] { return refused(::syscall(SYS_prctl, 4, 1, 0, 0, 0)); }) == EPERM);
+  CHECK(locked([] { return refused(::syscall(SYS_sched_setaffinity, 0, 0, nullptr)); }) == EPERM);
+  CHECK(locked([] { return refused(::syscall(SYS_setpriority, 0, 0, 0)); }) == EPERM);
+  CHECK(locked([] {
+          rlimit limit = {1, 1};
+          return refused(::setrlimit(RLIMIT_CORE, &limit));
+        }) == EPERM);
+  CHECK(locked([] { return refused(::syscall(SYS_clone3, nullptr, 0)); }) == ENOSYS);
+  CHECK(locked([] { return refused(::syscall(SYS_openat2, AT_FDCWD, "/dev/null", nullptr, 0)); }) == ENOSYS);
+}
+
+TEST_CASE("threads only where they were asked for") {
+  const auto start_one = [] {
+    try {
+      int value = 0;
+      std::thread([&value] { value = 5; }).join();
+      return value;
+    } catch (const std::system_error&) {
+      return 9;
+    }
+  };
+  CHECK(locked(start_one, 1) == 9);
+  CHECK(locked(start_one, 2) == 5);
+}
+
+TEST_CASE("a locked process may end itself as it likes") {
+  CHECK(locked([] {
+          std::abort();
+          return 0;
+        }) == 128 + SIGABRT);
+  CHECK(locked([] { return ::raise(SIGKILL); }) == 128 + SIGKILL);
+  CHECK(locked([] {
+          ::_exit(3);
+          return 0;
+        }) == 3);
+}
