@@ -1,0 +1,106 @@
+#pragma once
+// What the fuzzers and the corpus test do with an input. Every input must end in success or in kevo::error
+// (input or usage); anything else escapes or aborts.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <kevo/annotation.hpp>
+#include <kevo/settings.hpp>
+
+#include "operators/tune/setting_space.hpp"
+#include "src/config/json.hpp"
+#include "src/config/overrides.hpp"
+#include "src/config/yaml.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo::fuzzing {
+
+/// Aborts with a word: what must hold does not.
+inline void demand(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzzing: %s\n", what);
+  std::abort();
+}
+
+/// Runs `work`; errors of input are fine as long as they say something.
+template <class Work>
+void guarded(const Work& work) {
+  try {
+    work();
+  } catch (const error& e) {
+    demand(e.code() == error_code::input || e.code() == error_code::usage,
+           "an error that is not the input's");
+    demand(!e.message().empty(), "an error without a message");
+    demand(e.place().line >= 0 && e.place().column >= 0, "a negative place");
+  }
+}
+
+/// The first line of the input chooses nothing: the whole of it is a config in YAML, in JSON, and an
+/// override.
+inline void config(std::string_view input) {
+  guarded([&] {
+    const auto tree = parse_yaml(input, "fuzz.yaml");
+    const std::string dumped = dump_yaml(tree);
+    const std::string again = dump_yaml(parse_yaml(dumped, "dump.yaml"));
+    demand(dumped == again, "a dump that does not survive being read");
+    settings reader(tree);
+    for (const auto& key : reader.keys()) guarded([&] { reader.child_or_empty(key).get_or<int>("seed", 1); });
+    reader.finish();
+  });
+  guarded([&] { dump_yaml(parse_json(input, "fuzz.json")); });
+  guarded([&] {
+    auto tree = parse_yaml("{run: {seed: 1}, stop: {any: [{seconds: 1}]}}");
+    apply_override(tree, input.substr(0, input.find('\n')));
+  });
+}
+
+/// A task in YAML and in JSON; a line "%%" starts its workload traces. Files are made up.
+inline void task(std::string_view input) {
+  const source_reader read = [](const std::string& path, const std::string& language,
+                                const error_place& named) {
+    if (path.empty()) throw error(error_code::input, "no such file", named);
+    return program_of(language.empty() ? "cpp" : language, "// " + path);
+  };
+  const std::size_t split = input.find("\n%%\n");
+  const auto text = input.substr(0, split);
+  guarded([&] { id_of(decode_task(parse_yaml(text, "task.yaml"), read)); });
+  guarded([&] {
+    std::vector<settings_node> traces;
+    if (split != std::string_view::npos) traces.push_back(parse_json(input.substr(split + 4), "task.jsonl"));
+    id_of(decode_task(parse_json(text, "task.json"), read, traces));
+  });
+}
+
+/// A source with annotations.
+inline void annotation(std::string_view input) {
+  guarded([&] {
+    const auto found = parse_annotations(input, "fuzz.cpp");
+    for (const auto& t : found.tunables) {
+      demand(input.substr(t.offset, t.value.size()) == t.value, "a tunable that is not where it says");
+      demand(t.domain.at(t.current) == t.value, "a value that is not the current one");
+      const auto changed = set_tunables(input, {{t.name, t.domain.back()}});
+      demand(changed.size() == input.size() - t.value.size() + t.domain.back().size(),
+             "more than a literal changed");
+      demand(parse_annotations(changed).find_tunable(t.name)->value == t.domain.back(),
+             "a value that was not set");
+    }
+    for (const auto& r : found.regions) {
+      demand(replace_region(input, r.name, input.substr(r.offset, r.length)) == input,
+             "a region that is not where it says");
+    }
+    const setting_space space(found);
+    rng random(1);
+    const auto near = space.nearest_valid(space.current(), random, {}, 64);
+    demand(!near || space.valid(*near), "a repair that repairs nothing");
+    if (const auto all = space.enumerate(100, 2000)) {
+      for (const auto& setting : *all)
+        demand(space.valid(setting), "an invalid setting among the valid ones");
+    }
+  });
+}
+
+}  // namespace kevo::fuzzing
