@@ -54,7 +54,12 @@ std::string head(const report_content& content) {
   };
   text += "<dl class=\"facts\">";
   fact("device", html::escape_short(content.device, 120));
-  fact("evaluations", format::count(h.evaluations()));
+  const std::uint64_t confirmations = h.spent().confirmations;
+  fact("evaluations",
+       format::count(h.evaluations() - confirmations) +
+           (confirmations > 0 ? fmt::format(" <small>+ {} confirmation{}</small>",
+                                            format::count(confirmations), confirmations == 1 ? "" : "s")
+                              : std::string()));
   fact("candidates", format::count(h.candidates().size()));
   fact("run time", format::duration(h.spent().elapsed_s));
   fact("seed", html::escape(content.seed));

@@ -25,13 +25,13 @@ h3{font-size:13px;font-weight:600;color:var(--soft);margin:24px 0 8px}
 p{margin:0 0 12px}
 section{margin-top:44px;padding-top:26px;border-top:1px solid var(--line)}
 .brand{font-weight:700;color:var(--accent);margin:0 0 6px;font-size:14px}.brand span{font-weight:400;color:var(--faint)}
-.lead{color:var(--soft);max-width:80ch}.note{color:var(--faint);font-size:13px;margin:8px 0 0;max-width:90ch}
+.lead{color:var(--soft);max-width:105ch}.note{color:var(--faint);font-size:13px;margin:8px 0 0;max-width:120ch}
 .faint{color:var(--faint)}.strong{font-weight:600}
 .hero{display:flex;align-items:center;gap:16px 36px;flex-wrap:wrap;padding:22px 26px;background:var(--sheet);border-radius:12px;margin-bottom:22px}
 .hero p{margin:0}.big{font-size:52px;font-weight:700;line-height:1;letter-spacing:-.025em}.big.none{font-size:28px;color:var(--warn)}
 .say{color:var(--soft);line-height:1.5;margin-right:auto!important}.say b{color:var(--ink)}.side{color:var(--faint);font-size:13px;line-height:1.4}.side b{font-size:20px;color:var(--ink);font-weight:600}
 .ok{color:var(--ok)}.warn{color:var(--warn)}
-.facts{display:flex;flex-wrap:wrap;gap:12px 36px;margin:0}.facts dt{color:var(--faint);font-size:12px}.facts dd{margin:0;font-weight:500}
+.facts{display:flex;flex-wrap:wrap;gap:12px 36px;margin:0}.facts dt{color:var(--faint);font-size:12px}.facts dd{margin:0;font-weight:500}.facts small{color:var(--faint);font-weight:400}
 .command{margin:18px 0 0;color:var(--faint);font-size:13px}
 code,pre,.diff{font-family:ui-monospace,SFMono-Regular,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace}
 code{background:var(--sheet);border-radius:5px;padding:3px 8px;color:var(--ink);font-size:12.5px}
@@ -42,7 +42,7 @@ td{padding:6px 14px 6px 0;border-bottom:1px solid var(--line);white-space:nowrap
 tr:last-child td{border-bottom:0}
 th:last-child,td:last-child{padding-right:0}
 .n{text-align:right}.zero{color:var(--faint)}td small{color:var(--faint);font-size:12px}
-.bar{position:relative;min-width:120px}.bar.wide,.wide{width:34%;min-width:150px}
+.bar{position:relative;min-width:140px}.bar.wide,.wide{width:34%;min-width:150px}
 .bar i{display:inline-block;height:10px;border-radius:2px;background:var(--accent);vertical-align:middle;min-width:1px}.bar span{margin-left:8px;vertical-align:middle}
 .bar u{position:absolute;top:5px;bottom:5px;width:2px;background:var(--ink);opacity:.65}
 .stack{display:flex;height:10px;border-radius:2px;overflow:hidden;background:var(--line);gap:1px}.stack i{display:block;min-width:1px}
@@ -57,14 +57,14 @@ svg text{font-family:inherit;fill:var(--ink)}svg .tick{font-size:12px;fill:var(-
 .plot .mark{stroke:var(--warn);stroke-dasharray:2 3}.dots circle{fill:var(--faint);opacity:.38}
 .plot .seen{fill:none;stroke:var(--seen);stroke-width:1.3;stroke-dasharray:4 3}.plot .best{fill:none;stroke:var(--best);stroke-width:2.4;stroke-linejoin:round}
 .plot .band{fill:var(--best);opacity:.16}.crown line{stroke:var(--best);stroke-width:1.4}.crown circle{fill:var(--paper);stroke:var(--best);stroke-width:2.2}
-.plot .final{font-size:15px;font-weight:650;fill:var(--best)}
+.plot .final{paint-order:stroke;stroke:var(--paper);stroke-width:5px;font-size:15px;font-weight:650;fill:var(--best)}
 .key{font-size:13px;color:var(--soft);margin:6px 0 0}.swatch{display:inline-block;width:18px;height:0;margin:0 8px 0 22px;vertical-align:middle;border-top:2.4px solid var(--best)}.swatch:first-child{margin-left:0}
 .s-seen{border-top:1.4px dashed var(--seen)}.s-dot{width:6px;height:6px;border:0;border-radius:50%;background:var(--faint);opacity:.6}
 .map .empty{fill:var(--sheet)}.map .cells{stroke:var(--line);fill:none}.map g text{font-size:12px}.map .champion{stroke:var(--warn);stroke-width:2.5}
 .h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}.h4{fill:var(--h4)}.h5{fill:var(--h5)}.h6{fill:var(--h6)}.h7{fill:var(--h7)}.h8{fill:var(--h8)}
 .map g.h0 text,.map g.h1 text,.map g.h2 text,.map g.h3 text{fill:#12304f}.map g.h4 text,.map g.h5 text,.map g.h6 text,.map g.h7 text,.map g.h8 text{fill:#fff}
 @media (prefers-color-scheme:dark){.map g.h0 text,.map g.h1 text,.map g.h2 text,.map g.h3 text,.map g.h4 text{fill:#dbe8f6}.map g.h5 text{fill:#fff}.map g.h6 text,.map g.h7 text,.map g.h8 text{fill:#0c2036}}
-.lineage{display:block}.lineage .edge{fill:none;stroke:var(--strong-line);stroke-width:1.3}.lineage .edge.main{stroke:var(--accent);stroke-width:2}
+.lineage{display:block}.lineage .edge{fill:none;stroke:var(--strong-line);stroke-width:1.3}.lineage .edge.main{stroke:var(--accent);stroke-width:2}.lineage .edge.gap{stroke-dasharray:3 3}.node.ghost .box{stroke-dasharray:4 3;fill:none}
 .node .box{fill:var(--sheet);stroke:var(--line)}.node.main .box{stroke:var(--accent)}.node.top .box{stroke-width:2.4}
 .node .id{font-weight:650;font-size:13px}.node .op{font-size:13px;fill:var(--soft)}.node .figure{font-size:13px;font-weight:650}.node .what{font-size:11.5px;fill:var(--faint)}.node .check{fill:var(--ok)}
 .o-valid .tone{fill:var(--valid)}.o-build_failed .tone{fill:var(--build_failed)}.o-launch_failed .tone{fill:var(--launch_failed)}.o-crashed .tone{fill:var(--crashed)}.o-timed_out .tone{fill:var(--timed_out)}.o-incorrect .tone{fill:var(--incorrect)}.o-rejected .tone{fill:var(--rejected)}.o-suspect .tone{fill:var(--suspect)}.o-pending .tone{fill:var(--pending)}

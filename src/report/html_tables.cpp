@@ -68,7 +68,7 @@ std::string operator_table(const report_content& content) {
                         format::count(op.new_cells), format::count(op.crowned));
     text += seed ? "<td>"
                  : fmt::format("<td class=\"bar\"><i style=\"width:{:.1f}%\"></i><span>{}</span>",
-                               most > 0 ? op.mean_reward() / most * 62 : 0, format::number(op.mean_reward()));
+                               most > 0 ? op.mean_reward() / most * 50 : 0, format::number(op.mean_reward()));
     text += seed ? "<td class=\"n\"><td class=\"n\">"
                  : fmt::format("<td class=\"n\">{}<td class=\"n\">{}",
                                format::time(op.variation.wall_s / turns * 1e9, true),
