@@ -23,6 +23,7 @@ class any_display {
   template <class T>
   explicit any_display(std::shared_ptr<T> shown)
       : consume_([shown](const event& what) { shown->consume(what); }),
+        remember_([shown](const event& what) { shown->remember(what); }),
         refresh_([shown](const run_status& now) { shown->refresh(now); }),
         message_([shown](std::string_view text) { shown->message(text); }),
         close_([shown] { shown->close(); }) {}
@@ -30,6 +31,10 @@ class any_display {
   /// An event of the search (any_display is a kevo::sink).
   void consume(const event& what) const {
     if (consume_) consume_(what);
+  }
+  /// An event of an earlier session of the run: it counts, but is no news.
+  void remember(const event& what) const {
+    if (remember_) remember_(what);
   }
   /// Where the run stands; call it as often as is convenient (it draws at most ten times a second).
   void refresh(const run_status& now) const {
@@ -46,6 +51,7 @@ class any_display {
 
  private:
   std::function<void(const event&)> consume_;
+  std::function<void(const event&)> remember_;
   std::function<void(const run_status&)> refresh_;
   std::function<void(std::string_view)> message_;
   std::function<void()> close_;

@@ -28,6 +28,7 @@ class live_display {
   live_display& operator=(const live_display&) = delete;
 
   void consume(const event& what) { state_.consume(what); }
+  void remember(const event& what) { state_.consume(what); }
   void refresh(const run_status& now);
   void message(std::string_view text);
   void close();

@@ -12,6 +12,7 @@ class plain_display {
   plain_display(run_title title, display_output output, bool unicode, double status_every_s = 10);
 
   void consume(const event& what);
+  void remember(const event& what) { state_.consume(what); }
   void refresh(const run_status& now);
   void message(std::string_view text);
   void close();

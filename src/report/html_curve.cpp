@@ -79,7 +79,8 @@ std::string picture(const report_content& content, bool by_time) {
   const double x_end = std::max(by_time ? h.spent().elapsed_s : static_cast<double>(h.evaluations()), 1.0);
   const bool log = high / low > 4;
   scale x{0, x_end, left, width - right, false};
-  scale y{log ? low / 1.1 : std::min(low, 1.0) * 0.95, high * (log ? std::pow(high / low, 0.09) : 1.1), height - bottom, top, log};
+  scale y{log ? low / 1.1 : std::min(low, 1.0) * 0.95, high * (log ? std::pow(high / low, 0.09) : 1.1),
+          height - bottom, top, log};
 
   std::string svg = fmt::format(
       "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Best speedup so far by {}\">",

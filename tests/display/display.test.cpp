@@ -240,6 +240,21 @@ TEST_CASE("plain lines: one for every improvement, one about every ten seconds")
   CHECK(lines.size() < 80);
 }
 
+TEST_CASE("what an earlier session did counts, but is not told again") {
+  std::string written;
+  kevo::plain_display shown(
+      title, [&](std::string_view text) { written += text; }, false);
+  const auto r = synthetic::make(60);
+  for (const auto& e : r.events) shown.remember(e);
+  CHECK(written.empty());
+  shown.consume({9999, r.time_s, kevo::search_resumed{"resumed"}});
+  CHECK(written.find("resumed") != std::string::npos);
+  shown.refresh(status_of(r));
+  shown.close();
+  CHECK(written.find(kevo::format::count(r.ledger.evaluations + r.ledger.confirmations) + " evaluations") !=
+        std::string::npos);
+}
+
 TEST_CASE("a display is chosen by what it writes to") {
   const auto quiet = kevo::make_display(kevo::display_mode::quiet, title, -1);
   quiet.refresh({});

@@ -1,0 +1,161 @@
+#include <cmath>
+#include <string_view>
+
+#include <boost/json.hpp>
+
+#include "src/json/evaluation_json.hpp"
+#include "src/report/format.hpp"
+#include "src/report/show.hpp"
+
+namespace kevo {
+
+namespace {
+
+namespace json = boost::json;
+
+json::value number(double x) {
+  return std::isfinite(x) ? json::value(x) : json::value(nullptr);
+}
+json::value measured(double x) {
+  return x > 0 ? number(x) : json::value(nullptr);
+}
+json::value pair(const interval& x) {
+  if (x.low == 0 && x.high == 0) return nullptr;
+  return json::array{number(x.low), number(x.high)};
+}
+/// JSON is UTF-8: what is not becomes U+FFFD.
+std::string utf8(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) format::append_utf8(result, format::next_code_point(text, at));
+  return result;
+}
+
+json::object counts(const outcome_counts& all) {
+  json::object o;
+  for (std::size_t i = 0; i < all.size(); ++i) o[outcome_names[i]] = all[i];
+  return o;
+}
+json::object spent(const spending& s) {
+  return {{"wall_s", number(s.wall_s)},
+          {"device_s", number(s.device_s)},
+          {"money", number(s.money)},
+          {"tokens_in", s.tokens_in},
+          {"tokens_out", s.tokens_out}};
+}
+json::array list(const std::vector<candidate_id>& ids) {
+  json::array a;
+  for (const candidate_id id : ids) a.emplace_back(id);
+  return a;
+}
+
+json::object brief(const report_content& content, candidate_id id) {
+  const auto& c = content.history.candidates()[id];
+  const auto* crown = content.history.crown_of(id);
+  const auto* latest = c.latest();
+  json::object o;
+  o["id"] = id;
+  o["operator"] = utf8(content.operator_name(c.op));
+  o["program"] = to_string(c.program);
+  o["outcome"] = latest == nullptr ? json::value(nullptr) : json::value(to_string(latest->outcome));
+  o["speedup"] = crown != nullptr    ? measured(crown->speedup)
+                 : latest != nullptr ? measured(latest->speedup)
+                                     : json::value(nullptr);
+  o["speedup_interval"] = crown != nullptr    ? pair(crown->speedup_interval)
+                          : latest != nullptr ? pair(latest->speedup_interval)
+                                              : json::value(nullptr);
+  o["confirmed"] = crown != nullptr || (latest != nullptr && latest->stage == evaluation_stage::confirmed);
+  return o;
+}
+
+}  // namespace
+
+std::string run_json(const report_content& content) {
+  const run_history& h = content.history;
+  const auto& l = h.spent();
+  json::object o;
+  o["run"] = utf8(content.folder);
+  o["name"] = utf8(content.run);
+  o["task"] = utf8(content.task);
+  o["device"] = utf8(content.device);
+  o["best"] = content.best ? json::value(brief(content, *content.best)) : json::value(nullptr);
+  o["candidates"] = h.candidates().size();
+  o["valid"] = l.valid;
+  o["evaluations"] = l.evaluations;
+  o["outcomes"] = counts(h.outcomes());
+  o["stopped_by"] = h.stopped_by() ? json::value(utf8(*h.stopped_by())) : json::value(nullptr);
+  o["ledger"] = json::object{{"proposals", l.proposals},         {"duplicates", l.duplicates},
+                             {"no_proposals", l.no_proposals},   {"evaluations", l.evaluations},
+                             {"confirmations", l.confirmations}, {"valid", l.valid},
+                             {"elapsed_s", number(l.elapsed_s)}, {"variation", spent(l.variation)},
+                             {"evaluation", spent(l.evaluation)}};
+  json::array operators;
+  for (std::size_t i = 0; i < h.operators().size(); ++i) {
+    const auto& op = h.operators()[i];
+    operators.push_back(json::object{{"name", utf8(content.operator_name(static_cast<operator_index>(i)))},
+                                     {"turns", op.turns},
+                                     {"proposals", op.proposals},
+                                     {"duplicates", op.duplicates},
+                                     {"no_proposals", op.no_proposals},
+                                     {"candidates", op.candidates},
+                                     {"valid", op.valid},
+                                     {"improved", op.improved},
+                                     {"new_cells", op.new_cells},
+                                     {"champions", op.crowned},
+                                     {"mean_reward", number(op.mean_reward())},
+                                     {"variation", spent(op.variation)},
+                                     {"evaluation", spent(op.evaluation)},
+                                     {"outcomes", counts(op.outcomes)}});
+  }
+  o["operators"] = std::move(operators);
+  json::array elites;
+  for (const auto& e : content.archive.kept) {
+    json::object one = brief(content, e.candidate);
+    one["score"] = number(e.score);
+    one["niche"] = utf8(e.niche);
+    elites.push_back(std::move(one));
+  }
+  o["archive_cells"] = content.archive.cells > 0 ? json::value(content.archive.cells) : json::value(nullptr);
+  o["elites"] = std::move(elites);
+  return json::serialize(o);
+}
+
+std::string candidate_json(const report_content& content, const shown_candidate& one, bool source) {
+  const run_history& h = content.history;
+  const auto& c = h.candidates()[one.id];
+  json::object o = brief(content, one.id);
+  o["champion"] = content.best == one.id;
+  o["parents"] = list(c.parents);
+  o["inspirations"] = list(c.inspirations);
+  o["lineage"] = list(h.main_line(one.id));
+  o["summary"] = utf8(c.summary);
+  o["born_s"] = number(c.born_s);
+  o["cost"] = spent(c.cost);
+  json::array evaluations;
+  for (const auto& e : c.evaluations) {
+    evaluations.push_back(json::object{{"time_s", number(e.time_s)},
+                                       {"outcome", to_string(e.outcome)},
+                                       {"confirmation", e.wanted == evaluation_stage::confirmed},
+                                       {"cached", e.cached},
+                                       {"speedup", measured(e.speedup)},
+                                       {"speedup_interval", pair(e.speedup_interval)},
+                                       {"archive", to_string(e.archived)}});
+  }
+  o["evaluations"] = std::move(evaluations);
+  o["evaluation"] = nullptr;
+  if (one.evaluation) {
+    evaluation_json_options options;
+    options.raw_samples = false;
+    o["evaluation"] = json::parse(to_json(*one.evaluation, options));
+  }
+  if (!one.transcript.empty()) o["transcript"] = utf8(one.transcript);
+  if (source && one.program) {
+    json::array files;
+    for (const auto& f : one.program->files)
+      files.push_back(json::object{{"path", utf8(f.path)}, {"text", utf8(f.text)}});
+    o["language"] = utf8(one.program->language);
+    o["files"] = std::move(files);
+  }
+  return json::serialize(o);
+}
+
+}  // namespace kevo

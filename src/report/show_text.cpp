@@ -1,0 +1,332 @@
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "src/display/styled_text.hpp"
+#include "src/report/format.hpp"
+#include "src/report/show.hpp"
+
+namespace kevo {
+
+namespace {
+
+using styled::line;
+using styled::tone;
+
+std::string readable(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+constexpr std::string_view stage_words[] = {"none", "checked", "short timing", "full timing", "confirmed"};
+
+/// Lines, and tables whose columns are as wide as their content.
+class writer {
+ public:
+  explicit writer(const show_style& style) : style_(style) {}
+
+  std::string safe(std::string_view text) const { return format::one_line(text, !style_.unicode); }
+  std::string speedup(double v) const { return format::speedup(v, style_.unicode); }
+  std::string time(double v) const { return format::time(v, style_.unicode); }
+  std::string interval(const kevo::interval& v) const {
+    return format::interval(v.low, v.high, style_.unicode);
+  }
+  std::string_view dot() const { return style_.unicode ? " · " : " - "; }
+
+  void add(const line& l) { text_ += l.text(style_.color) + '\n'; }
+  void blank() { text_ += '\n'; }
+  void head(std::string_view title) {
+    blank();
+    add(line(title, tone::strong));
+  }
+  void fact(std::string_view name, const line& value) {
+    line l;
+    l.add("  ").add(name, tone::faint).add("  ").pad_to(18);
+    add(l.add(value));
+  }
+  /// Columns that begin with '>' are flush right.
+  void table(const std::vector<std::string>& titles, const std::vector<std::vector<line>>& rows) {
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+      std::size_t width = format::width_of(titles[i]) - (titles[i].starts_with('>') ? 1 : 0);
+      for (const auto& row : rows) width = std::max(width, row[i].width());
+      widths.push_back(std::min<std::size_t>(width, 72));
+    }
+    line top;
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+      const bool right = titles[i].starts_with('>');
+      cell(top, line(titles[i].substr(right ? 1 : 0), tone::faint), widths[i], right);
+    }
+    add(top);
+    for (const auto& row : rows) {
+      line l;
+      for (std::size_t i = 0; i < titles.size(); ++i) cell(l, row[i], widths[i], titles[i].starts_with('>'));
+      add(l);
+    }
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void cell(line& to, const line& value, std::size_t width, bool right) const {
+    to.add("  ");
+    const line cut = value.width() > width ? value.fitted(width, style_.unicode ? "…" : "~") : value;
+    if (right) to.add(std::string(width - cut.width(), ' '));
+    to.add(cut);
+    if (!right) to.add(std::string(width - cut.width(), ' '));
+  }
+
+  show_style style_;
+  std::string text_;
+};
+
+tone tone_of(outcome o) {
+  return o == outcome::valid                                ? tone::good
+         : o == outcome::timed_out || o == outcome::suspect ? tone::warning
+                                                            : tone::bad;
+}
+
+line figure(const writer& out, const report_content& content, candidate_id id) {
+  const auto& c = content.history.candidates()[id];
+  const auto* crown = content.history.crown_of(id);
+  const auto* latest = c.latest();
+  line l;
+  if (crown != nullptr) {
+    l.add(out.speedup(crown->speedup), tone::good_strong)
+        .add(" [" + out.interval(crown->speedup_interval) + "]", tone::faint);
+    l.add(" confirmed", tone::good);
+  } else if (latest == nullptr) {
+    l.add("not evaluated", tone::faint);
+  } else if (latest->outcome != outcome::valid) {
+    l.add(readable(to_string(latest->outcome)), tone_of(latest->outcome));
+  } else {
+    l.add(out.speedup(latest->speedup), tone::strong);
+    if (latest->speedup_interval.high > 0)
+      l.add(" [" + out.interval(latest->speedup_interval) + "]", tone::faint);
+    l.add(latest->stage == evaluation_stage::confirmed ? " confirmed" : " unconfirmed",
+          latest->stage == evaluation_stage::confirmed ? tone::good : tone::warning);
+  }
+  return l;
+}
+
+line ids(const std::vector<candidate_id>& list) {
+  line l;
+  for (const candidate_id id : list) l.add(l.width() > 0 ? " #" : "#").add(std::to_string(id));
+  return l;
+}
+
+void workloads(writer& out, const evaluation& e) {
+  std::vector<std::vector<line>> rows;
+  std::size_t hidden = 0, passed = 0;
+  for (const auto& w : e.workloads) {
+    if (w.hidden) {
+      ++hidden;
+      passed += w.outcome == outcome::valid ? 1U : 0U;
+      continue;
+    }
+    std::string size;
+    for (const auto& [name, value] : w.axes)
+      size += (size.empty() ? "" : " ") + name + "=" + std::to_string(value);
+    rows.push_back({line(out.safe(w.uuid)), line(out.safe(size), tone::faint),
+                    line(readable(to_string(w.outcome)), tone_of(w.outcome)), line(out.time(w.time_ns)),
+                    line(w.time_interval.high > 0
+                             ? out.time(w.time_interval.low) + " - " + out.time(w.time_interval.high)
+                             : "-",
+                         tone::faint),
+                    line(out.time(w.baseline_ns)), line(out.speedup(w.speedup), tone::strong),
+                    line(w.sol_fraction > 0 ? format::percent(w.sol_fraction) : "-")});
+  }
+  if (rows.empty() && hidden == 0) return;
+  out.head("Workloads");
+  if (!rows.empty()) {
+    out.table(
+        {"name", "size", "outcome", ">time", ">interval",
+         ">" + (e.baseline.empty() ? std::string("baseline") : out.safe(e.baseline)), ">speedup", ">of SOL"},
+        rows);
+  }
+  if (hidden > 0)
+    out.add(line(fmt::format("  {} of {} hidden workloads passed", passed, hidden),
+                 passed == hidden ? tone::faint : tone::bad));
+}
+
+}  // namespace
+
+std::string run_text(const report_content& content, const show_style& style) {
+  writer out(style);
+  const run_history& h = content.history;
+  line title;
+  title.add(out.safe(content.run.empty() ? content.folder : content.run), tone::strong);
+  for (const auto& part : {content.task, content.device}) {
+    if (!part.empty()) title.add(out.dot(), tone::faint).add(out.safe(part));
+  }
+  out.add(title);
+  if (content.best) {
+    line best = figure(out, content, *content.best);
+    best.add(fmt::format("  #{}", *content.best))
+        .add(" by " + out.safe(content.operator_name(h.candidates()[*content.best].op)), tone::faint);
+    out.fact("best", best);
+    if (content.best_evaluation) {
+      const auto& e = *content.best_evaluation;
+      line against;
+      for (const auto& [name, ratio] : e.other_speedups)
+        against.add(against.width() > 0 ? out.dot() : "")
+            .add(format::percent(ratio))
+            .add(" of " + out.safe(name), tone::faint);
+      if (e.sol_fraction > 0)
+        against.add(against.width() > 0 ? out.dot() : "")
+            .add(format::percent(e.sol_fraction))
+            .add(" of speed of light", tone::faint);
+      if (against.width() > 0) out.fact("that is", against);
+    }
+  } else {
+    out.fact("best", line("no valid candidate", tone::warning));
+  }
+  const auto& l = h.spent();
+  out.fact("evaluations", line(fmt::format("{} + {} confirmations", format::count(l.evaluations),
+                                           format::count(l.confirmations))));
+  out.fact("candidates",
+           line(fmt::format("{}, {} valid", format::count(h.candidates().size()), format::count(l.valid))));
+  line outcomes;
+  for (std::size_t i = 0; i < outcome_names.size(); ++i) {
+    if (h.outcomes()[i] > 0)
+      outcomes.add(outcomes.width() > 0 ? out.dot() : "", tone::faint)
+          .add(readable(outcome_names[i]) + " ", tone_of(static_cast<outcome>(i)))
+          .add(format::count(h.outcomes()[i]));
+  }
+  if (outcomes.width() > 0) out.fact("outcomes", outcomes);
+  out.fact("run time", line(format::duration(l.elapsed_s)));
+  out.fact("stopped by", line(out.safe(h.stopped_by().value_or("not stopped: running or killed"))));
+  if (l.variation.tokens_in + l.variation.tokens_out > 0) {
+    out.fact("tokens", line(fmt::format("{} in, {} out",
+                                        format::count(static_cast<std::uint64_t>(l.variation.tokens_in)),
+                                        format::count(static_cast<std::uint64_t>(l.variation.tokens_out)))));
+  }
+  if (!h.operators().empty()) {
+    out.head("Operators");
+    std::vector<std::vector<line>> rows;
+    for (std::size_t i = 0; i < h.operators().size(); ++i) {
+      const auto& op = h.operators()[i];
+      rows.push_back({line(out.safe(content.operator_name(static_cast<operator_index>(i)))),
+                      line(format::count(op.turns)), line(format::count(op.proposals)),
+                      line(format::count(op.duplicates)), line(format::count(op.valid)),
+                      line(format::count(op.improved)), line(format::count(op.new_cells)),
+                      line(format::count(op.crowned)), line(format::number(op.mean_reward()))});
+    }
+    out.table({"operator", ">turns", ">proposals", ">known", ">valid", ">improved", ">new niche",
+               ">champions", ">reward/turn"},
+              rows);
+  }
+  struct kept {
+    candidate_id id;
+    double score;
+    std::string niche;
+  };
+  std::vector<kept> best;
+  for (const auto& e : content.archive.kept) best.push_back({e.candidate, e.score, e.niche});
+  const bool elites = !best.empty();
+  if (!elites) {
+    for (candidate_id id = 0; id < h.candidates().size(); ++id) {
+      if (h.candidates()[id].score > 0) best.push_back({id, h.candidates()[id].score, ""});
+    }
+    std::stable_sort(best.begin(), best.end(),
+                     [](const auto& a, const auto& b) { return a.score > b.score; });
+  }
+  if (!best.empty()) {
+    out.head(elites ? "Elites" : "Best candidates");
+    std::vector<std::vector<line>> rows;
+    for (std::size_t i = 0; i < best.size() && i < style.limit; ++i) {
+      const auto& c = h.candidates()[best[i].id];
+      rows.push_back({line("#" + std::to_string(best[i].id)), line(out.speedup(best[i].score), tone::strong),
+                      line(out.safe(content.operator_name(c.op)), tone::violet),
+                      line(out.safe(elites ? best[i].niche : c.summary), tone::faint)});
+    }
+    out.table({"id", ">score", "operator", elites ? "niche" : "what was done"}, rows);
+    if (best.size() > style.limit)
+      out.add(line(fmt::format("  and {} more (--limit)", best.size() - style.limit), tone::faint));
+  }
+  return out.take();
+}
+
+std::string candidate_text(const report_content& content, const shown_candidate& one,
+                           const show_style& style) {
+  writer out(style);
+  const run_history& h = content.history;
+  const auto& c = h.candidates()[one.id];
+  line title;
+  title.add(fmt::format("#{}", one.id), tone::strong).add("  ").add(figure(out, content, one.id));
+  if (content.best == one.id) title.add("  champion", tone::good);
+  out.add(title);
+  out.fact("operator", line(out.safe(content.operator_name(c.op)), tone::violet));
+  if (!c.summary.empty()) out.fact("what was done", line(out.safe(c.summary)));
+  if (!c.parents.empty()) out.fact("parents", ids(c.parents));
+  if (!c.inspirations.empty()) out.fact("inspirations", ids(c.inspirations));
+  out.fact("born", line(format::duration(c.born_s) + " into the run"));
+  out.fact("program", line(to_string(c.program)));
+  if (one.program) {
+    std::string files;
+    for (const auto& f : one.program->files)
+      files += (files.empty() ? "" : ", ") +
+               fmt::format("{} ({})", out.safe(f.path), format::bytes(static_cast<double>(f.text.size())));
+    out.fact("source", line(out.safe(one.program->language) + ": " + files));
+  }
+  if (c.cost.tokens_in + c.cost.tokens_out > 0)
+    out.fact("tokens", line(fmt::format("{} in, {} out", c.cost.tokens_in, c.cost.tokens_out)));
+
+  const auto path = h.main_line(one.id);
+  if (path.size() > 1) {
+    out.head("Lineage (the better parent of each)");
+    std::vector<std::vector<line>> rows;
+    const std::size_t skipped = path.size() > style.limit ? path.size() - style.limit : 0;
+    for (std::size_t i = skipped; i < path.size(); ++i) {
+      const auto& a = h.candidates()[path[i]];
+      rows.push_back({line("#" + std::to_string(path[i])),
+                      line(out.safe(content.operator_name(a.op)), tone::violet),
+                      figure(out, content, path[i]), line(out.safe(a.summary), tone::faint)});
+    }
+    if (skipped > 0)
+      out.add(line(fmt::format("  {} older steps are left out (--limit)", skipped), tone::faint));
+    out.table({"id", "operator", "speedup", "what was done"}, rows);
+  }
+  if (!c.evaluations.empty()) {
+    out.head("Evaluations");
+    std::vector<std::vector<line>> rows;
+    for (const auto& e : c.evaluations) {
+      rows.push_back({line(format::duration(e.time_s)),
+                      line(readable(to_string(e.outcome)), tone_of(e.outcome)),
+                      line(stage_words[static_cast<std::size_t>(e.stage)]), line(out.speedup(e.speedup)),
+                      line(out.interval(e.speedup_interval)),
+                      line(readable(to_string(e.archived)) + (e.cached ? ", cached" : ""), tone::faint)});
+    }
+    out.table({">at", "outcome", "stage", ">speedup", "interval", "archive"}, rows);
+  }
+  if (one.evaluation) {
+    const evaluation& e = *one.evaluation;
+    workloads(out, e);
+    if (!e.other_speedups.empty()) {
+      out.head("Further baselines");
+      for (const auto& [name, ratio] : e.other_speedups)
+        out.fact(out.safe(name), line(format::percent(ratio)));
+    }
+    if (!e.measures.empty()) {
+      out.head("Measures");
+      for (const auto& [name, value] : e.measures) out.fact(out.safe(name), line(format::number(value)));
+    }
+    if (!e.reasons.empty()) {
+      out.head("Reasons");
+      for (const auto& reason : e.reasons) out.add(line("  ").add(out.safe(reason), tone::bad));
+    }
+    if (!e.feedback.empty()) {
+      out.head("Feedback");
+      std::string_view rest = e.feedback;
+      while (!rest.empty()) {
+        const auto end = rest.find('\n');
+        out.add(line("  ").add(out.safe(rest.substr(0, end))));
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      }
+    }
+  }
+  return out.take();
+}
+
+}  // namespace kevo

@@ -1,0 +1,100 @@
+#include "src/report/show.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include "src/report/format.hpp"
+#include "tests/report/synthetic_run.hpp"
+
+namespace {
+
+namespace json = boost::json;
+
+kevo::report_content content_of(const synthetic::run& r) {
+  kevo::report_content c;
+  c.run = "quickstart";
+  c.folder = "runs/quickstart";
+  c.task = "matmul";
+  c.operator_names = r.operators;
+  c.history = kevo::run_history(synthetic::empty_grid());
+  for (const auto& e : r.events) c.history.consume(e);
+  c.archive = kevo::map_of(c.history.archive());
+  c.best = c.history.best();
+  if (c.best) c.best_evaluation = r.store.evaluation_of(*c.best);
+  return c;
+}
+
+kevo::shown_candidate candidate_of(const kevo::report_content& c, const synthetic::run& r,
+                                   kevo::candidate_id id) {
+  return {id, r.store.program_of(c.history.candidates()[id].program), r.store.evaluation_of(id), ""};
+}
+
+bool printable(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); });
+}
+
+}  // namespace
+
+TEST_CASE("a run in words: its best, its operators, its elites") {
+  const auto r = synthetic::make(200);
+  const auto content = content_of(r);
+  kevo::show_style style{.unicode = false, .color = false, .limit = 5};
+  const auto text = kevo::run_text(content, style);
+  CHECK(printable(text));
+  for (const char* part : {"quickstart - matmul", "confirmed", "of openblas", "Operators", "splice", "Elites",
+                           "code_bytes", "more (--limit)", "stopped by"}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  CHECK(text.find(kevo::format::speedup(r.best, false)) != std::string::npos);
+}
+
+TEST_CASE("a candidate in words: where it came from and what became of it") {
+  const auto r = synthetic::make(200);
+  const auto content = content_of(r);
+  const kevo::show_style style{.unicode = false, .color = false, .limit = 20};
+  const auto text = kevo::candidate_text(content, candidate_of(content, r, *content.best), style);
+  CHECK(printable(text));
+  for (const char* part : {"champion", "Lineage", "seed", "Evaluations", "Workloads", "square",
+                           "hidden workloads passed", "Measures", "Feedback", "cpp: kernel.cpp"}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  // Every candidate can be shown, the failed and the unevaluated too.
+  for (kevo::candidate_id id = 0; id < content.history.candidates().size(); ++id) {
+    CHECK(printable(kevo::candidate_text(content, candidate_of(content, r, id), style)));
+    CHECK(json::parse(kevo::candidate_json(content, candidate_of(content, r, id), false))
+              .at("id")
+              .to_number<std::uint32_t>() == id);
+  }
+  auto hostile = candidate_of(content, r, 0);
+  auto e = *hostile.evaluation;
+  e.feedback = "\x1b[2J\x1b]0;owned\x07 line\r\n\n\xff second";
+  e.workloads[0].uuid = "\x1b[31m";
+  hostile.evaluation = std::make_shared<kevo::evaluation>(e);
+  CHECK(printable(kevo::candidate_text(content, hostile, style)));
+}
+
+TEST_CASE("the same as JSON, with null for what does not exist") {
+  const auto r = synthetic::make(120);
+  const auto content = content_of(r);
+  const auto run = json::parse(kevo::run_json(content));
+  CHECK(run.at("best").at("speedup").as_double() == r.best);
+  CHECK(run.at("best").at("id").to_number<std::uint32_t>() == *content.best);
+  CHECK(run.at("evaluations").to_number<std::uint64_t>() == r.ledger.evaluations);
+  CHECK(run.at("ledger").at("confirmations").to_number<std::uint64_t>() == r.ledger.confirmations);
+  CHECK(run.at("operators").as_array().size() == 3);
+  CHECK(run.at("elites").as_array().size() == r.archive.size());
+  const auto one = json::parse(kevo::candidate_json(content, candidate_of(content, r, *content.best), true));
+  CHECK(one.at("champion").as_bool());
+  CHECK(one.at("evaluation").at("workloads").as_array().size() == 3);
+  CHECK(one.at("files").as_array().size() == 1);
+  CHECK(one.at("lineage").as_array().back().to_number<std::uint32_t>() == *content.best);
+  const auto nothing = json::parse(kevo::run_json({}));
+  CHECK(nothing.at("best").is_null());
+  CHECK(nothing.at("stopped_by").is_null());
+  CHECK(kevo::run_text({}, {}).find("no valid candidate") != std::string::npos);
+}
