@@ -12,6 +12,7 @@
 // OpenEvolve's EVOLVE-BLOCK-START and EVOLVE-BLOCK-END are regions named evolve_block_1, evolve_block_2, ...
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -81,9 +82,10 @@ inline program set_tunables(const program& source, const std::map<std::string, s
   }
   program result = source;
   // Backwards: replacing does not move what stands before.
-  for (auto t = found.tunables.rbegin(); t != found.tunables.rend(); ++t) {
-    const auto value = values.find(t->name);
-    if (value != values.end()) result.files[t->file].text.replace(t->offset, t->value.size(), value->second);
+  for (std::size_t i = found.tunables.size(); i > 0; --i) {
+    const tunable& t = found.tunables[i - 1];
+    const auto value = values.find(t.name);
+    if (value != values.end()) result.files[t.file].text.replace(t.offset, t.value.size(), value->second);
   }
   return result;
 }

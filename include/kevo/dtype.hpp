@@ -52,6 +52,13 @@ inline constexpr std::optional<dtype_info> find_dtype(std::string_view name) {
   return std::nullopt;
 }
 
+/// The names of all of them, for hints in errors.
+inline constexpr std::array<std::string_view, dtypes.size()> dtype_names() {
+  std::array<std::string_view, dtypes.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = dtypes[i].name;
+  return names;
+}
+
 /// True for the integer types, signed or not, and bool: values that an oracle keeps exactly.
 inline constexpr bool is_exact(const dtype_info& type) {
   return type.kind != dtype_kind::real;

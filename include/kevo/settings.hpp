@@ -90,9 +90,9 @@ class settings {
 
   /// T is bool, an integer type, double, std::string, or a std::vector of int64_t, double or string.
   template <class T>
-  T get(std::string_view key, std::string doc = {});
+  T get(std::string_view key, const std::string& doc = {});
   template <class T>
-  T get_or(std::string_view key, T def, std::string doc = {});
+  T get_or(std::string_view key, T def, const std::string& doc = {});
 
   /// Whether the key is written in the file (even as null). Does not count as reading it.
   bool has(std::string_view key) const { return node_->find(key) != nullptr; }

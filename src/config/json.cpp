@@ -163,7 +163,7 @@ class json_reader {
       return end - start;
     };
     const auto is = [&](std::string_view any) {
-      return end < text_.size() && any.find(text_[end]) != any.npos;
+      return end < text_.size() && any.find(text_[end]) != std::string_view::npos;
     };
     if (is("-")) ++end;
     const std::size_t first = end;

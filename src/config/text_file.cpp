@@ -35,10 +35,10 @@ std::string read_text_file(const std::string& path, std::size_t limit, error_pla
   return text;
 }
 
-std::string path_beside(const std::string& file, const std::string& path) {
-  const std::filesystem::path given(path);
+std::string path_beside(const std::string& from, const std::string& relative) {
+  const std::filesystem::path given(relative);
   if (given.is_absolute()) return given.lexically_normal().string();
-  return (std::filesystem::path(file).parent_path() / given).lexically_normal().string();
+  return (std::filesystem::path(from).parent_path() / given).lexically_normal().string();
 }
 
 }  // namespace kevo

@@ -14,7 +14,7 @@ namespace kevo {
 std::string read_text_file(const std::string& path, std::size_t limit = std::size_t{16} << 20U,
                            error_place named = {});
 
-/// `path` as seen from the folder of `file`; absolute paths stay.
-std::string path_beside(const std::string& file, const std::string& path);
+/// `relative` as seen from the folder of the file `from`; absolute paths stay.
+std::string path_beside(const std::string& from, const std::string& relative);
 
 }  // namespace kevo

@@ -36,6 +36,7 @@ void check_identifier(const std::string& name, const error_place& place, const s
 template <class T>
 std::vector<std::string> names_of(const std::vector<T>& things) {
   std::vector<std::string> names;
+  names.reserve(things.size());
   for (const auto& thing : things) names.push_back(thing.name);
   return names;
 }

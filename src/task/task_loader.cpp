@@ -47,9 +47,9 @@ class decoder {
     task_.outputs = decode_tensors("outputs");
     check_names();
     decode_constraints();
-    for (auto& [name, made] : decode_generators(reader_, task_.inputs)) {
+    for (const auto& [name, made] : decode_generators(reader_, task_.inputs)) {
       for (auto& input : task_.inputs) {
-        if (input.name == name) input.generate = std::move(made);
+        if (input.name == name) input.generate = made;
       }
     }
     decode_reference();
@@ -125,10 +125,8 @@ class decoder {
     if (std::find(planned_dtypes.begin(), planned_dtypes.end(), name) != planned_dtypes.end()) {
       not_supported_yet(one, "dtype", "dtype " + name);
     }
-    std::vector<std::string_view> known;
-    for (const auto& entry : dtypes) known.push_back(entry.name);
     one.fail("dtype", "unknown dtype '" + detail::shown(name) + "'",
-             detail::hint_for(name, known, "known dtypes"));
+             detail::hint_for(name, dtype_names(), "known dtypes"));
   }
 
   void decode_shape(settings& one, tensor& made) const {
@@ -247,7 +245,7 @@ class decoder {
       settings one = reader.child("workload");
       for (const char* key : {"solution", "evaluation"}) reader.raw(key);
       if (trace.find("evaluation") != nullptr && !uuids_.empty() && one.raw().find("uuid") != nullptr &&
-          uuids_.count(one.raw().find("uuid")->text) != 0) {
+          uuids_.contains(one.raw().find("uuid")->text)) {
         continue;  // traces of several solutions repeat their workload
       }
       decode_workload(one);
@@ -287,7 +285,7 @@ class decoder {
       if (!known->value) made.axes[name] = value;
     }
     for (const auto& a : task_.axes) {
-      if (!a.value && made.axes.count(a.name) == 0) {
+      if (!a.value && !made.axes.contains(a.name)) {
         one.fail("axes", "the variable axis '" + a.name + "' has no value", "add " + a.name + ": <extent>");
       }
     }
@@ -338,7 +336,7 @@ class decoder {
       made.inputs[name] = recipe;
     }
     for (const auto& input : task_.inputs) {
-      if (input.scalar && made.inputs.count(input.name) == 0) {
+      if (input.scalar && !made.inputs.contains(input.name)) {
         one.fail("inputs", "the scalar '" + input.name + "' has no value",
                  "add " + input.name + ": {type: scalar, value: 1.0}");
       }

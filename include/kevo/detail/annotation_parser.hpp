@@ -17,9 +17,7 @@
 #include <kevo/detail/nearest.hpp>
 #include <kevo/error.hpp>
 
-namespace kevo {
-
-namespace detail {
+namespace kevo::detail {
 
 inline constexpr std::array<std::string_view, 6> launch_words = {"launch", "when",      "for",
                                                                  "memset", "workspace", "tensormap"};
@@ -367,6 +365,4 @@ class annotation_parser {
   int blocks_ = 0;
 };
 
-}  // namespace detail
-
-}  // namespace kevo
+}  // namespace kevo::detail

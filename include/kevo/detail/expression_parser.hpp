@@ -313,9 +313,8 @@ class expression_parser {
       if (name == "occupancy") return load("occupancy(" + word + ")", offset);
       const auto type = find_dtype(word);
       if (!type) {
-        std::vector<std::string_view> known;
-        for (const auto& entry : dtypes) known.push_back(entry.name);
-        fail(word_offset, "unknown dtype '" + shown(word) + "'", hint_for(word, known, "known dtypes"));
+        fail(word_offset, "unknown dtype '" + shown(word) + "'",
+             hint_for(word, dtype_names(), "known dtypes"));
       }
       emit(expression_op::push, offset, static_cast<std::int64_t>(type->size));
       return;

@@ -88,15 +88,15 @@ T settings::scalar(std::string_view key, const setting<T>& what, const char* typ
   mine.description.def = what.def ? text_of<T>(*what.def) : std::string();
   if (value == nullptr || (value->type == settings_node::kind::null && what.def)) {
     if (!what.def && !probing_) missing(key);
-    const T result = what.def              ? *what.def
-                     : what.min            ? *what.min
-                     : what.one_of.empty() ? T{}
-                                           : T(what.one_of.front());
+    T result = what.def              ? *what.def
+               : what.min            ? *what.min
+               : what.one_of.empty() ? T{}
+                                     : T(what.one_of.front());
     mine.value = settings_node::of(result);
     mine.value.place.key = path_of(key);
     return result;
   }
-  const T result = convert<T>(*value, place(key));
+  T result = convert<T>(*value, place(key));
   check(result, what, place(key));
   mine.value = settings_node::of(result);
   mine.value.place = place(key);
@@ -112,7 +112,7 @@ std::optional<T> settings::optional(std::string_view key, setting<T> what) {
                      : std::is_same_v<T, double>      ? "real"
                      : std::is_same_v<T, std::string> ? "text"
                                                       : "integer";
-  const T result = scalar<T>(key, what, type);
+  T result = scalar<T>(key, what, type);
   slot_of(key).description.def = "null";
   if (!absent) return result;
   slot_of(key).value = {};
@@ -153,51 +153,51 @@ std::vector<T> settings::scalars(std::string_view key, const setting<T>& what,
 }
 
 template <class T>
-T settings::get(std::string_view key, std::string doc) {
+T settings::get(std::string_view key, const std::string& doc) {
   if constexpr (std::is_same_v<T, bool>) {
-    return boolean(key, {.doc = std::move(doc)});
+    return boolean(key, {.doc = doc});
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(integer(
         key, {.min = std::is_unsigned_v<T> ? 0 : static_cast<std::int64_t>(std::numeric_limits<T>::min()),
               .max = sizeof(T) >= 8 ? std::numeric_limits<std::int64_t>::max()
                                     : static_cast<std::int64_t>(std::numeric_limits<T>::max()),
-              .doc = std::move(doc)}));
+              .doc = doc}));
   } else if constexpr (std::is_same_v<T, double>) {
-    return real(key, {.doc = std::move(doc)});
+    return real(key, {.doc = doc});
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return text(key, {.doc = std::move(doc)});
+    return text(key, {.doc = doc});
   } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
-    return integers(key, {.doc = std::move(doc)});
+    return integers(key, {.doc = doc});
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-    return reals(key, {.doc = std::move(doc)});
+    return reals(key, {.doc = doc});
   } else {
     static_assert(std::is_same_v<T, std::vector<std::string>>, "settings::get knows no such type");
-    return texts(key, {.doc = std::move(doc)});
+    return texts(key, {.doc = doc});
   }
 }
 
 template <class T>
-T settings::get_or(std::string_view key, T def, std::string doc) {
+T settings::get_or(std::string_view key, T def, const std::string& doc) {
   if constexpr (std::is_same_v<T, bool>) {
-    return boolean(key, {.def = def, .doc = std::move(doc)});
+    return boolean(key, {.def = def, .doc = doc});
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(integer(
         key, {.def = static_cast<std::int64_t>(def),
               .min = std::is_unsigned_v<T> ? 0 : static_cast<std::int64_t>(std::numeric_limits<T>::min()),
               .max = sizeof(T) >= 8 ? std::numeric_limits<std::int64_t>::max()
                                     : static_cast<std::int64_t>(std::numeric_limits<T>::max()),
-              .doc = std::move(doc)}));
+              .doc = doc}));
   } else if constexpr (std::is_same_v<T, double>) {
-    return real(key, {.def = def, .doc = std::move(doc)});
+    return real(key, {.def = def, .doc = doc});
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return text(key, {.def = std::move(def), .doc = std::move(doc)});
+    return text(key, {.def = std::move(def), .doc = doc});
   } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
-    return integers(key, {.doc = std::move(doc)}, std::move(def));
+    return integers(key, {.doc = doc}, std::move(def));
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-    return reals(key, {.doc = std::move(doc)}, std::move(def));
+    return reals(key, {.doc = doc}, std::move(def));
   } else {
     static_assert(std::is_same_v<T, std::vector<std::string>>, "settings::get_or knows no such type");
-    return texts(key, {.doc = std::move(doc)}, std::move(def));
+    return texts(key, {.doc = doc}, std::move(def));
   }
 }
 
