@@ -139,15 +139,25 @@ class coordinator {
       heed_interrupts();
       if (open && !fault_) open = hand_out();
       if (fault_) open = false;
-      if (settings_.between) settings_.between(false);
+      between(false);
       if (open || load_.varying + load_.evaluating > 0) take_in();
     }
-    if (settings_.between) settings_.between(true);
+    between(true);
     refresh(true);
     if (fault_ && !settings_.at_once.stop_requested()) std::rethrow_exception(fault_);
   }
 
  private:
+  /// A failing disk ends the run, but what is out is still taken in.
+  void between(bool idle) {
+    if (!settings_.between) return;
+    try {
+      settings_.between(idle);
+    } catch (const error&) {
+      if (!fault_) fault_ = std::current_exception();
+    }
+  }
+
   void heed_interrupts() {
     if (settings_.wind_down.stop_requested()) {
       const std::scoped_lock lock(shared_.guard);
@@ -185,7 +195,7 @@ class coordinator {
   void take_in() {
     auto end = shared_.ended.pop_for(0.005);
     if (!end) {
-      if (settings_.between) settings_.between(true);
+      between(true);
       refresh(false);
       end = shared_.ended.pop_for(settings_.breath_s);
     }

@@ -113,7 +113,7 @@ class repeater {
   }
   void provoke(const champion_crowned&, double) {}
   void provoke(const search_stopped& e, double now_s) {
-    if (e.external) {
+    if (e.external || resumed_) {
       engine_.stop(e.reason, now_s);
     } else {
       ask({}, now_s);
@@ -121,7 +121,10 @@ class repeater {
   }
   // The rule that went on after a stop may be another than the config's, so later stops are taken from the
   // record.
-  void provoke(const search_resumed& e, double now_s) { engine_.resume({}, e.reason, now_s); }
+  void provoke(const search_resumed& e, double now_s) {
+    engine_.resume({}, e.reason, now_s);
+    resumed_ = true;
+  }
 
   void ask(capacity free, double now_s) {
     job next = engine_.ask(free, now_s);
@@ -160,6 +163,7 @@ class repeater {
   replay_settings settings_;
   std::shared_ptr<std::deque<event>> emitted_;
   std::map<ticket, job> jobs_;
+  bool resumed_ = false;
   replay_report report_;
 };
 

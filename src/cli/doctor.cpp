@@ -1,0 +1,130 @@
+// kevo doctor: what is in force on this machine, and what is missing for what.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/process/process.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+#include "fitness/timing/ceilings.hpp"
+#include "fitness/timing/cores.hpp"
+#include "src/cli/command.hpp"
+
+namespace kevo::cli {
+namespace {
+
+struct finding {
+  std::string name;
+  bool there = false;
+  bool needed = false;
+  std::string detail;
+};
+
+/// The first line a program prints; nothing if it cannot be run.
+std::string first_line_of(std::vector<std::string> command) {
+  launch_spec spec;
+  spec.argv = std::move(command);
+  spec.sandbox = sandbox_mode::off;
+  spec.limits.wall_s = 5;
+  try {
+    const exit_report report = launch(spec).wait();
+    return report.out.substr(0, report.out.find('\n'));
+  } catch (const error&) {
+    return {};
+  }
+}
+
+std::vector<finding> look_around() {
+  std::vector<finding> all;
+  for (const auto& layer : probe_sandbox_again()) {
+    all.push_back({"sandbox: " + layer.name, layer.in_force, layer.required, layer.detail});
+  }
+  bool any_compiler = false;
+  for (const char* name : {"g++", "clang++"}) {
+    const std::string version = first_line_of({name, "--version"});
+    any_compiler = any_compiler || !version.empty();
+    all.push_back(
+        {std::string("compiler: ") + name, !version.empty(), false, version.empty() ? "not found" : version});
+  }
+  if (!any_compiler) all.back().needed = true;
+  const std::string objdump = first_line_of({"objdump", "--version"});
+  all.push_back(
+      {"objdump", !objdump.empty(), false,
+       objdump.empty() ? "not found: no measures of vector instructions (install binutils)" : objdump});
+  const bool counters = std::filesystem::exists("/proc/sys/kernel/perf_event_paranoid");
+  all.push_back({"hardware counters", counters, false,
+                 counters ? "perf events are offered; kevo's verdicts do not need them"
+                          : "this kernel offers no perf events; kevo's verdicts do not need them"});
+  const bool driver = std::filesystem::exists("/dev/nvidiactl");
+  all.push_back({"NVIDIA GPU", driver, false,
+                 driver ? "a driver is loaded"
+                        : "none: CUDA candidates cannot be evaluated here, everything else works"});
+  return all;
+}
+
+void print(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof, bool calibrated) {
+  fmt::print("device: {}\n", device_name());
+  fmt::print("measuring: controller on processor {}, candidates on {}{}{}\n", cores.controller,
+             cores.workers.empty() ? -1 : cores.workers.front(),
+             cores.shared ? "; they take turns, so times are coarse" : "",
+             cores.few ? "; builds stand still while a time is taken" : "");
+  for (const auto& one : all) {
+    fmt::print("{:>8}  {:24} {}\n",
+               one.there    ? "ok"
+               : one.needed ? "MISSING"
+                            : "absent",
+               one.name, one.detail);
+  }
+  if (!calibrated) return;
+  fmt::print("ceilings of one core: {:.1f} GFLOP/s float32", roof.float32_flops_per_s / 1e9);
+  for (const auto& point : roof.bandwidths) {
+    fmt::print(", {:.1f} GB/s copying {} KiB", point.bytes_per_s / 1e9, point.bytes / 1024);
+  }
+  fmt::print("\n");
+}
+
+void print_json(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof,
+                bool calibrated) {
+  namespace json = boost::json;
+  json::array findings;
+  for (const auto& one : all) {
+    findings.push_back(json::object{
+        {"name", one.name}, {"there", one.there}, {"needed", one.needed}, {"detail", one.detail}});
+  }
+  json::object whole{
+      {"device", device_name()},
+      {"coarse_timing", cores.shared},
+      {"pauses_builds", cores.few},
+      {"findings", std::move(findings)},
+      {"float32_flops_per_s", calibrated ? json::value(roof.float32_flops_per_s) : json::value(nullptr)},
+      {"memory_bytes_per_s", calibrated ? json::value(roof.memory_bandwidth()) : json::value(nullptr)}};
+  fmt::print("{}\n", json::serialize(whole));
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& program, invocation& shared) {
+  auto* verb =
+      program.add_subcommand("doctor", "Say which sandbox layers, compilers and counters are in force here");
+  auto calibrate = std::make_shared<bool>(false);
+  verb->add_flag("--calibrate", *calibrate, "Measure the ceilings of this processor too");
+  add_json_flag(*verb, shared);
+  verb->callback([calibrate, &shared] {
+    const auto all = look_around();
+    const ceilings roof = *calibrate ? measure_ceilings() : ceilings{};
+    (shared.json ? print_json : print)(all, plan_cores(1), roof, *calibrate);
+    for (const auto& one : all) {
+      if (one.needed && !one.there) shared.exit_code = 1;
+    }
+  });
+}
+
+}  // namespace kevo::cli

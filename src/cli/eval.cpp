@@ -1,0 +1,79 @@
+// kevo eval: one program on one task, by the whole protocol.
+
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "src/cli/command.hpp"
+#include "src/config/overrides.hpp"
+#include "src/config/text_file.hpp"
+#include "src/json/evaluation_json.hpp"
+#include "src/plugins/builtin.hpp"
+#include "src/report/evaluation_text.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo::cli {
+namespace {
+
+struct options {
+  std::string task;
+  std::string program;
+  std::vector<std::string> overrides;
+  bool samples = false;
+};
+
+/// The language of a file by its ending; an open string, so unknown endings are their own language.
+std::string language_of(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".cpp" || ending == ".cc" || ending == ".cxx") return "cpp";
+  if (ending == ".cu") return "cuda";
+  if (ending == ".py") return "python";
+  return ending.empty() ? "text" : ending.substr(1);
+}
+
+/// The fitness function that `--set fitness.key=value` describes; the CPU with its defaults if nothing is
+/// said.
+any_fitness fitness_of(const options& given, const registry& plugins, const build_context& context) {
+  settings_node root = settings_node::empty_map();
+  root.set("fitness", settings_node::empty_map()).set("backend", settings_node::of("cpu"));
+  for (const auto& assignment : given.overrides) apply_override(root, assignment);
+  settings reader(root);
+  settings inner = reader.child("fitness");
+  any_fitness made = plugins.fitness.make(inner, context, "backend");
+  reader.finish();
+  return made;
+}
+
+void evaluate(const options& given, const invocation& shared) {
+  const registry plugins = builtin_plugins();
+  const auto loaded = std::make_shared<const task>(load_task(given.task));
+  const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
+  const auto source = std::make_shared<const program>(single_file_program(
+      language_of(given.program), std::filesystem::path(given.program).filename().string(),
+      read_text_file(given.program)));
+  const evaluation result = fitness_of(given, plugins, context).evaluate({.program = source, .fresh = true});
+  if (shared.json) {
+    fmt::print("{}\n", to_json(result, {.task = loaded->name,
+                                        .program = to_string(id_of(*source)),
+                                        .raw_samples = given.samples}));
+  } else {
+    fmt::print("{}", describe(result, loaded->name));
+  }
+}
+
+}  // namespace
+
+void add_eval(CLI::App& program, invocation& shared) {
+  auto* verb = program.add_subcommand("eval", "Build, check and time one program on a task");
+  auto given = std::make_shared<options>();
+  verb->add_option("task", given->task, "Task file")->required();
+  verb->add_option("program", given->program, "Source file of the candidate")->required();
+  verb->add_option("--set", given->overrides, "Fitness settings: --set fitness.compiler=clang++")
+      ->allow_extra_args(false);
+  verb->add_flag("--samples", given->samples, "With --json: the raw timing pairs too");
+  add_json_flag(*verb, shared);
+  verb->callback([given, &shared] { evaluate(*given, shared); });
+}
+
+}  // namespace kevo::cli

@@ -1,0 +1,77 @@
+#include "src/cli/outcome.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "src/cli/command.hpp"
+
+namespace kevo::cli {
+namespace {
+
+namespace json = boost::json;
+
+json::object ledger_object(const ledger& l) {
+  return {{"proposals", l.proposals},
+          {"duplicates", l.duplicates},
+          {"no_proposals", l.no_proposals},
+          {"evaluations", l.evaluations},
+          {"confirmations", l.confirmations},
+          {"valid", l.valid},
+          {"elapsed_s", l.elapsed_s},
+          {"variation_s", l.variation.wall_s},
+          {"evaluation_s", l.evaluation.wall_s},
+          {"device_s", l.evaluation.device_s},
+          {"tokens_in", l.variation.tokens_in},
+          {"tokens_out", l.variation.tokens_out},
+          {"money", l.variation.money}};
+}
+
+json::value best_object(const run_outcome& ended) {
+  if (ended.best.id == no_candidate) return nullptr;
+  return json::object{
+      {"id", ended.best.id},
+      {"speedup", ended.best.speedup},
+      {"speedup_interval", {ended.best.speedup_interval.low, ended.best.speedup_interval.high}},
+      {"file", ended.best_file.empty() ? json::value(nullptr) : json::value(ended.best_file)}};
+}
+
+void print_json(const run_outcome& ended) {
+  const json::object all{{"run", ended.directory},
+                         {"best", best_object(ended)},
+                         {"evaluations", ended.ledger.evaluations},
+                         {"valid", ended.ledger.valid},
+                         {"stopped_by", ended.stopped_by},
+                         {"ledger", ledger_object(ended.ledger)}};
+  fmt::print("{}\n", json::serialize(all));
+}
+
+void print_words(const run_outcome& ended) {
+  if (ended.best.id == no_candidate) {
+    fmt::print("no candidate was confirmed; {} evaluations, {} valid; stopped by {}\n",
+               ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
+  } else {
+    fmt::print(
+        "best: candidate {}, {:.2f}x [{:.2f}, {:.2f}] over {}; {} evaluations, {} valid; stopped by {}\n",
+        ended.best.id, ended.best.speedup, ended.best.speedup_interval.low, ended.best.speedup_interval.high,
+        ended.baseline.empty() ? "the baseline" : ended.baseline, ended.ledger.evaluations,
+        ended.ledger.valid, ended.stopped_by);
+    if (!ended.best_file.empty()) fmt::print("source: {}\n", ended.best_file);
+  }
+  fmt::print("run: {}\n", ended.directory);
+}
+
+}  // namespace
+
+void print_outcome(const run_outcome& ended, invocation& shared, const std::string& note) {
+  if (shared.json) {
+    print_json(ended);
+  } else {
+    if (!note.empty()) fmt::print("{}\n", note);
+    print_words(ended);
+  }
+  if (ended.interrupted) shared.exit_code = 130;
+}
+
+}  // namespace kevo::cli

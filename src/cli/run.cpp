@@ -1,0 +1,83 @@
+// kevo run: a config to its end, or a recorded run replayed.
+
+#include "src/run/run.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "src/cli/command.hpp"
+#include "src/cli/outcome.hpp"
+#include "src/run/run_plan.hpp"
+
+namespace kevo::cli {
+namespace {
+
+struct options {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string replay;
+  bool print_config = false;
+  bool plain = false;
+};
+
+void print_config(const options& given) {
+  fmt::print("{}\n", plan_run(load_config(given.config, given.overrides), {}, true).resolved_config);
+}
+
+void replay(const options& given, invocation& shared) {
+  const replay_outcome result = replay_run(given.replay);
+  if (result.divergence) {
+    throw error(error_code::input, "the replay diverges: " + *result.divergence, {given.replay},
+                "the config, kevo or a plug-in decides otherwise than when this was recorded");
+  }
+  print_outcome(result.run, shared,
+                fmt::format("replayed {} events: every decision was the same", result.events));
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, invocation& shared) {
+  auto* verb = program.add_subcommand("run", "Evolve the kernels of a config");
+  auto given = std::make_shared<options>();
+  verb->add_option("config", given->config, "Evolution config (YAML)");
+  verb->add_option("--set", given->overrides, "Override a key: --set section.key=value")
+      ->allow_extra_args(false);
+  verb->add_option("--replay", given->replay, "Recompute the decisions of a recorded run from its journal");
+  verb->add_flag("--print-config", given->print_config,
+                 "Print the whole config, with every default, and stop");
+  verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
+  add_json_flag(*verb, shared);
+  verb->callback([given, &shared] {
+    if (given->config.empty() == given->replay.empty()) {
+      throw error(error_code::usage, "give a config, or --replay and the folder of a run", {},
+                  "kevo run configs/quickstart.yaml");
+    }
+    if (given->print_config) return print_config(*given);
+    if (!given->replay.empty()) return replay(*given, shared);
+    const auto display = shared.json    ? display_mode::quiet
+                         : given->plain ? display_mode::plain
+                                        : display_mode::automatic;
+    const run_outcome ended =
+        start_run({.config_path = given->config, .overrides = given->overrides, .display = display});
+    print_outcome(ended, shared);
+  });
+}
+
+void add_resume(CLI::App& program, invocation& shared) {
+  auto* verb = program.add_subcommand("resume", "Go on with a run that was stopped or killed");
+  auto given = std::make_shared<options>();
+  verb->add_option("run", given->config, "Folder of the run")->required();
+  verb->add_option("--set", given->overrides, "Change the budget: --set stop.evaluations=1000")
+      ->allow_extra_args(false);
+  verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
+  add_json_flag(*verb, shared);
+  verb->callback([given, &shared] {
+    const auto display = shared.json    ? display_mode::quiet
+                         : given->plain ? display_mode::plain
+                                        : display_mode::automatic;
+    print_outcome(resume_run({.directory = given->config, .overrides = given->overrides, .display = display}),
+                  shared);
+  });
+}
+
+}  // namespace kevo::cli

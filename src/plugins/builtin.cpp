@@ -1,0 +1,16 @@
+#include "src/plugins/builtin.hpp"
+
+namespace kevo {
+
+registry builtin_plugins() {
+  registry all;
+  register_selectors(all);
+  register_archives(all);
+  register_portfolios(all);
+  register_stop_rules(all);
+  register_operators(all);
+  register_fitness(all);
+  return all;
+}
+
+}  // namespace kevo

@@ -1,0 +1,18 @@
+#pragma once
+// The plug-ins that kevo ships, by the names that configs use.
+
+#include <kevo/registry.hpp>
+
+namespace kevo {
+
+/// A registry with everything shipped.
+registry builtin_plugins();
+
+void register_selectors(registry& all);
+void register_archives(registry& all);
+void register_portfolios(registry& all);
+void register_stop_rules(registry& all);
+void register_operators(registry& all);
+void register_fitness(registry& all);
+
+}  // namespace kevo

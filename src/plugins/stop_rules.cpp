@@ -1,0 +1,95 @@
+// Stop rules by name: `{evaluations: 400}`, `{any: [{...}, {...}]}`.
+
+#include <kevo/stop/all_of.hpp>
+#include <kevo/stop/any_of.hpp>
+#include <kevo/stop/device_seconds.hpp>
+#include <kevo/stop/evaluations.hpp>
+#include <kevo/stop/money.hpp>
+#include <kevo/stop/proposals.hpp>
+#include <kevo/stop/seconds.hpp>
+#include <kevo/stop/sol_fraction.hpp>
+#include <kevo/stop/stall.hpp>
+#include <kevo/stop/target_speedup.hpp>
+#include <kevo/stop/tokens.hpp>
+
+#include "src/plugins/builtin.hpp"
+
+namespace kevo {
+namespace {
+
+/// A rule with a counted limit.
+template <class Rule>
+void add_count(registry& all, const char* name, const char* unit, const char* doc) {
+  all.stop_rules.add(
+      name,
+      [=](settings& from, const build_context&) {
+        Rule rule;
+        rule.limit =
+            static_cast<decltype(rule.limit)>(from.integer(name, {.min = 1, .unit = unit, .doc = doc}));
+        return any_stop_rule(rule);
+      },
+      doc);
+}
+
+/// A rule with a measured limit.
+template <class Rule>
+void add_amount(registry& all, const char* name, const char* unit, const char* doc) {
+  all.stop_rules.add(
+      name,
+      [=](settings& from, const build_context&) {
+        Rule rule;
+        rule.limit = from.real(name, {.above = 0.0, .unit = unit, .doc = doc});
+        return any_stop_rule(rule);
+      },
+      doc);
+}
+
+std::vector<any_stop_rule> rules_in(settings& from, const char* key, const build_context& context) {
+  std::vector<any_stop_rule> rules;
+  for (settings& one : from.children(key, true, "stop rules")) {
+    rules.push_back(context.plugins->make_stop_rule(one, context));
+  }
+  if (rules.empty() && !from.probing())
+    from.fail(key, "needs at least one rule", "for instance [{evaluations: 400}]");
+  return rules;
+}
+
+}  // namespace
+
+void register_stop_rules(registry& all) {
+  add_count<stop::evaluations>(all, "evaluations", "evaluations",
+                               "finished evaluations, confirmations not counted");
+  add_count<stop::proposals>(all, "proposals", "proposals", "programs that operators proposed");
+  add_count<stop::stall>(all, "stall", "evaluations", "evaluations since the best score last rose");
+  add_count<stop::tokens>(all, "tokens", "tokens", "tokens that models read and wrote");
+  add_amount<stop::seconds>(all, "seconds", "s", "wall time of the run, over all its sessions");
+  add_amount<stop::device_seconds>(all, "device_seconds", "s", "time the measuring lock was held");
+  add_amount<stop::money>(all, "money", "money",
+                          "what models cost, in the currency of the configured prices");
+  add_amount<stop::sol_fraction>(all, "sol_fraction", "",
+                                 "share of the speed of light that the champion reached");
+  all.stop_rules.add(
+      "target_speedup",
+      [](settings& from, const build_context&) {
+        stop::target_speedup rule;
+        rule.limit = from.real("target_speedup",
+                               {.above = 0.0, .unit = "x", .doc = "confirmed speedup of the champion"});
+        rule.certain = from.boolean("certain", {.def = true, .doc = "its whole interval must lie above"});
+        return any_stop_rule(rule);
+      },
+      "confirmed speedup of the champion");
+  all.stop_rules.add(
+      "any",
+      [](settings& from, const build_context& context) {
+        return any_stop_rule(stop::any_of{rules_in(from, "any", context)});
+      },
+      "as soon as one of the rules does");
+  all.stop_rules.add(
+      "all",
+      [](settings& from, const build_context& context) {
+        return any_stop_rule(stop::all_of{rules_in(from, "all", context)});
+      },
+      "once every one of the rules does");
+}
+
+}  // namespace kevo

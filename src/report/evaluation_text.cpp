@@ -1,0 +1,61 @@
+#include "src/report/evaluation_text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "src/report/format.hpp"
+
+namespace kevo {
+namespace {
+
+std::string sizes(const workload_result& w) {
+  std::string text;
+  for (const auto& [name, value] : w.axes)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+std::string workload_rows(const evaluation& e) {
+  std::size_t width = 8;
+  for (const auto& w : e.workloads)
+    width = std::max(width, w.uuid.size() + 2 + (w.hidden ? 0 : sizes(w).size()));
+  std::string text = fmt::format("  {:{}} {:>10} {:>12} {:>12} {:>9} {:>5}\n", "workload", width, "outcome",
+                                 "time", "baseline", "speedup", "SOL");
+  for (const auto& w : e.workloads) {
+    const std::string name = w.hidden ? w.uuid + "  hidden" : w.uuid + "  " + sizes(w);
+    const bool timed = w.time_ns > 0 && !w.hidden;
+    text += fmt::format("  {:{}} {:>10} {:>12} {:>12} {:>9} {:>5}\n", name, width, to_string(w.outcome),
+                        timed ? format::time(w.time_ns, false) : "",
+                        timed ? format::time(w.baseline_ns, false) : "",
+                        timed ? fmt::format("{:.2f}x", w.speedup) : "",
+                        timed && w.sol_fraction > 0 ? fmt::format("{:.0f}%", 100 * w.sol_fraction) : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const evaluation& e, const std::string& task_name) {
+  std::string text = fmt::format("{}: {}", task_name, to_string(e.outcome));
+  if (e.valid() && e.speedup > 0) {
+    text += fmt::format(", {:.3f}x [{:.3f}, {:.3f}] over {}", e.speedup, e.speedup_interval.low,
+                        e.speedup_interval.high, e.baseline.empty() ? "the baseline" : e.baseline);
+  }
+  text += '\n';
+  for (const auto& [name, speedup] : e.other_speedups)
+    text += fmt::format("  {:.3f}x over {}\n", speedup, name);
+  if (!e.workloads.empty()) text += workload_rows(e);
+  for (const auto& reason : e.reasons) text += fmt::format("  because: {}\n", format::one_line(reason));
+  if (!e.measures.empty()) {
+    text += "  measures:";
+    for (const auto& [name, value] : e.measures) text += fmt::format(" {}={:g}", name, value);
+    text += '\n';
+  }
+  if (!e.feedback.empty()) text += e.feedback + (e.feedback.back() == '\n' ? "" : "\n");
+  text += fmt::format("  took {:.2f} s, {:.2f} s of it measuring, on {}\n", e.cost.wall_s, e.cost.device_s,
+                      e.device.empty() ? "this machine" : e.device);
+  return text;
+}
+
+}  // namespace kevo

@@ -1,0 +1,48 @@
+#include "src/run/best_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <kevo/error.hpp>
+
+namespace kevo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A reader sees the old text or the new, never half of one.
+void replace_file(const fs::path& path, const std::string& text) {
+  const fs::path fresh = path.string() + ".new";
+  {
+    std::ofstream out(fresh, std::ios::binary);
+    out << text;
+    out.flush();
+    if (!out) {
+      throw error(error_code::environment, "cannot write the best program", {fresh.string()},
+                  "free some disk space; the journal has it: kevo show RUN ID --source");
+    }
+  }
+  std::error_code failed;
+  fs::rename(fresh, path, failed);
+  if (failed)
+    throw error(error_code::environment, "cannot write the best program: " + failed.message(),
+                {path.string()});
+}
+
+}  // namespace
+
+std::string write_best_file(const std::string& directory, const program& best) {
+  const fs::path folder(directory);
+  const fs::path main = folder / ("best" + fs::path(best.files.front().path).extension().string());
+  replace_file(main, best.files.front().text);
+  for (std::size_t i = 1; i < best.files.size(); ++i) {
+    const fs::path path =
+        folder / "best_files" / fs::path(best.files[i].path).relative_path().lexically_normal();
+    fs::create_directories(path.parent_path());
+    replace_file(path, best.files[i].text);
+  }
+  return main.string();
+}
+
+}  // namespace kevo

@@ -1,0 +1,251 @@
+#include "src/run/run.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kevo/version.hpp>
+
+#include "src/config/overrides.hpp"
+#include "src/config/text_file.hpp"
+#include "src/config/yaml.hpp"
+#include "src/journal/journal.hpp"
+#include "src/run/best_file.hpp"
+#include "src/run/driver.hpp"
+#include "src/run/interrupts.hpp"
+#include "src/run/replay.hpp"
+#include "src/run/run_plan.hpp"
+
+namespace kevo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder itself, or with the first number that is free: starting twice is no mistake.
+std::string free_folder(const std::string& wanted) {
+  std::string folder = wanted;
+  for (int n = 2; journal::exists(folder); ++n) folder = fmt::format("{}-{}", wanted, n);
+  return folder;
+}
+
+std::vector<std::string> names_of(const std::vector<any_variation>& operators) {
+  std::vector<std::string> names;
+  for (const auto& op : operators) names.push_back(op.name());
+  return names;
+}
+
+journal_header header_of(const run_plan& plan, const config_source& config, const std::string& config_path) {
+  return {.run_name = plan.name,
+          .kevo_version = fmt::format("{}.{}.{}", KEVO_VERSION_MAJOR, KEVO_VERSION_MINOR, KEVO_VERSION_PATCH),
+          .config_yaml = plan.resolved_config,
+          .config_path = fs::absolute(config_path).string(),
+          .task_path = fs::absolute(plan.task_path).string(),
+          .task_json_or_text = read_text_file(plan.task_path),
+          .task_id = to_string(id_of(*plan.task)),
+          .seed = plan.seed,
+          .operators = names_of(plan.parts.operators),
+          .more = {{"config_directory", fs::absolute(config.directory).string()},
+                   {"fitness", plan.fitness.describe()}}};
+}
+
+/// One session: a search with its journal and display attached, driven to its end.
+class session {
+ public:
+  session(run_plan plan, journal record, display_mode mode)
+      : plan_(std::move(plan)), record_(std::move(record)), names_(names_of(plan_.parts.operators)) {
+    plan_.parts.store = record_.store();
+    baseline_ = plan_.task->baselines.empty() ? "" : plan_.task->baselines.front().name;
+    display_ = make_display(mode, {.run = plan_.name,
+                                   .folder = record_.directory(),
+                                   .task = plan_.task->name,
+                                   .device = plan_.fitness.describe(),
+                                   .baseline = baseline_,
+                                   .seed = std::to_string(plan_.seed)});
+    engine_ = std::make_unique<search>(std::move(plan_.parts), plan_.search);
+  }
+
+  run_outcome begin() {
+    listen();
+    for (const program& seed : plan_.task->seeds) engine_->add_seed(seed, 0);
+    return drive_on({}, 0);
+  }
+
+  /// After a kill or a stop: the past is fed back, then the search goes on under `rule`.
+  run_outcome go_on(any_stop_rule rule) {
+    replay_report past = replay(*engine_, [this](const auto& each) { record_.for_each_event(each); },
+                                engine_->store().program_of, {.recompute_variations = false});
+    if (past.divergence) {
+      throw error(error_code::input,
+                  "this run cannot be resumed: its past is decided differently now; " + *past.divergence,
+                  {record_.directory()}, "use the version of kevo and of the plug-ins that recorded it");
+    }
+    listen();
+    engine_->resume(std::move(rule), "resumed", past.last_time_s);
+    return drive_on(std::move(past.unfinished), past.last_time_s);
+  }
+
+ private:
+  void listen() {
+    engine_->attach(any_sink(record_));
+    engine_->attach(any_sink(display_));
+  }
+
+  run_outcome drive_on(std::vector<job> unfinished, double offset_s) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto clock_s = [began, offset_s] {
+      return offset_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    };
+    interrupts user;
+    const auto between = [&](bool idle) {
+      user.poll();
+      if (idle) {
+        record_.commit();
+        write_best();
+      } else {
+        record_.commit_if_due();
+      }
+    };
+    try {
+      drive(*engine_, plan_.fitness, std::move(unfinished),
+            {.variations = plan_.variations,
+             .evaluations = plan_.builds,
+             .clock_s = clock_s,
+             .between = between,
+             .refresh = [&](const search&, driver_load load) { refresh(clock_s(), load, user); },
+             .wind_down = user.wind_down(),
+             .at_once = user.at_once()});
+    } catch (...) {
+      display_.close();
+      save_what_can_be();
+      throw;
+    }
+    record_.append_ledger(engine_->progress(clock_s()).ledger);
+    record_.commit();
+    write_best();
+    display_.close();
+    record_.close();
+    return outcome(clock_s(), user);
+  }
+
+  /// The first error is what the user must hear of.
+  void save_what_can_be() noexcept {
+    try {
+      record_.commit();
+      write_best();
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+
+  void refresh(double now_s, driver_load load, const interrupts& user) {
+    run_status now;
+    now.progress = engine_->progress(now_s);
+    now.operator_names = names_;
+    now.credits = engine_->credits();
+    now.varying = load.varying;
+    now.building = load.evaluating;
+    now.budget_used = engine_->budget_used(now_s);
+    now.archive = &engine_->archive();
+    now.elapsed_s = now_s;
+    now.stopping = user.wind_down().stop_requested();
+    display_.refresh(now);
+  }
+
+  void write_best() {
+    if (engine_->best().id == no_candidate || engine_->best().id == written_) return;
+    best_file_ = write_best_file(record_.directory(), *engine_->snapshot(engine_->best().id).program);
+    written_ = engine_->best().id;
+  }
+
+  run_outcome outcome(double now_s, const interrupts& user) const {
+    return {.directory = record_.directory(),
+            .best = engine_->best(),
+            .best_file = best_file_,
+            .stopped_by = engine_->stopped().value_or("interrupted"),
+            .ledger = engine_->progress(now_s).ledger,
+            .interrupted = user.wind_down().stop_requested(),
+            .baseline = baseline_};
+  }
+
+  run_plan plan_;
+  journal record_;
+  std::vector<std::string> names_;
+  std::string baseline_;
+  any_display display_;
+  std::unique_ptr<search> engine_;
+  candidate_id written_ = no_candidate;
+  std::string best_file_;
+};
+
+/// The config that a run was started with, as its journal keeps it.
+config_source recorded_config(const journal& record) {
+  const auto it = record.header().more.find("config_directory");
+  return {.tree = parse_yaml(record.header().config_yaml, record.directory() + "/journal.sqlite: config"),
+          .directory = it == record.header().more.end() ? "." : it->second};
+}
+
+void require_same_task(const journal& record, const run_plan& plan) {
+  if (record.header().task_id == to_string(id_of(*plan.task))) return;
+  throw error(error_code::input, "the task changed since this run began", {plan.task_path},
+              "restore the task file, or start a new run");
+}
+
+}  // namespace
+
+run_outcome start_run(const run_request& request) {
+  const config_source config = load_config(request.config_path, request.overrides);
+  // The folder is known only after decoding, and the fitness function wants it: decode the cheap part first.
+  const std::string folder = free_folder(plan_run(config, {}, false).output);
+  run_plan plan = plan_run(config, folder, true);
+  journal record = journal::create(folder, header_of(plan, config, request.config_path));
+  return session(std::move(plan), std::move(record), request.display).begin();
+}
+
+run_outcome resume_run(const resume_request& request) {
+  journal record = journal::open(request.directory);
+  config_source config = recorded_config(record);
+  const run_plan past = plan_run(config, {}, false);
+  require_same_task(record, past);
+  for (const auto& assignment : request.overrides) {
+    if (assignment.rfind("stop", 0) != 0 && assignment.rfind("run.parallel", 0) != 0) {
+      throw error(error_code::usage,
+                  "resume can change stop and run.parallel alone, not '" + assignment + "'", {},
+                  "other changes need a new run");
+    }
+    apply_override(config.tree, assignment);
+  }
+  run_plan plan = plan_run(config, request.directory, true);
+  any_stop_rule rule = plan.parts.stop;
+  plan.parts.stop = past.parts.stop;
+  plan.search.proposals_ahead = past.search.proposals_ahead;
+  return session(std::move(plan), std::move(record), request.display).go_on(std::move(rule));
+}
+
+replay_outcome replay_run(const std::string& directory) {
+  const journal record = journal::open_read_only(directory);
+  run_plan plan = plan_run(recorded_config(record), {}, false);
+  require_same_task(record, plan);
+  // Programs come from the record; what the replay itself puts goes to memory, for nothing is written here.
+  candidate_store memory = memory_store();
+  const auto recorded_program = record.store().program_of;
+  memory.program_of = [own = memory.program_of, recorded_program](const content_id& id) {
+    auto found = own(id);
+    return found ? found : recorded_program(id);
+  };
+  plan.parts.store = memory;
+  search engine(std::move(plan.parts), plan.search);
+  replay_report report = replay(
+      engine, [&](const auto& each) { record.for_each_event(each); }, memory.program_of);
+  replay_outcome result{.events = report.events, .divergence = std::move(report.divergence)};
+  result.run = {.directory = directory,
+                .best = engine.best(),
+                .stopped_by = engine.stopped().value_or(""),
+                .ledger = engine.progress(report.last_time_s).ledger,
+                .baseline = plan.task->baselines.empty() ? "" : plan.task->baselines.front().name};
+  return result;
+}
+
+}  // namespace kevo

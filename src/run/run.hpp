@@ -1,0 +1,54 @@
+#pragma once
+// A whole run from a config to its end: journal, display, threads, best file, report.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kevo/ledger.hpp>
+#include <kevo/search.hpp>
+
+#include "src/display/display.hpp"
+
+namespace kevo {
+
+struct run_request {
+  std::string config_path;
+  std::vector<std::string> overrides;  ///< "section.key=value"
+  display_mode display = display_mode::automatic;
+};
+
+struct resume_request {
+  std::string directory;
+  std::vector<std::string> overrides;  ///< of `stop` and `run.parallel` alone: the rest would change the past
+  display_mode display = display_mode::automatic;
+};
+
+/// How a run, or a session of it, ended.
+struct run_outcome {
+  std::string directory;
+  champion best;
+  std::string best_file;  ///< empty if there is no champion
+  std::string stopped_by;
+  kevo::ledger ledger;
+  bool interrupted = false;
+  std::string baseline;
+};
+
+/// Runs a config to its end. Throws kevo::error; whatever was evaluated before is in the journal.
+run_outcome start_run(const run_request& request);
+
+/// Goes on where a run was stopped or killed.
+run_outcome resume_run(const resume_request& request);
+
+struct replay_outcome {
+  run_outcome run;
+  std::uint64_t events = 0;
+  std::optional<std::string> divergence;
+};
+
+/// Feeds a recorded run back and recomputes every decision; writes nothing.
+replay_outcome replay_run(const std::string& directory);
+
+}  // namespace kevo

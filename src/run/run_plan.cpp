@@ -1,0 +1,111 @@
+#include "src/run/run_plan.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "src/config/overrides.hpp"
+#include "src/config/text_file.hpp"
+#include "src/config/yaml.hpp"
+#include "src/plugins/builtin.hpp"
+#include "src/plugins/load.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string beside(const std::string& directory, const std::string& path) {
+  return fs::path(path).is_absolute() ? path : (fs::path(directory) / path).lexically_normal().string();
+}
+
+void decode_run(settings& root, run_plan& plan) {
+  settings run = root.child_or_empty("run", "the run itself");
+  plan.name = run.text("name", {.def = "run", .doc = "name of the run"});
+  plan.seed = static_cast<std::uint64_t>(
+      run.integer("seed", {.def = 1, .min = 0, .doc = "seed of every random decision of the search"}));
+  plan.output = run.text(
+      "output",
+      {.def = "runs/" + plan.name, .doc = "folder of the run; if it holds a run already, a number is added"});
+  settings parallel = run.child_or_empty("parallel", "how much is done at once");
+  plan.variations = static_cast<std::size_t>(parallel.integer(
+      "variations",
+      {.def = 2, .min = 1, .max = 4096, .unit = "operators", .doc = "operators that may work at once"}));
+  plan.builds = static_cast<std::size_t>(
+      parallel.integer("builds", {.def = 2,
+                                  .min = 1,
+                                  .max = 4096,
+                                  .unit = "evaluations",
+                                  .doc = "evaluations at once: they build in parallel and measure in turn"}));
+  plan.search.seed = plan.seed;
+  plan.search.proposals_ahead = static_cast<std::size_t>(parallel.integer(
+      "proposals_ahead", {.def = 4,
+                          .min = 1,
+                          .max = 1'000'000,
+                          .unit = "candidates",
+                          .doc = "candidates that may wait for an evaluation before variation pauses"}));
+}
+
+std::vector<any_variation> decode_operators(settings& vary, const registry& plugins,
+                                            const build_context& context) {
+  std::vector<any_variation> operators;
+  for (settings& one : vary.children("operators", true, "the operators; type names the plug-in")) {
+    operators.push_back(plugins.operators.make(one, context));
+  }
+  if (operators.empty())
+    vary.fail("operators", "a search needs at least one operator", "for instance [{type: tune}]");
+  return operators;
+}
+
+}  // namespace
+
+config_source load_config(const std::string& path, const std::vector<std::string>& overrides) {
+  config_source source{.tree = load_yaml(path), .directory = fs::path(path).parent_path().string()};
+  if (source.directory.empty()) source.directory = ".";
+  for (const auto& assignment : overrides) apply_override(source.tree, assignment);
+  return source;
+}
+
+run_plan plan_run(const config_source& config, const std::string& run_directory, bool with_fitness) {
+  registry plugins = builtin_plugins();
+  settings root(config.tree);
+  run_plan plan;
+  decode_run(root, plan);
+  plan.task_path = beside(config.directory, root.text("task", {.doc = "task file, relative to this config"}));
+  for (const auto& path : root.texts("plugins", {.doc = "shared objects that register further plug-ins"},
+                                     std::vector<std::string>{})) {
+    load_plugin(beside(config.directory, path), plugins, root.place("plugins"));
+  }
+  if (!fs::exists(plan.task_path))
+    root.fail("task", "there is no file '" + plan.task_path + "'", "paths are relative to the config file");
+  plan.task = std::make_shared<const task>(load_task(plan.task_path));
+  plan.parts.task = plan.task;
+
+  const build_context context{.task = plan.task,
+                              .directory = config.directory,
+                              .run_directory = run_directory,
+                              .seed = plan.seed,
+                              .builds = plan.builds,
+                              .plugins = &plugins};
+  if (with_fitness) {
+    settings fitness = root.child("fitness", "how candidates are evaluated");
+    plan.fitness = plugins.fitness.make(fitness, context, "backend");
+  } else {
+    root.raw("fitness");  // whatever it says was right when the run began
+  }
+  settings archive = root.child("archive", "which elites are kept");
+  plan.parts.archive = plugins.archives.make(archive, context);
+  settings select = root.child("select", "how parents are chosen");
+  plan.parts.select = plugins.selectors.make(select, context);
+  settings vary = root.child("vary", "how candidates are changed");
+  settings portfolio = vary.child_or_empty("portfolio", "which operator gets the next turn");
+  plan.parts.portfolio = plugins.portfolios.make(portfolio, context, "type", "ucb1");
+  plan.parts.operators = decode_operators(vary, plugins, context);
+  settings stop = root.child("stop", "when it is enough");
+  plan.parts.stop = plugins.make_stop_rule(stop, context);
+  root.finish();
+  plan.resolved_config = dump_yaml(root.resolved());
+  return plan;
+}
+
+}  // namespace kevo
