@@ -37,7 +37,7 @@ struct pen {
   std::string safe(std::string_view text) const { return format::one_line(text, !unicode); }
   std::string speedup(double value) const { return format::speedup(value, unicode); }
 
-  /// A bar of `width` columns, `share` of it full; eighths of a column where the terminal can.
+  /// A bar of `width` columns, `share` of it full; in halves of a column where the terminal can.
   line bar(double share, std::size_t width, tone full) const {
     share = std::clamp(std::isfinite(share) ? share : 0.0, 0.0, 1.0);
     line result;
@@ -46,14 +46,12 @@ struct pen {
       result.add(std::string(n, '#'), full).add(std::string(width - n, '.'), tone::faint);
       return result;
     }
-    static constexpr std::array<std::string_view, 8> parts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    const auto eighths = static_cast<std::size_t>(std::lround(share * static_cast<double>(width * 8)));
-    std::string text;
-    for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
-    text += parts[eighths % 8];
+    const auto halves = static_cast<std::size_t>(std::lround(share * static_cast<double>(width * 2)));
+    std::string text, rest;
+    for (std::size_t i = 0; i < halves / 2; ++i) text += "━";
+    if (halves % 2 == 1) text += "╸";
     result.add(text, full);
-    std::string rest;
-    for (std::size_t i = result.width(); i < width; ++i) rest += "·";
+    for (std::size_t i = result.width(); i < width; ++i) rest += "─";
     result.add(rest, tone::faint);
     return result;
   }
@@ -237,7 +235,7 @@ block search_block(const display_state& s, const pen& with, std::size_t width) {
   line evaluations;
   evaluations.add("evaluations ", tone::faint).add(format::count(s.evaluations), tone::strong);
   if (const double rate = s.rate(); rate > 0)
-    evaluations.add("  ").add(format::number(rate)).add(" /s", tone::faint);
+    evaluations.add("  ").add(fmt::format("{:.{}f}", rate, rate < 99.95 ? 1 : 0)).add(" /s", tone::faint);
   if (book.confirmations > 0)
     evaluations.add("  ").add(format::count(book.confirmations)).add(" confirmations", tone::faint);
   result.push_back(std::move(evaluations));
@@ -256,9 +254,9 @@ block search_block(const display_state& s, const pen& with, std::size_t width) {
       if (!first) now.add("  ");
       now.add(std::to_string(n), n > 0 ? tone::strong : tone::faint).add(" ").add(word, tone::faint);
     };
-    part(s.status.varying, "varying", true);
-    part(s.status.building, "building", false);
-    part(s.status.measuring, "measuring", false);
+    part(s.status.varying, "vary", true);
+    part(s.status.building, "build", false);
+    part(s.status.measuring, "measure", false);
   }
   result.push_back(std::move(now));
   if (book.variation.tokens_in + book.variation.tokens_out > 0) {

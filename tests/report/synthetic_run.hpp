@@ -29,7 +29,8 @@ struct run {
   kevo::interval best_interval;
   double time_s = 0;
   std::size_t candidates = 0;
-  kevo::any_archive archive;  ///< as it ended
+  kevo::any_archive archive;                   ///< as it ended
+  const kevo::any_archive* growing = nullptr;  ///< as it is while events are heard
   std::vector<kevo::operator_credit> credits;
 };
 
@@ -167,6 +168,8 @@ inline run make(std::size_t evaluations, std::uint64_t seed = 1,
     r.best = engine->best().speedup;
     r.best_interval = engine->best().speedup_interval;
     r.candidates = engine->population().size();
+    r.growing = &engine->archive();
+    r.credits = engine->credits();
     if (hear) hear(r, e);
   }})};
   kevo::search search(parts, {.seed = seed});
@@ -199,6 +202,7 @@ inline run make(std::size_t evaluations, std::uint64_t seed = 1,
   kevo::run_to_end(search, kevo::any_fitness(fitness{judge}), clock);
   r.archive = search.archive();
   r.credits = search.credits();
+  r.growing = nullptr;
   r.ledger = search.progress(r.time_s).ledger;
   return r;
 }
