@@ -112,6 +112,42 @@ void selector_at(benchmark::State& state, Selector policy) {
   state.counters["elites"] = static_cast<double>(world.kept.size());
 }
 
+/// A policy with a memory that has seen a whole search of n candidates: one pick and one observation. A tenth
+/// of the children fail, and they are worth what their parents are, give or take.
+template <class Selector>
+void learning_selector_at(benchmark::State& state, const Selector& policy) {
+  const auto n = static_cast<std::size_t>(state.range(0));
+  bookkeeping world(kevo::grid(two_axes(64)), policy);
+  const auto step = [&world] {
+    const kevo::selection chosen =
+        world.select.select({world.all, world.kept, world.relatives}, world.random);
+    kevo::observation seen;
+    seen.candidate = chosen.parents.front();
+    seen.score = world.all.row(seen.candidate).score;
+    const double base = seen.score > 0 ? seen.score : 1;
+    if (!chosen.reevaluate) {
+      seen.candidate = world.graph.add({world.random(), world.random()}, 0, chosen.parents);
+      world.all.add(0, chosen.parents);
+      const bool valid = world.random.chance(0.9);
+      seen.score = valid ? base * std::exp(0.1 * world.random.normal() - 0.02 * std::log(base)) : 0;
+    }
+    seen.parents = world.graph.parents(seen.candidate);
+    seen.outcome = seen.score > 0 ? kevo::outcome::valid : kevo::outcome::incorrect;
+    world.all.evaluate(seen.candidate, seen.outcome, seen.score);
+    const std::array<double, 2> measures = {64 * std::exp2(10 * world.random.uniform()),
+                                            world.random.uniform()};
+    if (seen.score > 0) seen.archived = world.kept.add({seen.candidate, seen.score, measures});
+    world.select.observe(seen);
+  };
+  kevo::observation first;
+  first.candidate = 0;
+  first.outcome = kevo::outcome::valid;
+  first.score = world.all.row(0).score;
+  world.select.observe(first);
+  while (world.all.size() < n) step();
+  for (auto _ : state) step();
+}
+
 /// Offers of new candidates to an archive that has seen n.
 template <class Make>
 void archive_at(benchmark::State& state, Make make) {
@@ -240,6 +276,11 @@ void sizes(benchmark::internal::Benchmark* b) {
   b->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMicrosecond);
 }
 
+/// For benchmarks that are slow to prepare: prepared once, not once a trial.
+void long_sizes(benchmark::internal::Benchmark* b) {
+  b->Apply(sizes)->Iterations(50000);
+}
+
 const auto small_grid = [] {
   return std::make_unique<bookkeeping>(kevo::grid(two_axes(64)), kevo::power_law{});
 };
@@ -268,6 +309,24 @@ BENCHMARK_CAPTURE(selector_at, fitness_proportional, kevo::fitness_proportional{
 BENCHMARK_CAPTURE(selector_at, roulette_population, kevo::fitness_proportional{.from = everyone})
     ->Apply(sizes);
 
+BENCHMARK_CAPTURE(selector_at, uniform, kevo::uniform{})->Apply(sizes);
+BENCHMARK_CAPTURE(selector_at, weighted, kevo::weighted{})->Apply(sizes);
+BENCHMARK_CAPTURE(selector_at, weighted_population, kevo::weighted{.from = everyone})->Apply(sizes);
+BENCHMARK_CAPTURE(learning_selector_at, curiosity, kevo::curiosity{})->Apply(long_sizes);
+BENCHMARK_CAPTURE(learning_selector_at, lineage, kevo::lineage{})->Apply(long_sizes);
+BENCHMARK_CAPTURE(learning_selector_at, adaptive_intensity, kevo::adaptive_intensity{})->Apply(long_sizes);
+BENCHMARK_CAPTURE(learning_selector_at, bucket_softmax, kevo::bucket_softmax{})->Apply(long_sizes);
+BENCHMARK_CAPTURE(learning_selector_at, priority_queue, kevo::priority_queue{})->Apply(long_sizes);
+BENCHMARK_CAPTURE(learning_selector_at, island_mix, kevo::island_mix{})->Apply(long_sizes);
+BENCHMARK_CAPTURE(learning_selector_at, uct, kevo::uct{})->Apply(long_sizes);
+BENCHMARK_CAPTURE(learning_selector_at, uct_widening,
+                  [] {
+                    kevo::uct policy;
+                    policy.widening = 0.5;
+                    return policy;
+                  }())
+    ->Apply(long_sizes);
+
 BENCHMARK_CAPTURE(archive_at, top_100, [](std::size_t) { return kevo::top_k(100); })->Apply(sizes);
 BENCHMARK_CAPTURE(archive_at, top_n, [](std::size_t n) { return kevo::top_k(n); })->Apply(sizes);
 BENCHMARK_CAPTURE(archive_at, grid_4096, [](std::size_t) { return kevo::grid(two_axes(64)); })->Apply(sizes);
@@ -277,6 +336,9 @@ BENCHMARK_CAPTURE(archive_at, grid_100M_hashed, [](std::size_t) {
 })->Apply(sizes);
 
 BENCHMARK_CAPTURE(portfolio_turn, ucb1, kevo::ucb1{})->Arg(3)->Arg(30);
+BENCHMARK_CAPTURE(portfolio_turn, thompson, kevo::thompson{})->Arg(3)->Arg(30);
+BENCHMARK_CAPTURE(portfolio_turn, exp3, kevo::exp3{})->Arg(3)->Arg(30);
+BENCHMARK_CAPTURE(portfolio_turn, adaptive_pursuit, kevo::adaptive_pursuit{})->Arg(3)->Arg(30);
 BENCHMARK_CAPTURE(portfolio_turn, uniform, kevo::uniform_portfolio{})->Arg(3)->Arg(30);
 
 }  // namespace

@@ -55,7 +55,8 @@ struct elite {
 /// `add` offers a valid candidate; `update` changes the score of one after a re-evaluation (offers it if it
 /// is not kept); `remove` takes one out after an audit; `sample` draws one uniformly; `at(i)`, i < size(),
 /// iterates in an order that is deterministic but otherwise free. Optional: `measures()` names the
-/// descriptors it bins by, `cells()` how many niches there are, `describe(elite)` what a niche means;
+/// descriptors it bins by, `cells()` how many niches there are, `describe(elite)` what a niche means,
+/// `contains(id)` whether a candidate is kept (without it `any_archive` looks at all);
 /// `nth_best(rank)`, `total_score()` and `at_mass(mass)`, all three or none, answer as population's do for
 /// the selectors that draw elites by rank or score (without them `any_archive` sorts anew after every
 /// change).
@@ -85,6 +86,8 @@ class any_archive {
   std::optional<elite> sample(rng& random) const { return object_->sample(random); }
   std::size_t size() const { return object_->size(); }
   elite at(std::size_t i) const { return object_->at(i); }
+  /// Whether a candidate is kept.
+  bool contains(candidate_id id) const { return object_->contains(id); }
   /// The elite of a rank < size(), 0 the best; equal scores: the older one first.
   candidate_id nth_best(std::size_t rank) const { return object_->nth_best(rank); }
   /// Sum of the positive scores of all elites.
@@ -118,6 +121,7 @@ class any_archive {
     virtual std::optional<elite> sample(rng& random) const = 0;
     virtual std::size_t size() const = 0;
     virtual elite at(std::size_t i) const = 0;
+    virtual bool contains(candidate_id id) const = 0;
     virtual candidate_id nth_best(std::size_t rank) const = 0;
     virtual double total_score() const = 0;
     virtual candidate_id at_mass(double mass) const = 0;
@@ -139,6 +143,13 @@ class any_archive {
     std::optional<elite> sample(rng& random) const override { return kept.sample(random); }
     std::size_t size() const override { return kept.size(); }
     elite at(std::size_t i) const override { return kept.at(i); }
+    bool contains(candidate_id id) const override {
+      if constexpr (requires { kept.contains(id); }) return kept.contains(id);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(kept.size()); ++i) {
+        if (kept.at(i).id == id) return true;
+      }
+      return false;
+    }
     candidate_id nth_best(std::size_t rank) const override {
       if constexpr (requires { kept.nth_best(rank); }) return kept.nth_best(rank);
       return order.of(kept).nth(rank);

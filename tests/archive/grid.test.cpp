@@ -80,6 +80,7 @@ void check_equal(const grid& kept, const oracle& truth) {
     seen[kept.bins_of(e.cell)] = {e.id, e.score};
     total += e.score;
     CHECK(kept.at_cell(e.cell) == e);
+    CHECK(kept.contains(e.id));
   }
   CHECK(seen == truth.cells);
   CHECK(kept.total_score() == doctest::Approx(total));
@@ -148,6 +149,7 @@ TEST_CASE("a grid answers with status and value") {
   CHECK(kept.update({1, std::nan(""), high}) == archive_result{});  // no score any more: out
   CHECK(kept.size() == 0);
   CHECK_FALSE(kept.remove(1));
+  CHECK_FALSE(kept.contains(1));
 }
 
 TEST_CASE("values outside the range count for the ends, unknown ones for a cell of their own") {

@@ -59,6 +59,7 @@ TEST_CASE("top_k keeps what a sorted list would keep") {
       if (i > 0) CHECK(kept.at(i - 1).score >= kept.at(i).score);
     }
     REQUIRE(seen == truth);
+    CHECK(kept.contains(old) == truth.contains(old));
   }
 }
 
@@ -113,6 +114,8 @@ TEST_CASE("any_archive ranks the elites of containers that do not") {
   CHECK(kept.total_score() == 10);
   CHECK(kept.at_mass(4.9) == 1);
   CHECK(kept.at_mass(5.0) == 2);
+  CHECK(kept.contains(2));
+  CHECK_FALSE(kept.contains(3));
   kept.update({0, 9, {}});
   CHECK(kept.nth_best(0) == 0);
   kept.remove(0);

@@ -136,6 +136,7 @@ class grid {
   }
   std::size_t size() const { return elites_.size(); }
   elite at(std::size_t i) const { return elites_[i]; }
+  bool contains(candidate_id id) const { return slot_of_.contains(id); }
   candidate_id nth_best(std::size_t rank) const { return order_.of(*this).nth(rank); }
   double total_score() const { return order_.of(*this).total(); }
   candidate_id at_mass(double mass) const { return order_.of(*this).at_mass(mass); }

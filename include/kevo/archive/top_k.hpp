@@ -67,6 +67,7 @@ class top_k {
     const candidate_id id = order_.nth(i);
     return {id, scores_.at(id), 0};
   }
+  bool contains(candidate_id id) const { return scores_.contains(id); }
   candidate_id nth_best(std::size_t rank) const { return order_.nth(rank); }
   double total_score() const { return order_.total(); }
   candidate_id at_mass(double mass) const { return order_.at_mass(mass); }

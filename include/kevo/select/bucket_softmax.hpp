@@ -1,0 +1,96 @@
+#pragma once
+// Contrasts: exemplars of different speed.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <kevo/select/inspirations.hpp>
+
+namespace kevo {
+
+/// CUDA-L1's exemplars (arXiv 2507.14111): valid candidates are put into buckets of scores [k * width,
+/// (k + 1) * width); `exemplars` DISTINCT buckets are drawn with probability proportional to
+/// exp(mean score / temperature), and one candidate uniformly from each. The best of them is the parent, the
+/// others are the inspirations, so that an operator sees what fast and slow differ in. Width and temperature
+/// were not published: kevo's choices. O(buckets) a pick and an observation, whatever the number of
+/// candidates.
+class bucket_softmax {
+ public:
+  double width = 0.25;       ///< set before the first observation
+  double temperature = 1.0;  ///< in units of the score
+  std::size_t exemplars = 2;
+  memory_scope scope = memory_scope::parent_trajectory;
+
+  selection select(const population_view& view, rng& random) const {
+    std::vector<const bucket*> all;
+    std::vector<double> weights;
+    double top = -INFINITY;
+    for (const auto& [k, b] : buckets_) top = std::max(top, b.mean());
+    for (const auto& [k, b] : buckets_) {
+      all.push_back(&b);
+      weights.push_back(std::exp((b.mean() - top) / temperature));
+    }
+    selection chosen;
+    chosen.scope = scope;
+    for (std::size_t n = std::min(exemplars, all.size()); n > 0; --n) {
+      const std::size_t k = random.weighted(weights);
+      if (k == weights.size()) break;  // the rest weighs nothing
+      weights[k] = 0;
+      const auto& members = all[k]->members;
+      chosen.inspirations.push_back(members[random.below(members.size())]);
+    }
+    if (chosen.inspirations.empty()) chosen.inspirations = {view.nth_best(0)};
+    const auto best =
+        std::max_element(chosen.inspirations.begin(), chosen.inspirations.end(),
+                         [&view](candidate_id a, candidate_id b) { return view.score(a) < view.score(b); });
+    chosen.parents = {*best};
+    chosen.inspirations.erase(best);
+    return chosen;
+  }
+
+  void observe(const observation& seen) {
+    leave(seen.candidate);
+    if (seen.outcome == outcome::valid && seen.score > 0) enter(seen.candidate, seen.score);
+  }
+
+ private:
+  struct bucket {
+    std::vector<candidate_id> members;
+    double sum = 0;
+    double mean() const { return sum / static_cast<double>(members.size()); }
+  };
+  struct place {
+    std::int64_t bucket = 0;
+    std::uint32_t index = 0;
+    double score = 0;  // 0: nowhere
+  };
+
+  void enter(candidate_id id, double score) {
+    const auto k = static_cast<std::int64_t>(std::min(std::floor(score / width), 1e15));
+    bucket& b = buckets_[k];
+    if (id >= places_.size()) places_.resize(id + std::size_t{1});
+    places_[id] = {k, static_cast<std::uint32_t>(b.members.size()), score};
+    b.members.push_back(id);
+    b.sum += score;
+  }
+  void leave(candidate_id id) {
+    if (id >= places_.size() || !(places_[id].score > 0)) return;
+    const place at = places_[id];
+    bucket& b = buckets_[at.bucket];
+    b.members[at.index] = b.members.back();
+    places_[b.members[at.index]].index = at.index;
+    b.members.pop_back();
+    b.sum -= at.score;
+    places_[id].score = 0;
+    if (b.members.empty()) buckets_.erase(at.bucket);
+  }
+
+  std::map<std::int64_t, bucket> buckets_;
+  std::vector<place> places_;  // by candidate
+};
+
+}  // namespace kevo

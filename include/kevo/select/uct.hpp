@@ -1,0 +1,124 @@
+#pragma once
+// Tree search: descend by upper confidence bounds, expand, repair what breaks.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <kevo/select/inspirations.hpp>
+
+namespace kevo {
+
+/// Monte-Carlo tree search on the lineage (first parents), as AIRA-dojo does it, the framework that
+/// KernelEvolve names (arXiv 2512.23236; UCT of Kocsis & Szepesvari, 2006). From a root above the seeds,
+/// descend to the child of greatest
+///
+///     Q + exploration * sqrt(ln N(parent) / N(child))
+///
+/// where Q is the mean score in the child's subtree, scaled to [0, 1] by the extremes of all scores, and N
+/// counts the visits, those still out included. A node that may widen is the parent instead: one with fewer
+/// than `width` children, or than width * N^widening (progressive widening; 0 as AIRA has it). An invalid
+/// child starts a repair chain: it is varied itself, at most `repairs` deep, and only what is valid at last
+/// is backed up. O(depth * width) a pick.
+class uct {
+ public:
+  double exploration = 0.25;
+  std::size_t width = 5;
+  double widening = 0;
+  std::size_t repairs = 20;  ///< 0: an operator that cannot repair should not be asked to
+  kevo::inspirations inspirations;
+  memory_scope scope = memory_scope::parent_trajectory;
+
+  selection select(const population_view& view, rng& random) {
+    if (!broken_.empty()) {  // the newest chain first
+      const candidate_id next = broken_.back();
+      broken_.pop_back();
+      return vary_one(next, inspirations, scope, view, random);
+    }
+    double visits = visits_;
+    const std::vector<candidate_id>* choices = &seeds_;
+    candidate_id at = no_candidate;
+    while (!choices->empty() && (at == no_candidate || !may_widen(at))) {
+      candidate_id best = no_candidate;
+      double best_value = -INFINITY;
+      for (const candidate_id child : *choices) {
+        const double value = upper_bound(nodes_[child], visits);
+        if (value > best_value) best = child, best_value = value;
+      }
+      at = best;
+      visits = nodes_[at].visits;
+      choices = &nodes_[at].children;
+    }
+    if (at == no_candidate) at = view.nth_best(0);  // nothing was observed yet
+    visit(at);
+    return vary_one(at, inspirations, scope, view, random);
+  }
+
+  void observe(const observation& seen) {
+    const candidate_id id = seen.candidate;
+    if (id >= nodes_.size()) nodes_.resize(id + std::size_t{1});
+    const bool valid = seen.outcome == outcome::valid && seen.score > 0;
+    node& mine = nodes_[id];
+    const bool known = mine.observed;
+    mine.observed = true;
+    if (!known && !seen.parents.empty()) mine.parent = seen.parents.front();
+    if (!valid) {
+      if (!known && repairs > 0) mine.chain = chain_of(mine.parent) + 1;
+      if (!known && mine.chain > 0 && mine.chain <= repairs) broken_.push_back(id);
+      return;
+    }
+    if (known) return;  // measured again: the mean of a subtree hardly moves
+    least_ = greatest_ > 0 ? std::min(least_, seen.score) : seen.score;
+    greatest_ = std::max(greatest_, seen.score);
+    // A repaired candidate hangs where its chain began, so that the tree holds valid candidates alone.
+    while (mine.parent != no_candidate && nodes_[mine.parent].chain > 0) {
+      mine.parent = nodes_[mine.parent].parent;
+    }
+    (mine.parent == no_candidate ? seeds_ : nodes_[mine.parent].children).push_back(id);
+    if (mine.parent == no_candidate) visit(id);
+    mine.visits = std::max(mine.visits, 1.0);
+    for (candidate_id up = id; up != no_candidate; up = nodes_[up].parent) {
+      nodes_[up].sum += seen.score;
+      ++nodes_[up].scores;
+    }
+  }
+
+ private:
+  struct node {
+    std::vector<candidate_id> children;  // valid ones
+    double visits = 0;
+    double sum = 0;
+    double scores = 0;
+    candidate_id parent = no_candidate;
+    std::uint32_t chain = 0;  // how many repairs deep; 0 for valid ones
+    bool observed = false;
+  };
+
+  std::uint32_t chain_of(candidate_id id) const { return id == no_candidate ? 0 : nodes_[id].chain; }
+  bool may_widen(candidate_id id) const {
+    const node& n = nodes_[id];
+    return static_cast<double>(n.children.size()) <
+           static_cast<double>(width) * std::pow(std::max(n.visits, 1.0), widening);
+  }
+  double upper_bound(const node& n, double parent_visits) const {
+    const double mean = n.scores > 0 ? n.sum / n.scores : least_;
+    const double q = greatest_ > least_ ? (mean - least_) / (greatest_ - least_) : 0.5;
+    return q + exploration * std::sqrt(std::log(std::max(parent_visits, 1.0)) / std::max(n.visits, 1.0));
+  }
+  void visit(candidate_id id) {
+    ++visits_;
+    if (id >= nodes_.size()) nodes_.resize(id + std::size_t{1});
+    for (; id != no_candidate; id = nodes_[id].parent) ++nodes_[id].visits;
+  }
+
+  std::vector<node> nodes_;  // by candidate
+  std::vector<candidate_id> seeds_;
+  std::vector<candidate_id> broken_;
+  double visits_ = 0;
+  double least_ = 0;
+  double greatest_ = 0;
+};
+
+}  // namespace kevo
