@@ -48,7 +48,7 @@ std::optional<program> mended(program child, rng& random) {
   if (space.valid(now)) return child;
   const auto near = space.nearest_valid(now, random);
   if (!near) return std::nullopt;
-  return set_tunables(child, space.values(*near));
+  return space.apply(child, *near);
 }
 
 }  // namespace

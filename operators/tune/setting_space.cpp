@@ -38,6 +38,15 @@ std::map<std::string, std::string> setting_space::values(const tunable_setting& 
   return result;
 }
 
+program setting_space::apply(const program& source, const tunable_setting& setting) const {
+  program result = source;
+  for (std::size_t i = setting.size(); i > 0; --i) {  // backwards: replacing does not move what stands before
+    const tunable& t = from_.tunables[i - 1];
+    result.files.at(t.file).text.replace(t.offset, t.value.size(), t.domain.at(setting[i - 1]));
+  }
+  return result;
+}
+
 std::string setting_space::difference(const tunable_setting& from, const tunable_setting& to) const {
   std::string text;
   for (std::size_t i = 0; i < from.size(); ++i) {

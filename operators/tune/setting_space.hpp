@@ -31,6 +31,8 @@ class setting_space {
   tunable_setting current() const;
   /// The values of `setting` by name, for set_tunables.
   std::map<std::string, std::string> values(const tunable_setting& setting) const;
+  /// `source`, which must be the program that the annotations were read from, with another setting.
+  program apply(const program& source, const tunable_setting& setting) const;
   /// "BM 64 -> 128, UNROLL 1 -> 4": what differs.
   std::string difference(const tunable_setting& from, const tunable_setting& to) const;
 

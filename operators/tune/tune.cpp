@@ -42,9 +42,7 @@ std::vector<tunable_setting> mates_of(const variation_request& request, const se
 
 // Equal for sources that differ in nothing but their setting.
 content_id skeleton_of(const program& source, const setting_space& space) {
-  std::map<std::string, std::string> first;
-  for (const auto& t : space.tunables()) first[t.name] = t.domain.front();
-  return id_of(set_tunables(source, first));
+  return id_of(space.apply(source, tunable_setting(space.tunables().size(), 0)));
 }
 
 }  // namespace
@@ -95,11 +93,8 @@ variation_result tune::vary(const variation_request& request, rng& random) {
   const tunable_setting own = space.current();
   const auto mates = mates_of(request, space, own);
 
-  const auto child_of = [&](const tunable_setting& setting) {
-    return set_tunables(source, space.values(setting));
-  };
   const auto offer = [&](const tunable_setting& setting) -> std::optional<proposal> {
-    program child = child_of(setting);
+    program child = space.apply(source, setting);
     if (request.seen(id_of(child))) return std::nullopt;
     return proposal{std::move(child), space.difference(own, setting)};
   };

@@ -104,7 +104,9 @@ TEST_CASE("the space of settings is what its conditions leave") {
     std::set<std::string> texts;
     for (const auto& setting : *all) {
       CHECK(space.valid(setting));
-      texts.insert(std::string(kevo::set_tunables(source, space.values(setting)).text()));
+      const auto child = space.apply(source, setting);
+      REQUIRE(child == kevo::set_tunables(source, space.values(setting)));
+      texts.insert(std::string(child.text()));
     }
     CHECK(texts.size() == all->size());
     CHECK(texts == expected);
