@@ -3,6 +3,7 @@
 // are per candidate or per pick, at 10^3 to 10^6 candidates. Memory is what the heap holds after filling.
 //
 //   build/release/bench/bench.search --benchmark_counters_tabular=true
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -129,7 +130,8 @@ void learning_selector_at(benchmark::State& state, const Selector& policy) {
       seen.candidate = world.graph.add({world.random(), world.random()}, 0, chosen.parents);
       world.all.add(0, chosen.parents);
       const bool valid = world.random.chance(0.9);
-      seen.score = valid ? base * std::exp(0.1 * world.random.normal() - 0.02 * std::log(base)) : 0;
+      seen.score =
+          valid ? std::min(base * std::exp(0.1 * world.random.normal()), 20 + world.random.uniform()) : 0;
     }
     seen.parents = world.graph.parents(seen.candidate);
     seen.outcome = seen.score > 0 ? kevo::outcome::valid : kevo::outcome::incorrect;

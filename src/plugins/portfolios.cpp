@@ -1,11 +1,22 @@
 // Portfolios by name: how `vary.portfolio:` becomes a policy.
 
+#include <kevo/vary/adaptive_pursuit.hpp>
+#include <kevo/vary/exp3.hpp>
+#include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/vary/uniform.hpp>
 
 #include "src/plugins/builtin.hpp"
 
 namespace kevo {
+namespace {
+
+double floor_from(settings& from) {
+  return from.real("floor",
+                   {.def = 0.05, .min = 0.0, .max = 1.0, .doc = "least probability of every operator"});
+}
+
+}  // namespace
 
 void register_portfolios(registry& all) {
   all.portfolios.add(
@@ -15,11 +26,40 @@ void register_portfolios(registry& all) {
         policy.exploration =
             from.real("exploration",
                       {.def = 1.0, .min = 0.0, .doc = "weight of the confidence term; 1 is the paper's"});
-        policy.floor = from.real(
-            "floor", {.def = 0.05, .min = 0.0, .max = 1.0, .doc = "least probability of every operator"});
+        policy.floor = floor_from(from);
         return any_portfolio(policy);
       },
       "UCB1 on improvement per cost, with a floor of exploration");
+  all.portfolios.add(
+      "thompson",
+      [](settings& from, const build_context&) {
+        thompson policy;
+        policy.floor = floor_from(from);
+        return any_portfolio(policy);
+      },
+      "Thompson sampling of success, on improvement per cost");
+  all.portfolios.add(
+      "exp3",
+      [](settings& from, const build_context&) {
+        exp3 policy;
+        policy.gamma = from.real(
+            "gamma",
+            {.def = 0.1, .max = 1.0, .above = 0.0, .doc = "share of exploration, and learning rate"});
+        return any_portfolio(policy);
+      },
+      "EXP3 on improvement per cost: no assumption about how rewards come");
+  all.portfolios.add(
+      "adaptive_pursuit",
+      [](settings& from, const build_context&) {
+        adaptive_pursuit policy;
+        policy.alpha = from.real(
+            "alpha", {.def = 0.8, .max = 1.0, .above = 0.0, .doc = "how fast quality follows rewards"});
+        policy.beta = from.real(
+            "beta", {.def = 0.8, .max = 1.0, .above = 0.0, .doc = "how fast probability follows quality"});
+        policy.floor = floor_from(from);
+        return any_portfolio(policy);
+      },
+      "the present leader, quickly followed and quickly left (Thierens)");
   all.portfolios.add(
       "uniform", [](settings&, const build_context&) { return any_portfolio(uniform_portfolio{}); },
       "every operator as often");

@@ -1,9 +1,18 @@
 // Selectors by name: how a config's `select:` becomes a policy.
 
+#include <kevo/select/adaptive_intensity.hpp>
+#include <kevo/select/bucket_softmax.hpp>
+#include <kevo/select/curiosity.hpp>
 #include <kevo/select/fitness_proportional.hpp>
 #include <kevo/select/greedy.hpp>
+#include <kevo/select/island_mix.hpp>
+#include <kevo/select/lineage.hpp>
 #include <kevo/select/power_law.hpp>
+#include <kevo/select/priority_queue.hpp>
 #include <kevo/select/tournament.hpp>
+#include <kevo/select/uct.hpp>
+#include <kevo/select/uniform.hpp>
+#include <kevo/select/weighted.hpp>
 
 #include "src/plugins/builtin.hpp"
 
@@ -47,9 +56,154 @@ Policy common(settings& from, Policy policy) {
   return policy;
 }
 
+std::size_t size_from(settings& from, const char* key, std::size_t def, std::int64_t min, std::int64_t max,
+                      const char* unit, const char* doc) {
+  return static_cast<std::size_t>(from.integer(
+      key, {.def = static_cast<std::int64_t>(def), .min = min, .max = max, .unit = unit, .doc = doc}));
+}
+double share_from(settings& from, const char* key, double def, const char* doc) {
+  return from.real(key, {.def = def, .min = 0.0, .max = 1.0, .doc = doc});
+}
+
+void register_stateless(registry& all) {
+  all.selectors.add(
+      "uniform",
+      [](settings& from, const build_context&) {
+        uniform policy = common(from, uniform{});
+        policy.from = source_from(from);
+        return any_selector(policy);
+      },
+      "any elite alike (MAP-Elites)");
+  all.selectors.add(
+      "weighted",
+      [](settings& from, const build_context&) {
+        weighted policy = common(from, weighted{});
+        policy.lambda = from.real(
+            "lambda", {.def = policy.lambda, .min = 0.0, .doc = "steepness in median absolute deviations"});
+        policy.from = source_from(from);
+        return any_selector(policy);
+      },
+      "good scores, discounted by children (ShinkaEvolve)");
+}
+
+void register_learning(registry& all) {
+  all.selectors.add(
+      "curiosity",
+      [](settings& from, const build_context&) {
+        curiosity policy = common(from, curiosity{});
+        policy.reward = from.real(
+            "reward", {.def = policy.reward, .min = 0.0, .doc = "for a child that the archive kept"});
+        policy.penalty = from.real(
+            "penalty", {.def = policy.penalty, .min = 0.0, .doc = "for a child that it did not keep"});
+        return any_selector(policy);
+      },
+      "elites whose children were kept (Cully and Demiris)");
+  all.selectors.add(
+      "lineage",
+      [](settings& from, const build_context&) {
+        lineage policy;
+        policy.scope = scope_from(from);
+        policy.history =
+            size_from(from, "history", policy.history, 0, 1000, "candidates", "versions that are shown");
+        return any_selector(policy);
+      },
+      "one line of descent with its history (AVO)");
+  all.selectors.add(
+      "adaptive_intensity",
+      [](settings& from, const build_context&) {
+        adaptive_intensity policy = common(from, adaptive_intensity{});
+        policy.from = source_from(from);
+        policy.least = share_from(from, "least", policy.least, "exploration while the search gains");
+        policy.most = share_from(from, "most", policy.most, "exploration while it does not");
+        policy.gain = from.real(
+            "gain", {.def = policy.gain, .above = 0.0, .doc = "scales relative gains; 1 as published"});
+        policy.alpha = from.real(
+            "alpha", {.def = policy.alpha, .min = 0.0, .doc = "power law of what does not explore"});
+        return any_selector(policy);
+      },
+      "explores more the less it gains (AdaEvolve)");
+  all.selectors.add(
+      "bucket_softmax",
+      [](settings& from, const build_context&) {
+        bucket_softmax policy;
+        policy.scope = scope_from(from);
+        policy.width =
+            from.real("width", {.def = policy.width, .above = 0.0, .unit = "score", .doc = "of a bucket"});
+        policy.temperature = from.real(
+            "temperature",
+            {.def = policy.temperature, .above = 0.0, .unit = "score", .doc = "of the softmax over buckets"});
+        policy.exemplars = size_from(from, "exemplars", policy.exemplars, 1, 100, "candidates",
+                                     "parent and inspirations together, each of another bucket");
+        return any_selector(policy);
+      },
+      "exemplars of different speed (CUDA-L1)");
+}
+
+void register_structured(registry& all) {
+  all.selectors.add(
+      "priority_queue",
+      [](settings& from, const build_context&) {
+        priority_queue policy = common(from, priority_queue{});
+        policy.candidates =
+            size_from(from, "candidates", policy.candidates, 1, 10000, "candidates", "best ones of a round");
+        policy.measurements = size_from(from, "measurements", policy.measurements, 0, 100, "evaluations",
+                                        "of each one of a round before it is varied");
+        policy.proposals =
+            size_from(from, "proposals", policy.proposals, 1, 100, "variations", "of each one of a round");
+        policy.order = choice(from, "order", priority_order_names, policy.order, "what priority is");
+        policy.exploration = from.real(
+            "exploration", {.def = policy.exploration, .min = 0.0, .doc = "width of the confidence bounds"});
+        return any_selector(policy);
+      },
+      "the best few, measured again before they are varied (POLCA)");
+  all.selectors.add(
+      "uct",
+      [](settings& from, const build_context&) {
+        uct policy = common(from, uct{});
+        policy.exploration = from.real(
+            "exploration", {.def = policy.exploration, .min = 0.0, .doc = "weight of the visits' term"});
+        policy.width =
+            size_from(from, "width", policy.width, 1, 1000, "children", "before the search descends");
+        policy.widening =
+            from.real("widening", {.def = policy.widening,
+                                   .min = 0.0,
+                                   .max = 1.0,
+                                   .doc = "width grows with visits to this power; 0 is a fixed width"});
+        policy.repairs = size_from(from, "repairs", policy.repairs, 0, 1000, "variations",
+                                   "in a row of a candidate that is not valid");
+        return any_selector(policy);
+      },
+      "tree search on the lineage (AIRA, KernelEvolve)");
+  all.selectors.add(
+      "island_mix",
+      [](settings& from, const build_context&) {
+        island_mix policy = common(from, island_mix{});
+        policy.islands = size_from(from, "islands", policy.islands, 1, 32, "islands", "on the ring");
+        policy.exploration =
+            share_from(from, "exploration", policy.exploration, "share of picks of any member");
+        policy.exploitation =
+            share_from(from, "exploitation", policy.exploitation, "share of picks of an elite");
+        if (policy.exploration + policy.exploitation > 1) {
+          from.fail("exploitation", "exploration and exploitation are shares of one whole",
+                    "let their sum be at most 1");
+        }
+        policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates", "of an island");
+        policy.capacity =
+            size_from(from, "capacity", policy.capacity, 1, 1'000'000, "candidates", "of an island");
+        policy.interval = size_from(from, "interval", policy.interval, 1, 1'000'000, "candidates",
+                                    "new members between migrations");
+        policy.share = share_from(from, "share", policy.share, "part of an island that migrates");
+        return any_selector(policy);
+      },
+      "islands on a ring, with exploring and exploiting picks (OpenEvolve, Kernel-Smith)");
+}
+
 }  // namespace
 
 void register_selectors(registry& all) {
+  register_stateless(all);
+  register_learning(all);
+  register_structured(all);
   all.selectors.add(
       "greedy", [](settings& from, const build_context&) { return any_selector(common(from, greedy{})); },
       "always the best candidate");
