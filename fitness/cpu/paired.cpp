@@ -50,30 +50,26 @@ paired_timer::paired_timer(runner& candidate, runner& baseline, runner& empty, s
     : candidate_(&candidate),
       baseline_(&baseline),
       empty_(&empty),
+      workload_(workload),
       contents_(&contents),
       plan_(plan),
-      limit_(limit) {
+      limit_(limit) {}
+
+void paired_timer::select() {
   const bool intervals = plan_.mode == clock_mode::intervals;
   const auto slots = [&](int calls) { return intervals ? static_cast<std::size_t>(calls) : std::size_t{3}; };
-  candidate_->select(workload, contents_, slots(plan_.candidate_calls));
-  baseline_->select(workload, contents_, slots(plan_.baseline_calls));
+  candidate_->select(workload_, contents_, slots(plan_.candidate_calls));
+  baseline_->select(workload_, contents_, slots(plan_.baseline_calls));
   if (intervals) {
-    empty_->select(workload, contents_, slots(std::max(plan_.candidate_calls, plan_.baseline_calls)));
-    constant_candidate_ = constant_of(plan_.candidate_calls);
-    constant_baseline_ = plan_.baseline_calls == plan_.candidate_calls ? constant_candidate_
-                                                                       : constant_of(plan_.baseline_calls);
+    empty_->select(workload_, contents_, slots(std::max(plan_.candidate_calls, plan_.baseline_calls)));
   }
 }
 
 // What an interval of the empty program takes, per call.
 double paired_timer::constant_of(int calls) {
-  std::vector<double> times;
-  for (int i = 0; i < 6; ++i) {
-    const auto time = empty_->interval(static_cast<std::size_t>(calls), limit_);
-    if (time.failure) trusted_failed("empty program", *time.failure);
-    if (i > 0) times.push_back(time.ns / time.calls);
-  }
-  return median(times);
+  const auto time = empty_->interval(static_cast<std::size_t>(calls), limit_ * calls);
+  if (time.failure) trusted_failed("empty program", *time.failure);
+  return time.ns / time.calls;
 }
 
 paired_timer::reading paired_timer::read_isolated(runner& program, int calls) {
@@ -105,13 +101,34 @@ paired_timer::reading paired_timer::read(runner& program, int calls, double cons
   if (plan_.mode == clock_mode::isolated) return read_isolated(program, calls);
   const auto time = program.interval(static_cast<std::size_t>(calls), limit_ * calls);
   if (time.failure) return {0, time.failure};
-  return {std::max(time.ns / time.calls - constant, 0.5), std::nullopt};
+  return {time.ns / time.calls - constant, std::nullopt};
 }
 
 std::optional<call_failure> paired_timer::block() {
-  const auto candidate = [&] { return read(*candidate_, plan_.candidate_calls, constant_candidate_); };
+  double constant_candidate = 0;
+  double constant_baseline = 0;
+  if (plan_.mode ==
+      clock_mode::intervals) {  // beside each block; the median of all so far is what is subtracted
+    constants_candidate_.push_back(constant_of(plan_.candidate_calls));
+    constants_baseline_.push_back(plan_.baseline_calls == plan_.candidate_calls
+                                      ? constants_candidate_.back()
+                                      : constant_of(plan_.baseline_calls));
+    constant_candidate = median(constants_candidate_);
+    constant_baseline = median(constants_baseline_);
+  }
+  const auto keep = [&](double candidate_ns, double baseline_ns) {
+    if (candidate_ns > 0 && baseline_ns > 0) {
+      pairs_.push_back({candidate_ns, baseline_ns});
+    } else if (++discarded_ > 10 + 2 * static_cast<int>(pairs_.size())) {
+      throw error(error_code::environment,
+                  "the machine is too busy to take a time: most blocks took no longer than the "
+                  "empty program",
+                  {}, "end what else runs here, or use larger workloads");
+    }
+  };
+  const auto candidate = [&] { return read(*candidate_, plan_.candidate_calls, constant_candidate); };
   const auto baseline = [&] {
-    auto result = read(*baseline_, plan_.baseline_calls, constant_baseline_);
+    auto result = read(*baseline_, plan_.baseline_calls, constant_baseline);
     if (result.failure) trusted_failed("baseline", *result.failure);
     return result.ns;
   };
@@ -119,18 +136,23 @@ std::optional<call_failure> paired_timer::block() {
     const double b = baseline();
     const auto c = candidate();
     if (c.failure) return c.failure;
-    pairs_.push_back({c.ns, b});
+    keep(c.ns, b);
     return std::nullopt;
   }
-  // A first reading of the baseline tells how long a trusted worker takes to wake up.
-  if (pairs_.empty() && baseline_wakes_.empty()) baseline();
-  const auto c1 = candidate();
-  if (c1.failure) return c1.failure;
-  const double b1 = baseline();
-  const double b2 = baseline();
-  const auto c2 = candidate();
-  if (c2.failure) return c2.failure;
-  pairs_.push_back({0.5 * (c1.ns + c2.ns), 0.5 * (b1 + b2)});
+  // B C C B and C B B C in turn; the baseline first, for it tells how long a trusted worker takes to wake up.
+  const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
+  double b = 0;
+  double c = 0;
+  for (const bool outer : {true, false, false, true}) {
+    if (outer == baseline_outside) {
+      b += 0.5 * baseline();
+      continue;
+    }
+    const auto once = candidate();
+    if (once.failure) return once.failure;
+    c += 0.5 * once.ns;
+  }
+  keep(c, b);
   return std::nullopt;
 }
 

@@ -30,7 +30,7 @@ struct pairing_plan {
 pairing_plan plan_pairing(double candidate_ns, double baseline_ns, double stop_ns, std::size_t contents,
                           std::size_t slot_bytes);
 
-/// Times pairs. Selects the workload in all three runners.
+/// Times pairs. Several timers may share runners, one after the other.
 class paired_timer {
  public:
   /// @param empty the trusted empty program: what it takes with the same plan and traffic is subtracted from
@@ -38,14 +38,19 @@ class paired_timer {
   paired_timer(runner& candidate, runner& baseline, runner& empty, std::size_t workload,
                const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit);
 
+  /// Makes the runners ready for this workload; before the first block and after another timer was at work.
+  void select();
+
   /// One block. Nothing, or why the candidate is not valid. A failure of the baseline or of the empty program
   /// throws kevo::error (environment).
   std::optional<call_failure> block();
 
+  /// Blocks that gave a pair. A block in which something took no longer than the empty program is discarded,
+  /// never rounded up to a time: the machine was too busy to measure.
   const std::vector<timing_pair>& pairs() const { return pairs_; }
+  int discarded() const { return discarded_; }
+  std::size_t workload() const { return workload_; }
   const pairing_plan& plan() const { return plan_; }
-  /// Per call: what the empty program took, subtracted already. [ns]
-  double constant_ns() const { return constant_candidate_; }
   int candidate_calls() const { return calls_; }
 
  private:
@@ -60,11 +65,13 @@ class paired_timer {
   runner* candidate_;
   runner* baseline_;
   runner* empty_;
+  std::size_t workload_;
   const content_list* contents_;
   pairing_plan plan_;
   std::chrono::nanoseconds limit_;
-  double constant_candidate_ = 0;
-  double constant_baseline_ = 0;
+  std::vector<double> constants_candidate_;  // of each block so far
+  std::vector<double> constants_baseline_;
+  int discarded_ = 0;
   std::vector<double> baseline_wakes_;
   std::vector<timing_pair> pairs_;
   int calls_ = 0;

