@@ -1,0 +1,389 @@
+// Definition, Workload, Solution and Trace of FlashInfer-Bench, as its data classes of version 0.1.2 accept
+// them.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "src/export/export.hpp"
+
+namespace kevo {
+namespace {
+
+namespace json = boost::json;
+namespace files = std::filesystem;
+
+constexpr std::array<std::string_view, 11> their_dtypes = {
+    "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1",
+    "int64",   "int32",   "int16",    "int8",          "bool"};
+constexpr std::array<std::string_view, 5> their_languages = {"python", "triton", "cpp", "cuda", "tilelang"};
+
+template <class Names>
+bool contains(const Names& names, std::string_view one) {
+  return std::find(names.begin(), names.end(), one) != names.end();
+}
+
+/// A name that is one path component.
+std::string file_name(std::string_view name) {
+  std::string safe;
+  for (const char c : name) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    safe += plain ? c : '_';
+  }
+  return safe.empty() ? "unnamed" : safe;
+}
+
+std::string op_type_of(const task& t) {
+  return t.op_type.empty() ? "other" : t.op_type;
+}
+
+std::ofstream open_file(const files::path& path) {
+  std::error_code failed;
+  files::create_directories(path.parent_path(), failed);
+  std::ofstream out(path, std::ios::binary);
+  if (!out)
+    throw error(error_code::environment, "cannot write this file", {.file = path.string(), .key = {}});
+  return out;
+}
+void close_file(std::ofstream& out, const files::path& path) {
+  out.close();
+  if (!out) {
+    throw error(error_code::environment, "writing failed; is the disk full?",
+                {.file = path.string(), .key = {}});
+  }
+}
+std::string line(const json::object& o) {
+  return as_utf8(json::serialize(o)) + '\n';
+}
+
+json::object tensors(const task& t, const std::vector<tensor>& all) {
+  json::object o;
+  for (const auto& one : all) {
+    if (!contains(their_dtypes, one.dtype)) {
+      throw error(error_code::input,
+                  fmt::format("'{}' is {}, and FlashInfer-Bench has no such dtype", one.name, one.dtype),
+                  {.file = t.file, .key = {}}, "export as csv or jsonl");
+    }
+    json::object spec;
+    if (one.scalar) {
+      spec["shape"] = nullptr;
+    } else {
+      json::array shape;
+      for (const auto& name : one.shape) shape.push_back(json::value(name));
+      spec["shape"] = std::move(shape);
+    }
+    spec["dtype"] = one.dtype;
+    if (!one.description.empty()) spec["description"] = one.description;
+    o[one.name] = std::move(spec);
+  }
+  return o;
+}
+
+/// Their references are Python. A native one travels as a comment under a `run` that says so when it is
+/// called.
+std::string python_reference(const task& t) {
+  if (t.reference && t.reference->language == "python") return std::string(t.reference->source.text());
+  std::string text =
+      "def run(*inputs):\n    raise NotImplementedError(\n        \"the reference of this task is native; "
+      "its source is below\")\n";
+  if (!t.reference) return text;
+  text += "\n\n# " + t.reference->language + ":\n#\n# ";
+  for (const char c : t.reference->source.text()) {
+    if (c == '\r' || c == '\0') continue;
+    text += c;
+    if (c == '\n') text += "# ";
+  }
+  return text += '\n';
+}
+
+/// kevo's expressions in Python's words; nothing for those that it says in another way.
+std::optional<std::string> python_expression(const std::string& text) {
+  std::string python;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (c == '?') return std::nullopt;
+    if (c == '&' && next == '&') {
+      python += " and ", ++i;
+    } else if (c == '|' && next == '|') {
+      python += " or ", ++i;
+    } else if (c == '!' && next != '=') {
+      python += " not ";
+    } else if (c == '!') {
+      python += "!=", ++i;
+    } else if (c == '/') {
+      python += "//";
+    } else {
+      python += c;
+    }
+  }
+  const auto begin = python.find_first_not_of(' ');
+  return begin == std::string::npos ? std::nullopt : std::optional(python.substr(begin));
+}
+
+json::object definition_of(const task& t) {
+  json::object o{{"name", t.name}, {"op_type", op_type_of(t)}};
+  if (!t.description.empty()) o["description"] = t.description;
+  json::array tags;
+  for (const auto& tag : t.tags) tags.push_back(json::value(tag));
+  o["tags"] = std::move(tags);
+  json::object axes;
+  for (const auto& a : t.axes) {
+    json::object spec;
+    if (a.value) {
+      spec = {{"type", "const"}, {"value", *a.value}};
+    } else {
+      spec["type"] = "var";
+    }
+    if (!a.description.empty()) spec["description"] = a.description;
+    axes[a.name] = std::move(spec);
+  }
+  o["axes"] = std::move(axes);
+  o["inputs"] = tensors(t, t.inputs);
+  o["outputs"] = tensors(t, t.outputs);
+  o["reference"] = python_reference(t);
+  json::array constraints;
+  for (const auto& c : t.constraints) {
+    if (const auto python = python_expression(c.text())) constraints.push_back(json::value(*python));
+  }
+  if (const auto carried = t.extra.find("constraints"); carried != t.extra.end()) {
+    std::string_view rest = carried->second;
+    while (!rest.empty()) {
+      const auto end = std::min(rest.find('\n'), rest.size());
+      if (end > 0) constraints.push_back(json::value(rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+  o["constraints"] = std::move(constraints);
+  return o;
+}
+
+json::object workload_of(const task& t, const workload& w) {
+  json::object axes;
+  for (const auto& a : t.axes) {
+    if (a.value) continue;
+    if (const auto it = w.axes.find(a.name); it != w.axes.end()) axes[a.name] = it->second;
+  }
+  json::object inputs;
+  for (const auto& in : t.inputs) {
+    const auto given = w.inputs.find(in.name);
+    if (given != w.inputs.end() && given->second.kind == "scalar") {
+      const double value = given->second.value;
+      const bool whole = std::nearbyint(value) == value && std::fabs(value) < 0x1p53;
+      inputs[in.name] =
+          json::object{{"type", "scalar"},
+                       {"value", whole ? json::value(static_cast<std::int64_t>(value)) : json::value(value)}};
+    } else {
+      inputs[in.name] = json::object{{"type", "random"}};
+    }
+  }
+  return {{"axes", std::move(axes)}, {"inputs", std::move(inputs)}, {"uuid", w.uuid}};
+}
+
+std::string solution_name(const journal& record, candidate_id id) {
+  return fmt::format("{}_{}", record.header().run_name.empty() ? "kevo" : as_utf8(record.header().run_name),
+                     id);
+}
+
+json::object solution_of(const journal& record, const task& t, const recorded_candidate& c,
+                         const program& source, const flashinfer_options& options) {
+  if (!contains(their_languages, source.language)) {
+    throw error(error_code::input,
+                fmt::format("candidate {} is written in '{}', and FlashInfer-Bench has no such language",
+                            c.id, source.language),
+                {.file = record.directory(), .key = {}}, "export as csv or jsonl");
+  }
+  const bool on_gpu = source.language != "cpp" && source.language != "python";
+  json::object spec{{"language", source.language},
+                    {"target_hardware", json::array{on_gpu ? "cuda" : "cpu"}},
+                    {"entry_point", source.files.front().path + "::run"},
+                    {"dependencies", json::array()},
+                    {"destination_passing_style", true}};
+  json::array sources;
+  for (const auto& file : source.files) {
+    // Their schema refuses empty files.
+    sources.push_back(json::object{{"path", file.path}, {"content", file.text.empty() ? "\n" : file.text}});
+  }
+  return {{"name", solution_name(record, c.id)},
+          {"definition", t.name},
+          {"author", options.author},
+          {"description", fmt::format("kevo run {}, candidate {}, made by {}{}{}", record.header().run_name,
+                                      c.id, c.operator_name, c.summary.empty() ? "" : ": ", c.summary)},
+          {"spec", std::move(spec)},
+          {"sources", std::move(sources)}};
+}
+
+std::string_view status_of(outcome o) {
+  switch (o) {
+    case outcome::valid:
+      return "PASSED";
+    case outcome::build_failed:
+      return "COMPILE_ERROR";
+    case outcome::timed_out:
+      return "TIMEOUT";
+    case outcome::incorrect:
+      return "INCORRECT_NUMERICAL";
+    case outcome::launch_failed:
+    case outcome::crashed:
+    case outcome::rejected:  // their schema has no word for cheating; the log says it
+    case outcome::suspect:
+      return "RUNTIME_ERROR";
+  }
+  return "RUNTIME_ERROR";
+}
+
+std::string log_of(const evaluation& e, outcome shown, bool own) {
+  if (shown == outcome::valid) return "reference_latency_ms is of the baseline '" + e.baseline + "'";
+  std::string text(to_string(shown));
+  if (own && e.outcome != outcome::valid) text += " (the candidate failed another workload)";
+  for (const auto& reason : e.reasons) text += "\n" + reason;
+  if (!e.feedback.empty()) text += "\n" + e.feedback;
+  return text;
+}
+
+/// The trace of one workload; nothing if it was not timed and did not fail.
+std::optional<json::object> evaluation_of(const evaluation& e, const std::string& uuid,
+                                          const std::string& timestamp, const std::string& version) {
+  const workload_result* found = nullptr;
+  for (const auto& w : e.workloads) {
+    if (w.uuid == uuid && !w.hidden) found = &w;
+  }
+  // A candidate that failed anywhere passes nowhere: a fast wrong kernel is no record.
+  const bool failed_here = found != nullptr && found->outcome != outcome::valid;
+  const outcome shown = failed_here ? found->outcome : e.outcome;
+  const std::string_view status = status_of(shown);
+  if (shown == outcome::valid && (found == nullptr || !(found->time_ns > 0))) return std::nullopt;
+
+  json::object libs{{"kevo", version.empty() ? "unknown" : version}};
+  for (const auto& [key, value] : e.context) libs[key] = value;
+  json::object o{{"status", status},
+                 {"environment", json::object{{"hardware", e.device.empty() ? "unknown" : e.device},
+                                              {"libs", std::move(libs)}}},
+                 {"timestamp", timestamp},
+                 {"log", log_of(e, shown, !failed_here)}};
+  if (status == "PASSED" || status == "INCORRECT_NUMERICAL") {
+    // kevo checks every element by the task's own rule and keeps no maximum; 0, their default, would be
+    // untrue.
+    o["correctness"] =
+        json::object{{"max_relative_error", "NaN"},
+                     {"max_absolute_error", "NaN"},
+                     {"extra", json::object{{"checked_by", "kevo"}, {"protocol", e.protocol}}}};
+  }
+  if (status == "PASSED") {
+    const auto positive = [](double x) { return std::isfinite(x) && x > 0 ? x : 0; };
+    o["performance"] = json::object{{"latency_ms", positive(found->time_ns) / 1e6},
+                                    {"reference_latency_ms", positive(found->baseline_ns) / 1e6},
+                                    {"speedup_factor", positive(found->speedup)}};
+  }
+  return o;
+}
+
+class calendar {
+ public:
+  explicit calendar(std::vector<journal_session> sessions) : sessions_(std::move(sessions)) {}
+  /// When an event was told, in ISO 8601.
+  std::string when(std::uint64_t sequence, double time_s) const {
+    double unix_s = 0;
+    for (const auto& s : sessions_) {
+      if (s.after_sequence < sequence) unix_s = s.opened_unix_s + (time_s - s.after_time_s);
+    }
+    if (!std::isfinite(unix_s)) unix_s = 0;
+    const std::chrono::sys_seconds at{std::chrono::seconds(static_cast<std::int64_t>(unix_s))};
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(at));
+  }
+
+ private:
+  std::vector<journal_session> sessions_;
+};
+
+/// The candidates to export, in order of birth.
+std::vector<candidate_id> chosen(const journal& record, std::size_t top) {
+  const candidate_store store = record.store();
+  std::vector<std::pair<double, candidate_id>> all;
+  for (candidate_id id = 0; id < record.candidate_count(); ++id) {
+    const auto e = store.evaluation_of(id);
+    if (e && (top == 0 || e->valid())) all.emplace_back(-e->score, id);
+  }
+  if (top > 0) {
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    all.resize(std::min(all.size(), top));
+  }
+  std::vector<candidate_id> ids;
+  for (const auto& [score, id] : all) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+flashinfer_summary export_flashinfer(const journal& record, const task& t, const std::string& directory,
+                                     const flashinfer_options& options) {
+  const files::path root(directory);
+  const files::path group = file_name(op_type_of(t));
+  const std::string name = file_name(t.name);
+  {
+    const auto path = root / "definitions" / group / (name + ".json");
+    const std::string text = line(definition_of(t));
+    auto out = open_file(path);
+    out << text;
+    close_file(out, path);
+  }
+  std::vector<std::pair<std::string, json::object>> workloads;
+  {
+    const auto path = root / "workloads" / group / (name + ".jsonl");
+    auto out = open_file(path);
+    for (const auto& w : t.workloads) {
+      if (w.hidden) continue;
+      workloads.emplace_back(w.uuid, workload_of(t, w));
+      out << line({{"definition", t.name},
+                   {"workload", workloads.back().second},
+                   {"solution", nullptr},
+                   {"evaluation", nullptr}});
+    }
+    close_file(out, path);
+  }
+  flashinfer_summary summary;
+  const candidate_store store = record.store();
+  const calendar dates(record.sessions());
+  const auto traces_path = root / "traces" / group / (name + ".jsonl");
+  auto traces = open_file(traces_path);
+  for (const candidate_id id : chosen(record, options.top)) {
+    const auto c = record.candidate(id);
+    const auto source = c ? store.program_of(c->program) : nullptr;
+    const auto evaluations = record.evaluations(id);
+    if (!source || source->files.empty() || evaluations.empty()) continue;
+    const auto path = root / "solutions" / file_name(options.author) / group / name /
+                      (file_name(solution_name(record, id)) + ".json");
+    auto out = open_file(path);
+    out << line(solution_of(record, t, *c, *source, options));
+    close_file(out, path);
+    ++summary.solutions;
+    const auto& last = evaluations.back();
+    for (const auto& [uuid, w] : workloads) {
+      auto e = evaluation_of(*last.result, uuid, dates.when(last.sequence, last.time_s),
+                             record.header().kevo_version);
+      if (!e) continue;
+      traces << line({{"definition", t.name},
+                      {"workload", w},
+                      {"solution", solution_name(record, id)},
+                      {"evaluation", std::move(*e)}});
+      ++summary.traces;
+    }
+  }
+  close_file(traces, traces_path);
+  return summary;
+}
+
+}  // namespace kevo
