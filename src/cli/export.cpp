@@ -1,0 +1,131 @@
+#include "src/export/export.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "src/cli/command.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo::cli {
+namespace {
+
+struct export_words {
+  std::string run;
+  std::string format = "csv";
+  std::string output;
+  std::string task;
+  std::size_t top = 0;
+};
+
+/// The task that the run was about; results are keyed by its content, so it must not have changed since.
+task task_of(const journal& record, const export_words& words) {
+  const std::string path = words.task.empty() ? record.header().task_path : words.task;
+  task t = load_task(path);
+  const std::string id = to_string(id_of(t));
+  if (record.header().task_id.empty() || record.header().task_id == id) return t;
+  throw error(error_code::input, "is not the task of this run: it has changed since, or is another one",
+              {.file = path, .key = {}},
+              "name the task as it was with --task FILE, or export as csv or jsonl");
+}
+
+/// Writes through `work` into `path`, or to standard output if that is "-".
+template <class Work>
+std::size_t into(const std::string& path, Work work) {
+  if (path == "-") {
+    const std::size_t count = work(std::cout);
+    std::cout.flush();
+    return count;
+  }
+  std::ofstream out(path, std::ios::binary);
+  if (!out) throw error(error_code::environment, "cannot write this file", {.file = path, .key = {}});
+  const std::size_t count = work(out);
+  out.close();
+  if (!out)
+    throw error(error_code::environment, "writing failed; is the disk full?", {.file = path, .key = {}});
+  return count;
+}
+
+void run_export(const export_words& words, const invocation& shared) {
+  const auto format = parse_export_format(words.format);
+  if (!format) {
+    throw error(error_code::usage, "unknown format '" + words.format + "'", {.file = {}, .key = "--format"},
+                "csv, jsonl, steps or flashinfer");
+  }
+  if (words.top > 0 && *format != export_format::flashinfer) {
+    throw error(error_code::usage, "speaks of flashinfer only", {.file = {}, .key = "--top"});
+  }
+  const journal record = journal::open_read_only(words.run);
+  std::string output = words.output;
+  const auto default_file = [&](const char* name) {
+    if (output.empty()) output = shared.json ? (std::filesystem::path(words.run) / name).string() : "-";
+    if (shared.json && output == "-") {
+      throw error(error_code::usage, "with --json, standard output is for the one JSON object",
+                  {.file = {}, .key = "--output"}, "name a file");
+    }
+  };
+
+  boost::json::object answer{{"run", words.run}, {"format", words.format}};
+  std::string said;
+  switch (*format) {
+    case export_format::csv:
+      default_file("export.csv");
+      answer["rows"] = into(output, [&](std::ostream& out) { return export_csv(record, out); });
+      break;
+    case export_format::jsonl:
+      default_file("export.jsonl");
+      answer["rows"] = into(output, [&](std::ostream& out) { return export_jsonl(record, out); });
+      break;
+    case export_format::steps:
+      default_file("steps.jsonl");
+      answer["rows"] = into(output, [&](std::ostream& out) { return export_steps(record, out); });
+      break;
+    case export_format::flashinfer: {
+      if (output.empty()) output = (std::filesystem::path(words.run) / "flashinfer").string();
+      const auto summary = export_flashinfer(record, task_of(record, words), output, {.top = words.top});
+      answer["solutions"] = summary.solutions;
+      answer["traces"] = summary.traces;
+      said = fmt::format("{} solutions and {} traces in {}\n", summary.solutions, summary.traces, output);
+      break;
+    }
+  }
+  answer["output"] = output;
+  if (shared.json) {
+    fmt::print("{}\n", boost::json::serialize(answer));
+  } else if (!said.empty()) {
+    fmt::print("{}", said);
+  } else if (output != "-") {
+    fmt::print("{} rows in {}\n", answer.at("rows").to_number<std::size_t>(), output);
+  }
+}
+
+}  // namespace
+
+void add_export(CLI::App& program, invocation& shared) {
+  auto* verb =
+      program.add_subcommand("export", "Write a run as csv, jsonl, steps or a FlashInfer-Bench data set");
+  auto words = std::make_shared<export_words>();
+  verb->add_option("RUN", words->run, "Folder of the run")->required();
+  verb->add_option(
+          "--format", words->format,
+          "csv: a row a candidate; jsonl: everything of a candidate a line; steps: a variation a line, for "
+          "trainers; flashinfer: Definition, Solutions and Traces")
+      ->capture_default_str();
+  verb->add_option(
+      "--output", words->output,
+      "File, or - for standard output (the default); for flashinfer a folder (default RUN/flashinfer)");
+  verb->add_option("--task", words->task, "flashinfer: the task file, if it has moved");
+  verb->add_option("--top", words->top, "flashinfer: only so many of the best valid candidates; 0 means all");
+  add_json_flag(*verb, shared);
+  verb->callback([words, &shared] { run_export(*words, shared); });
+}
+
+}  // namespace kevo::cli
