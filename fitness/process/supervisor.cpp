@@ -231,11 +231,14 @@ class supervisor {
       report.kind = exit_kind::exited;
       report.code = WEXITSTATUS(status);
     }
-    const bool killed =
-        report.kind == exit_kind::signalled && (report.signal == SIGKILL || report.signal == SIGXCPU);
+    // The kernel counts processor time for this limit by ticks, so that a process may end well before the
+    // exact sum says.
+    const bool spent =
+        state.cpu_limit_s > 0 && report.kind == exit_kind::signalled &&
+        (report.signal == SIGXCPU || (report.signal == SIGKILL && report.cpu_s >= 0.5 * state.cpu_limit_s));
     if (state.cause) {
       report.kind = *state.cause;
-    } else if (killed && state.cpu_limit_s > 0 && report.cpu_s >= state.cpu_limit_s - 0.1) {
+    } else if (spent) {
       report.kind = exit_kind::timed_out;
     }
   }

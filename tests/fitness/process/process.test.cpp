@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <grp.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -147,7 +148,7 @@ TEST_CASE("the processor limit is a time-out, too") {
     spec.limits.wall_s = 60;
     const auto report = run(spec);
     CHECK(report.kind == exit_kind::timed_out);
-    CHECK(report.cpu_s >= 0.9);
+    CHECK(report.cpu_s >= 0.5);
     CHECK(report.wall_s < 50);
   }
 }
@@ -422,6 +423,32 @@ TEST_CASE("parent that is killed" * doctest::skip()) {
   spec.file_descriptors = {{std::atoi(std::getenv("KEVO_TEST_COUNTERS")), 5}};
   auto child = launch(spec);
   child.wait();
+}
+
+TEST_CASE("all of this works for an ordinary user, too") {
+  if (::geteuid() != 0 || std::getenv("KEVO_TEST_AS_USER") != nullptr) return;
+  const int self = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  struct stat info = {};
+  REQUIRE(::fstat(self, &info) == 0);
+  if ((info.st_mode & S_IXOTH) == 0) return;
+  (void)kevo::test::helper_program();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("KEVO_TEST_AS_USER", "1", 1);
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(1000, 1000, 1000) != 0 ||
+        ::setresuid(1000, 1000, 1000) != 0) {
+      ::_exit(2);
+    }
+    const char* arguments[] = {
+        "test", "-tc=*limits hold,*processes is limited*,*reads its input*,*paused tree*,*machine offers*",
+        "-m", nullptr};
+    ::fexecve(self, const_cast<char* const*>(arguments), environ);
+    ::_exit(3);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  ::close(self);
 }
 
 TEST_CASE("many processes at once") {

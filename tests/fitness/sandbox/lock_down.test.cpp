@@ -39,6 +39,19 @@ int locked(const std::function<int()>& deed, int threads = 1) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+// A sanitizer's runtime works around threads and signals, and is itself locked down.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool plain = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool plain = false;
+#else
+constexpr bool plain = true;
+#endif
+#else
+constexpr bool plain = true;
+#endif
+
 constexpr int killed = 128 + SIGSYS;
 
 template <class Result>
@@ -138,6 +151,7 @@ TEST_CASE("other calls answer EPERM, and calls whose flags a filter cannot see d
 }
 
 TEST_CASE("threads only where they were asked for") {
+  if (!plain) return;
   const auto start_one = [] {
     try {
       int value = 0;
@@ -152,10 +166,11 @@ TEST_CASE("threads only where they were asked for") {
 }
 
 TEST_CASE("a locked process may end itself as it likes") {
-  CHECK(locked([] {
-          std::abort();
-          return 0;
-        }) == 128 + SIGABRT);
+  if (plain)
+    CHECK(locked([] {
+            std::abort();
+            return 0;
+          }) == 128 + SIGABRT);
   CHECK(locked([] { return ::raise(SIGKILL); }) == 128 + SIGKILL);
   CHECK(locked([] {
           ::_exit(3);
