@@ -8,7 +8,6 @@
 #include <deque>
 #include <exception>
 #include <fcntl.h>
-#include <future>
 #include <map>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -37,6 +36,13 @@ std::optional<int> exit_code_in(const std::string& status) {
 }
 
 class supervisor {
+  struct request {
+    const spawn_plan* plan;
+    spawned result;
+    std::exception_ptr failure;
+    bool done;
+  };
+
  public:
   supervisor() : events_(::epoll_create1(EPOLL_CLOEXEC)), bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!events_ || !bell_)
@@ -46,14 +52,13 @@ class supervisor {
   }
 
   spawned start(const spawn_plan& plan) {
-    std::packaged_task<spawned()> task([&plan] { return spawn(plan); });
-    auto answer = task.get_future();
-    {
-      const std::lock_guard lock(mutex_);
-      starts_.push_back(&task);
-    }
+    request mine{&plan, {}, nullptr, false};
+    std::unique_lock lock(mutex_);
+    starts_.push_back(&mine);
     ring();
-    return answer.get();
+    answered_.wait(lock, [&mine] { return mine.done; });
+    if (mine.failure) std::rethrow_exception(mine.failure);
+    return std::move(mine.result);
   }
 
   void add(std::shared_ptr<process_state> state) {
@@ -92,14 +97,27 @@ class supervisor {
   }
 
   void take_requests() {
-    std::deque<std::packaged_task<spawned()>*> starts;
+    std::deque<request*> starts;
     std::deque<std::shared_ptr<process_state>> added;
     {
       const std::lock_guard lock(mutex_);
       starts.swap(starts_);
       added.swap(added_);
     }
-    for (auto* task : starts) (*task)();
+    for (auto* start : starts) {
+      spawned result;
+      std::exception_ptr failure;
+      try {
+        result = spawn(*start->plan);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);  // the request lives no longer than its owner waits
+      start->result = std::move(result);
+      start->failure = failure;
+      start->done = true;
+    }
+    if (!starts.empty()) answered_.notify_all();
     for (auto& state : added) {
       state->id = next_id_++;
       const std::uint64_t key = state->id * channel_count;
@@ -285,7 +303,8 @@ class supervisor {
   descriptor events_;
   descriptor bell_;
   std::mutex mutex_;
-  std::deque<std::packaged_task<spawned()>*> starts_;
+  std::condition_variable answered_;
+  std::deque<request*> starts_;
   std::deque<std::shared_ptr<process_state>> added_;
   std::map<std::uint64_t, std::shared_ptr<process_state>> processes_;
   std::uint64_t next_id_ = 0;
