@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,6 +24,41 @@
 
 namespace kevo::detail {
 namespace {
+
+// What a child says before it execs or exits.
+struct answer_page {
+  int error;
+  const char* step;
+};
+
+// A page that parent and child share even where they share no other memory.
+class shared_answer {
+ public:
+  shared_answer() : page_(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (page_ == MAP_FAILED) throw error(error_code::environment, "cannot start a process: no memory");
+  }
+  shared_answer(const shared_answer&) = delete;
+  shared_answer& operator=(const shared_answer&) = delete;
+  ~shared_answer() { ::munmap(page_, 4096); }
+  answer_page* get() const { return static_cast<answer_page*>(page_); }
+
+ private:
+  void* page_;
+};
+
+// ThreadSanitizer takes every clone for a fork and marks the memory of the child, which must then not be
+// ours.
+#if defined(__SANITIZE_THREAD__)
+constexpr int share_memory = 0;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr int share_memory = 0;
+#else
+constexpr int share_memory = CLONE_VM;
+#endif
+#else
+constexpr int share_memory = CLONE_VM;
+#endif
 
 // The child shares our memory until it execs (as with vfork: copying the page tables of a large controller
 // would take milliseconds). It therefore allocates nothing, takes no lock, and makes its system calls
@@ -42,16 +78,14 @@ struct child_plan {
   bool drop_root = false;
   const sock_fprog* filter = nullptr;
   pid_t parent = 0;
-  // Answers.
-  int error = 0;
-  const char* step = "";
+  answer_page* answer = nullptr;
 };
 
 KEVO_IN_CHILD int child_main(void* argument) {
   auto& plan = *static_cast<child_plan*>(argument);
   const auto fail = [&plan](const char* step) {
-    plan.error = errno;
-    plan.step = step;
+    plan.answer->error = errno;
+    plan.answer->step = step;
     syscall(SYS_exit_group, 127);
   };
   // exec keeps "ignored", and a library user may ignore SIGPIPE or SIGCHLD.
@@ -106,7 +140,7 @@ struct limit_plan {
   pid_t process = 0;
   const resource_limit* limits = nullptr;
   std::size_t count = 0;
-  int error = 0;
+  answer_page* answer = nullptr;
 };
 
 KEVO_IN_CHILD int limit_main(void* argument) {
@@ -114,12 +148,12 @@ KEVO_IN_CHILD int limit_main(void* argument) {
   if (syscall(SYS_setgroups, 0, nullptr) < 0 ||
       syscall(SYS_setresgid, sandbox_uid, sandbox_uid, sandbox_uid) < 0 ||
       syscall(SYS_setresuid, sandbox_uid, sandbox_uid, sandbox_uid) < 0) {
-    plan.error = errno;
+    plan.answer->error = errno;
   }
-  for (std::size_t i = 0; i < plan.count && plan.error == 0; ++i) {
+  for (std::size_t i = 0; i < plan.count && plan.answer->error == 0; ++i) {
     const rlimit64 limit = {plan.limits[i].soft, plan.limits[i].hard};
     if (syscall(SYS_prlimit64, plan.process, plan.limits[i].resource, &limit, nullptr) < 0)
-      plan.error = errno;
+      plan.answer->error = errno;
   }
   syscall(SYS_exit_group, 0);
   return 0;
@@ -137,7 +171,7 @@ pid_t clone_and_wait(int (*function)(void*), void* argument, int* handle) {
   // A change of user marks the memory, which is ours too, as not to be dumped or traced.
   const int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
   const pid_t pid = clone(function, reinterpret_cast<void*>(top),
-                          CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, argument, handle);
+                          share_memory | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, argument, handle);
   const int clone_error = errno;
   if (dumpable == 1) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -156,7 +190,9 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }  // namespace
 
 spawned spawn(const spawn_plan& plan) {
+  const shared_answer answer;
   child_plan child;
+  child.answer = answer.get();
   const auto argv = pointers(plan.argv);
   const auto envp = pointers(plan.environment);
   std::vector<std::pair<int, int>> descriptors = {{plan.input, 0}, {plan.output, 1}, {plan.errors, 2}};
@@ -194,11 +230,11 @@ spawned spawn(const spawn_plan& plan) {
                 std::string("cannot start a process: ") + std::strerror(clone_error));
   }
   spawned result{pid, descriptor(handle)};
-  if (child.error != 0) {
+  if (answer.get()->error != 0) {
     siginfo_t info;
     waitid(P_PIDFD, static_cast<id_t>(handle), &info, WEXITED);
-    throw error(error_code::environment,
-                "cannot start " + plan.argv.front() + ": " + child.step + ": " + std::strerror(child.error));
+    throw error(error_code::environment, "cannot start " + plan.argv.front() + ": " + answer.get()->step +
+                                             ": " + std::strerror(answer.get()->error));
   }
   return result;
 }
@@ -212,13 +248,14 @@ int limit_process(pid_t process, const std::vector<resource_limit>& limits, bool
     }
     return 0;
   }
-  limit_plan plan = {process, limits.data(), limits.size(), 0};
+  const shared_answer answer;
+  limit_plan plan = {process, limits.data(), limits.size(), answer.get()};
   int handle = -1;
   if (clone_and_wait(&limit_main, &plan, &handle) < 0) return errno;
   const descriptor owned(handle);
   siginfo_t info;
   waitid(P_PIDFD, static_cast<id_t>(handle), &info, WEXITED);
-  return plan.error;
+  return answer.get()->error;
 }
 
 }  // namespace kevo::detail
