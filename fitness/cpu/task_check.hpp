@@ -1,0 +1,37 @@
+#pragma once
+// Whether a task can tell right from wrong: mutants that must fail somewhere, honest programs that must pass
+// everywhere.
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <kevo/task.hpp>
+
+#include "fitness/cpu/cpu_settings.hpp"
+
+namespace kevo {
+
+/// One control and what became of it.
+struct control_result {
+  std::string name;
+  bool honest = false;  ///< must pass every workload; otherwise it must fail at least one
+  bool ok = false;
+  bool skipped = false;  ///< does not apply to this task; `detail` says why. Counts as ok
+  std::string detail;    ///< for the task's author: names hidden workloads, too
+};
+
+struct task_report {
+  std::vector<control_result> controls;
+  bool ok() const;
+};
+
+/// Mutants are outputs made from the oracle's own: zeros, a constant, the mean, a copied input, the first
+/// nine tenths, the right values rounded to the next lower precision, the result of another content. Honest
+/// controls are the task's seeds and, where every tensor is float32, the reference computed in float32.
+/// @throws kevo::error as cpu_fitness does: input (a wrong reference or baseline), environment, interrupted
+task_report check_task(std::shared_ptr<const task> t, const cpu_settings& settings,
+                       std::stop_token stop = {});
+
+}  // namespace kevo

@@ -1,0 +1,107 @@
+// serial
+// timeout: 600
+#include "fitness/cpu/task_check.hpp"
+
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+kevo::program source(const char* path, const std::string& text) {
+  return kevo::single_file_program("cpp", path, text);
+}
+
+// Sums of rows.
+std::shared_ptr<kevo::task> example() {
+  auto t = std::make_shared<kevo::task>();
+  t->name = "row_sums";
+  t->axes = {{"N", {}, ""}, {"K", 64, ""}};
+  kevo::tensor x;
+  x.name = "x";
+  x.shape = {"N", "K"};
+  x.dtype = "float32";
+  auto y = x;
+  y.name = "y";
+  y.shape = {"N"};
+  t->inputs = {x};
+  t->outputs = {y};
+  kevo::workload w;
+  w.uuid = "main";
+  w.axes = {{"N", 500}};
+  t->workloads = {w};
+  kevo::tolerance rule;
+  rule.rule = "accumulation";
+  rule.scale = "scale";
+  rule.length = kevo::expression::parse("K");
+  t->tolerances[""] = rule;
+  t->reference = kevo::reference_source{
+      "cpp",
+      source("reference.cpp",
+             "#include <cmath>\n#include <cstdint>\n"
+             "extern \"C\" void reference(const double* x, double* y, double* scale, std::int64_t N) {\n"
+             "  for (std::int64_t i = 0; i < N; ++i) { y[i] = scale[i] = 0;\n"
+             "    for (int k = 0; k < 64; ++k) { y[i] += x[64 * i + k]; scale[i] += std::fabs(x[64 * i + "
+             "k]); } } }\n")};
+  const auto seed =
+      source("seed.cpp",
+             "#include <cstdint>\nextern \"C\" void run(const float* x, float* y, std::int64_t N) {\n"
+             "  for (std::int64_t i = 0; i < N; ++i) { float s = 0; for (int k = 63; k >= 0; --k) s += x[64 "
+             "* i + k]; y[i] = s; } }\n");
+  t->seeds = {seed};
+  kevo::baseline b;
+  b.name = "seed";
+  b.source = seed;
+  t->baselines = {b};
+  return t;
+}
+
+kevo::cpu_settings settings() {
+  kevo::cpu_settings s;
+  s.flags = {"-O1"};
+  s.pool_s = 0.2;
+  return s;
+}
+
+const kevo::control_result& control(const kevo::task_report& report, const std::string& name) {
+  for (const auto& c : report.controls) {
+    if (c.name == name) return c;
+  }
+  FAIL("no control is called ", name);
+  return report.controls.front();
+}
+
+}  // namespace
+
+TEST_CASE("rule 6: a sound task rejects every mutant and accepts every honest program") {
+  const auto report = kevo::check_task(example(), settings());
+  for (const auto& c : report.controls) {
+    INFO(c.name, ": ", c.detail);
+    CHECK(c.ok);
+    CHECK_FALSE(c.skipped);
+  }
+  CHECK(report.ok());
+  CHECK(report.controls.size() == 9);
+}
+
+TEST_CASE("rule 6: a tolerance that is too wide lets mutants through, and the report names them") {
+  auto t = example();
+  t->tolerances[""].factor = 1e9;
+  const auto report = kevo::check_task(t, settings());
+  CHECK_FALSE(report.ok());
+  CHECK_FALSE(control(report, "zeros").ok);
+  CHECK_FALSE(control(report, "next lower precision").ok);
+  CHECK(control(report, "seed seed.cpp").ok);
+}
+
+TEST_CASE("rule 6: a seed that is wrong is no honest control") {
+  auto t = example();
+  t->seeds.push_back(source(
+      "wrong.cpp",
+      "#include <cstdint>\nextern \"C\" void run(const float*, float* y, std::int64_t) { y[0] = 0; }\n"));
+  const auto report = kevo::check_task(t, settings());
+  CHECK_FALSE(report.ok());
+  CHECK(control(report, "seed seed.cpp").ok);
+  CHECK_FALSE(control(report, "seed wrong.cpp").ok);
+}
