@@ -57,7 +57,11 @@
 #include <kevo/evaluation.hpp>
 // archive
 #include <kevo/archive.hpp>
+#include <kevo/archive/cvt.hpp>
+#include <kevo/archive/epsilon_net.hpp>
 #include <kevo/archive/grid.hpp>
+#include <kevo/archive/measure_range.hpp>
+#include <kevo/archive/pareto.hpp>
 #include <kevo/archive/top_k.hpp>
 // stop
 #include <kevo/ledger.hpp>

@@ -85,6 +85,46 @@ TEST_CASE("every portfolio that a config can name picks what is available") {
   }
 }
 
+TEST_CASE("archives of distances and fronts read their measures, and complain by name") {
+  kevo::registry all;
+  kevo::register_archives(all);
+  const auto make = [&all](const char* name, std::vector<std::pair<std::string, settings_node>> values) {
+    settings from = given(std::move(values));
+    auto kept = all.archives.make_named(name, from, {});
+    from.finish();
+    return kept;
+  };
+  const auto one = [](std::vector<double> range, const char* scale) {
+    settings_node axis = settings_node::empty_map(), measures = settings_node::empty_map();
+    axis.set("range", settings_node::of(range));
+    axis.set("scale", settings_node::of(scale));
+    measures.set("code_bytes", std::move(axis));
+    return measures;
+  };
+  auto cells =
+      make("cvt", {{"measures", one({64, 65536}, "log")}, {"cells", settings_node::of(std::int64_t{20})}});
+  CHECK(cells.cells() == 20);
+  CHECK(cells.measures() == std::vector<std::string>{"code_bytes"});
+  auto apart =
+      make("epsilon_net", {{"measures", one({0, 100}, "linear")}, {"epsilon", settings_node::of(0.1)}});
+  apart.add({1, 2, std::vector<double>{50}});
+  CHECK(apart.add({2, 1, std::vector<double>{59}}).status == kevo::archive_status::rejected);
+  CHECK(apart.add({2, 1, std::vector<double>{61}}).status == kevo::archive_status::new_cell);
+  auto front = make("pareto", {{"minimize", settings_node::of(std::vector<std::string>{"code_bytes"})}});
+  front.add({1, 2, std::vector<double>{50}});
+  CHECK(front.add({2, 1, std::vector<double>{60}}).status == kevo::archive_status::rejected);
+  CHECK(front.add({2, 1, std::vector<double>{40}}).status == kevo::archive_status::new_cell);
+  CHECK_THROWS_AS(make("cvt", {{"measures", one({0, 65536}, "log")}}), kevo::error);
+  CHECK_THROWS_AS(make("cvt", {{"measures", settings_node::empty_map()}}), kevo::error);
+  CHECK_THROWS_AS(make("epsilon_net", {{"measures", one({1, 1}, "linear")}}), kevo::error);
+  CHECK_THROWS_AS(make("pareto", {}), kevo::error);
+  for (const auto& name : all.archives.names()) {  // described without a config
+    settings probe = settings::probe();
+    CHECK(static_cast<bool>(all.archives.make_named(name, probe, {})));
+    CHECK_FALSE(probe.descriptions().empty());
+  }
+}
+
 TEST_CASE("parameters of a config reach the policy") {
   const auto all = policies();
   kevo::test::world w;

@@ -12,10 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include <kevo/archive.hpp>
-#include <kevo/detail/elite_order.hpp>
+#include <kevo/detail/cell_elites.hpp>
 #include <kevo/error.hpp>
 
 namespace kevo {
@@ -51,14 +49,14 @@ struct grid_axis {
 /// MAP-Elites (Mouret & Clune, "Illuminating search spaces by mapping elites", arXiv 1504.04909, 2015): a
 /// candidate competes only with the one that holds its cell. Of equal scores the older one stays.
 ///
-/// `add` is O(axes) and does not depend on the number of cells: the index from cells to elites is an array up
-/// to 2^22 cells and a hash map above, and the elites themselves are a dense list, so that `sample` and `at`
-/// are O(1). Rank queries cost O(log elites), after a first one of O(elites log elites).
+/// `add` is O(axes) and does not depend on the number of cells; `sample` and `at` are O(1), rank queries
+/// O(log elites), after a first one of O(elites log elites).
 class grid {
  public:
   /// Throws kevo::error (input) for an axis without bins or range, a logarithmic one that touches zero, or
   /// more than 2^62 cells.
   explicit grid(std::vector<grid_axis> axes) : axes_(std::move(axes)) {
+    std::uint64_t cells = 1;  // with one more bin an axis for unknown values
     for (const grid_axis& a : axes_) {
       const auto fail = [&a](const char* why) { throw error(error_code::input, why, {{}, 0, 0, a.measure}); };
       if (a.bins == 0) fail("a grid axis needs at least one bin");
@@ -66,80 +64,28 @@ class grid {
         fail("the range of a grid axis must be [low, high] with low < high");
       }
       if (a.scale == axis_scale::log && !(a.low > 0)) fail("a logarithmic range must begin above 0");
-      if (a.bins >= (std::uint64_t{1} << 62U) / all_cells_) fail("the grid has too many cells");
-      all_cells_ *= a.bins + 1;
+      if (a.bins >= (std::uint64_t{1} << 62U) / cells) fail("the grid has too many cells");
+      cells *= a.bins + 1;
     }
-    if (all_cells_ <= dense_limit) dense_.assign(all_cells_, nobody);
+    elites_ = detail::cell_elites(cells);
   }
 
   archive_result add(const archive_entry& entry) {
-    if (!std::isfinite(entry.score)) return {};
-    if (slot_of_.contains(entry.id)) return update(entry);
-    const std::uint64_t cell = cell_of(entry.measures);
-    const std::uint32_t slot = slot_at(cell);
-    if (slot == nobody) {
-      set_slot(cell, static_cast<std::uint32_t>(elites_.size()));
-      slot_of_[entry.id] = static_cast<std::uint32_t>(elites_.size());
-      elites_.push_back({entry.id, entry.score, cell});
-      order_.insert(entry.id, entry.score);
-      return {archive_status::new_cell, entry.score};
-    }
-    elite& holder = elites_[slot];
-    const double gain = entry.score - holder.score;
-    if (!(gain > 0)) return {};
-    order_.erase(holder.id, holder.score);
-    order_.insert(entry.id, entry.score);
-    slot_of_.erase(holder.id);
-    slot_of_[entry.id] = slot;
-    holder.id = entry.id;
-    holder.score = entry.score;
-    return {archive_status::improved, gain};
+    return elites_.add(entry.id, entry.score, cell_of(entry.measures));
   }
-
-  /// A kept candidate keeps its cell whatever its new score (those it once displaced are not known any more):
-  /// improved if it rose, rejected if not. If its measures changed, it leaves its cell and is offered to the
-  /// other one.
+  /// See detail::cell_elites::update.
   archive_result update(const archive_entry& entry) {
-    const auto it = slot_of_.find(entry.id);
-    if (it == slot_of_.end()) return add(entry);
-    elite& kept = elites_[it->second];
-    if (!std::isfinite(entry.score) || cell_of(entry.measures) != kept.cell) {
-      remove(entry.id);
-      return add(entry);
-    }
-    const double gain = entry.score - kept.score;
-    order_.erase(kept.id, kept.score);
-    order_.insert(kept.id, entry.score);
-    kept.score = entry.score;
-    return gain > 0 ? archive_result{archive_status::improved, gain} : archive_result{};
+    return elites_.update(entry.id, entry.score, cell_of(entry.measures));
   }
+  bool remove(candidate_id id) { return elites_.remove(id); }
 
-  bool remove(candidate_id id) {
-    const auto it = slot_of_.find(id);
-    if (it == slot_of_.end()) return false;
-    const std::uint32_t slot = it->second;
-    order_.erase(id, elites_[slot].score);
-    set_slot(elites_[slot].cell, nobody);
-    slot_of_.erase(it);
-    if (slot + 1 < elites_.size()) {  // the last elite moves into the gap
-      elites_[slot] = elites_.back();
-      set_slot(elites_[slot].cell, slot);
-      slot_of_[elites_[slot].id] = slot;
-    }
-    elites_.pop_back();
-    return true;
-  }
-
-  std::optional<elite> sample(rng& random) const {
-    if (elites_.empty()) return std::nullopt;
-    return elites_[random.below(elites_.size())];
-  }
+  std::optional<elite> sample(rng& random) const { return elites_.sample(random); }
   std::size_t size() const { return elites_.size(); }
-  elite at(std::size_t i) const { return elites_[i]; }
-  bool contains(candidate_id id) const { return slot_of_.contains(id); }
-  candidate_id nth_best(std::size_t rank) const { return order_.of(*this).nth(rank); }
-  double total_score() const { return order_.of(*this).total(); }
-  candidate_id at_mass(double mass) const { return order_.of(*this).at_mass(mass); }
+  elite at(std::size_t i) const { return elites_.at(i); }
+  bool contains(candidate_id id) const { return elites_.contains(id); }
+  candidate_id nth_best(std::size_t rank) const { return elites_.order().nth(rank); }
+  double total_score() const { return elites_.order().total(); }
+  candidate_id at_mass(double mass) const { return elites_.order().at_mass(mass); }
 
   std::vector<std::string> measures() const {
     std::vector<std::string> names;
@@ -164,11 +110,7 @@ class grid {
     return bins;
   }
   /// The elite of a cell, e.g. of one that `neighbour` arithmetic on `bins_of` found.
-  std::optional<elite> at_cell(std::uint64_t cell) const {
-    const std::uint32_t slot = cell < all_cells_ ? slot_at(cell) : nobody;
-    if (slot == nobody) return std::nullopt;
-    return elites_[slot];
-  }
+  std::optional<elite> at_cell(std::uint64_t cell) const { return elites_.at_cell(cell); }
   /// The cell of measures, in the order of `axes()`; missing ones count as unknown.
   std::uint64_t cell_of(std::span<const double> measures) const {
     std::uint64_t cell = 0;
@@ -193,37 +135,14 @@ class grid {
   }
 
  private:
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-  static constexpr std::uint64_t dense_limit = std::uint64_t{1} << 22U;
-
   static std::string short_number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", value);
     return text;
   }
 
-  std::uint32_t slot_at(std::uint64_t cell) const {
-    if (!dense_.empty()) return dense_[cell];
-    const auto it = sparse_.find(cell);
-    return it == sparse_.end() ? nobody : it->second;
-  }
-  void set_slot(std::uint64_t cell, std::uint32_t slot) {
-    if (!dense_.empty()) {
-      dense_[cell] = slot;
-    } else if (slot == nobody) {
-      sparse_.erase(cell);
-    } else {
-      sparse_[cell] = slot;
-    }
-  }
-
   std::vector<grid_axis> axes_;
-  std::uint64_t all_cells_ = 1;
-  std::vector<elite> elites_;
-  std::vector<std::uint32_t> dense_;  // from cell to slot in elites_, or
-  boost::unordered_flat_map<std::uint64_t, std::uint32_t> sparse_;
-  boost::unordered_flat_map<candidate_id, std::uint32_t> slot_of_;
-  detail::elite_order order_;
+  detail::cell_elites elites_;
 };
 
 }  // namespace kevo

@@ -1,0 +1,55 @@
+#pragma once
+// Measures on a common scale, for archives that know distances.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <kevo/archive/grid.hpp>
+#include <kevo/error.hpp>
+
+namespace kevo {
+
+/// One measure and the range that counts as 1 in distances, on a linear or logarithmic scale.
+struct measure_range {
+  std::string measure;
+  double low = 0;
+  double high = 1;
+  axis_scale scale = axis_scale::linear;
+
+  /// From [low, high] to [0, 1]; values outside count for the ends, unknown ones (NaN) are -1, which is no
+  /// nearer than 1 to any known one.
+  double unit(double value) const {
+    if (std::isnan(value)) return -1;
+    const double inside = std::clamp(value, low, high);
+    return scale == axis_scale::log ? std::log(inside / low) / std::log(high / low)
+                                    : (inside - low) / (high - low);
+  }
+};
+
+/// Throws kevo::error (input) for no measure at all, an empty range or a logarithmic one that touches zero.
+inline void check(const std::vector<measure_range>& ranges) {
+  if (ranges.empty()) throw error(error_code::input, "an archive of distances needs at least one measure");
+  for (const measure_range& r : ranges) {
+    const bool fits = r.low < r.high && std::isfinite(r.low) && std::isfinite(r.high);
+    if (!fits || (r.scale == axis_scale::log && !(r.low > 0))) {
+      throw error(error_code::input, "the range must be [low, high] with low < high, above 0 if logarithmic",
+                  {{}, 0, 0, r.measure});
+    }
+  }
+}
+
+/// Measures, in the order of `ranges`, as a point; missing ones count as unknown.
+inline std::vector<double> unit_point(const std::vector<measure_range>& ranges,
+                                      std::span<const double> measures) {
+  std::vector<double> point;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    point.push_back(i < measures.size() ? ranges[i].unit(measures[i]) : -1);
+  }
+  return point;
+}
+
+}  // namespace kevo
