@@ -672,6 +672,15 @@ std::vector<recorded_evaluation> journal::evaluations(candidate_id id) const {
 
 std::optional<candidate_id> journal::best() const {
   return state_->query([](sqlite::connection& database) -> std::optional<candidate_id> {
+    // The view would rank every candidate before it finds the champion.
+    auto champion = database.prepare(
+        "SELECT candidate FROM events WHERE kind = 'champion_crowned' ORDER BY sequence DESC LIMIT 1");
+    if (champion.step()) {
+      auto valid = database.prepare("SELECT outcome = 'valid' FROM results WHERE candidate = ?");
+      const auto id = champion.integer(0);
+      valid.bind_all(id);
+      if (valid.step() && valid.integer(0) != 0) return static_cast<candidate_id>(id);
+    }
     auto row = database.prepare("SELECT candidate FROM best LIMIT 1");
     return row.step() ? std::optional(static_cast<candidate_id>(row.integer(0))) : std::nullopt;
   });

@@ -67,6 +67,12 @@ disk_reserve::disk_reserve(const std::string& directory, std::size_t bytes) : pa
       {.file = directory, .key = {}}, "free some space, or choose another folder with --set run.output=DIR");
 }
 
+disk_reserve::disk_reserve(disk_reserve&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+disk_reserve& disk_reserve::operator=(disk_reserve&& other) noexcept {
+  std::swap(path_, other.path_);
+  return *this;
+}
+
 bool disk_reserve::release() noexcept {
   if (path_.empty()) return false;
   const bool there = ::unlink(path_.c_str()) == 0;

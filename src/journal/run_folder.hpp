@@ -21,12 +21,15 @@ class folder_lock {
   int file_ = -1;
 };
 
-/// A file that holds disk space for the moment when there is none left.
+/// A file that holds disk space for the moment when there is none left. It goes with the object.
 class disk_reserve {
  public:
   disk_reserve() = default;
   /// Allocates `bytes` for real in RUN/.reserve. Throws kevo::error (environment) if there is no room.
   disk_reserve(const std::string& directory, std::size_t bytes);
+  disk_reserve(disk_reserve&& other) noexcept;
+  disk_reserve& operator=(disk_reserve&& other) noexcept;
+  ~disk_reserve() { release(); }
   /// Gives the space back to the file system; false if that was done before.
   bool release() noexcept;
 

@@ -1,0 +1,154 @@
+// A search that is recorded by the journal is repeated from it, decision by decision, also after its process
+// died.
+#include "src/run/replay.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <sys/wait.h>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include <kevo/run_to_end.hpp>
+
+#include "src/run/driver.hpp"
+#include "tests/journal/random_run.hpp"
+#include "tests/support/toy_search.hpp"
+
+using namespace kevo_test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr std::uint64_t evaluations = 300;
+
+std::function<double()> steps_of_time(double from_s) {
+  return [now_s = from_s]() mutable { return now_s += 0.001 / 3; };
+}
+
+/// Commits every few events: not all that was emitted is durable when a process dies.
+struct lazy_sink {
+  kevo::journal record;
+  std::uint64_t every = 7;
+  void consume(const kevo::event& e) {
+    record.consume(e);
+    if (e.sequence % every == 0) record.commit();
+  }
+};
+
+std::unique_ptr<kevo::search> engine_over(const kevo::candidate_store& store) {
+  auto parts = toy::parts({.evaluations = evaluations}, {});
+  parts.store = store;
+  kevo::search_settings settings;
+  settings.seed = 21;
+  return std::make_unique<kevo::search>(std::move(parts), settings);
+}
+
+kevo::replay_report repeat(kevo::search& engine, const kevo::journal& record, bool recompute) {
+  return kevo::replay(engine, [&record](const auto& each) { record.for_each_event(each); },
+                      record.store().program_of, {recompute});
+}
+
+/// Goes on with the run in `directory`, or begins it, to its end.
+void advance(const std::string& directory, std::chrono::microseconds pause) {
+  struct unhurried_hill {
+    std::chrono::microseconds pause;
+    kevo::evaluation evaluate(const kevo::evaluation_request& request) {
+      std::this_thread::sleep_for(pause);
+      return toy::hill{}.evaluate(request);
+    }
+  };
+  const bool fresh = !kevo::journal::exists(directory);
+  auto record = fresh ? kevo::journal::create(directory, example_header()) : kevo::journal::open(directory);
+  const auto engine = engine_over(record.store());
+  kevo::replay_report past;
+  if (!fresh) past = repeat(*engine, record, false);
+  if (past.divergence) throw std::runtime_error(*past.divergence);
+  engine->attach(lazy_sink{record});
+  if (engine->graph().size() == 0) engine->add_seed(toy::program_of(9000), 0);
+  kevo::driver_settings settings;
+  settings.variations = 1;
+  settings.evaluations = 2;
+  settings.clock_s = steps_of_time(past.last_time_s);
+  kevo::drive(*engine, unhurried_hill{pause}, std::move(past.unfinished), settings);
+  record.close();
+}
+
+void check_same_end(const kevo::search& a, const kevo::search& b) {
+  CHECK(a.best().id == b.best().id);
+  CHECK(a.best().speedup == b.best().speedup);
+  CHECK(a.spent().evaluations == b.spent().evaluations);
+  REQUIRE(a.archive().size() == b.archive().size());
+  for (std::size_t i = 0; i < a.archive().size(); ++i) CHECK(a.archive().at(i) == b.archive().at(i));
+}
+
+}  // namespace
+
+TEST_CASE("what the journal gives back replays bit for bit, with the programs proposed again") {
+  const scratch_folder folder;
+  auto record = kevo::journal::create(folder.path(), example_header());
+  const auto engine = engine_over(record.store());
+  engine->attach(lazy_sink{record});
+  engine->add_seed(toy::program_of(9000), 0);
+  kevo::run_to_end(*engine, toy::hill{}, steps_of_time(0));
+  record.close();
+
+  const auto read = kevo::journal::open_read_only(folder.path());
+  CHECK(read.last_sequence() == engine->last_sequence());
+  const auto again = engine_over(kevo::memory_store());
+  const auto report = repeat(*again, read, true);
+  REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.events == engine->last_sequence());
+  check_same_end(*again, *engine);
+  CHECK(read.best() == engine->best().id);
+  CHECK(read.candidate_count() == engine->graph().size());
+  for (kevo::candidate_id id = 0; id < read.candidate_count(); ++id) {
+    CHECK(read.candidate(id)->parents == engine->graph().parents(id));
+    CHECK(read.candidate(id)->program == engine->graph().program_of(id));
+  }
+}
+
+TEST_CASE("a run whose process is killed again and again ends, and its whole record replays") {
+  const scratch_folder folder;
+  const std::string run = folder / "run";
+  kevo::rng random(static_cast<std::uint64_t>(getpid()));
+  int kills = 0;
+  bool ended = false;
+  for (int round = 0; round < 200 && !ended; ++round) {
+    const bool to_the_end = round >= 8;  // however slow the machine is, the test comes to an end
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      int status = 1;
+      try {
+        advance(run, std::chrono::microseconds(to_the_end ? 0 : 500));
+        status = 0;
+      } catch (const std::exception& e) {
+        std::fprintf(stderr, "child: %s\n", e.what());
+      }
+      _exit(status);
+    }
+    if (!to_the_end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random.below(80)));
+      kill(child, SIGKILL);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (WIFSIGNALED(status)) {
+      ++kills;
+    } else {
+      REQUIRE(WEXITSTATUS(status) == 0);
+      ended = true;
+    }
+  }
+  CHECK(ended);
+  MESSAGE(kills, " kills");
+  const auto read = kevo::journal::open_read_only(run);
+  const auto again = engine_over(kevo::memory_store());
+  const auto report = repeat(*again, read, true);
+  REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.events == read.last_sequence());
+  CHECK(again->stopped().value_or("") == std::to_string(evaluations) + " evaluations");
+  CHECK(again->spent().evaluations >= evaluations);
+  CHECK(read.best() == again->best().id);
+}
