@@ -72,6 +72,7 @@ class paired_timer {
   std::vector<double> constants_candidate_;  // of each block so far
   std::vector<double> constants_baseline_;
   int discarded_ = 0;
+  int candidate_discarded_ = 0;  // of these, those in which the baseline's time was there
   std::vector<double> baseline_wakes_;
   std::vector<timing_pair> pairs_;
   int calls_ = 0;
