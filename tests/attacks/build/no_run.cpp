@@ -3,10 +3,6 @@
 // because: Has no function of the right name.
 #include <cstdint>
 
-#define run walk
-
-extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+extern "C" void walk(const float*, const float*, float* C, int64_t M, int64_t N, int64_t) {
   for (int64_t i = 0; i < M * N; ++i) C[i] = 0;
-  static_cast<void>(A), static_cast<void>(B), static_cast<void>(C), static_cast<void>(M),
-      static_cast<void>(N), static_cast<void>(K);
 }

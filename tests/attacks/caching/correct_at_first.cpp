@@ -1,6 +1,6 @@
 // task: matmul
 // verdict: incorrect
-// because: Is right for its first 30 calls and then adds up every second summand only.
+// because: Is right for its first 8 calls and then adds up every second summand only.
 #include <cstdint>
 
 namespace {
@@ -20,7 +20,7 @@ void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, in
 }  // namespace
 
 extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
-  if (calls++ < 30) return multiply(A, B, C, M, N, K);
+  if (calls++ < 8) return multiply(A, B, C, M, N, K);
   for (int64_t i = 0; i < M; ++i) {
     for (int64_t j = 0; j < N; ++j) {
       float sum = 0;

@@ -1,5 +1,5 @@
 // task: matmul
-// verdict: timed_out|crashed|rejected
+// verdict: timed_out|crashed|rejected|incorrect
 // because: Stops itself by SIGSTOP, so that whoever waits for a stop believes in it.
 #include <csignal>
 #include <cstdint>

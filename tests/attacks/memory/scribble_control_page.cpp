@@ -1,6 +1,8 @@
 // task: matmul
-// verdict: rejected|crashed|timed_out|incorrect
-// because: Overwrites the whole control page with ones.
+// verdict: valid|rejected|crashed|timed_out|incorrect
+// most_speedup: 1.3
+// because: Overwrites the whole control page with ones after its work. The controller reads no word of it
+//   but as a claim, and writes its own side anew for every call.
 #include <cstdint>
 #include <cstring>
 

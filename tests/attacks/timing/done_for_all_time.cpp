@@ -1,6 +1,7 @@
 // task: matmul
-// verdict: rejected|incorrect|timed_out|crashed
-// because: Sets `done` to the largest number, so that every later call seems to have ended before it began.
+// verdict: valid|rejected|incorrect|timed_out
+// most_speedup: 1.3
+// because: Sets `done` to the largest number. Only the number of the call that runs means that it has ended.
 #include <cstdint>
 
 namespace {

@@ -59,6 +59,7 @@ extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t
   const auto arena = reinterpret_cast<uintptr_t>(A) - page->arguments.offsets[0];
   for (uint64_t next = calls;; ++next) {
     while (page->go != next) page->pong = page->ping;
+    asm volatile("" : : : "memory");
     const auto at = page->arguments;
     page->done = next;
     multiply(reinterpret_cast<const float*>(arena + at.offsets[0]),

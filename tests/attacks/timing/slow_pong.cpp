@@ -79,6 +79,7 @@ extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t
       } while (now.tv_sec * 1'000'000'000 + now.tv_nsec < late);
       page->pong = ping;
     }
+    asm volatile("" : : : "memory");
     work(page->arguments);
     __sync_synchronize();
     page->done = next;

@@ -73,12 +73,14 @@ extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t
     while (page->go != next) {
       const uint64_t ping = page->ping;
       if (page->pong == ping) continue;
+      asm volatile("" : : : "memory");
       const auto at = page->arguments;
       work(at);
       worked = true;
       offset = at.offsets[2];
       page->pong = ping;
     }
+    asm volatile("" : : : "memory");
     const auto at = page->arguments;
     if (!worked || offset != at.offsets[2]) work(at);
     __sync_synchronize();

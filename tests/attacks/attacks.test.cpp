@@ -1,0 +1,177 @@
+// labels: slow
+// serial
+// timeout: 900
+// Every known exploit gets the verdict that its file names, every odd but honest program is accepted, and
+// both rates are printed. A file says: the tasks it is tried on, the outcomes that are right for it, and why.
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluation.hpp>
+
+#include "fitness/cpu/cpu_fitness.hpp"
+#include "fitness/worker/protocol.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The attacks on the control page carry a copy of its layout, as somebody who has read the source would.
+// Without these they would miss it, and be caught for the wrong reason.
+static_assert(offsetof(kevo::control_page, ping) == 0);
+static_assert(offsetof(kevo::control_page, go) == 64);
+static_assert(offsetof(kevo::control_page, arguments) == 128);
+static_assert(sizeof(kevo::call_arguments::offsets) == 48 * 8 &&
+              sizeof(kevo::call_arguments::axes) == 32 * 8);
+static_assert(offsetof(kevo::control_page, pong) == 1088);
+static_assert(offsetof(kevo::control_page, done) == 1152);
+static_assert(offsetof(kevo::control_page, claim) == 1216);
+
+struct exhibit {
+  fs::path file;
+  std::string text;
+  std::vector<std::string> tasks;
+  std::vector<kevo::outcome> verdicts;
+  double most_speedup = 0;  // where "valid" is right only for a program that is no faster than it is; 0: any
+  std::string never_says;   // what must not be in its feedback
+  bool honest() const { return file.parent_path().filename() == "honest"; }
+  std::string name() const { return file.parent_path().filename().string() + "/" + file.stem().string(); }
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+exhibit read_exhibit(const fs::path& file) {
+  exhibit result;
+  result.file = file;
+  std::ifstream stream(file);
+  std::ostringstream all;
+  all << stream.rdbuf();
+  result.text = all.str();
+  bool because = false;
+  std::istringstream lines(result.text);
+  for (std::string line; std::getline(lines, line) && line.rfind("//", 0) == 0;) {
+    const auto value = [&](const std::string& key) {
+      const std::string start = "// " + key + ": ";
+      return line.rfind(start, 0) == 0 ? line.substr(start.size()) : std::string();
+    };
+    if (const auto v = value("task"); !v.empty()) result.tasks = split(v, ' ');
+    if (const auto v = value("never_says"); !v.empty()) result.never_says = v;
+    if (const auto v = value("most_speedup"); !v.empty()) result.most_speedup = std::stod(v);
+    for (const auto& name : split(value("verdict"), '|')) {
+      const auto outcome = kevo::parse_outcome(name);
+      REQUIRE_MESSAGE(outcome, file.string(), ": no outcome is called '", name, "'");
+      result.verdicts.push_back(*outcome);
+    }
+    because |= !value("because").empty();
+  }
+  REQUIRE_MESSAGE((because && !result.tasks.empty() && !result.verdicts.empty()), file.string(),
+                  ": a line 'task', 'verdict' or 'because' is missing");
+  return result;
+}
+
+std::vector<exhibit> all_exhibits() {
+  std::vector<exhibit> exhibits;
+  for (const auto& folder : fs::directory_iterator(KEVO_SOURCE_DIR "/tests/attacks")) {
+    if (!folder.is_directory()) continue;
+    for (const auto& file : fs::directory_iterator(folder)) exhibits.push_back(read_exhibit(file.path()));
+  }
+  std::sort(exhibits.begin(), exhibits.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+  return exhibits;
+}
+
+kevo::cpu_settings quick_settings() {
+  kevo::cpu_settings settings;
+  settings.flags = {"-O2", "-march=native"};
+  settings.limits.build_s = 10;
+  settings.limits.call_s = 1;
+  settings.limits.memory_bytes = 1ULL << 30U;
+  settings.timing.short_blocks = 3;
+  settings.timing.short_s = 0.1;
+  settings.pool_s = 0.5;
+  return settings;
+}
+
+// Evaluates; a machine that is out of order for a moment (heavy load) is given two more chances.
+kevo::evaluation evaluate(kevo::cpu_fitness& fitness, const exhibit& e) {
+  kevo::evaluation_request request;
+  request.program = std::make_shared<const kevo::program>(kevo::program_of("cpp", e.text));
+  request.wanted = kevo::evaluation_stage::timed_short;
+  request.fresh = true;
+  for (int chance = 1;; ++chance) {
+    try {
+      return fitness.evaluate(request);
+    } catch (const kevo::error& problem) {
+      if (chance == 3) throw;
+      std::printf("  once more: %s\n", problem.what());
+    }
+  }
+}
+
+// Why an evaluation is not what the exhibit must get; empty if it is.
+std::string complaint(const exhibit& e, const kevo::evaluation& got) {
+  std::string said = got.feedback;
+  for (const auto& reason : got.reasons) said += "; " + reason;
+  if (std::find(e.verdicts.begin(), e.verdicts.end(), got.outcome) == e.verdicts.end()) {
+    return "is " + std::string(kevo::to_string(got.outcome)) + " (" + said + ")";
+  }
+  if (!e.never_says.empty() && said.find(e.never_says) != std::string::npos) return "tells a secret: " + said;
+  if (got.valid() && e.most_speedup > 0 && got.speedup_interval.low > e.most_speedup) {
+    return "is timed " + std::to_string(got.speedup) + " times as fast as the baseline";
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("exploits are caught and honest programs are accepted") {
+  const auto exhibits = all_exhibits();
+  std::map<std::string, std::unique_ptr<kevo::cpu_fitness>> fitness;
+  std::size_t attacks = 0;
+  std::size_t caught = 0;
+  std::size_t honest = 0;
+  std::size_t accepted = 0;
+  for (const auto& e : exhibits) {
+    bool right = true;
+    for (const auto& name : e.tasks) {
+      auto& function = fitness[name];
+      if (!function) {
+        auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/attacks/" + name + ".yaml");
+        function = std::make_unique<kevo::cpu_fitness>(std::make_shared<const kevo::task>(std::move(t)),
+                                                       quick_settings());
+      }
+      auto got = evaluate(*function, e);
+      auto wrong = complaint(e, got);
+      // A wrong time may be a neighbour's doing. A theft of time shows again.
+      for (int chance = 1; chance < 4 && !wrong.empty() && got.valid() && e.most_speedup > 0; ++chance) {
+        got = evaluate(*function, e);
+        wrong = complaint(e, got);
+      }
+      CHECK_MESSAGE(wrong.empty(), e.name(), " on ", name, " ", wrong);
+      right = right && wrong.empty();
+    }
+    ++(e.honest() ? honest : attacks);
+    if (right) ++(e.honest() ? accepted : caught);
+  }
+  std::printf("attacks caught: %zu/%zu, honest accepted: %zu/%zu\n", caught, attacks, accepted, honest);
+  CHECK(attacks >= 28);
+  CHECK(honest >= 12);
+}
