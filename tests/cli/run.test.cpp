@@ -1,0 +1,176 @@
+// timeout: 300
+// The program as a user runs it: start, interrupt, kill, resume, replay, wrong input, full disk.
+
+#include <chrono>
+#include <thread>
+
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include "tests/support/shell.hpp"
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+namespace {
+
+/// A task that a three-line script judges: the sum of two tunables.
+struct toy_project {
+  shell::scratch folder;
+
+  explicit toy_project(const std::string& pause = "0") {
+    shell::write_file(folder / "seed.txt",
+                      "N = 3  # kevo: {1..400 step 1}\nM = 5  # kevo: {1..400 step 1}\n");
+    shell::write_file(folder / "reference.cpp", "extern \"C\" void reference() {}\n");
+    shell::write_file(folder / "score.sh", "#!/bin/sh\nsleep " + pause +
+                                               "\nset -- $(sed 's/.*= //; s/ .*//' \"$1\")\necho "
+                                               "\"{\\\"score\\\": $(($1 + $2)), \\\"size\\\": $2}\"\n");
+    shell::write_file(
+        folder / "task.yaml",
+        "name: toy\nop_type: toy\ndescription: toy\naxes: {K: {type: var}}\n"
+        "inputs: {A: {shape: [K], dtype: float32}}\noutputs: {B: {shape: [K], dtype: float32}}\n"
+        "reference: {language: cpp, file: reference.cpp}\nworkloads: [{uuid: one, axes: {K: 4}}]\n"
+        "tolerance: {max_atol: 1.0e-5, max_rtol: 1.0e-5}\nseeds: [seed.txt]\n");
+    shell::write_file(
+        folder / "config.yaml",
+        "run: {name: toy, seed: 3, output: run}\ntask: task.yaml\n"
+        "fitness: {backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}\n"
+        "archive: {type: grid, measures: {size: {bins: 10, range: [0, 400]}}}\n"
+        "select: {type: power_law}\nvary: {operators: [{type: tune}, {type: splice}]}\n"
+        "stop: {evaluations: 40}\n");
+  }
+  shell::result kevo(std::vector<std::string> words) const {
+    return shell::run(shell::kevo(std::move(words)), folder.string());
+  }
+};
+
+json::object parsed(const shell::result& r) {
+  REQUIRE_MESSAGE(!r.out.empty(), r.err);
+  return json::parse(r.out).as_object();
+}
+
+}  // namespace
+
+TEST_CASE("a run improves on its seed, says so as JSON, and leaves its best program as a file") {
+  const toy_project toy;
+  const auto ended = toy.kevo({"run", "config.yaml", "--json"});
+  CHECK(ended.code == 0);
+  const json::object all = parsed(ended);
+  CHECK(all.at("evaluations").to_number<int>() >= 40);
+  CHECK(all.at("stopped_by").as_string() == "40 evaluations");
+  const json::object& best = all.at("best").as_object();
+  CHECK(best.at("speedup").to_number<double>() > 8);
+  CHECK(shell::read_file(toy.folder / std::string(best.at("file").as_string())).find("N = ") == 0);
+
+  const auto again = toy.kevo({"run", "--replay", "run", "--json"});
+  CHECK_MESSAGE(again.code == 0, again.out);
+  const json::object replayed = parsed(again);
+  CHECK(replayed.at("best").as_object().at("id") == best.at("id"));
+  CHECK(replayed.at("best").as_object().at("speedup") == best.at("speedup"));
+  CHECK(replayed.at("evaluations") == all.at("evaluations"));
+
+  // Starting twice is no mistake: the second run gets its own folder.
+  CHECK(toy.kevo({"run", "config.yaml", "--json", "--set", "stop.evaluations=3"}).code == 0);
+  CHECK(std::filesystem::exists(toy.folder / "run-2/journal.sqlite"));
+}
+
+TEST_CASE("kill -9 at any moment loses nothing that was finished; resume goes on; the whole replays") {
+  const toy_project toy("0.01");
+  std::uint64_t before = 0;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    shell::running victim(
+        attempt == 0 ? shell::kevo({"run", "config.yaml", "--plain", "--set", "stop.evaluations=100000"})
+                     : shell::kevo({"resume", "run", "--plain", "--set", "stop.evaluations=100000"}),
+        toy.folder.string());
+    std::this_thread::sleep_for(std::chrono::milliseconds(400 + 130 * attempt));
+    victim.signal(SIGKILL);
+    CHECK(victim.wait().code == 128 + SIGKILL);
+    // `resume` that may do nothing more shows what survived.
+    const auto survived = toy.kevo({"run", "--replay", "run", "--json"});
+    REQUIRE_MESSAGE(survived.code == 0, survived.out);
+    const auto count = parsed(survived).at("evaluations").to_number<std::uint64_t>();
+    CHECK(count >= before);
+    before = count;
+  }
+  const auto ended =
+      toy.kevo({"resume", "run", "--json", "--set", "stop.evaluations=" + std::to_string(before + 20)});
+  REQUIRE_MESSAGE(ended.code == 0, ended.out);
+  CHECK(parsed(ended).at("evaluations").to_number<std::uint64_t>() >= before + 20);
+  const auto whole = toy.kevo({"run", "--replay", "run", "--json"});
+  CHECK_MESSAGE(whole.code == 0, whole.out);
+  CHECK(parsed(whole).at("best").as_object().at("id") == parsed(ended).at("best").as_object().at("id"));
+}
+
+TEST_CASE("Ctrl-C winds down with exit code 130, and the run can go on") {
+  const toy_project toy("0.02");
+  shell::running user(shell::kevo({"run", "config.yaml", "--json", "--set", "stop.evaluations=100000"}),
+                      toy.folder.string());
+  std::this_thread::sleep_for(700ms);
+  user.signal(SIGINT);
+  const auto ended = user.wait();
+  CHECK(ended.code == 130);
+  CHECK(parsed(ended).at("stopped_by").as_string() == "interrupted");
+  CHECK(toy.kevo({"resume", "run", "--json", "--set", "stop={seconds: 2}"}).code == 0);
+}
+
+TEST_CASE("wrong input exits with 2 and names file, line, key and the next step") {
+  const toy_project toy;
+  const auto expect = [&](std::vector<std::string> words, const std::string& key, const std::string& hint) {
+    words.push_back("--json");
+    const auto ended = toy.kevo(words);
+    CHECK(ended.code == 2);
+    CHECK(ended.err.empty());
+    const json::object wrong = parsed(ended).at("error").as_object();
+    if (!key.empty()) CHECK(wrong.at("key").as_string() == key);
+    CHECK_MESSAGE(json::serialize(wrong).find(hint) != std::string::npos, json::serialize(wrong));
+  };
+  expect({"run", "config.yaml", "--set", "archive.tpye=grid"}, "archive.tpye", "'type'");
+  expect({"run", "config.yaml", "--set", "select.type=best"}, "select.type", "greedy");
+  expect({"run", "config.yaml", "--set", "stop.evaluations=0"}, "stop.evaluations", "1");
+  expect({"run", "config.yaml", "--set", "task=gone.yaml"}, "task", "gone.yaml");
+  expect({"run", "gone.yaml"}, "", "gone.yaml");
+  expect({"run"}, "", "config");
+  expect({"resume", "nowhere"}, "", "nowhere");
+  shell::write_file(toy.folder / "broken.yaml", "run: {name: toy\nstop: [\n");
+  const auto broken = toy.kevo({"run", "broken.yaml", "--json"});
+  CHECK(broken.code == 2);
+  CHECK(parsed(broken).at("error").as_object().at("line").to_number<int>() > 0);
+}
+
+TEST_CASE("the whole config is printed with every default, and runs as printed") {
+  const toy_project toy;
+  const auto printed = toy.kevo({"run", "config.yaml", "--print-config"});
+  REQUIRE(printed.code == 0);
+  CHECK(printed.out.find("alpha: 1.0") != std::string::npos);
+  shell::write_file(toy.folder / "whole.yaml", printed.out);
+  CHECK(toy.kevo({"run", "whole.yaml", "--json", "--set", "stop.evaluations=5"}).code == 0);
+}
+
+TEST_CASE("a full disk ends a run with exit code 1 and loses nothing") {
+  const toy_project toy;
+  const std::string mounted = (toy.folder / "small").string();
+  std::filesystem::create_directories(mounted);
+  if (::geteuid() != 0 ||
+      std::system(("mount -t tmpfs -o size=6m tmpfs " + mounted + " 2>/dev/null").c_str()) != 0) {
+    MESSAGE("skipped: mounting a small file system needs root");
+    return;
+  }
+  // What fills up is the disk, not the run: 4 MB of reserve, then a neighbour takes the rest.
+  shell::running run(shell::kevo({"run", "config.yaml", "--json", "--set", "run.output=small/run", "--set",
+                                  "stop.evaluations=100000"}),
+                     toy.folder.string());
+  std::this_thread::sleep_for(500ms);
+  shell::write_file(toy.folder / "small/neighbour", std::string(6 << 20, 'x'));
+  const auto ended = run.wait();
+  CHECK(ended.code == 1);
+  CHECK(parsed(ended).at("error").as_object().at("code").as_string() == "environment");
+  std::filesystem::remove(toy.folder / "small/neighbour");
+  const auto kept = toy.kevo({"run", "--replay", "small/run", "--json"});
+  CHECK_MESSAGE(kept.code == 0, kept.out);
+  const auto count = parsed(kept).at("evaluations").to_number<std::uint64_t>();
+  CHECK(count > 0);
+  const auto more =
+      toy.kevo({"resume", "small/run", "--json", "--set", "stop.evaluations=" + std::to_string(count + 5)});
+  CHECK_MESSAGE(more.code == 0, more.out);
+  CHECK(std::system(("umount " + mounted).c_str()) == 0);
+}
