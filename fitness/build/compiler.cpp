@@ -23,6 +23,7 @@
 
 #include "fitness/build/build_cache.hpp"
 #include "fitness/process/descriptor.hpp"
+#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo {
@@ -32,29 +33,6 @@ namespace {
 constexpr const char* protocol = "kevo build 1";
 constexpr const char* entry_name = "kevo_entry.cpp";
 constexpr const char* object_name = "candidate.so";
-
-/// Absolute path of a compiler. Links named like a compiler that lead to ccache are passed over: its cache
-/// must not be seen.
-std::string find_program(const std::string& name) {
-  const auto usable = [](const std::string& path) {
-    std::error_code code;
-    const auto real = fs::canonical(path, code);
-    return !code && ::access(path.c_str(), X_OK) == 0 && real.filename() != "ccache" &&
-           !fs::is_directory(real, code);
-  };
-  if (name.find('/') != std::string::npos) {
-    const std::string path = fs::absolute(name).lexically_normal().string();
-    return usable(path) ? path : "";
-  }
-  const char* variable = std::getenv("PATH");
-  std::istringstream folders(variable == nullptr ? "/usr/bin:/bin" : variable);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.empty() || folder.front() != '/') continue;
-    const std::string path = folder + "/" + name;
-    if (usable(path)) return path;
-  }
-  return {};
-}
 
 std::string compiler_path(const std::string& name) {
   auto path = find_program(name);

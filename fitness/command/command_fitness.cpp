@@ -12,6 +12,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "src/json/exact_parse.hpp"
 
@@ -23,20 +24,6 @@ namespace {
 constexpr const char* placeholder = "{candidate}";
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 constexpr std::size_t feedback_bytes = 16384;
-
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    const std::string path = fs::absolute(name).lexically_normal().string();
-    return ::access(path.c_str(), X_OK) == 0 ? path : "";
-  }
-  const char* variable = std::getenv("PATH");
-  std::istringstream folders(variable == nullptr ? default_path : variable);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path = folder + "/" + name;
-    if (!folder.empty() && folder.front() == '/' && ::access(path.c_str(), X_OK) == 0) return path;
-  }
-  return {};
-}
 
 std::string tail(const std::string& text, std::size_t bytes) {
   return text.size() <= bytes ? text : "... " + text.substr(text.size() - bytes);

@@ -210,8 +210,8 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
                      : fresh               ? evaluation_stage::confirmed
                                            : evaluation_stage::timed_full;
     if (p.request.wanted == evaluation_stage::timed_short) break;
-    if (number == 1 && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup)
-      break;
+    // Further looks are for those that may still be the best.
+    if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
     if (number > 1 && narrow) break;
   }
   int discarded = 0;
@@ -250,7 +250,7 @@ void cpu_fitness::state::time_other_baselines(passage& p, runner& candidate) {
       if (workloads[i].hidden) continue;
       auto timer = bench.plan_for(i, p.call_ns[i], candidate, other);
       timer.select();
-      for (int block = 0; block < 5; ++block) {
+      for (int block = 0; block < 3; ++block) {
         if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
       }
       parts.push_back({speedup_of(timer.pairs(), 0.05), workloads[i].weight});
@@ -269,7 +269,7 @@ void cpu_fitness::state::run_cascade(passage& p) {
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
     if (!above_floor(p)) return;
-    if (p.result.stage >= evaluation_stage::timed_full) time_other_baselines(p, candidate);
+    if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
   };
   climb();
   if (p.machine) judge_machine();

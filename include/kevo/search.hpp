@@ -118,9 +118,8 @@ class search {
     emit(now_s, evaluation_told{id, who, turn.wanted, kept, archived});
     if (turn.wanted == evaluation_stage::confirmed) {
       crown(who, e, score, now_s);
-    } else if (worth_confirming(who, e)) {
-      queue_.push_front({.candidate = who, .wanted = evaluation_stage::confirmed});
-      confirming_.insert(who);
+    } else {
+      nominate(who, before);
     }
   }
 
@@ -396,6 +395,17 @@ class search {
     }
   }
 
+  /// Asks for the confirmation of a would-be champion. While seeds are out, their best waits for the others:
+  /// a run need not confirm what the next seed beats.
+  void nominate(candidate_id who, const population_row& before) {
+    if (unevaluated_seeds_ > 0) return;
+    if (before.made_by == seed_operator && !before.evaluated && population_.ranked() > 0)
+      who = population_.nth_best(0);
+    const auto latest = parts_.store.evaluation_of(who);
+    if (!latest || !worth_confirming(who, *latest)) return;
+    queue_.push_front({.candidate = who, .wanted = evaluation_stage::confirmed});
+    confirming_.insert(who);
+  }
   bool worth_confirming(candidate_id who, const evaluation& e) const {
     return e.valid() && e.score > champion_.score && e.stage >= evaluation_stage::timed_full &&
            who != champion_.id && !confirming_.contains(who);

@@ -12,6 +12,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/timing/ceilings.hpp"
@@ -32,6 +33,8 @@ struct finding {
 std::string first_line_of(std::vector<std::string> command) {
   launch_spec spec;
   spec.argv = std::move(command);
+  spec.argv.front() = find_program(spec.argv.front());
+  if (spec.argv.front().empty()) return {};
   spec.sandbox = sandbox_mode::off;
   spec.limits.wall_s = 5;
   try {
@@ -54,7 +57,10 @@ std::vector<finding> look_around() {
     all.push_back(
         {std::string("compiler: ") + name, !version.empty(), false, version.empty() ? "not found" : version});
   }
-  if (!any_compiler) all.back().needed = true;
+  if (!any_compiler) {
+    all.back().needed = true;
+    all.back().detail = "neither g++ nor clang++ was found: install one";
+  }
   const std::string objdump = first_line_of({"objdump", "--version"});
   all.push_back(
       {"objdump", !objdump.empty(), false,

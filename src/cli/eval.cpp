@@ -52,7 +52,9 @@ void evaluate(const options& given, const invocation& shared) {
   const auto source = std::make_shared<const program>(single_file_program(
       language_of(given.program), std::filesystem::path(given.program).filename().string(),
       read_text_file(given.program)));
-  const evaluation result = fitness_of(given, plugins, context).evaluate({.program = source, .fresh = true});
+  const evaluation result =
+      fitness_of(given, plugins, context)
+          .evaluate({.program = source, .wanted = evaluation_stage::confirmed, .fresh = true});
   if (shared.json) {
     fmt::print("{}\n", to_json(result, {.task = loaded->name,
                                         .program = to_string(id_of(*source)),

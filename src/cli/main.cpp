@@ -47,7 +47,9 @@ int main(int count, char** words) {
       "interrupted.");
   invocation shared;
   shared.program = words[0];
-  for (const auto add : {add_run, add_resume, add_export, add_version}) add(program, shared);
+  for (const auto add : {add_run, add_resume, add_eval, add_export, add_doctor, add_version}) {
+    add(program, shared);
+  }
   try {
     program.parse(count, words);
     return shared.exit_code;

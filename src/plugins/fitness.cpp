@@ -1,6 +1,7 @@
 // Fitness functions by name: how a config's `fitness:` becomes an evaluator.
 
 #include "fitness/command/command_fitness.hpp"
+#include "fitness/cpu/cpu_fitness.hpp"
 #include "src/config/text_file.hpp"
 #include "src/plugins/builtin.hpp"
 
@@ -20,6 +21,51 @@ sandbox_mode sandbox_from(settings& from, const char* def) {
 
 std::uint64_t bytes_from(settings& from, const char* key, std::int64_t def, const char* doc) {
   return static_cast<std::uint64_t>(from.integer(key, {.def = def, .min = 1, .unit = "bytes", .doc = doc}));
+}
+
+any_fitness cpu_from(settings& from, const build_context& context) {
+  const cpu_settings defaults;
+  cpu_settings made;
+  made.compiler = from.text("compiler", {.def = defaults.compiler, .doc = "compiler of the candidates"});
+  made.flags = from.texts("flags", {.doc = "its flags"}, defaults.flags);
+  made.threads = static_cast<int>(from.integer(
+      "threads", {.def = 1, .min = 1, .max = 1024, .unit = "threads", .doc = "threads a candidate may use"}));
+  made.sandbox = sandbox_from(from, "required");
+  made.promising =
+      from.real("promising",
+                {.def = defaults.promising,
+                 .min = 0.0,
+                 .doc = "a candidate is timed fully if its first look reaches this share of the champion"});
+  settings limits = from.child_or_empty("limits", "what a candidate may use");
+  made.limits.build_s =
+      limits.real("build", {.def = defaults.limits.build_s, .above = 0.0, .unit = "s", .doc = "one build"});
+  made.limits.call_s =
+      limits.real("call", {.def = defaults.limits.call_s, .above = 0.0, .unit = "s", .doc = "one call"});
+  made.limits.memory_bytes =
+      bytes_from(limits, "memory", static_cast<std::int64_t>(defaults.limits.memory_bytes),
+                 "private memory of the worker");
+  made.limits.source_bytes = bytes_from(
+      limits, "source", static_cast<std::int64_t>(defaults.limits.source_bytes), "all files of a program");
+  settings timing = from.child_or_empty("timing", "how long measuring may take");
+  made.timing.short_s = timing.real(
+      "short",
+      {.def = defaults.timing.short_s, .above = 0.0, .unit = "s", .doc = "first look, each workload"});
+  made.timing.full_s = timing.real(
+      "full",
+      {.def = defaults.timing.full_s, .above = 0.0, .unit = "s", .doc = "full timing, each workload"});
+  made.timing.target_interval =
+      timing.real("target_interval",
+                  {.def = defaults.timing.target_interval,
+                   .above = 0.0,
+                   .doc = "full timing ends early when the interval of the speedup is narrower, relative"});
+  const std::string cache = from.text(
+      "cache",
+      {.def = "",
+       .doc = "folder of the build and result cache; empty: a folder in the run, or none outside a run"});
+  made.cache_dir = cache.empty() ? (context.run_directory.empty() ? "" : context.run_directory + "/cache")
+                                 : path_beside(context.directory + "/config", cache);
+  if (!context.task) return {};
+  return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
 }
 
 any_fitness command_from(settings& from, const build_context& context) {
@@ -48,6 +94,8 @@ any_fitness command_from(settings& from, const build_context& context) {
 }  // namespace
 
 void register_fitness(registry& all) {
+  all.fitness.add("cpu", cpu_from,
+                  "C++ candidates, built and timed on this machine's processor, by the trust rules");
   all.fitness.add("command", command_from,
                   "any program that takes a candidate's path and prints a JSON object");
 }
