@@ -9,7 +9,9 @@
 #include <utility>
 
 #include <kevo/error.hpp>
+#include <kevo/settings.hpp>
 
+#include "src/config/yaml.hpp"
 #include "src/report/html_report.hpp"
 
 namespace kevo {
@@ -36,14 +38,26 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// The latest evaluation of the widest stage: a confirmation rather than a quick look.
+/// The name that a task file gives itself; empty if it cannot be told.
+std::string name_in(const std::string& task_text) {
+  try {
+    settings root(parse_yaml(task_text));
+    return root.text("name", {.def = ""});
+  } catch (const error&) {
+    return {};
+  }
+}
+
+/// The evaluation that says most: of valid ones the latest of the widest stage (a confirmation rather than a
+/// quick look), but a failure if that came last.
 std::shared_ptr<const evaluation> best_known(const journal& run, candidate_id id) {
   std::shared_ptr<const evaluation> found;
   for (const auto& one : run.evaluations(id)) {
-    if (one.result && one.result->valid() && (!found || one.result->stage >= found->stage))
-      found = one.result;
+    if (!one.result) continue;
+    const bool wider = !found || !found->valid() || !one.result->valid() || one.result->stage >= found->stage;
+    if (wider) found = one.result;
   }
-  return found ? found : run.store().evaluation_of(id);
+  return found;
 }
 
 }  // namespace
@@ -63,6 +77,7 @@ report_content content_of(const journal& run, any_archive empty_archive) {
   };
   content.task = more("task_name");
   content.device = more("device");
+  if (content.task.empty()) content.task = name_in(header.task_json_or_text);
   if (content.task.empty() && !header.task_path.empty())
     content.task = std::filesystem::path(header.task_path).parent_path().filename().string();
   if (!header.config_path.empty()) content.command = "kevo run " + quoted(header.config_path);
@@ -83,6 +98,12 @@ report_content content_of(const journal& run, any_archive empty_archive) {
     if (content.device.empty() && content.best_evaluation) content.device = content.best_evaluation->device;
   }
   return content;
+}
+
+shown_candidate shown_candidate_of(const journal& run, candidate_id id) {
+  const auto recorded = run.candidate(id);
+  if (!recorded) return {.id = id};
+  return {id, run.store().program_of(recorded->program), best_known(run, id), recorded->transcript};
 }
 
 std::string write_report(const journal& run, any_archive empty_archive) {

@@ -32,5 +32,7 @@ std::string candidate_text(const report_content& content, const shown_candidate&
 /// The same as one JSON object on one line. With `source` the files of the program are in it.
 std::string run_json(const report_content& content);
 std::string candidate_json(const report_content& content, const shown_candidate& one, bool source);
+/// {"run": folder, "report": path}
+std::string report_json(const std::string& folder, const std::string& path);
 
 }  // namespace kevo

@@ -158,4 +158,8 @@ std::string candidate_json(const report_content& content, const shown_candidate&
   return json::serialize(o);
 }
 
+std::string report_json(const std::string& folder, const std::string& path) {
+  return json::serialize(json::object{{"run", utf8(folder)}, {"report", utf8(path)}});
+}
+
 }  // namespace kevo

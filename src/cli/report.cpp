@@ -1,0 +1,28 @@
+// kevo report: a recorded run as one HTML page.
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "src/cli/command.hpp"
+#include "src/report/run_archive.hpp"
+#include "src/report/run_report.hpp"
+#include "src/report/show.hpp"
+
+namespace kevo::cli {
+
+void add_report(CLI::App& program, invocation& shared) {
+  auto* verb = program.add_subcommand("report", "Write RUN/report.html: all that a run found, on one page");
+  auto folder = std::make_shared<std::string>();
+  verb->add_option("run", *folder, "Folder of the run; it may still be going on")->required();
+  add_json_flag(*verb, shared);
+  verb->callback([folder, &shared] {
+    const journal run = journal::open_read_only(*folder);
+    const std::string path = write_report(run, empty_archive_of(run));
+    fmt::print("{}\n", shared.json ? report_json(*folder, path) : path);
+  });
+}
+
+}  // namespace kevo::cli

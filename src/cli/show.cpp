@@ -1,0 +1,92 @@
+// kevo show: a recorded run, or one of its candidates, in words.
+
+#include "src/report/show.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "src/cli/command.hpp"
+#include "src/display/terminal.hpp"
+#include "src/report/run_archive.hpp"
+#include "src/report/run_report.hpp"
+
+namespace kevo::cli {
+namespace {
+
+struct options {
+  std::string folder;
+  std::string id;
+  bool source = false;
+  std::size_t limit = 20;
+};
+
+candidate_id candidate_named(const report_content& content, std::string_view name) {
+  const std::size_t count = content.history.candidates().size();
+  if (name == "best") {
+    if (content.best) return *content.best;
+    throw error(error_code::usage, "this run has no valid candidate yet", {.file = content.folder});
+  }
+  if (name.starts_with('#')) name.remove_prefix(1);
+  candidate_id id = no_candidate;
+  const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), id);
+  if (failure == std::errc() && end == name.data() + name.size() && id < count) return id;
+  throw error(error_code::usage, fmt::format("there is no candidate '{}' in this run", name),
+              {.file = content.folder},
+              count == 0 ? "it has none yet" : fmt::format("give a number from 0 to {}, or best", count - 1));
+}
+
+void print_source(const shown_candidate& one, const std::string& folder) {
+  if (!one.program)
+    throw error(error_code::input, fmt::format("the source of #{} is not in the journal", one.id),
+                {.file = folder});
+  const auto text = one.program->text();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void show(const options& given, const invocation& shared) {
+  const journal run = journal::open_read_only(given.folder);
+  // The archive is of interest only where elites are listed.
+  const report_content content = content_of(run, given.id.empty() ? empty_archive_of(run) : any_archive());
+  const show_style style{.unicode = locale_is_utf8(),
+                         .color = wants_color() && is_terminal(STDOUT_FILENO),
+                         .limit = given.limit};
+  if (given.id.empty()) {
+    if (given.source)
+      throw error(error_code::usage, "--source needs a candidate", {}, "kevo show RUN best --source");
+    fmt::print("{}{}", shared.json ? run_json(content) : run_text(content, style), shared.json ? "\n" : "");
+    return;
+  }
+  const shown_candidate one = shown_candidate_of(run, candidate_named(content, given.id));
+  if (shared.json) {
+    fmt::print("{}\n", candidate_json(content, one, given.source));
+  } else if (given.source) {
+    print_source(one, given.folder);
+  } else {
+    fmt::print("{}", candidate_text(content, one, style));
+  }
+}
+
+}  // namespace
+
+void add_show(CLI::App& program, invocation& shared) {
+  auto* verb = program.add_subcommand("show", "Show a run, or the lineage and feedback of a candidate");
+  auto given = std::make_shared<options>();
+  verb->add_option("run", given->folder, "Folder of the run; it may still be going on")->required();
+  verb->add_option("id", given->id, "Number of a candidate, or best");
+  verb->add_flag("--source", given->source, "Print the main file of its program and nothing else");
+  verb->add_option("--limit", given->limit, "How many elites, or steps of a lineage, are listed")
+      ->capture_default_str();
+  add_json_flag(*verb, shared);
+  verb->callback([given, &shared] { show(*given, shared); });
+}
+
+}  // namespace kevo::cli
