@@ -90,7 +90,10 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
     best_seen = e.score;
     // A confirmation of a known improvement is not another one.
     const bool known = !improvements.empty() && improvements.back().candidate == told.candidate;
-    if (!known) improvements.push_back(std::move(entry));
+    if (!known) {
+      improvements.push_back(std::move(entry));
+      ++improved;
+    }
   }
   // Makers are needed again when a candidate is crowned, which follows its own evaluation at once or later:
   // the improvement list has the rest.
@@ -111,10 +114,13 @@ void display_state::refresh(const run_status& now) {
   status = now;
   if (now.archive != nullptr && *now.archive) archive = map_of(*now.archive);
   status.archive = nullptr;
-  if (now.budget_used) {
-    paces_.push_back({now.elapsed_s, *now.budget_used});
-    while (paces_.size() > 2 && paces_.front().time_s < now.elapsed_s - pace_window_s) paces_.pop_front();
-  }
+  pace latest{now.elapsed_s, {}};
+  for (const auto& b : now.budgets) latest.used.push_back(b.used);
+  if (latest.used.empty() && now.budget_used) latest.used.push_back(*now.budget_used);
+  if (latest.used.empty()) return;
+  if (!paces_.empty() && paces_.back().used.size() != latest.used.size()) paces_.clear();
+  paces_.push_back(std::move(latest));
+  while (paces_.size() > 2 && paces_.front().time_s < now.elapsed_s - pace_window_s) paces_.pop_front();
 }
 
 double display_state::rate() const {
@@ -128,15 +134,26 @@ double display_state::rate() const {
 }
 
 std::optional<double> display_state::remaining_s() const {
-  if (!status.budget_used || paces_.empty()) return std::nullopt;
-  const double used = *status.budget_used;
-  if (used >= 1) return 0;
+  if (paces_.empty()) return std::nullopt;
   const pace& first = paces_.front();
-  double slope = 0;
-  if (status.elapsed_s > first.time_s + 5) slope = (used - first.used) / (status.elapsed_s - first.time_s);
-  if (!(slope > 0) && status.elapsed_s > 1) slope = used / status.elapsed_s;
-  if (!(slope > 0)) return std::nullopt;
-  return (1 - used) / slope;
+  const pace& last = paces_.back();
+  std::optional<double> least;
+  for (std::size_t i = 0; i < last.used.size(); ++i) {
+    const double used = last.used[i];
+    double left = 0;
+    if (used < 1) {
+      double slope = 0;
+      if (last.time_s > first.time_s + 5) {
+        slope = (used - first.used[i]) / (last.time_s - first.time_s);
+        if (slope < 0) continue;
+      }
+      if (!(slope > 0) && last.time_s > 1) slope = used / last.time_s;
+      if (!(slope > 0)) continue;
+      left = (1 - used) / slope;
+    }
+    least = least ? std::min(*least, left) : left;
+  }
+  return least;
 }
 
 }  // namespace kevo

@@ -39,6 +39,7 @@ struct display_state {
 
   std::array<std::uint64_t, outcome_names.size()> outcomes{};  ///< of candidates, by their latest evaluation
   std::uint64_t evaluations = 0;                               ///< finished ones, confirmations included
+  std::uint64_t improved = 0;                                  ///< how often something better was seen
   std::vector<double> curve;             ///< best score so far at equally spaced evaluations
   std::uint64_t curve_step = 1;          ///< evaluations between two points of it
   double best_seen = 0;                  ///< best score, confirmed or not
@@ -55,7 +56,8 @@ struct display_state {
 
   /// Evaluations per second over the last half minute (or since the start); 0 if unknown.
   double rate() const;
-  /// [s] until the budget is used up, by the pace of the last minute; nothing if it cannot be told.
+  /// [s] until the first rule's budget is used up, each by its own pace over the last minute; a rule that was
+  /// set back meanwhile (a stall that ended) does not count. Nothing if it cannot be told.
   std::optional<double> remaining_s() const;
   /// "tune", "seed", "operator 3".
   std::string operator_name(operator_index op) const;
@@ -78,7 +80,7 @@ struct display_state {
   std::deque<double> times_;  // of recent evaluations
   struct pace {
     double time_s = 0;
-    double used = 0;
+    std::vector<double> used;  // of each budget; one value if there is only the whole
   };
   std::deque<pace> paces_;
 };

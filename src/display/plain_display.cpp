@@ -20,7 +20,7 @@ void plain_display::say(const std::string& line) {
 }
 
 void plain_display::consume(const event& what) {
-  const double before = state_.best_seen;
+  const std::uint64_t before = state_.improved;
   const auto* crowned = std::get_if<champion_crowned>(&what.what);
   const auto* stopped = std::get_if<search_stopped>(&what.what);
   const bool resumed = std::holds_alternative<search_resumed>(what.what);
@@ -42,7 +42,7 @@ void plain_display::consume(const event& what) {
     say(at + "stopped: " + format::one_line(stopped->reason, !state_.unicode));
   } else if (resumed) {
     say(at + "resumed");
-  } else if (state_.best_seen > before && !state_.improvements.empty()) {
+  } else if (state_.improved > before && !state_.improvements.empty()) {
     const auto& i = state_.improvements.back();
     std::string text = at + "better   " + describe(i) + " by " +
                        format::one_line(state_.operator_name(i.op), !state_.unicode);

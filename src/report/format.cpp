@@ -25,7 +25,7 @@ std::string speedup(double value, bool unicode) {
 }
 
 std::string interval(double low, double high, bool unicode) {
-  if (low == 0 && high == 0) return {};
+  if (!(high > low)) return {};
   return number(low) + (unicode ? " – " : " - ") + number(high);
 }
 

@@ -15,7 +15,8 @@ std::string number(double value);
 /// A ratio with its sign of multiplication: "13.62x" ("13.62×" if `unicode`); "-" if it is not positive.
 std::string speedup(double value, bool unicode);
 
-/// "13.41 – 13.80" ("13.41 - 13.80" in ASCII); empty if both ends are 0.
+/// "13.41 – 13.80" ("13.41 - 13.80" in ASCII); empty if it has no width: nothing was
+/// said of the spread.
 std::string interval(double low, double high, bool unicode);
 
 /// A time given in nanoseconds, with a fitting unit: "712.3 µs" ("us" in ASCII); "-" if it is not positive.

@@ -159,7 +159,7 @@ std::string picture(const report_content& content, bool by_time) {
     const auto op = c.candidate < h.candidates().size() ? h.candidates()[c.candidate].op : seed_operator;
     svg += fmt::format(
         "<g class=\"crown\"><line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/><circle "
-        "cx=\"{0:.1f}\" cy=\"{3:.1f}\" r=\"4\"/><title>#{4} {5}: {6} [{7}]\n{8}</title></g>",
+        "cx=\"{0:.1f}\" cy=\"{3:.1f}\" r=\"4\"/><title>#{4} {5}: {6} {7}\n{8}</title></g>",
         at, y(c.speedup_interval.high > 0 ? c.speedup_interval.high : c.speedup),
         y(c.speedup_interval.low > 0 ? c.speedup_interval.low : c.speedup), y(c.speedup), c.candidate,
         escape_short(content.operator_name(op), 40), format::speedup(c.speedup, true),

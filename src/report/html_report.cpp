@@ -29,7 +29,7 @@ std::string head(const report_content& content) {
                                      : "the baseline";
     text += "<div class=\"hero\"><p class=\"big\">" + format::speedup(speedup, true) +
             "</p><p class=\"say\">the speed of <b>" + baseline + "</b>";
-    if (range.high > 0) text += "<br>interval " + format::interval(range.low, range.high, true);
+    if (range.high > range.low) text += "<br>interval " + format::interval(range.low, range.high, true);
     text += crown != nullptr ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
                              : "<br><span class=\"warn\">not confirmed: a single measurement</span>";
     text += "</p>";

@@ -33,6 +33,10 @@ class writer {
   std::string interval(const kevo::interval& v) const {
     return format::interval(v.low, v.high, style_.unicode);
   }
+  std::string bracket(const kevo::interval& v) const {
+    const std::string text = interval(v);
+    return text.empty() ? text : " [" + text + "]";
+  }
   std::string_view dot() const { return style_.unicode ? " · " : " - "; }
 
   void add(const line& l) { text_ += l.text(style_.color) + '\n'; }
@@ -43,7 +47,7 @@ class writer {
   }
   void fact(std::string_view name, const line& value) {
     line l;
-    l.add("  ").add(name, tone::faint).add("  ").pad_to(18);
+    l.add("  ").add(name, tone::faint).add("  ").pad_to(20);
     add(l.add(value));
   }
   /// Columns that begin with '>' are flush right.
@@ -94,7 +98,7 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
   line l;
   if (crown != nullptr) {
     l.add(out.speedup(crown->speedup), tone::good_strong)
-        .add(" [" + out.interval(crown->speedup_interval) + "]", tone::faint);
+        .add(out.bracket(crown->speedup_interval), tone::faint);
     l.add(" confirmed", tone::good);
   } else if (latest == nullptr) {
     l.add("not evaluated", tone::faint);
@@ -102,8 +106,7 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
     l.add(readable(to_string(latest->outcome)), tone_of(latest->outcome));
   } else {
     l.add(out.speedup(latest->speedup), tone::strong);
-    if (latest->speedup_interval.high > 0)
-      l.add(" [" + out.interval(latest->speedup_interval) + "]", tone::faint);
+    l.add(out.bracket(latest->speedup_interval), tone::faint);
     l.add(latest->stage == evaluation_stage::confirmed ? " confirmed" : " unconfirmed",
           latest->stage == evaluation_stage::confirmed ? tone::good : tone::warning);
   }

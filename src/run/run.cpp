@@ -13,7 +13,10 @@
 #include "src/config/overrides.hpp"
 #include "src/config/text_file.hpp"
 #include "src/config/yaml.hpp"
+#include "src/display/budgets.hpp"
 #include "src/journal/journal.hpp"
+#include "src/report/run_archive.hpp"
+#include "src/report/run_report.hpp"
 #include "src/run/best_file.hpp"
 #include "src/run/driver.hpp"
 #include "src/run/interrupts.hpp"
@@ -65,6 +68,7 @@ class session {
                                    .device = plan_.fitness.describe(),
                                    .baseline = baseline_,
                                    .seed = std::to_string(plan_.seed)});
+    budgets_ = budget_rules_of(plan_.resolved_config);
     engine_ = std::make_unique<search>(std::move(plan_.parts), plan_.search);
   }
 
@@ -83,6 +87,7 @@ class session {
                   "this run cannot be resumed: its past is decided differently now; " + *past.divergence,
                   {record_.directory()}, "use the version of kevo and of the plug-ins that recorded it");
     }
+    record_.for_each_event([this](const event& each) { display_.remember(each); });
     listen();
     engine_->resume(std::move(rule), "resumed", past.last_time_s);
     return drive_on(std::move(past.unfinished), past.last_time_s);
@@ -127,8 +132,18 @@ class session {
     record_.commit();
     write_best();
     display_.close();
+    report();
     record_.close();
     return outcome(clock_s(), user);
+  }
+
+  /// The page is made from the journal and can be made again: what is in its way does not end a run badly.
+  void report() {
+    try {
+      write_report(record_, empty_archive_of(record_));
+    } catch (const error& wrong) {
+      display_.message(wrong.what());
+    }
   }
 
   /// The first error is what the user must hear of.
@@ -148,6 +163,7 @@ class session {
     now.varying = load.varying;
     now.building = load.evaluating;
     now.budget_used = engine_->budget_used(now_s);
+    now.budgets = shares_of(budgets_, now.progress);
     now.archive = &engine_->archive();
     now.elapsed_s = now_s;
     now.stopping = user.wind_down().stop_requested();
@@ -175,6 +191,7 @@ class session {
   std::vector<std::string> names_;
   std::string baseline_;
   any_display display_;
+  std::vector<budget_rule> budgets_;
   std::unique_ptr<search> engine_;
   candidate_id written_ = no_candidate;
   std::string best_file_;
