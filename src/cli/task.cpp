@@ -1,0 +1,71 @@
+// kevo task check: is a task's tolerance worth anything? Mutants must fail, honest programs must pass.
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "fitness/cpu/task_check.hpp"
+#include "src/cli/command.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo::cli {
+namespace {
+
+namespace json = boost::json;
+
+const char* word(const control_result& one) {
+  return one.skipped ? "skipped" : one.ok ? "ok" : "FAILS";
+}
+
+void print_json(const std::string& name, const task_report& report) {
+  json::array controls;
+  for (const auto& one : report.controls) {
+    controls.push_back(json::object{{"name", one.name},
+                                    {"honest", one.honest},
+                                    {"ok", one.ok},
+                                    {"skipped", one.skipped},
+                                    {"detail", one.detail}});
+  }
+  fmt::print("{}\n", json::serialize(json::object{
+                         {"task", name}, {"ok", report.ok()}, {"controls", std::move(controls)}}));
+}
+
+void print(const std::string& name, const task_report& report) {
+  for (const auto& one : report.controls) {
+    fmt::print("{:>8}  {:28} {:36} {}\n", word(one), one.name,
+               one.honest ? "honest: must pass everywhere" : "mutant: must fail somewhere", one.detail);
+  }
+  fmt::print("{}: {}\n", name,
+             report.ok() ? "the task tells right from wrong"
+                         : "the task does not tell right from wrong: tighten its tolerance or add workloads");
+}
+
+}  // namespace
+
+void add_task(CLI::App& program, invocation& shared) {
+  auto* verb = program.add_subcommand("task", "Work with task files");
+  verb->require_subcommand(1);
+  auto* check =
+      verb->add_subcommand("check", "Load a task and try controls: mutants must fail, honest programs pass");
+  auto path = std::make_shared<std::string>();
+  auto sandbox = std::make_shared<std::string>("required");
+  check->add_option("task", *path, "Task file")->required();
+  check->add_option("--sandbox", *sandbox, "required, best or off")
+      ->check(CLI::IsMember({"required", "best", "off"}));
+  add_json_flag(*check, shared);
+  check->callback([path, sandbox, &shared] {
+    const auto loaded = std::make_shared<const task>(load_task(*path));
+    cpu_settings settings;
+    settings.sandbox = *sandbox == "required" ? sandbox_mode::required
+                       : *sandbox == "best"   ? sandbox_mode::best
+                                              : sandbox_mode::off;
+    const task_report report = check_task(loaded, settings);
+    (shared.json ? print_json : print)(loaded->name, report);
+  });
+}
+
+}  // namespace kevo::cli
