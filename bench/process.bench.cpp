@@ -1,13 +1,15 @@
-// What supervision costs: freezing one process, pausing a tree, starting a process with and without the sandbox.
+// What supervision costs: freezing one process, pausing a tree, starting a process with and without the
+// sandbox.
+
+#include "fitness/process/process.hpp"
 
 #include <cstdint>
 #include <string>
-
-#include <benchmark/benchmark.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fitness/process/process.hpp"
+#include <benchmark/benchmark.h>
+
 #include "fitness/sandbox/sandbox.hpp"
 
 namespace {

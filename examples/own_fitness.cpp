@@ -1,5 +1,5 @@
-// An own fitness function: whatever can judge a program. Here a program is the tile size of a matrix transpose, the
-// fitness function times it in this process. A wrong program is an outcome, not an exception.
+// An own fitness function: whatever can judge a program. Here a program is the tile size of a matrix
+// transpose, the fitness function times it in this process. A wrong program is an outcome, not an exception.
 
 #include <algorithm>
 #include <chrono>
@@ -61,7 +61,8 @@ int main() {
   parts.select = kevo::power_law{};
   parts.operators = {resize{}};
   parts.portfolio = kevo::uniform_portfolio{};
-  parts.archive = kevo::grid({{.measure = "tile", .bins = 10, .low = 1, .high = 1024, .scale = kevo::axis_scale::log}});
+  parts.archive =
+      kevo::grid({{.measure = "tile", .bins = 10, .low = 1, .high = 1024, .scale = kevo::axis_scale::log}});
   parts.stop = kevo::stop::evaluations{40};
 
   kevo::search search(std::move(parts), {.seed = 1});
@@ -70,7 +71,8 @@ int main() {
 
   for (std::size_t i = 0; i < search.archive().size(); ++i) {
     const kevo::elite kept = search.archive().at(i);
-    std::printf("tile %4s: %.2fx\n", std::string(search.snapshot(kept.id).program->text()).c_str(), kept.score);
+    std::printf("tile %4s: %.2fx\n", std::string(search.snapshot(kept.id).program->text()).c_str(),
+                kept.score);
   }
   return search.best().score > 1 && search.archive().size() > 2 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// An own selector: looks at the population, names parents. This one is simulated annealing: it walks from the newest
-// candidate, and goes back to the best one when the walk has become too bad for its temperature.
+// An own selector: looks at the population, names parents. This one is simulated annealing: it walks from the
+// newest candidate, and goes back to the best one when the walk has become too bad for its temperature.
 
 #include <cmath>
 #include <cstdio>
@@ -30,13 +30,16 @@ struct annealing {
 static_assert(kevo::selector<annealing>);
 
 // A program is a number; its score has many hills, the highest at x = 50.
-static double landscape(double x) { return 100 - std::abs(x - 50) + 8 * std::cos(x); }
+static double landscape(double x) {
+  return 100 - std::abs(x - 50) + 8 * std::cos(x);
+}
 
 struct walk {
   std::string name() const { return "walk"; }
   kevo::variation_result vary(const kevo::variation_request& request, kevo::rng& random) {
     const double x = std::stod(std::string(request.parents.front()->program->text()));
-    return kevo::proposal{kevo::single_file_program("number", "x", std::to_string(x + 2 * random.normal())), "stepped"};
+    return kevo::proposal{kevo::single_file_program("number", "x", std::to_string(x + 2 * random.normal())),
+                          "stepped"};
   }
 };
 

@@ -58,7 +58,9 @@ int main() {
   parts.stop = kevo::stop::evaluations{600};
 
   kevo::search search(std::move(parts), {.seed = 1, .patience = 1000});
-  search.add_seed(kevo::single_file_program("text", "poem.txt", "5 and\n2 the\n4 rain\n1 first\n6 then\n3 soft\n8 end\n7 sun\n"), 0);
+  search.add_seed(kevo::single_file_program("text", "poem.txt",
+                                            "5 and\n2 the\n4 rain\n1 first\n6 then\n3 soft\n8 end\n7 sun\n"),
+                  0);
   kevo::run_to_end(search, sortedness{}, [] { return 0.0; });
 
   const auto best = search.snapshot(search.best().id);

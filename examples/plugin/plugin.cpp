@@ -1,5 +1,5 @@
-// A plug-in: a shared object that `kevo run` loads because a config names it under `plugins:`. It brings an operator,
-// so that a custom operator needs no rebuild of kevo.
+// A plug-in: a shared object that `kevo run` loads because a config names it under `plugins:`. It brings an
+// operator, so that a custom operator needs no rebuild of kevo.
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // Uses the compiled library: loads a task from the installed configs.
 #include <cstdio>
 #include <memory>
+#include <src/task/task_loader.hpp>
 
 #include <kevo/kevo.hpp>
-#include <src/task/task_loader.hpp>
 
 int main(int, char** words) {
   const kevo::task t = kevo::load_task(words[1]);
