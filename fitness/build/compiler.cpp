@@ -133,6 +133,26 @@ std::string seconds(double value) {
 
 }  // namespace
 
+std::vector<std::string> numeric_libraries() {
+  constexpr std::array<std::string_view, 30> names = {
+      "eigen3",   "boost",     "openblas", "libopenblas", "blas",    "libblas", "cblas",    "libcblas",
+      "lapack",   "liblapack", "atlas",    "libatlas",    "blis",    "libblis", "libflame", "libmkl",
+      "mkl",      "libfftw",   "fftw3",    "libgsl",      "dnnl",    "libdnnl", "oneapi",   "libarmadillo",
+      "libtorch", "libonnx",   "libvecf",  "libvolk",     "libxsmm", "python3"};
+  std::vector<std::string> result;
+  std::error_code code;
+  for (const char* folder : {"/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/lib", "/usr/lib64",
+                             "/usr/lib/x86_64-linux-gnu"}) {
+    for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+      const std::string name = at->path().filename().string();
+      const auto names_it = [&name](std::string_view prefix) { return name.starts_with(prefix); };
+      if (std::any_of(names.begin(), names.end(), names_it)) result.push_back(at->path().string());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 process_limits compiler_settings::default_limits() {
   process_limits limits;
   limits.wall_s = 60;

@@ -38,6 +38,11 @@ struct build_result {
   double wall_s = 0;                 ///< what this call took, all tries together
 };
 
+/// Headers and libraries of this machine that hold finished kernels (Eigen, BLAS, LAPACK, FFTW, oneDNN,
+/// Python's packages,
+/// ...): a candidate that includes, or embeds as bytes, one of them would be somebody else's kernel.
+std::vector<std::string> numeric_libraries();
+
 /// How builds are done.
 struct compiler_settings {
   std::string cache_folder;  ///< private to the controller; made if it does not exist; empty: no cache is
@@ -46,10 +51,8 @@ struct compiler_settings {
   process_limits limits = default_limits();
   std::uint64_t object_bytes = 64U << 20U;  ///< largest object that is accepted
   std::uint64_t diagnostics_bytes = 64U << 10U;
-  /// Folders and files of the toolchain that candidates must not see (header-only libraries would be a
-  /// "kernel").
-  std::vector<std::string> hidden = {"/usr/include/eigen3", "/usr/include/boost",
-                                     "/usr/include/x86_64-linux-gnu/cblas.h"};
+  /// Folders and files of the toolchain that candidates must not see: see `numeric_libraries`.
+  std::vector<std::string> hidden = numeric_libraries();
   std::vector<int> cpus;  ///< processors that builds may use; empty: any
 
   /// 60 s, 4 GB of address space, 64 processes, 256 MB a file, 1 MB of output.

@@ -222,6 +222,7 @@ child_process launch_in(const containment& how, const launch_spec& spec, void (*
   } else {
     for (const auto& argument : spec.argv) plan.argv.push_back(translate(argument, spec.mounts));
     plan.environment = spec.environment;
+    plan.adopt = true;
     plan.directory = translate(spec.directory, spec.mounts);
     // Outside of a user namespace all processes of the user count.
     rlim_t processes = 0;

@@ -76,6 +76,7 @@ struct child_plan {
   std::size_t limit_count = 0;
   const cpu_set_t* cpus = nullptr;
   bool drop_root = false;
+  bool adopt = false;
   const sock_fprog* filter = nullptr;
   pid_t parent = 0;
   answer_page* answer = nullptr;
@@ -108,6 +109,7 @@ KEVO_IN_CHILD int child_main(void* argument) {
   // A change of user clears the parent-death signal, so it comes after; and the parent may be gone already.
   if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) fail("prctl");
   if (syscall(SYS_getppid) != plan.parent) fail("getppid");
+  if (plan.adopt && syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0) fail("prctl");
   for (std::size_t i = 0; i < plan.descriptor_count; ++i) {
     plan.moved[i] =
         static_cast<int>(syscall(SYS_fcntl, plan.descriptors[i].first, F_DUPFD_CLOEXEC, plan.above));
@@ -219,6 +221,7 @@ spawned spawn(const spawn_plan& plan) {
   child.limit_count = plan.limits.size();
   child.cpus = plan.cpus.empty() ? nullptr : &cpus;
   child.drop_root = plan.drop_root;
+  child.adopt = plan.adopt;
   child.filter = instructions.empty() ? nullptr : &filter;
   child.parent = getpid();
 

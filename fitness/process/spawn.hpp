@@ -31,6 +31,7 @@ struct spawn_plan {
   std::vector<resource_limit> limits;
   std::vector<int> cpus;
   bool drop_root = false;  ///< become nobody (65534) first
+  bool adopt = false;      ///< orphans of its tree become its children, so that they can be found
   std::string filter;      ///< BPF program for seccomp; empty: none
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,6 +75,7 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
     add(list, {"--size", std::to_string(spec.limits.scratch_bytes), "--tmpfs", "/tmp"});
   }
   for (const auto& m : spec.mounts) add_mount(list, m, dropped, hand_over);
+  std::set<std::string> masked;
   for (const auto& name : spec.hidden) {
     // A link is followed here, as it would be inside; what no mount brings needs no hiding.
     std::error_code code;
@@ -82,6 +84,11 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
       return m.host == m.inside && path.starts_with(m.inside + '/');
     };
     if (code || std::none_of(spec.mounts.begin(), spec.mounts.end(), brings)) continue;
+    const auto inside_masked = [&path](const std::string& m) {
+      return path == m || path.starts_with(m + '/');
+    };
+    if (std::any_of(masked.begin(), masked.end(), inside_masked)) continue;
+    masked.insert(path);
     if (std::filesystem::is_directory(path, code)) {
       add(list, {"--size", "4096", "--tmpfs", path, "--remount-ro", path});
     } else {

@@ -67,6 +67,30 @@ launch_spec probe_spec() {
   return spec;
 }
 
+// What usually stands in the way of user namespaces, and how to mend it.
+std::string advice() {
+  const auto value = [](const char* path) {
+    std::string text;
+    std::getline(std::ifstream(path), text);
+    return text;
+  };
+  if (value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
+    return "AppArmor keeps ordinary users from making user namespaces: install the profile "
+           "bwrap-userns-restrict "
+           "(package apparmor-profiles), or set kernel.apparmor_restrict_unprivileged_userns=0 by sysctl";
+  }
+  if (value("/proc/sys/kernel/unprivileged_userns_clone") == "0")
+    return "set kernel.unprivileged_userns_clone=1 by sysctl";
+  if (value("/proc/sys/user/max_user_namespaces") == "0")
+    return "set user.max_user_namespaces to 1000 or more by sysctl";
+  std::error_code ignored;
+  if (fs::exists("/.dockerenv", ignored) || fs::exists("/run/.containerenv", ignored)) {
+    return "in a container, start it with --security-opt seccomp=unconfined --security-opt "
+           "apparmor=unconfined";
+  }
+  return {};
+}
+
 struct findings {
   bool contained = false;
   bool filter = false;
@@ -114,7 +138,7 @@ findings probe() {
   pid_t inner = 0;
   child_process child;
   if (program.empty()) {
-    result.failure = "bubblewrap is not installed";
+    result.failure = "bubblewrap is not installed (apt-get install bubblewrap)";
   } else {
     try {
       detail::containment how{program, root, result.filter};
@@ -134,6 +158,7 @@ findings probe() {
       while (!version.empty() && version.back() == '\n') version.pop_back();
     } catch (const error& e) {
       result.failure = e.message();
+      if (const auto mend = advice(); !mend.empty()) result.failure += "; " + mend;
     }
   }
   const auto add = [&layers](std::string name, bool in_force, bool required, std::string detail) {

@@ -135,7 +135,7 @@ TEST_CASE("files that are not the candidate's are not there") {
   const scratch_folder elsewhere(false);
   std::ofstream(elsewhere.path() + "/secret.hpp") << "int secret;\n";
   const std::string here = KEVO_SOURCE_DIR;
-  for (const std::string& line :
+  for (const auto& line :
        {std::string("#include \"task.yaml\""), std::string("#include \"/etc/hostname\""),
         std::string("#include \"/etc/passwd\""), "#include \"" + elsewhere.path() + "/secret.hpp\"",
         "#include \"" + here + "/LICENSE\"", std::string("#include \"/proc/self/environ\""),
@@ -148,6 +148,13 @@ TEST_CASE("files that are not the candidate's are not there") {
     const auto result = builds.build(request_for(line + "\nextern \"C\" int run() { return 0; }\n"));
     CHECK(!result.ok);
     CHECK((has(result.diagnostics, "No such file") || has(result.diagnostics, "file not found")));
+  }
+  // Somebody else's kernels, embedded as bytes.
+  for (const auto& library : numeric_libraries()) {
+    if (!std::filesystem::is_regular_file(library)) continue;
+    INFO(library);
+    CHECK(!builds.build(request_for("asm(\".incbin \\\"" + library + "\\\"\");\n")).ok);
+    break;
   }
   // What could be there says whether it is.
   const auto seen = builds.build(request_for("#if __has_include(\"/etc/hostname\") || __has_include(\"" +

@@ -13,6 +13,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/launch.hpp"
 #include "fitness/process/process.hpp"
 #include "tests/fitness/support/helper_program.hpp"
 
@@ -120,6 +121,22 @@ TEST_CASE("forbidden system calls are refused") {
   bomb.policy = syscall_policy::worker;
   bomb.limits.wall_s = 0.3;
   CHECK(run(bomb).out == "0\n");
+}
+
+TEST_CASE("without namespaces root still drops and the filter still holds") {
+  if (::geteuid() != 0) return;
+  auto spec = helper_spec({"forbidden"});
+  auto report = detail::launch_in({"", true, true}, spec).wait();
+  CHECK(report.ok());
+  for (const auto& line : lines(report.out)) CHECK(line.ends_with("Operation not permitted"));
+  spec.argv.back() = "identity";
+  CHECK(detail::launch_in({"", true, true}, spec).wait().out.starts_with("65534 "));
+  spec.argv.back() = "fork_bomb";
+  spec.limits.processes = 10;
+  spec.limits.wall_s = 1;
+  report = detail::launch_in({"", true, true}, spec).wait();
+  CHECK(report.kind == exit_kind::timed_out);
+  CHECK(std::stoi(report.out) < 60);  // other processes of the same user may end or start meanwhile
 }
 
 TEST_CASE("the network is not there") {
