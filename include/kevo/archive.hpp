@@ -61,14 +61,16 @@ struct elite {
 /// the selectors that draw elites by rank or score (without them `any_archive` sorts anew after every
 /// change).
 template <class T>
-concept archive = std::copy_constructible<T> && requires(T& kept, const T& view, const archive_entry& entry,
-                                                         candidate_id id, rng& random, std::size_t i) {
+concept archive = requires(T& kept, const T& view, const archive_entry& entry, candidate_id id, rng& random,
+                           std::size_t i) {
   { kept.add(entry) } -> std::same_as<archive_result>;
   { kept.update(entry) } -> std::same_as<archive_result>;
   { kept.remove(id) } -> std::same_as<bool>;
   { view.sample(random) } -> std::same_as<std::optional<elite>>;
   { view.size() } -> std::convertible_to<std::size_t>;
   { view.at(i) } -> std::same_as<elite>;
+  // Last: of a class that can be made from an any_archive it asks in turn whether that class is an archive.
+  requires std::copy_constructible<T>;
 };
 
 /// Any archive, as a value.
