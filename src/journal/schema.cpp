@@ -182,7 +182,7 @@ CREATE VIEW lineage AS
 
 CREATE VIEW operators AS
   SELECT v.operator, count(*) AS turns, sum(v.result = 'candidate') AS candidates, sum(v.result = 'known') AS known,
-         sum(v.result = 'nothing') AS fruitless, sum(r.outcome = 'valid') AS valid,
+         sum(v.result = 'nothing') AS fruitless, sum(coalesce(r.outcome = 'valid', 0)) AS valid,
          sum(EXISTS (SELECT 1 FROM evaluations e WHERE e.candidate = v.candidate AND v.result = 'candidate'
                      AND e.archive_status <> 'rejected')) AS archived,
          max(r.speedup) AS best_speedup, sum(v.wall_s) AS wall_s, sum(v.tokens_in) AS tokens_in,
