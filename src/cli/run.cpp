@@ -17,6 +17,7 @@ struct options {
   std::vector<std::string> overrides;
   std::string replay;
   bool print_config = false;
+  bool reference = false;
   bool plain = false;
 };
 
@@ -45,9 +46,15 @@ void add_run(CLI::App& program, invocation& shared) {
   verb->add_option("--replay", given->replay, "Recompute the decisions of a recorded run from its journal");
   verb->add_flag("--print-config", given->print_config,
                  "Print the whole config, with every default, and stop");
+  verb->add_flag("--reference", given->reference,
+                 "Print every key that a config may have, in Markdown, and stop");
   verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
+    if (given->reference) {
+      fmt::print("{}", config_reference());
+      return;
+    }
     if (given->config.empty() == given->replay.empty()) {
       throw error(error_code::usage, "give a config, or --replay and the folder of a run", {},
                   "kevo run configs/quickstart.yaml");

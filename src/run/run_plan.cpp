@@ -57,7 +57,55 @@ std::vector<any_variation> decode_operators(settings& vary, const registry& plug
   return operators;
 }
 
+std::string cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
+  return text;
+}
+
+std::string table(const std::vector<setting_description>& keys) {
+  std::string text;
+  for (const auto& key : keys) {
+    if (key.type == "map" || key.type.rfind("list of maps", 0) == 0) continue;
+    text += "| `" + cell(key.path) + "` | " + cell(key.type) + " | " + cell(key.unit) + " | " +
+            (key.required      ? "required"
+             : key.def.empty() ? ""
+                               : "`" + cell(key.def) + "`") +
+            " | " + cell(key.range) + " | " + cell(key.doc) + " |\n";
+  }
+  if (text.empty()) return "No keys.\n";
+  return "| key | type | unit | default | allowed | meaning |\n| --- | --- | --- | --- | --- | --- |\n" +
+         text;
+}
+
+template <class T>
+std::string tables_of(const char* title, const char* where, const plugin_table<T>& plugins,
+                      const build_context& context) {
+  std::string text = std::string("\n## ") + title + "\n";
+  for (const auto& name : plugins.names()) {
+    settings probe = settings::probe();
+    plugins.make_named(name, probe, context);
+    text += "\n### `" + std::string(where) + name + "`\n\n" + plugins.doc(name) + ".\n\n" +
+            table(probe.descriptions());
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string config_reference() {
+  const registry plugins = builtin_plugins();
+  const build_context context{.directory = ".", .plugins = &plugins};
+  run_plan plan;
+  settings run = settings::probe();
+  decode_run(run, plan);
+  return "## The run\n\n" + table(run.descriptions()) +
+         tables_of("Fitness", "fitness.backend: ", plugins.fitness, context) +
+         tables_of("Archives", "archive.type: ", plugins.archives, context) +
+         tables_of("Selectors", "select.type: ", plugins.selectors, context) +
+         tables_of("Operators", "vary.operators[].type: ", plugins.operators, context) +
+         tables_of("Portfolios", "vary.portfolio.type: ", plugins.portfolios, context) +
+         tables_of("Stop rules", "stop: ", plugins.stop_rules, context);
+}
 
 config_source load_config(const std::string& path, const std::vector<std::string>& overrides) {
   config_source source{.tree = load_yaml(path), .directory = fs::path(path).parent_path().string()};

@@ -35,6 +35,10 @@ struct config_source {
 };
 config_source load_config(const std::string& path, const std::vector<std::string>& overrides);
 
+/// The keys of a config in Markdown: a table for the run and one for every plug-in, from what their decoders
+/// say of them.
+std::string config_reference();
+
 /// Decodes a config: loads its plug-ins and its task, makes every role. `with_fitness`: a replay needs none.
 /// `run_directory` is handed to the fitness function (caches, scratch). Throws kevo::error (input) that names
 /// file, line, column and key for the first thing that is wrong.

@@ -1,0 +1,60 @@
+// labels: slow
+// timeout: 600
+// serial
+// The commands of docs/guide.md, in its order, on a task that `kevo init` wrote.
+
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include "tests/support/shell.hpp"
+
+namespace json = boost::json;
+
+TEST_CASE("the guide's commands do what it says") {
+  const shell::scratch folder;
+  const auto kevo = [&](std::vector<std::string> words) {
+    const auto ended = shell::run(shell::kevo(words), folder.string());
+    std::string line;
+    for (const auto& word : words) line += word + ' ';
+    CHECK_MESSAGE(ended.code == 0, line << ": " << ended.out << ended.err);
+    return ended;
+  };
+  kevo({"init", "my_kernel"});
+  const auto checked = kevo({"task", "check", "my_kernel/task.yaml", "--json"});
+  CHECK(json::parse(checked.out).at("ok").as_bool());
+  const auto run = kevo({"run", "my_kernel/config.yaml", "--json", "--set", "stop={evaluations: 2}", "--set",
+                         "run.output=runs/first"});
+  CHECK(json::parse(run.out).at("evaluations").to_number<int>() >= 2);
+  CHECK(std::filesystem::exists(folder / "runs/first/best.cpp"));
+  CHECK(shell::read_file(folder / "runs/first/report.html").find("<html") != std::string::npos);
+
+  const auto one = kevo({"eval", "my_kernel/task.yaml", "my_kernel/seed.cpp", "--json"});
+  const json::object verdict = json::parse(one.out).as_object();
+  CHECK(verdict.at("outcome").as_string() == "valid");
+  CHECK(verdict.at("speedup").to_number<double>() > 0.5);
+  shell::write_file(
+      folder / "wrong.cpp",
+      "#include <cstdint>\nextern \"C\" void run(const float*, const float*, float* Y, int64_t N) {\n"
+      "  for (int64_t i = 0; i < N; ++i) Y[i] = 0;\n}\n");
+  const auto wrong = kevo({"eval", "my_kernel/task.yaml", "wrong.cpp", "--json"});
+  CHECK(json::parse(wrong.out).at("outcome").as_string() == "incorrect");
+  CHECK(json::parse(wrong.out).at("speedup").is_null() != json::parse(wrong.out).at("speedup").is_number());
+
+  CHECK(kevo({"show", "runs/first"}).out.find("seed") != std::string::npos);
+  kevo({"show", "runs/first", "0"});
+  kevo({"report", "runs/first"});
+  kevo({"export", "runs/first", "--format", "csv"});
+  kevo({"resume", "runs/first", "--json", "--set", "stop={evaluations: 3}"});
+  CHECK(kevo({"run", "--replay", "runs/first"}).out.find("every decision was the same") != std::string::npos);
+  CHECK(kevo({"run", "my_kernel/config.yaml", "--print-config"}).out.find("evaluations: 30") !=
+        std::string::npos);
+  kevo({"doctor"});
+}
+
+TEST_CASE("the reference in docs/configs.md is what the decoders say") {
+  const auto printed = shell::run(shell::kevo({"run", "--reference"}));
+  REQUIRE(printed.code == 0);
+  const std::string page = shell::read_file(KEVO_SOURCE_DIR "/docs/configs.md");
+  CHECK_MESSAGE(page.find(printed.out) != std::string::npos,
+                "write the output of kevo run --reference into docs/configs.md");
+}
