@@ -10,6 +10,7 @@ function(kevo_own target)
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds
                                              -Wno-stringop-overread -Wno-maybe-uninitialized)
   endif()
+  # GCC warns falsely of uninitialized values in sanitized code (of Boost.Graph), so those presets leave -Werror to others.
   if(KEVO_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${KEVO_SANITIZE} -fno-omit-frame-pointer
                                              -fno-sanitize-recover=all)
