@@ -337,6 +337,33 @@ BENCHMARK_CAPTURE(archive_at, grid_100M_hashed, [](std::size_t) {
   return kevo::grid(two_axes(10000));
 })->Apply(sizes);
 
+const auto unit_ranges = [] {
+  return std::vector<kevo::measure_range>{{"code_bytes", 64, 65536, kevo::axis_scale::log},
+                                          {"vector_fraction", 0, 1, kevo::axis_scale::linear}};
+};
+BENCHMARK_CAPTURE(archive_at, cvt_1000, [](std::size_t) { return kevo::cvt(unit_ranges(), 1000); })
+    ->Arg(1000000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(archive_at, cvt_10000, [](std::size_t) { return kevo::cvt(unit_ranges(), 10000); })
+    ->Arg(1000000)
+    ->Unit(benchmark::kMicrosecond);
+// Linear in the elites by definition: about 70 and 600 of them here.
+BENCHMARK_CAPTURE(archive_at, epsilon_net_100,
+                  [](std::size_t) { return kevo::epsilon_net(unit_ranges(), 0.1); })
+    ->Arg(10000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(archive_at, epsilon_net_1000,
+                  [](std::size_t) { return kevo::epsilon_net(unit_ranges(), 0.03); })
+    ->Arg(10000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(archive_at, pareto_two_objectives,
+                  [](std::size_t) {
+                    return kevo::pareto({{"code_bytes", false}, {"vector_fraction", true}});
+                  })
+    ->Arg(1000)
+    ->Arg(100000)
+    ->Unit(benchmark::kMicrosecond);
+
 BENCHMARK_CAPTURE(portfolio_turn, ucb1, kevo::ucb1{})->Arg(3)->Arg(30);
 BENCHMARK_CAPTURE(portfolio_turn, thompson, kevo::thompson{})->Arg(3)->Arg(30);
 BENCHMARK_CAPTURE(portfolio_turn, exp3, kevo::exp3{})->Arg(3)->Arg(30);

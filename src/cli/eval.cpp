@@ -1,16 +1,14 @@
 // kevo eval: one program on one task, by the whole protocol.
 
-#include <filesystem>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
 #include "src/config/overrides.hpp"
-#include "src/config/text_file.hpp"
 #include "src/json/evaluation_json.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/report/evaluation_text.hpp"
+#include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {
@@ -22,15 +20,6 @@ struct options {
   std::vector<std::string> overrides;
   bool samples = false;
 };
-
-/// The language of a file by its ending; an open string, so unknown endings are their own language.
-std::string language_of(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending == ".cpp" || ending == ".cc" || ending == ".cxx") return "cpp";
-  if (ending == ".cu") return "cuda";
-  if (ending == ".py") return "python";
-  return ending.empty() ? "text" : ending.substr(1);
-}
 
 /// The fitness function that `--set fitness.key=value` describes; the CPU with its defaults if nothing is
 /// said.
@@ -49,9 +38,7 @@ void evaluate(const options& given, const invocation& shared) {
   const registry plugins = builtin_plugins();
   const auto loaded = std::make_shared<const task>(load_task(given.task));
   const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
-  const auto source = std::make_shared<const program>(single_file_program(
-      language_of(given.program), std::filesystem::path(given.program).filename().string(),
-      read_text_file(given.program)));
+  const auto source = std::make_shared<const program>(load_program(given.program));
   const evaluation result =
       fitness_of(given, plugins, context)
           .evaluate({.program = source, .wanted = evaluation_stage::confirmed, .fresh = true});
