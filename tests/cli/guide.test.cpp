@@ -40,7 +40,7 @@ TEST_CASE("the guide's commands do what it says") {
   CHECK(json::parse(wrong.out).at("outcome").as_string() == "incorrect");
   CHECK(json::parse(wrong.out).at("speedup").is_null() != json::parse(wrong.out).at("speedup").is_number());
 
-  CHECK(kevo({"show", "runs/first"}).out.find("seed") != std::string::npos);
+  CHECK(kevo({"show", "runs/first"}).out.find("my_kernel") != std::string::npos);
   kevo({"show", "runs/first", "0"});
   kevo({"report", "runs/first"});
   kevo({"export", "runs/first", "--format", "csv"});
