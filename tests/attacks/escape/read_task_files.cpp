@@ -10,7 +10,7 @@ namespace {
 
 bool finds_a_file() {
   const char* folders[] = {
-      "", "/", "../", "/work/", "/tmp/", "/home/", "/root/", "/candidate/", "configs/tasks/matmul/"};
+      "", "/", "../", "/tmp/", "/home/", "/root/", "/candidate/", "configs/tasks/matmul/"};
   const char* files[] = {"task.yaml",   "reference.cpp", "seed.cpp",
                          "tunable.cpp", "openblas.cpp",  "journal.sqlite"};
   for (const char* folder : folders) {
