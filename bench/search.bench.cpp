@@ -1,6 +1,7 @@
 // links: core
-// What the search itself costs: selection, deduplication, lineage, population, archive; no evaluation. Times
-// are per candidate or per pick, at 10^3 to 10^6 candidates. Memory is what the heap holds after filling.
+// What the search itself costs: selection, deduplication, lineage, population; no evaluation. Archives are in
+// archives.bench.cpp. Times are per candidate or per pick, at 10^3 to 10^6 candidates. Memory is what the
+// heap holds after filling.
 //
 //   build/release/bench/bench.search --benchmark_counters_tabular=true
 #include <algorithm>
@@ -60,7 +61,7 @@ struct bookkeeping {
     const double score = draw_score(random);
     all.evaluate(id, kevo::outcome::valid, score);
     const std::array<double, 2> measures = {64 * std::exp2(10 * random.uniform()), random.uniform()};
-    kept.add({id, score, measures});
+    kept.add({id, score, measures, parents});
   }
   /// One candidate from selection to archive.
   void step() { add(select.select({all, kept, relatives}, random).parents); }
@@ -148,24 +149,6 @@ void learning_selector_at(benchmark::State& state, const Selector& policy) {
   world.select.observe(first);
   while (world.all.size() < n) step();
   for (auto _ : state) step();
-}
-
-/// Offers of new candidates to an archive that has seen n.
-template <class Make>
-void archive_at(benchmark::State& state, Make make) {
-  const auto n = static_cast<std::size_t>(state.range(0));
-  kevo::any_archive kept = make(n);
-  kevo::rng random(3);
-  candidate_id next = 0;
-  const auto offer = [&] {
-    const std::array<double, 2> measures = {64 * std::exp2(10 * random.uniform()), random.uniform()};
-    return kept.add({next++, draw_score(random), measures});
-  };
-  const double before = heap_bytes();
-  for (std::size_t i = 0; i < n; ++i) offer();
-  state.counters["bytes/elite"] = (heap_bytes() - before) / static_cast<double>(kept.size());
-  for (auto _ : state) benchmark::DoNotOptimize(offer());
-  state.counters["elites"] = static_cast<double>(kept.size());
 }
 
 template <class Portfolio>
@@ -314,6 +297,23 @@ BENCHMARK_CAPTURE(selector_at, roulette_population, kevo::fitness_proportional{.
 BENCHMARK_CAPTURE(selector_at, uniform, kevo::uniform{})->Apply(sizes);
 BENCHMARK_CAPTURE(selector_at, weighted, kevo::weighted{})->Apply(sizes);
 BENCHMARK_CAPTURE(selector_at, weighted_population, kevo::weighted{.from = everyone})->Apply(sizes);
+// On five islands of a grid each, with neighbours and contrasts among the inspirations.
+void selector_on_islands_at(benchmark::State& state) {
+  const auto n = static_cast<std::size_t>(state.range(0));
+  const kevo::any_archive one = kevo::grid(two_axes(256));
+  kevo::on_islands policy;
+  policy.inner = kevo::power_law{.inspirations = {1, 1, 1, 1}};
+  bookkeeping world(kevo::islands(one, kevo::topology::ring(5)), policy);
+  world.grow(n);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(world.select.select({world.all, world.kept, world.relatives}, world.random));
+  }
+  state.counters["elites"] = static_cast<double>(world.kept.size());
+}
+BENCHMARK(selector_on_islands_at)->Apply(sizes);
+
+BENCHMARK_CAPTURE(selector_at, inspired, kevo::power_law{.inspirations = {1, 1, 4, 2}})->Apply(sizes);
+
 BENCHMARK_CAPTURE(learning_selector_at, curiosity, kevo::curiosity{})->Apply(long_sizes);
 BENCHMARK_CAPTURE(learning_selector_at, lineage, kevo::lineage{})->Apply(long_sizes);
 BENCHMARK_CAPTURE(learning_selector_at, adaptive_intensity, kevo::adaptive_intensity{})->Apply(long_sizes);
@@ -328,41 +328,6 @@ BENCHMARK_CAPTURE(learning_selector_at, uct_widening,
                     return policy;
                   }())
     ->Apply(long_sizes);
-
-BENCHMARK_CAPTURE(archive_at, top_100, [](std::size_t) { return kevo::top_k(100); })->Apply(sizes);
-BENCHMARK_CAPTURE(archive_at, top_n, [](std::size_t n) { return kevo::top_k(n); })->Apply(sizes);
-BENCHMARK_CAPTURE(archive_at, grid_4096, [](std::size_t) { return kevo::grid(two_axes(64)); })->Apply(sizes);
-BENCHMARK_CAPTURE(archive_at, grid_1M, [](std::size_t) { return kevo::grid(two_axes(1024)); })->Apply(sizes);
-BENCHMARK_CAPTURE(archive_at, grid_100M_hashed, [](std::size_t) {
-  return kevo::grid(two_axes(10000));
-})->Apply(sizes);
-
-const auto unit_ranges = [] {
-  return std::vector<kevo::measure_range>{{"code_bytes", 64, 65536, kevo::axis_scale::log},
-                                          {"vector_fraction", 0, 1, kevo::axis_scale::linear}};
-};
-BENCHMARK_CAPTURE(archive_at, cvt_1000, [](std::size_t) { return kevo::cvt(unit_ranges(), 1000); })
-    ->Arg(1000000)
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(archive_at, cvt_10000, [](std::size_t) { return kevo::cvt(unit_ranges(), 10000); })
-    ->Arg(1000000)
-    ->Unit(benchmark::kMicrosecond);
-// Linear in the elites by definition: about 70 and 600 of them here.
-BENCHMARK_CAPTURE(archive_at, epsilon_net_100,
-                  [](std::size_t) { return kevo::epsilon_net(unit_ranges(), 0.1); })
-    ->Arg(10000)
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(archive_at, epsilon_net_1000,
-                  [](std::size_t) { return kevo::epsilon_net(unit_ranges(), 0.03); })
-    ->Arg(10000)
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(archive_at, pareto_two_objectives,
-                  [](std::size_t) {
-                    return kevo::pareto({{"code_bytes", false}, {"vector_fraction", true}});
-                  })
-    ->Arg(1000)
-    ->Arg(100000)
-    ->Unit(benchmark::kMicrosecond);
 
 BENCHMARK_CAPTURE(portfolio_turn, ucb1, kevo::ucb1{})->Arg(3)->Arg(30);
 BENCHMARK_CAPTURE(portfolio_turn, thompson, kevo::thompson{})->Arg(3)->Arg(30);

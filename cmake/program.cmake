@@ -1,6 +1,7 @@
 # kevo::kevo (operators, fitness functions and what a program needs around them), the program and its worker.
 if(KEVO_STATIC)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a ${CMAKE_FIND_LIBRARY_SUFFIXES})
+  set(OPENSSL_USE_STATIC_LIBS ON)
 endif()
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -8,14 +9,16 @@ find_package(fmt REQUIRED)
 set(KEVO_FMT_TARGET $<IF:$<BOOL:${KEVO_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
 find_package(yaml-cpp REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 find_package(CLI11 REQUIRED)
 find_path(SECCOMP_INCLUDE_DIR seccomp.h REQUIRED)
+find_path(EIGEN_INCLUDE_DIR Eigen/Core PATH_SUFFIXES eigen3 REQUIRED)
 find_library(SECCOMP_LIBRARY seccomp REQUIRED)
 # The worker's sandbox holds the C and C++ libraries alone, so that it takes libseccomp with it.
 find_library(SECCOMP_ARCHIVE NAMES libseccomp.a seccomp REQUIRED)
 
 file(GLOB_RECURSE kevo_sources CONFIGURE_DEPENDS src/*.cpp operators/*.cpp fitness/*.cpp)
-list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/")
+list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|compile)/main/")
 file(GLOB_RECURSE kevo_cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
 file(GLOB_RECURSE kevo_worker_sources CONFIGURE_DEPENDS fitness/worker/main/*.cpp)
 
@@ -24,17 +27,24 @@ set(KEVO_YAML_TARGET yaml-cpp)
 if(TARGET yaml-cpp::yaml-cpp)
   set(KEVO_YAML_TARGET yaml-cpp::yaml-cpp)
 endif()
+if(KEVO_STATIC)
+  # Its package speaks of the shared library alone, and has the archive beside it.
+  find_library(YAML_ARCHIVE NAMES libyaml-cpp.a REQUIRED)
+  set(KEVO_YAML_TARGET ${YAML_ARCHIVE})
+endif()
 
+include(cmake/prompts.cmake)
 if(kevo_sources)
-  add_library(kevo_kevo STATIC ${kevo_sources})
+  add_library(kevo_kevo STATIC ${kevo_sources} ${kevo_prompt_source})
   add_library(kevo::kevo ALIAS kevo_kevo)
   set_target_properties(kevo_kevo PROPERTIES EXPORT_NAME kevo OUTPUT_NAME kevo)
   target_include_directories(kevo_kevo PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                               $<INSTALL_INTERFACE:include/kevo-program>)
-  target_include_directories(kevo_kevo SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
+  target_include_directories(kevo_kevo SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR} ${EIGEN_INCLUDE_DIR})
   target_link_libraries(kevo_kevo PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Threads
-                                  PRIVATE ${KEVO_YAML_TARGET} SQLite::SQLite3 ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
+                                  PRIVATE ${KEVO_YAML_TARGET} SQLite::SQLite3 OpenSSL::SSL OpenSSL::Crypto ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
   kevo_own(kevo_kevo)
+  kevo_precompile(kevo_kevo)
 endif()
 
 if(kevo_worker_sources)
@@ -43,15 +53,39 @@ if(kevo_worker_sources)
   target_include_directories(kevo-worker-cpu SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
   target_link_libraries(kevo-worker-cpu PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})
   target_compile_options(kevo-worker-cpu PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
+  if(KEVO_STATIC)
+    target_link_options(kevo-worker-cpu PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
   set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endif()
+
+# The two processes of the CUDA fitness function. Neither links CUDA; both take their C++ library along, for the sandbox
+# and for machines that are not where they were built.
+set(kevo_cuda_common fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp fitness/cuda/launch/plan.cpp
+                     fitness/cuda/compile/module.cpp)
+add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp ${kevo_cuda_common})
+add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_cuda_common}
+                           fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/gpu.cpp
+                           fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
+                           fitness/cuda/device/worker_link.cpp
+                           fitness/oracle/element_type.cpp fitness/oracle/generate.cpp)
+# One compilation by NVRTC, which it loads at run time, in a sandbox.
+add_executable(kevo-compile-cuda fitness/cuda/compile/main/main.cpp fitness/cuda/compile/message.cpp)
+foreach(program kevo-worker-cuda kevo-device kevo-compile-cuda)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${program} PRIVATE kevo::core ${CMAKE_DL_LIBS})
+  target_link_options(${program} PRIVATE -static-libstdc++ -static-libgcc)
+  target_compile_options(${program} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endforeach()
 
 if(kevo_cli_sources)
   add_executable(kevo ${kevo_cli_sources})
   target_link_libraries(kevo PRIVATE kevo::kevo CLI11::CLI11)
   set_target_properties(kevo PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} ENABLE_EXPORTS ON)
   kevo_own(kevo)
+  kevo_precompile(kevo)
   if(kevo_worker_sources)
-    add_dependencies(kevo kevo-worker-cpu)
+    add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-device kevo-compile-cuda)
   endif()
 endif()

@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev libcli11-dev libsqlite3-dev libseccomp-dev
-          bubblewrap binutils doctest-dev libbenchmark-dev libopenblas-dev)
+packages=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev libcli11-dev libsqlite3-dev libssl-dev libseccomp-dev
+          libeigen3-dev bubblewrap binutils doctest-dev libbenchmark-dev libopenblas-dev)
 tests=no
 if [[ "${1:-}" == --tests ]]; then
   tests=yes
@@ -40,6 +40,17 @@ if command -v apt-get >/dev/null; then
   fi
 else
   echo "kevo: no apt-get here; install the equivalents of: ${packages[*]} and Boost 1.81 or newer" >&2
+fi
+
+# The compile stage of CUDA candidates is tested with a real NVRTC, which needs no GPU.
+has_nvrtc() {
+  compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib*/libnvrtc.so.*" >/dev/null ||
+    compgen -G 'build/nvrtc/nvidia/*/lib/libnvrtc.so.*' >/dev/null || ldconfig -p | grep -q 'libnvrtc\.so'
+}
+if [[ $tests == yes ]] && ! has_nvrtc; then
+  echo "kevo: fetching NVRTC and CUDA's headers into build/nvrtc"
+  python3 -m pip install -q --no-deps --target build/nvrtc nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12 \
+    nvidia-cuda-cccl-cu12 nvidia-cuda-nvcc-cu12 || echo "kevo: that failed; the tests that compile CUDA will be skipped" >&2
 fi
 
 if [[ $tests == no ]]; then

@@ -214,6 +214,17 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
     if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
     if (number > 1 && narrow) break;
   }
+  if (fresh && budget.sustained_s > 0) {
+    for (auto& timer : timers) {
+      timer.select();
+      const auto time = timer.sustained(budget.sustained_s);
+      if (const auto* failure = std::get_if<call_failure>(&time)) {
+        fail(p, timer.workload(), workloads[timer.workload()], *failure);
+        return false;
+      }
+      p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
+    }
+  }
   int discarded = 0;
   std::size_t kept = 0;
   for (const auto& timer : timers) {
@@ -261,7 +272,8 @@ void cpu_fitness::state::time_other_baselines(passage& p, runner& candidate) {
 
 void cpu_fitness::state::run_cascade(passage& p) {
   if (!check_source(p) || !build(p)) return;
-  const auto measuring = bench.take_processors(p.request.stop);
+  const auto processors = bench.take_processors(p.request.stop);
+  const measuring_span measuring(p.request);
   const auto start = std::chrono::steady_clock::now();
   auto candidate = bench.run_candidate(p.built.object_path, p.request.stop);
   const auto climb = [&] {

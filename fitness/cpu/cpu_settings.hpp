@@ -26,10 +26,11 @@ struct cpu_limits {
 
 /// How long measuring may take, for one workload.
 struct timing_budget {
-  int short_blocks = 3;  ///< pairs of the first look
-  int full_blocks = 14;  ///< pairs of the last look
-  double short_s = 0.6;  ///< [s] no new block of the first look begins after this
-  double full_s = 2.5;   ///< [s] the same for the full timing
+  int short_blocks = 3;      ///< pairs of the first look
+  int full_blocks = 14;      ///< pairs of the last look
+  double short_s = 0.6;      ///< [s] no new block of the first look begins after this
+  double full_s = 2.5;       ///< [s] the same for the full timing
+  double sustained_s = 0.5;  ///< [s] a confirmation goes on with the candidate alone for this long
   double target_interval =
       0.02;             ///< full timing ends early when the speedup's interval is narrower, relative
   double alpha = 0.05;  ///< the chance that an interval misses, all looks together

@@ -24,6 +24,7 @@ std::string feedback_of_valid(const evaluation& e) {
     if (w.hidden || !(w.time_ns > 0)) continue;
     text += fmt::format("\n{}: {}, {:.3g} times", w.uuid, time_text(w.time_ns), w.speedup);
     if (w.sol_fraction > 0) text += fmt::format(", {:.0f} % of speed of light", 100 * w.sol_fraction);
+    if (w.sustained_ns > 0) text += ", " + time_text(w.sustained_ns) + " sustained";
   }
   return text;
 }

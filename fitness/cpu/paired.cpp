@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
@@ -161,6 +162,23 @@ std::optional<call_failure> paired_timer::block() {
     c += 0.5 * once.ns;
   }
   return keep(c, b);
+}
+
+std::variant<double, call_failure> paired_timer::sustained(double seconds) {
+  const bool intervals = plan_.mode == clock_mode::intervals;
+  const double constant = intervals && !constants_candidate_.empty() ? median(constants_candidate_) : 0;
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed_s = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  std::vector<double> times;
+  while (times.size() < 3 || elapsed_s() < seconds) {
+    const auto once = read(*candidate_, plan_.candidate_calls, constant);
+    if (once.failure) return *once.failure;
+    times.push_back(once.ns);
+  }
+  const auto last = std::span(times).last(std::max<std::size_t>(1, times.size() / 3));
+  return std::max(0.0, median({last.begin(), last.end()}));
 }
 
 }  // namespace kevo

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <kevo/evaluation.hpp>
@@ -44,6 +45,10 @@ class paired_timer {
   /// One block. Nothing, or why the candidate is not valid. A failure of the baseline or of the empty program
   /// throws kevo::error (environment).
   std::optional<call_failure> block();
+
+  /// The candidate alone for `seconds`, as a champion would be used: call after call, each verified as
+  /// always. Gives the median of the last third [ns per call], 0 if too little was timed.
+  std::variant<double, call_failure> sustained(double seconds);
 
   /// Blocks that gave a pair. A block in which something took no longer than the empty program is discarded,
   /// never rounded up to a time: the machine was too busy to measure.

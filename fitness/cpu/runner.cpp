@@ -106,11 +106,7 @@ std::optional<call_failure> runner::failure_of(call_end end) const {
 }
 
 std::optional<call_failure> runner::start() {
-  if (session_) {
-    const auto& latencies = session_->stop_latencies();
-    stops_.insert(stops_.end(), latencies.begin(), latencies.end());
-  }
-  session_.reset();
+  restart();
   seen_.clear();
   order_.clear();
   std::size_t bytes = slots_ * arena::slot_bytes(buffers_);
@@ -219,10 +215,18 @@ call_time runner::interval(std::size_t count, std::chrono::nanoseconds limit) {
   return result;
 }
 
+void runner::restart() {
+  if (!session_) return;
+  const auto& latencies = session_->stop_latencies();
+  stops_.insert(stops_.end(), latencies.begin(), latencies.end());
+  session_.reset();
+}
+
 double runner::stop_latency() const {
+  constexpr double most_ns = 100e3;
   auto all = stops_;
   if (session_) all.insert(all.end(), session_->stop_latencies().begin(), session_->stop_latencies().end());
-  return all.empty() ? 0 : std::min(quantile(all, 0.25), 100e3);
+  return all.empty() ? most_ns : std::min(quantile(all, 0.25), most_ns);
 }
 
 }  // namespace kevo

@@ -57,12 +57,12 @@ class runner {
   call_time interval(std::size_t count, std::chrono::nanoseconds limit);
 
   /// Ends the process; the next call starts a fresh one.
-  void restart() { session_.reset(); }
+  void restart();
   bool running() const { return session_ != nullptr; }
   /// Contents that the process has not seen.
   std::size_t unseen() const;
   /// Time until the worker was known to stand still, where nothing else disturbed (lower quartile, at most
-  /// 100 us, so that a busy machine does not change how calls are timed). [ns] 0 if it never was
+  /// 100 us, so that a busy machine does not change how calls are timed; as much if it never was). [ns]
   double stop_latency() const;
 
  private:

@@ -45,7 +45,8 @@ struct mount {
 enum class sandbox_mode : std::uint8_t { required, best, off };
 
 /// Which system calls a process keeps. `worker` is what holds before it locks itself down (lock_down.hpp).
-enum class syscall_policy : std::uint8_t { builder, worker, command };
+/// `device` is a worker that may make local sockets, without which CUDA does not start.
+enum class syscall_policy : std::uint8_t { builder, worker, command, device };
 
 /// What to start.
 struct launch_spec {
@@ -55,6 +56,10 @@ struct launch_spec {
   std::vector<std::string> environment;  ///< "NAME=value"; nothing else is inherited
   std::string directory = "/";           ///< working directory, as seen inside
   std::vector<mount> mounts;             ///< all that is seen of the host, besides /dev/null, zero, urandom
+  /// Device nodes of the host that are seen inside, besides /dev/null, zero, urandom ("/dev/nvidia0").
+  std::vector<std::string> devices;
+  /// A /proc that shows its own processes alone is seen inside: CUDA does not start without.
+  bool own_proc = false;
   /// Folders and files below a mount that are seen as empty; those that the host has not are ignored.
   std::vector<std::string> hidden;
   std::vector<std::pair<int, int>> file_descriptors;  ///< (ours, theirs); theirs >= 3; all others are closed

@@ -98,6 +98,8 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
   // Not --dev: it brings terminals and an unbounded /dev/shm.
   for (const char* device : {"/dev/null", "/dev/zero", "/dev/urandom"})
     add(list, {"--dev-bind-try", device, device});
+  for (const auto& device : spec.devices) add(list, {"--dev-bind", device, device});
+  if (spec.own_proc) add(list, {"--proc", "/proc"});
   // The root itself is a tmpfs that its user could fill.
   add(list, {"--remount-ro", "/"});
   add(list, {"--chdir", spec.directory.empty() ? "/" : spec.directory});

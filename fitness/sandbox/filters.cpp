@@ -133,14 +133,15 @@ filter_context make(syscall_policy policy) {
         0x40000000UL}) {  // CLONE_NEW*: cgroup, ns, uts, ipc, user, pid, net
     rule(c, deny, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, space, space)});
   }
-  if (policy == syscall_policy::command) {
-    // A user's own program may speak to its own children through local sockets; it has no network to reach.
+  if (policy == syscall_policy::command || policy == syscall_policy::device) {
+    // A user's own program may speak to its own children through local sockets, and CUDA does not start
+    // without; there is no network to reach.
     constexpr std::uint64_t local = 1;  // AF_UNIX
     rule(c, deny, "socket", {SCMP_A0(SCMP_CMP_NE, local)});
   } else {
     for (const char* name : network) rule(c, deny, name);
   }
-  if (policy == syscall_policy::worker) {
+  if (policy == syscall_policy::worker || policy == syscall_policy::device) {
     for (const char* name : {"fork", "vfork"}) rule(c, deny, name);
     rule(c, deny, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
   }
@@ -155,7 +156,7 @@ filter_context make(syscall_policy policy) {
 
 std::string compile_filter(syscall_policy policy) {
   static std::mutex mutex;
-  static std::array<std::optional<std::string>, 3> known;
+  static std::array<std::optional<std::string>, 4> known;
   const std::lock_guard lock(mutex);
   auto& text = known[static_cast<std::size_t>(policy)];
   if (text) return *text;

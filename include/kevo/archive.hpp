@@ -36,11 +36,21 @@ struct archive_result {
   friend bool operator==(const archive_result&, const archive_result&) = default;
 };
 
-/// A candidate that is offered; `measures` are in the order of the archive's `measures()`.
+/// A candidate that is offered; `measures` are in the order of the archive's `measures()`. `parents` and
+/// `source` may be missing: `source` is given to archives that ask for it.
 struct archive_entry {
   candidate_id id = no_candidate;
   double score = 0;
   std::span<const double> measures;
+  std::span<const candidate_id> parents{};
+  std::shared_ptr<const program> source{};
+};
+
+/// What an `add` would do. `known` is false where the container cannot say.
+struct archive_forecast {
+  bool known = false;
+  bool kept = false;
+  std::vector<candidate_id> displaced;  ///< who would go
 };
 
 /// A candidate that is kept. `cell` is the container's own number of the niche; 0 if it has none.
@@ -56,10 +66,12 @@ struct elite {
 /// is not kept); `remove` takes one out after an audit; `sample` draws one uniformly; `at(i)`, i < size(),
 /// iterates in an order that is deterministic but otherwise free. Optional: `measures()` names the
 /// descriptors it bins by, `cells()` how many niches there are, `describe(elite)` what a niche means,
-/// `contains(id)` whether a candidate is kept (without it `any_archive` looks at all);
-/// `nth_best(rank)`, `total_score()` and `at_mass(mass)`, all three or none, answer as population's do for
-/// the selectors that draw elites by rank or score (without them `any_archive` sorts anew after every
-/// change).
+/// `contains(id)` whether a candidate is kept (without it `any_archive` looks at all); `wants_source()`
+/// whether entries must bring their program; `neighbours(id, count)` the elites nearest to a kept one,
+/// nearest first; `forecast(entry, without)` what an `add` of this entry would do if `without` were not kept,
+/// which islands ask before they let somebody migrate; `nth_best(rank)`, `total_score()` and `at_mass(mass)`,
+/// all three or none, answer as population's do for the selectors that draw elites by rank or score (without
+/// them `any_archive` sorts anew after every change).
 template <class T>
 concept archive = requires(T& kept, const T& view, const archive_entry& entry, candidate_id id, rng& random,
                            std::size_t i) {
@@ -102,6 +114,17 @@ class any_archive {
   std::size_t cells() const { return object_->cells(); }
   /// The niche of an elite in words; empty if the container has nothing to say.
   std::string describe(const elite& kept) const { return object_->describe(kept); }
+  /// Whether entries must bring their program.
+  bool wants_source() const { return object_->wants_source(); }
+  /// At most `count` elites of the niches nearest to that of an elite, nearest first; nobody if it is not
+  /// kept or the container knows no neighbourhood.
+  std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
+    return object_->neighbours(id, count);
+  }
+  /// What an `add` of this entry would do if `without` were not kept.
+  archive_forecast forecast(const archive_entry& entry, candidate_id without = no_candidate) const {
+    return object_->forecast(entry, without);
+  }
   /// The container itself if it is a T, else null: for reports that draw a particular kind.
   template <class T>
   const T* as() const {
@@ -130,6 +153,9 @@ class any_archive {
     virtual std::vector<std::string> measures() const = 0;
     virtual std::size_t cells() const = 0;
     virtual std::string describe(const elite& one) const = 0;
+    virtual bool wants_source() const = 0;
+    virtual std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const = 0;
+    virtual archive_forecast forecast(const archive_entry& entry, candidate_id without) const = 0;
   };
   template <class T>
   struct model final : interface {
@@ -174,6 +200,18 @@ class any_archive {
     }
     std::string describe(const elite& one) const override {
       if constexpr (requires { kept.describe(one); }) return kept.describe(one);
+      return {};
+    }
+    bool wants_source() const override {
+      if constexpr (requires { kept.wants_source(); }) return kept.wants_source();
+      return false;
+    }
+    std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const override {
+      if constexpr (requires { kept.neighbours(id, count); }) return kept.neighbours(id, count);
+      return {};
+    }
+    archive_forecast forecast(const archive_entry& entry, candidate_id without) const override {
+      if constexpr (requires { kept.forecast(entry, without); }) return kept.forecast(entry, without);
       return {};
     }
     T kept;

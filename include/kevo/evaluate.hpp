@@ -2,6 +2,7 @@
 // The fitness function's role: run a program on the task, say what it is worth. Shipped ones: fitness/.
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -23,6 +24,23 @@ struct evaluation_request {
   double best_speedup = 0;  ///< the champion's; 0 if there is none
   bool fresh = false;       ///< measure again even if a cached result exists
   std::stop_token stop;     ///< ends the evaluation early; it then throws kevo::error (interrupted)
+  std::function<void(bool)>
+      measuring;  ///< told when exclusive use of the device begins and ends; may be empty
+};
+
+/// Tells a request's `measuring` for as long as it lives, which must not be longer than the request.
+class measuring_span {
+ public:
+  explicit measuring_span(const evaluation_request& request) : request_(request) { tell(true); }
+  measuring_span(const measuring_span&) = delete;
+  measuring_span& operator=(const measuring_span&) = delete;
+  ~measuring_span() { tell(false); }
+
+ private:
+  void tell(bool begins) const {
+    if (request_.measuring) request_.measuring(begins);
+  }
+  const evaluation_request& request_;
 };
 
 /// A fitness function. `evaluate` blocks, may be called from several threads at once, returns every failure

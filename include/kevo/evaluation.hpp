@@ -62,6 +62,7 @@ struct workload_result {
   double baseline_ns = 0;   ///< [ns]
   double speedup = 0;       ///< baseline over candidate; 0 if not measured
   double sol_fraction = 0;  ///< speed-of-light time over time; 0 if unknown
+  double sustained_ns = 0;  ///< [ns] after going on without the baseline between; 0 unless confirmed
   std::vector<timing_pair> samples;
   double weight = 1;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <kevo/memory_store.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/report.hpp>
+#include <kevo/screen.hpp>
 #include <kevo/select.hpp>
 #include <kevo/stop.hpp>
 #include <kevo/vary.hpp>
@@ -27,6 +29,7 @@ struct search_parts {
   any_portfolio portfolio;
   any_archive archive;
   any_stop_rule stop;
+  std::optional<screening> screen{};  ///< orders proposals before they are evaluated
   candidate_store store = memory_store();
   std::vector<any_sink> sinks;
 };

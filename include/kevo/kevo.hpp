@@ -37,6 +37,7 @@
 #include <kevo/select/inspirations.hpp>
 #include <kevo/select/island_mix.hpp>
 #include <kevo/select/lineage.hpp>
+#include <kevo/select/on_islands.hpp>
 #include <kevo/select/power_law.hpp>
 #include <kevo/select/priority_queue.hpp>
 #include <kevo/select/tournament.hpp>
@@ -60,20 +61,29 @@
 #include <kevo/archive/cvt.hpp>
 #include <kevo/archive/epsilon_net.hpp>
 #include <kevo/archive/grid.hpp>
+#include <kevo/archive/islands.hpp>
 #include <kevo/archive/measure_range.hpp>
+#include <kevo/archive/novelty.hpp>
 #include <kevo/archive/pareto.hpp>
+#include <kevo/archive/sliding.hpp>
+#include <kevo/archive/soft_threshold.hpp>
 #include <kevo/archive/top_k.hpp>
+#include <kevo/archive/topology.hpp>
+#include <kevo/embedding.hpp>
 // stop
 #include <kevo/ledger.hpp>
 #include <kevo/stop.hpp>
+#include <kevo/stop/after.hpp>
 #include <kevo/stop/all_of.hpp>
 #include <kevo/stop/any_of.hpp>
 #include <kevo/stop/device_seconds.hpp>
 #include <kevo/stop/evaluations.hpp>
 #include <kevo/stop/money.hpp>
 #include <kevo/stop/proposals.hpp>
+#include <kevo/stop/saturation.hpp>
 #include <kevo/stop/seconds.hpp>
 #include <kevo/stop/sol_fraction.hpp>
+#include <kevo/stop/spent.hpp>
 #include <kevo/stop/stall.hpp>
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
@@ -82,5 +92,6 @@
 // search: the loop that joins them
 #include <kevo/job.hpp>
 #include <kevo/run_to_end.hpp>
+#include <kevo/screen.hpp>
 #include <kevo/search.hpp>
 // clang-format on

@@ -21,6 +21,14 @@ struct spending {
     tokens_out += other.tokens_out;
     return *this;
   }
+  spending& operator-=(const spending& other) {
+    wall_s -= other.wall_s;
+    device_s -= other.device_s;
+    money -= other.money;
+    tokens_in -= other.tokens_in;
+    tokens_out -= other.tokens_out;
+    return *this;
+  }
   friend bool operator==(const spending&, const spending&) = default;
 };
 

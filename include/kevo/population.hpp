@@ -92,6 +92,8 @@ class population_view {
   double total_score() const { return all_->total_score(); }
   candidate_id at_mass(double mass) const { return all_->at_mass(mass); }
   const any_archive& archive() const { return *kept_; }
+  /// The same view with another archive, e.g. that of one island, which must outlive it.
+  population_view with(const any_archive& other) const { return {*all_, other, *relatives_}; }
   std::vector<candidate_id> parents(candidate_id id) const { return relatives_->parents(id); }
   std::vector<candidate_id> children(candidate_id id) const { return relatives_->children(id); }
 

@@ -16,6 +16,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate.hpp>
 #include <kevo/portfolio.hpp>
+#include <kevo/screen.hpp>
 #include <kevo/select.hpp>
 #include <kevo/settings.hpp>
 #include <kevo/stop.hpp>
@@ -26,6 +27,7 @@
 namespace kevo {
 
 class registry;
+class language_models;  // src/llm/language_models.hpp
 
 /// What a factory may build on.
 struct build_context {
@@ -33,8 +35,9 @@ struct build_context {
   std::string directory;                   ///< of the config file: relative paths start here
   std::string run_directory;               ///< of the run; empty for evaluations outside a run
   std::uint64_t seed = 1;
-  std::size_t builds = 1;             ///< how many evaluations will be asked for at once
-  const registry* plugins = nullptr;  ///< for plug-ins made of others (any_of, islands)
+  std::size_t builds = 1;                   ///< how many evaluations will be asked for at once
+  const registry* plugins = nullptr;        ///< for plug-ins made of others (any_of, islands)
+  std::shared_ptr<language_models> models;  ///< of the config's `llm:`; null where there is none
 };
 
 /// Factories of one role, by name.
@@ -88,6 +91,7 @@ class registry {
   plugin_table<any_portfolio> portfolios;
   plugin_table<any_archive> archives;
   plugin_table<any_fitness> fitness;
+  plugin_table<any_ranker> rankers;
   /// A stop rule is named by its key: `{evaluations: 400}`; its factory reads that key.
   plugin_table<any_stop_rule> stop_rules;
 

@@ -46,7 +46,8 @@ struct observation {
   double score = 0;         ///< 0 unless valid
   double parent_score = 0;  ///< the best parent's score; 0 for seeds
   archive_result archived;
-  double cost_s = 0;  ///< [s] variation and evaluation together
+  double cost_s = 0;      ///< [s] variation and evaluation together
+  std::uint64_t job = 0;  ///< ticket of the variation that made it, at its first evaluation; else 0
 };
 
 /// A selection policy. `select` must not keep references into the view; it is called on the coordinator's

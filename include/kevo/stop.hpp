@@ -23,12 +23,15 @@ struct progress {
   double best_score = 0;         ///< the best score seen, confirmed or not
   double best_sol_fraction = 0;  ///< of the champion; 0 if unknown
   std::uint64_t since_improvement =
-      0;  ///< evaluations since the best score last rose by more than the stall margin
+      0;                         ///< evaluations since the best score last rose by more than the stall margin
+  std::uint64_t since_kept = 0;  ///< evaluations since the archive last kept or improved something
   std::size_t archive_size = 0;
   std::size_t archive_cells = 0;  ///< 0 if not bounded
 };
 
-/// A stop rule. The reason is for people ("400 evaluations").
+/// A stop rule. The reason is for people ("400 evaluations"). Optional: `used(progress)`;
+/// `observe(progress)`, called once after every result that was told: a rule that remembers does it there,
+/// for a replay asks `stop` less often.
 template <class T>
 concept stop_rule = std::copy_constructible<T> && requires(T& rule, const progress& now) {
   { rule.stop(now) } -> std::same_as<std::optional<std::string>>;
@@ -44,6 +47,9 @@ class any_stop_rule {
       : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(rule))) {}
 
   std::optional<std::string> stop(const progress& now) { return object_ ? object_->stop(now) : std::nullopt; }
+  void observe(const progress& now) {
+    if (object_) object_->observe(now);
+  }
   /// Share of the budget that is used, 0..1, for displays; nothing if the rule cannot tell. Optional in
   /// rules.
   std::optional<double> used(const progress& now) const {
@@ -59,6 +65,7 @@ class any_stop_rule {
     virtual ~interface() = default;
     virtual std::unique_ptr<interface> clone() const = 0;
     virtual std::optional<std::string> stop(const progress& now) = 0;
+    virtual void observe(const progress& now) = 0;
     virtual std::optional<double> used(const progress& now) const = 0;
   };
   template <class T>
@@ -66,6 +73,9 @@ class any_stop_rule {
     explicit model(T value) : rule(std::move(value)) {}
     std::unique_ptr<interface> clone() const override { return std::make_unique<model>(rule); }
     std::optional<std::string> stop(const progress& now) override { return rule.stop(now); }
+    void observe(const progress& now) override {
+      if constexpr (requires { rule.observe(now); }) rule.observe(now);
+    }
     std::optional<double> used(const progress& now) const override {
       if constexpr (requires { rule.used(now); }) return rule.used(now);
       return std::nullopt;

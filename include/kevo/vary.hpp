@@ -2,6 +2,7 @@
 // The variation operator's role: from a selection to a new program. Shipped ones: operators/.
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -14,6 +15,7 @@
 #include <kevo/candidate.hpp>
 #include <kevo/evaluate.hpp>
 #include <kevo/ledger.hpp>
+#include <kevo/model_call.hpp>
 #include <kevo/random.hpp>
 #include <kevo/select.hpp>
 #include <kevo/task.hpp>
@@ -29,10 +31,12 @@ struct variation_services {
   std::function<evaluation(const program&)> evaluate;
   std::function<void(const spending&)> book;
   std::function<void(std::string)> note;
+  std::function<void(const model_call&)> record;
 };
 
 /// A request owns all it speaks of: it stays valid for as long as the operator keeps it.
 struct variation_request {
+  std::uint64_t job = 0;  ///< the ticket of this turn: `observation::job` names it again
   std::shared_ptr<const kevo::task> task;
   std::vector<std::shared_ptr<const candidate_snapshot>> parents;  ///< at least one
   std::vector<std::shared_ptr<const candidate_snapshot>> inspirations;
@@ -63,6 +67,10 @@ struct variation_request {
   /// Adds to the transcript that the journal keeps of this variation.
   void note(std::string text) const {
     if (services && services->note) services->note(std::move(text));
+  }
+  /// Has the journal keep a call of a language model.
+  void record(const model_call& call) const {
+    if (services && services->record) services->record(call);
   }
 };
 

@@ -1,6 +1,7 @@
 // kevo doctor: what is in force on this machine, and what is missing for what.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/measure/gpu_probe.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -69,14 +71,12 @@ std::vector<finding> look_around() {
   all.push_back({"hardware counters", counters, false,
                  counters ? "perf events are offered; kevo's verdicts do not need them"
                           : "this kernel offers no perf events; kevo's verdicts do not need them"});
-  const bool driver = std::filesystem::exists("/dev/nvidiactl");
-  all.push_back({"NVIDIA GPU", driver, false,
-                 driver ? "a driver is loaded"
-                        : "none: CUDA candidates cannot be evaluated here, everything else works"});
+  for (const auto& one : cuda::probe_gpu()) all.push_back({one.name, one.there, false, one.detail});
   return all;
 }
 
-void print(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof, bool calibrated) {
+void print(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof,
+           const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   fmt::print("device: {}\n", device_name());
   fmt::print("measuring: controller on processor {}, candidates on {}{}{}\n", cores.controller,
              cores.workers.empty() ? -1 : cores.workers.front(),
@@ -95,10 +95,16 @@ void print(const std::vector<finding>& all, const core_plan& cores, const ceilin
     fmt::print(", {:.1f} GB/s copying {} KiB", point.bytes_per_s / 1e9, point.bytes / 1024);
   }
   fmt::print("\n");
+  if (gpu) {
+    fmt::print(
+        "ceilings of the GPU: {:.1f} TFLOP/s float32, {:.0f} GB/s copying (read and written), {:.0f} GB/s "
+        "reading\n",
+        gpu->float32_flops_per_s / 1e12, gpu->copy_bytes_per_s / 1e9, gpu->read_bytes_per_s / 1e9);
+  }
 }
 
 void print_json(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof,
-                bool calibrated) {
+                const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   namespace json = boost::json;
   json::array findings;
   for (const auto& one : all) {
@@ -111,7 +117,10 @@ void print_json(const std::vector<finding>& all, const core_plan& cores, const c
       {"pauses_builds", cores.few},
       {"findings", std::move(findings)},
       {"float32_flops_per_s", calibrated ? json::value(roof.float32_flops_per_s) : json::value(nullptr)},
-      {"memory_bytes_per_s", calibrated ? json::value(roof.memory_bandwidth()) : json::value(nullptr)}};
+      {"memory_bytes_per_s", calibrated ? json::value(roof.memory_bandwidth()) : json::value(nullptr)},
+      {"gpu_float32_flops_per_s", gpu ? json::value(gpu->float32_flops_per_s) : json::value(nullptr)},
+      {"gpu_copy_bytes_per_s", gpu ? json::value(gpu->copy_bytes_per_s) : json::value(nullptr)},
+      {"gpu_read_bytes_per_s", gpu ? json::value(gpu->read_bytes_per_s) : json::value(nullptr)}};
   fmt::print("{}\n", json::serialize(whole));
 }
 
@@ -121,12 +130,13 @@ void add_doctor(CLI::App& program, invocation& shared) {
   auto* verb =
       program.add_subcommand("doctor", "Say which sandbox layers, compilers and counters are in force here");
   auto calibrate = std::make_shared<bool>(false);
-  verb->add_flag("--calibrate", *calibrate, "Measure the ceilings of this processor too");
+  verb->add_flag("--calibrate", *calibrate, "Measure the ceilings of this processor and of the GPU too");
   add_json_flag(*verb, shared);
   verb->callback([calibrate, &shared] {
     const auto all = look_around();
     const ceilings roof = *calibrate ? measure_ceilings() : ceilings{};
-    (shared.json ? print_json : print)(all, plan_cores(1), roof, *calibrate);
+    const auto gpu = *calibrate ? cuda::calibrate_gpu(cuda::user_cache_folder()) : std::nullopt;
+    (shared.json ? print_json : print)(all, plan_cores(1), roof, gpu, *calibrate);
     for (const auto& one : all) {
       if (one.needed && !one.there) shared.exit_code = 1;
     }

@@ -21,11 +21,13 @@ struct options {
   bool samples = false;
 };
 
-/// The fitness function that `--set fitness.key=value` describes; the CPU with its defaults if nothing is
-/// said.
+/// The fitness function that `--set fitness.key=value` describes; with its defaults if nothing is said, on
+/// the CPU unless the task's reference is in CUDA.
 any_fitness fitness_of(const options& given, const registry& plugins, const build_context& context) {
   settings_node root = settings_node::empty_map();
-  root.set("fitness", settings_node::empty_map()).set("backend", settings_node::of("cpu"));
+  const bool cuda = context.task->reference && context.task->reference->language == "cuda";
+  const std::string backend = cuda ? "cuda" : "cpu";
+  root.set("fitness", settings_node::empty_map()).set("backend", settings_node::of(backend));
   for (const auto& assignment : given.overrides) apply_override(root, assignment);
   settings reader(root);
   settings inner = reader.child("fitness");

@@ -47,8 +47,8 @@ int main(int count, char** words) {
       "interrupted.");
   invocation shared;
   shared.program = words[0];
-  for (const auto add : {add_run, add_resume, add_eval, add_report, add_show, add_export, add_task, add_init,
-                         add_doctor, add_version}) {
+  for (const auto add : {add_run, add_resume, add_eval, add_report, add_show, add_export, add_task, add_lab,
+                         add_init, add_doctor, add_version}) {
     add(program, shared);
   }
   try {

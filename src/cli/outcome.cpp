@@ -28,6 +28,19 @@ json::object ledger_object(const ledger& l) {
           {"money", l.variation.money}};
 }
 
+/// Null without a screening; a hit rate that does not exist is null, too.
+json::value screening_object(const std::optional<screening_report>& screened) {
+  if (!screened) return nullptr;
+  const screening_report& s = *screened;
+  return json::object{{"hit_rate", s.pairs > 0 ? json::value(s.hit_rate()) : json::value(nullptr)},
+                      {"pairs", s.pairs},
+                      {"ranked", s.ranked},
+                      {"ranked_kept", s.ranked_kept},
+                      {"explored", s.explored},
+                      {"explored_kept", s.explored_kept},
+                      {"dropped", s.dropped}};
+}
+
 json::value best_object(const run_outcome& ended) {
   if (ended.best.id == no_candidate) return nullptr;
   return json::object{
@@ -43,6 +56,7 @@ void print_json(const run_outcome& ended) {
                          {"evaluations", ended.ledger.evaluations},
                          {"valid", ended.ledger.valid},
                          {"stopped_by", ended.stopped_by},
+                         {"screening", screening_object(ended.screened)},
                          {"ledger", ledger_object(ended.ledger)}};
   fmt::print("{}\n", json::serialize(all));
 }
@@ -58,6 +72,14 @@ void print_words(const run_outcome& ended) {
         ended.baseline.empty() ? "the baseline" : ended.baseline, ended.ledger.evaluations,
         ended.ledger.valid, ended.stopped_by);
     if (!ended.best_file.empty()) fmt::print("source: {}\n", ended.best_file);
+  }
+  if (ended.screened && ended.screened->pairs > 0) {
+    const screening_report& s = *ended.screened;
+    fmt::print(
+        "screening: {:.0f} % of {} pairs ranked rightly (chance 50 %); kept {} of {} ranked and {} of {} "
+        "drawn; {} "
+        "never evaluated\n",
+        100 * s.hit_rate(), s.pairs, s.ranked_kept, s.ranked, s.explored_kept, s.explored, s.dropped);
   }
   fmt::print("run: {}\n", ended.directory);
 }

@@ -19,6 +19,7 @@ struct options {
   bool print_config = false;
   bool reference = false;
   bool plain = false;
+  bool replay_models = false;
 };
 
 void print_config(const options& given) {
@@ -48,9 +49,12 @@ void add_run(CLI::App& program, invocation& shared) {
                  "Print the whole config, with every default, and stop");
   verb->add_flag("--reference", given->reference,
                  "Print every key that a config may have, in Markdown, and stop");
+  verb->add_flag("--replay-models", given->replay_models,
+                 "Take the replies of language models from the config's cassette: no network, no keys");
   verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
+    if (given->replay_models) given->overrides.emplace_back("llm.cassette.mode=replay");
     if (given->reference) {
       fmt::print("{}", config_reference());
       return;

@@ -26,6 +26,7 @@ struct options {
   std::string folder;
   std::string id;
   bool source = false;
+  bool prompt = false;
   std::size_t limit = 20;
 };
 
@@ -60,13 +61,19 @@ void show(const options& given, const invocation& shared) {
                          .color = wants_color() && is_terminal(STDOUT_FILENO),
                          .limit = given.limit};
   if (given.id.empty()) {
-    if (given.source)
-      throw error(error_code::usage, "--source needs a candidate", {}, "kevo show RUN best --source");
+    if (given.source || given.prompt)
+      throw error(error_code::usage, "--source and --prompt need a candidate", {},
+                  "kevo show RUN best --source");
     fmt::print("{}{}", shared.json ? run_json(content) : run_text(content, style), shared.json ? "\n" : "");
     return;
   }
   const shown_candidate one = shown_candidate_of(run, candidate_named(content, given.id));
-  if (shared.json) {
+  if (given.prompt) {
+    if (one.calls.empty())
+      throw error(error_code::usage, fmt::format("no language model was asked for #{}", one.id),
+                  {.file = given.folder});
+    fmt::print("{}", kevo::conversation_text(one.calls));
+  } else if (shared.json) {
     fmt::print("{}\n", candidate_json(content, one, given.source));
   } else if (given.source) {
     print_source(one, given.folder);
@@ -83,6 +90,8 @@ void add_show(CLI::App& program, invocation& shared) {
   verb->add_option("run", given->folder, "Folder of the run; it may still be going on")->required();
   verb->add_option("id", given->id, "Number of a candidate, or best");
   verb->add_flag("--source", given->source, "Print the main file of its program and nothing else");
+  verb->add_flag("--prompt", given->prompt,
+                 "Print what was sent to language models for it, and their answers");
   verb->add_option("--limit", given->limit, "How many elites, or steps of a lineage, are listed")
       ->capture_default_str();
   add_json_flag(*verb, shared);

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 9> kinds = {"seeded",           "variatio
                                                    "champion_crowned", "search_stopped",  "search_resumed"};
 static_assert(std::variant_size_v<decltype(event::what)> == kinds.size());
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return json::serialize(json::string_view(text.data(), text.size()));
 }
 std::string number(double x) {
@@ -124,10 +124,10 @@ columns columns_of(const search_stopped& e) {
   return {.job = {},
           .candidate = {},
           .program = {},
-          .detail = fmt::format(R"({{"reason":{},"external":{}}})", quoted(e.reason), e.external)};
+          .detail = fmt::format(R"({{"reason":{},"external":{}}})", in_quotes(e.reason), e.external)};
 }
 columns columns_of(const search_resumed& e) {
-  return {.job = {}, .candidate = {}, .program = {}, .detail = "{\"reason\":" + quoted(e.reason) + "}"};
+  return {.job = {}, .candidate = {}, .program = {}, .detail = "{\"reason\":" + in_quotes(e.reason) + "}"};
 }
 
 }  // namespace
@@ -143,8 +143,10 @@ row_writer::row_writer(sqlite::connection& database)
           database.prepare("INSERT INTO variations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
       evaluation_(database.prepare(
           "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
-      ledger_(
-          database.prepare("INSERT INTO ledger VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")) {}
+      ledger_(database.prepare("INSERT INTO ledger VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
+      call_(database.prepare(
+          "INSERT INTO model_calls VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+          "?, ?, ?, ?)")) {}
 
 void row_writer::write(const content_id& id, const program& source) {
   program_.run(to_string(id), source.language);
@@ -212,6 +214,17 @@ void row_writer::write(const ledger& now, std::uint64_t sequence) {
   ledger_.run(sequence, now.elapsed_s, now.proposals, now.duplicates, now.no_proposals, now.evaluations,
               now.confirmations, now.valid, now.variation.wall_s, now.evaluation.wall_s, all.device_s,
               all.money, all.tokens_in, all.tokens_out);
+}
+
+void row_writer::write(ticket job, double time_s, const model_call& call) {
+  const auto given = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+  };
+  call_.run(job, time_s, call.operator_name, call.model, given(call.group), call.turn, given(call.messages),
+            given(call.response), given(call.prompt_token_ids), given(call.token_ids),
+            given(call.log_probabilities), given(call.sampling), given(call.policy_version),
+            given(call.reward_terms), given(call.request_key), call.tokens_in, call.tokens_out, call.money,
+            call.wall_s);
 }
 
 namespace {
@@ -348,6 +361,11 @@ std::size_t weight_of(const evaluation& result) {
   for (const auto& reason : result.reasons) bytes += sizeof reason + reason.size();
   for (const auto& [key, value] : result.context) bytes += node + key.size() + value.size();
   return bytes + (result.measures.size() + result.other_speedups.size()) * node;
+}
+
+std::size_t weight_of(const model_call& call) {
+  return sizeof call + call.messages.size() + call.response.size() + call.prompt_token_ids.size() +
+         call.token_ids.size() + call.log_probabilities.size() + call.sampling.size();
 }
 
 }  // namespace kevo::detail

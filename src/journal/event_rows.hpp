@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <kevo/model_call.hpp>
 #include <kevo/program.hpp>
 #include <kevo/report.hpp>
 
@@ -31,6 +32,7 @@ class row_writer {
   /// `origin` is of a variation that ends.
   void write(const event& what, const std::optional<variation_origin>& origin);
   void write(const ledger& now, std::uint64_t sequence);
+  void write(ticket job, double time_s, const model_call& call);
 
  private:
   void write_told(const event& at, const variation_told& told, const variation_origin& origin);
@@ -38,7 +40,7 @@ class row_writer {
                         evaluation_stage wanted, const std::optional<archive_result>& archived);
 
   sqlite::connection* database_;
-  sqlite::statement program_, file_, event_, candidate_, edge_, variation_, evaluation_, ledger_;
+  sqlite::statement program_, file_, event_, candidate_, edge_, variation_, evaluation_, ledger_, call_;
 };
 
 /// Selects every event in order, with its row in variations or evaluations; or the one of a bound sequence.
@@ -50,5 +52,6 @@ event read_event(const sqlite::statement& row);
 /// About how many bytes a value takes in memory.
 std::size_t weight_of(const program& source);
 std::size_t weight_of(const evaluation& result);
+std::size_t weight_of(const model_call& call);
 
 }  // namespace kevo::detail

@@ -159,6 +159,12 @@ struct journal::implementation {
   };
   std::vector<pending_event> events;
   std::vector<std::pair<std::uint64_t, ledger>> ledgers;
+  struct pending_call {
+    ticket job = 0;
+    double time_s = 0;
+    model_call call;
+  };
+  std::vector<pending_call> calls;
   std::vector<std::pair<content_id, std::shared_ptr<const program>>> new_programs;
   std::unordered_map<ticket, detail::variation_origin> asked;  // variations that are out
   std::size_t group_bytes = 0;
@@ -348,6 +354,7 @@ struct journal::implementation {
     for (const auto& [id, source] : new_programs) rows->write(id, *source);
     for (const auto& [what, origin] : events) rows->write(what, origin);
     for (const auto& [sequence, now] : ledgers) rows->write(now, sequence);
+    for (const auto& [job, time_s, call] : calls) rows->write(job, time_s, call);
     writer.execute("COMMIT");
   }
   void roll_back() noexcept {
@@ -372,6 +379,7 @@ struct journal::implementation {
     new_programs.clear();
     events.clear();
     ledgers.clear();
+    calls.clear();
     group_bytes = 0;
     group_began.reset();
   }
@@ -539,6 +547,12 @@ void journal::append_ledger(const ledger& now) {
   state_->begin_group();
   state_->ledgers.emplace_back(state_->last_sequence, now);
 }
+void journal::append_model_call(ticket job, double time_s, const model_call& call) {
+  state_->must_write();
+  state_->begin_group();
+  state_->calls.push_back({job, time_s, call});
+  state_->group_bytes += detail::weight_of(call);
+}
 void journal::commit() {
   state_->commit();
 }
@@ -549,7 +563,7 @@ double journal::due_in() const {
   return state_->due_in();
 }
 std::size_t journal::uncommitted() const {
-  return state_->events.size() + state_->new_programs.size() + state_->ledgers.size();
+  return state_->events.size() + state_->new_programs.size() + state_->ledgers.size() + state_->calls.size();
 }
 void journal::close() {
   if (state_->read_only) return;
@@ -643,6 +657,41 @@ std::optional<recorded_candidate> journal::candidate(candidate_id id) const {
           .push_back(static_cast<candidate_id>(edges.integer(1)));
     }
     return c;
+  });
+}
+
+std::vector<model_call> journal::model_calls(candidate_id id) const {
+  return state_->query([id](sqlite::connection& database) {
+    auto rows = database.prepare(
+        "SELECT m.operator, m.model, m.group_id, m.turn, m.messages, m.response, m.prompt_token_ids, "
+        "m.token_ids,"
+        " m.log_probabilities, m.sampling, m.policy_version, m.reward_terms, m.request_key, m.tokens_in,"
+        " m.tokens_out, m.money, m.wall_s FROM candidates c JOIN events e ON e.sequence = c.sequence"
+        " JOIN model_calls m ON m.job = e.job WHERE c.id = ? ORDER BY m.number");
+    rows.bind_all(id);
+    std::vector<model_call> calls;
+    while (rows.step()) {
+      calls.push_back({rows.text(0), rows.text(1), rows.text(2), rows.integer(3), rows.text(4), rows.text(5),
+                       rows.text(6), rows.text(7), rows.text(8), rows.text(9), rows.text(10), rows.text(11),
+                       rows.text(12), rows.integer(13), rows.integer(14), rows.real(15), rows.real(16)});
+    }
+    return calls;
+  });
+}
+
+double journal::model_spending() const {
+  return state_->query([](sqlite::connection& database) {
+    auto row = database.prepare("SELECT coalesce(sum(money), 0) FROM model_calls");
+    return row.step() ? row.real(0) : 0.0;
+  });
+}
+
+std::vector<std::string> journal::model_call_keys() const {
+  return state_->query([](sqlite::connection& database) {
+    auto rows = database.prepare("SELECT request_key FROM model_calls WHERE request_key IS NOT NULL");
+    std::vector<std::string> keys;
+    while (rows.step()) keys.push_back(rows.text(0));
+    return keys;
   });
 }
 

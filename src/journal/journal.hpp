@@ -14,6 +14,7 @@
 
 #include <kevo/candidate.hpp>
 #include <kevo/ledger.hpp>
+#include <kevo/model_call.hpp>
 #include <kevo/report.hpp>
 
 namespace kevo {
@@ -102,6 +103,8 @@ class journal {
   void consume(const event& what);
   /// Adds a snapshot of the ledger to the group in memory.
   void append_ledger(const ledger& now);
+  /// Adds a call that a variation made of a language model to the group in memory.
+  void append_model_call(ticket job, double time_s, const model_call& call);
   /// Writes the group; durable when it returns. On a full or failing disk the group stays in memory, the
   /// reserve file is given up for it, and once it is written (or not: the message says which) the function
   /// throws `environment` with path, free bytes and what to do. The driver then starts no new work; results
@@ -128,6 +131,11 @@ class journal {
   candidate_id candidate_count() const;
   /// A committed candidate; nothing if there is none of this number.
   std::optional<recorded_candidate> candidate(candidate_id id) const;
+  /// The committed model calls of the variation that made a candidate, in order; of a seed none.
+  std::vector<model_call> model_calls(candidate_id id) const;
+  /// What all committed model calls cost together, and their request keys.
+  double model_spending() const;
+  std::vector<std::string> model_call_keys() const;
   /// All committed evaluations of a candidate, oldest first.
   std::vector<recorded_evaluation> evaluations(candidate_id id) const;
   /// The candidate that was crowned last, else the best valid one by score; nothing while none is valid.

@@ -10,6 +10,7 @@ namespace {
 
 // sqlite3_open_v2 takes a URI so that a reader may say `immutable`; a path may hold any character.
 std::string as_uri(const std::string& path, bool immutable) {
+  if (path.empty()) return "file::memory:";
   static constexpr std::string_view digits = "0123456789ABCDEF";
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {

@@ -96,6 +96,7 @@ enum class access { read, write, create };
 class connection {
  public:
   connection() = default;
+  /// An empty path is a database of its own in memory.
   connection(const std::string& path, access mode);
 
   void execute(const std::string& sql);

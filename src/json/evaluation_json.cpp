@@ -68,6 +68,7 @@ json::object workload_json(const workload_result& w, const evaluation_json_optio
   put("baseline_ns", write.measured(w.baseline_ns));
   put("speedup", write.measured(w.speedup));
   put("sol_fraction", write.measured(w.sol_fraction));
+  if (w.sustained_ns > 0) put("sustained_ns", write.measured(w.sustained_ns));
   o["samples"] = w.samples.size();
   o["weight"] = write.number(w.weight);
   if (options.raw_samples && !(options.exact && w.samples.empty())) {
@@ -167,6 +168,7 @@ workload_result read_workload(const json::object& o) {
   read(o, "baseline_ns", w.baseline_ns);
   read(o, "speedup", w.speedup);
   read(o, "sol_fraction", w.sol_fraction);
+  read(o, "sustained_ns", w.sustained_ns);
   read(o, "weight", w.weight);
   if (const auto* pairs = find(o, "pairs")) {
     for (const auto& pair : as_array(*pairs, "pairs")) {

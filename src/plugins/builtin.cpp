@@ -9,7 +9,9 @@ registry builtin_plugins() {
   register_portfolios(all);
   register_stop_rules(all);
   register_operators(all);
+  register_landscape_moves(all);
   register_fitness(all);
+  register_rankers(all);
   return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
+#include "fitness/cuda/measure/cuda_fitness.hpp"
 #include "src/config/text_file.hpp"
 #include "src/plugins/builtin.hpp"
 
@@ -53,6 +54,11 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   made.timing.full_s = timing.real(
       "full",
       {.def = defaults.timing.full_s, .above = 0.0, .unit = "s", .doc = "full timing, each workload"});
+  made.timing.sustained_s =
+      timing.real("sustained", {.def = defaults.timing.sustained_s,
+                                .min = 0.0,
+                                .unit = "s",
+                                .doc = "a confirmation goes on with the candidate alone, each workload"});
   made.timing.target_interval =
       timing.real("target_interval",
                   {.def = defaults.timing.target_interval,
@@ -66,6 +72,52 @@ any_fitness cpu_from(settings& from, const build_context& context) {
                                  : path_beside(context.directory + "/config", cache);
   if (!context.task) return {};
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
+}
+
+any_fitness cuda_from(settings& from, const build_context& context) {
+  cuda_settings made;
+  made.device = static_cast<int>(
+      from.integer("device", {.def = 0, .min = 0, .doc = "ordinal of the device, as the driver counts"}));
+  made.flags = from.texts("flags", {.doc = "of NVRTC, besides kevo's own"}, made.flags);
+  made.sandbox = sandbox_from(from, "required");
+  made.promising =
+      from.real("promising",
+                {.def = made.promising,
+                 .min = 0.0,
+                 .doc = "a candidate is timed fully if its first look reaches this share of the champion"});
+  made.pool_fraction = from.real("pool", {.def = made.pool_fraction,
+                                          .above = 0.0,
+                                          .doc = "share of the free device memory for the secret contents"});
+  made.allow_globals = from.boolean(
+      "globals",
+      {.def = false, .doc = "take programs with writable device variables, which could keep state"});
+  settings limits = from.child_or_empty("limits", "what a candidate may use");
+  made.limits.build_s =
+      limits.real("build", {.def = made.limits.build_s, .above = 0.0, .unit = "s", .doc = "one build"});
+  made.limits.call_s =
+      limits.real("call", {.def = made.limits.call_s, .above = 0.0, .unit = "s", .doc = "one call"});
+  made.limits.workspace_bytes =
+      bytes_from(limits, "workspace", static_cast<std::int64_t>(made.limits.workspace_bytes),
+                 "all workspaces of a call together");
+  made.limits.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.limits.source_bytes),
+                                        "all files of a program");
+  settings timing = from.child_or_empty("timing", "how long measuring may take");
+  made.timing.short_s = timing.real(
+      "short", {.def = made.timing.short_s, .above = 0.0, .unit = "s", .doc = "first look, each workload"});
+  made.timing.full_s = timing.real(
+      "full", {.def = made.timing.full_s, .above = 0.0, .unit = "s", .doc = "full timing, each workload"});
+  made.timing.target_interval = timing.real(
+      "target_interval", {.def = made.timing.target_interval,
+                          .above = 0.0,
+                          .doc = "timing ends early when the interval of the speedup is narrower, relative"});
+  const std::string cache = from.text(
+      "cache", {.def = "",
+                .doc = "folder of the result cache and the ceilings; empty: a folder in the run, or "
+                       "none outside a run"});
+  made.cache_dir = cache.empty() ? (context.run_directory.empty() ? "" : context.run_directory + "/cache")
+                                 : path_beside(context.directory + "/config", cache);
+  if (!context.task) return {};
+  return any_fitness(std::make_shared<cuda_fitness>(context.task, std::move(made)));
 }
 
 any_fitness command_from(settings& from, const build_context& context) {
@@ -96,6 +148,8 @@ any_fitness command_from(settings& from, const build_context& context) {
 void register_fitness(registry& all) {
   all.fitness.add("cpu", cpu_from,
                   "C++ candidates, built and timed on this machine's processor, by the trust rules");
+  all.fitness.add("cuda", cuda_from,
+                  "CUDA candidates, built by NVRTC and timed on a GPU, by the trust rules");
   all.fitness.add("command", command_from,
                   "any program that takes a candidate's path and prints a JSON object");
 }

@@ -7,6 +7,7 @@
 #include <kevo/select/greedy.hpp>
 #include <kevo/select/island_mix.hpp>
 #include <kevo/select/lineage.hpp>
+#include <kevo/select/on_islands.hpp>
 #include <kevo/select/power_law.hpp>
 #include <kevo/select/priority_queue.hpp>
 #include <kevo/select/tournament.hpp>
@@ -45,7 +46,9 @@ std::size_t count_from(settings& from, const char* key, std::int64_t def, const 
 inspirations inspirations_from(settings& from) {
   settings inner = from.child_or_empty("inspirations", "other candidates that operators are shown");
   return {.top = count_from(inner, "top", 1, "the best elites"),
-          .diverse = count_from(inner, "diverse", 1, "elites of other cells, drawn uniformly")};
+          .diverse = count_from(inner, "diverse", 1, "elites of other cells, drawn uniformly"),
+          .neighbours = count_from(inner, "neighbours", 0, "elites of the cells nearest to the parent's"),
+          .contrastive = count_from(inner, "contrastive", 0, "of the worse half of all that are valid")};
 }
 
 /// What every policy that varies one parent shares.
@@ -80,6 +83,8 @@ void register_stateless(registry& all) {
         weighted policy = common(from, weighted{});
         policy.lambda = from.real(
             "lambda", {.def = policy.lambda, .min = 0.0, .doc = "steepness in median absolute deviations"});
+        policy.discount =
+            from.boolean("discount", {.def = policy.discount, .doc = "candidates with children count less"});
         policy.from = source_from(from);
         return any_selector(policy);
       },
@@ -198,12 +203,26 @@ void register_structured(registry& all) {
       "islands on a ring, with exploring and exploiting picks (OpenEvolve, Kernel-Smith)");
 }
 
+any_selector on_islands_from(settings& from, const build_context& context) {
+  on_islands policy;
+  policy.inner = power_law{};
+  if (from.probing() || context.plugins == nullptr) {
+    from.raw("of", "the selector on each island, a map as under select", "map");
+  } else {
+    settings inner = from.child_or_empty("of", "the selector on each island");
+    policy.inner = context.plugins->selectors.make(inner, context, "type", "power_law");
+  }
+  return any_selector(policy);
+}
+
 }  // namespace
 
 void register_selectors(registry& all) {
   register_stateless(all);
   register_learning(all);
   register_structured(all);
+  all.selectors.add("islands", on_islands_from,
+                    "any selector on one island of the archive after the other (needs archive: islands)");
   all.selectors.add(
       "greedy", [](settings& from, const build_context&) { return any_selector(common(from, greedy{})); },
       "always the best candidate");

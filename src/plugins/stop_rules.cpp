@@ -1,13 +1,16 @@
 // Stop rules by name: `{evaluations: 400}`, `{any: [{...}, {...}]}`.
 
+#include <kevo/stop/after.hpp>
 #include <kevo/stop/all_of.hpp>
 #include <kevo/stop/any_of.hpp>
 #include <kevo/stop/device_seconds.hpp>
 #include <kevo/stop/evaluations.hpp>
 #include <kevo/stop/money.hpp>
 #include <kevo/stop/proposals.hpp>
+#include <kevo/stop/saturation.hpp>
 #include <kevo/stop/seconds.hpp>
 #include <kevo/stop/sol_fraction.hpp>
+#include <kevo/stop/spent.hpp>
 #include <kevo/stop/stall.hpp>
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
@@ -61,6 +64,8 @@ void register_stop_rules(registry& all) {
                                "finished evaluations, confirmations not counted");
   add_count<stop::proposals>(all, "proposals", "proposals", "programs that operators proposed");
   add_count<stop::stall>(all, "stall", "evaluations", "evaluations since the best score last rose");
+  add_count<stop::saturation>(all, "saturation", "evaluations",
+                              "evaluations in a row of which the archive kept nothing");
   add_count<stop::tokens>(all, "tokens", "tokens", "tokens that models read and wrote");
   add_amount<stop::seconds>(all, "seconds", "s", "wall time of the run, over all its sessions");
   add_amount<stop::device_seconds>(all, "device_seconds", "s", "time the measuring lock was held");
@@ -68,6 +73,36 @@ void register_stop_rules(registry& all) {
                           "what models cost, in the currency of the configured prices");
   add_amount<stop::sol_fraction>(all, "sol_fraction", "",
                                  "share of the speed of light that the champion reached");
+  for (const auto& column : stop::ledger_columns) {
+    all.stop_rules.add(
+        std::string(column.name),
+        [column](settings& from, const build_context&) {
+          return any_stop_rule(stop::spent{column, from.real(column.name, {.above = 0.0,
+                                                                           .unit = std::string(column.unit),
+                                                                           .doc = std::string(column.doc)})});
+        },
+        std::string(column.doc));
+  }
+  all.stop_rules.add(
+      "coverage",
+      [](settings& from, const build_context&) {
+        return any_stop_rule(stop::coverage{from.real(
+            "coverage", {.max = 1.0, .above = 0.0, .doc = "share of the archive's cells that is taken"})});
+      },
+      "share of the archive's cells that is taken");
+  all.stop_rules.add(
+      "after",
+      [](settings& from, const build_context& context) {
+        const auto rule = [&](const char* key, const char* doc) {
+          if (from.probing()) return from.raw(key, doc, "map"), any_stop_rule();
+          settings inner = from.child(key, doc);
+          return context.plugins->make_stop_rule(inner, context);
+        };
+        any_stop_rule first = rule("after", "the rule that comes first");
+        return any_stop_rule(
+            stop::after(std::move(first), rule("then", "the rule that stops, counted from there")));
+      },
+      "one rule, counted from the moment at which another spoke");
   all.stop_rules.add(
       "target_speedup",
       [](settings& from, const build_context&) {

@@ -122,7 +122,8 @@ void run_history::told(const evaluation_told& what, double time_s) {
         const auto it = e.measures.find(name);
         values.push_back(it == e.measures.end() ? std::numeric_limits<double>::quiet_NaN() : it->second);
       }
-      const archive_entry entry{what.candidate, score, values};
+      archive_entry entry{what.candidate, score, values, one.parents};
+      if (programs_ && archive_.wants_source()) entry.source = programs_(one.program);
       first ? archive_.add(entry) : archive_.update(entry);
     }
   }

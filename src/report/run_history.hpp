@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -91,14 +92,18 @@ struct run_mark {
   std::string reason;
 };
 
+/// A program by its id; null if it is not known.
+using program_source = std::function<std::shared_ptr<const program>(const content_id&)>;
+
 /// A value; `consume` keeps it, in O(1) amortized an event. About 300 bytes a candidate plus its summary. Not
 /// thread-safe.
 class run_history {
  public:
   run_history() = default;
   /// Follows the archive too: `empty` is a container as the run began with. Without one, `archive()` is
-  /// empty.
-  explicit run_history(any_archive empty) : archive_(std::move(empty)) {
+  /// empty. `programs` is asked for the sources of candidates if the archive wants them.
+  explicit run_history(any_archive empty, program_source programs = {})
+      : archive_(std::move(empty)), programs_(std::move(programs)) {
     if (archive_) measures_ = archive_.measures();
   }
 
@@ -140,6 +145,7 @@ class run_history {
   operator_record& record_of(operator_index op);
 
   any_archive archive_;
+  program_source programs_;
   std::vector<std::string> measures_;
   std::vector<candidate_record> candidates_;
   std::vector<best_point> best_;
@@ -157,8 +163,9 @@ class run_history {
 
 /// Builds a history from a source of events (a journal's `for_each_event`).
 template <class EventSource>
-run_history history_of(const EventSource& for_each_event, any_archive empty = {}) {
-  run_history history(std::move(empty));
+run_history history_of(const EventSource& for_each_event, any_archive empty = {},
+                       program_source programs = {}) {
+  run_history history(std::move(empty), std::move(programs));
   for_each_event([&history](const event& what) { history.consume(what); });
   return history;
 }

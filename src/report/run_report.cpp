@@ -84,8 +84,8 @@ report_content content_of(const journal& run, any_archive empty_archive) {
   if (const auto sessions = run.sessions(); !sessions.empty())
     content.started = local_time(sessions.front().opened_unix_s);
 
-  content.history =
-      history_of([&](const auto& visit) { run.for_each_event(visit); }, std::move(empty_archive));
+  content.history = history_of([&](const auto& visit) { run.for_each_event(visit); },
+                               std::move(empty_archive), run.store().program_of);
   content.archive = map_of(content.history.archive());
   content.best = content.history.best();
   if (content.best) {
@@ -103,7 +103,8 @@ report_content content_of(const journal& run, any_archive empty_archive) {
 shown_candidate shown_candidate_of(const journal& run, candidate_id id) {
   const auto recorded = run.candidate(id);
   if (!recorded) return {.id = id};
-  return {id, run.store().program_of(recorded->program), best_known(run, id), recorded->transcript};
+  return {id, run.store().program_of(recorded->program), best_known(run, id), recorded->transcript,
+          run.model_calls(id)};
 }
 
 std::string write_report(const journal& run, any_archive empty_archive) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <kevo/model_call.hpp>
+
 #include "src/report/report_content.hpp"
 
 namespace kevo {
@@ -15,6 +17,7 @@ struct shown_candidate {
   std::shared_ptr<const kevo::program> program;
   std::shared_ptr<const kevo::evaluation> evaluation;  ///< the widest and latest; null if there is none
   std::string transcript;                              ///< of its variation
+  std::vector<model_call> calls;                       ///< of language models, of its variation
 };
 
 struct show_style {
@@ -32,6 +35,8 @@ std::string candidate_text(const report_content& content, const shown_candidate&
 /// The same as one JSON object on one line. With `source` the files of the program are in it.
 std::string run_json(const report_content& content);
 std::string candidate_json(const report_content& content, const shown_candidate& one, bool source);
+/// What was sent to language models for a candidate, and what they answered, in order.
+std::string conversation_text(const std::vector<model_call>& calls);
 /// {"run": folder, "report": path}
 std::string report_json(const std::string& folder, const std::string& path);
 

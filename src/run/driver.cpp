@@ -1,5 +1,7 @@
 #include "src/run/driver.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -29,11 +31,15 @@ struct draft_end {
   program draft;
   evaluation result;
 };
+struct call_end {
+  ticket id = 0;
+  model_call call;
+};
 struct fault {
   bool evaluates = false;
   std::exception_ptr what;
 };
-using ending = std::variant<variation_end, evaluation_end, draft_end, fault>;
+using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, fault>;
 
 /// A queue that threads wait on.
 template <class T>
@@ -79,6 +85,7 @@ struct floor {
   channel<evaluation_job> to_evaluate;
   channel<ending> ended;
   std::stop_source cancel;
+  std::atomic<std::size_t> measuring{0};
 };
 
 void vary_one(floor& shared, variation_job work) {
@@ -98,6 +105,7 @@ void vary_one(floor& shared, variation_job work) {
     const std::scoped_lock lock(notes);
     end.transcript += text;
   };
+  services.record = [&](const model_call& call) { shared.ended.push(call_end{work.id, call}); };
   services.evaluate = [&](const program& draft) {
     evaluation result = shared.fitness_function.evaluate(
         {.program = std::make_shared<const program>(draft), .stop = shared.cancel.get_token()});
@@ -120,6 +128,7 @@ void vary_one(floor& shared, variation_job work) {
 
 void evaluate_one(floor& shared, evaluation_job work) {
   work.request.stop = shared.cancel.get_token();
+  work.request.measuring = [&shared](bool begins) { begins ? ++shared.measuring : --shared.measuring; };
   try {
     shared.ended.push(evaluation_end{work.id, shared.fitness_function.evaluate(work.request)});
   } catch (...) {
@@ -218,6 +227,9 @@ class coordinator {
   void tell(draft_end& end) {
     shared_.engine.tell_draft(end.id, end.draft, std::move(end.result), settings_.clock_s());
   }
+  void tell(call_end& end) {
+    if (settings_.call) settings_.call(end.id, end.call, settings_.clock_s());
+  }
   void tell(fault& end) {
     --(end.evaluates ? load_.evaluating : load_.varying);
     if (!fault_) fault_ = end.what;
@@ -228,7 +240,9 @@ class coordinator {
     if (!settings_.refresh || (!last && now_s - refreshed_s_ < settings_.breath_s)) return;
     refreshed_s_ = now_s;
     const std::scoped_lock lock(shared_.guard);
-    settings_.refresh(shared_.engine, load_);
+    driver_load load = load_;
+    load.measuring = std::min<std::size_t>(shared_.measuring, load.evaluating);
+    settings_.refresh(shared_.engine, load);
   }
 
   floor& shared_;

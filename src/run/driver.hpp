@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <kevo/evaluate.hpp>
+#include <kevo/model_call.hpp>
 #include <kevo/search.hpp>
 
 namespace kevo {
@@ -15,6 +16,7 @@ namespace kevo {
 struct driver_load {
   std::size_t varying = 0;
   std::size_t evaluating = 0;
+  std::size_t measuring = 0;  ///< evaluations, of `evaluating`, that hold their device
 };
 
 struct driver_settings {
@@ -24,9 +26,10 @@ struct driver_settings {
   std::function<double()> clock_s;         ///< run time [s]
   std::function<void(bool idle)> between;  ///< called often by the coordinator: commit, housekeeping
   std::function<void(const search&, driver_load)> refresh;  ///< called a few times a second: displays
-  std::stop_token wind_down;                                ///< hand out nothing more, let what is out finish
-  std::stop_token at_once;                                  ///< also cancel what is out
-  double breath_s = 0.1;                                    ///< longest time between two refreshes [s]
+  std::function<void(ticket, const model_call&, double now_s)> call;  ///< an operator asked a language model
+  std::stop_token wind_down;  ///< hand out nothing more, let what is out finish
+  std::stop_token at_once;    ///< also cancel what is out
+  double breath_s = 0.1;      ///< longest time between two refreshes [s]
 };
 
 /// Runs until the search stops and nothing is out. `unfinished` are jobs that an earlier process had asked

@@ -91,6 +91,7 @@ class repeater {
 
   replay_report finish() {
     for (auto& [id, left] : jobs_) report_.unfinished.push_back(std::move(left));
+    if (!report_.divergence) report_.unrecorded.assign(emitted_->begin(), emitted_->end());
     return std::move(report_);
   }
 

@@ -24,7 +24,9 @@ struct replay_settings {
 struct replay_report {
   std::uint64_t events = 0;     ///< how many were repeated
   std::vector<job> unfinished;  ///< asked for and never told: whoever goes on runs them first
-  double last_time_s = 0;       ///< [s] run time of the last event
+  std::vector<event>
+      unrecorded;  ///< follow from the last event and died with the process: whoever goes on records them
+  double last_time_s = 0;  ///< [s] run time of the last event
   std::optional<std::string>
       divergence;  ///< the first decision that differs, in words; the replay stopped there
 };

@@ -15,6 +15,7 @@
 #include "src/config/yaml.hpp"
 #include "src/display/budgets.hpp"
 #include "src/journal/journal.hpp"
+#include "src/llm/language_models.hpp"
 #include "src/report/run_archive.hpp"
 #include "src/report/run_report.hpp"
 #include "src/run/best_file.hpp"
@@ -87,7 +88,10 @@ class session {
                   "this run cannot be resumed: its past is decided differently now; " + *past.divergence,
                   {record_.directory()}, "use the version of kevo and of the plug-ins that recorded it");
     }
+    for (const event& each : past.unrecorded) record_.consume(each);
     record_.for_each_event([this](const event& each) { display_.remember(each); });
+    for (const event& each : past.unrecorded) display_.remember(each);
+    if (plan_.models) plan_.models->remember(record_.model_spending(), record_.model_call_keys());
     listen();
     engine_->resume(std::move(rule), "resumed", past.last_time_s);
     return drive_on(std::move(past.unfinished), past.last_time_s);
@@ -121,6 +125,8 @@ class session {
              .clock_s = clock_s,
              .between = between,
              .refresh = [&](const search&, driver_load load) { refresh(clock_s(), load, user); },
+             .call = [&](ticket job, const model_call& call,
+                         double now_s) { record_.append_model_call(job, now_s, call); },
              .wind_down = user.wind_down(),
              .at_once = user.at_once()});
     } catch (...) {
@@ -161,7 +167,8 @@ class session {
     now.operator_names = names_;
     now.credits = engine_->credits();
     now.varying = load.varying;
-    now.building = load.evaluating;
+    now.building = load.evaluating - load.measuring;
+    now.measuring = load.measuring;
     now.budget_used = engine_->budget_used(now_s);
     now.budgets = shares_of(budgets_, now.progress);
     now.archive = &engine_->archive();
@@ -183,7 +190,8 @@ class session {
             .stopped_by = engine_->stopped().value_or("interrupted"),
             .ledger = engine_->progress(now_s).ledger,
             .interrupted = user.wind_down().stop_requested(),
-            .baseline = baseline_};
+            .baseline = baseline_,
+            .screened = engine_->screened()};
   }
 
   run_plan plan_;
@@ -226,6 +234,9 @@ run_outcome resume_run(const resume_request& request) {
   config_source config = recorded_config(record);
   const run_plan past = plan_run(config, {}, false);
   require_same_task(record, past);
+  if (past.models &&
+      past.models->settings().mode == cassette_mode::record)  // not anew: what was paid for stays
+    apply_override(config.tree, "llm.cassette.mode=auto");
   for (const auto& assignment : request.overrides) {
     if (assignment.rfind("stop", 0) != 0 && assignment.rfind("run.parallel", 0) != 0) {
       throw error(error_code::usage,

@@ -34,6 +34,7 @@ struct run_outcome {
   kevo::ledger ledger;
   bool interrupted = false;
   std::string baseline;
+  std::optional<screening_report> screened;  ///< nothing without a screening
 };
 
 /// Runs a config to its end. Throws kevo::error; whatever was evaluated before is in the journal.

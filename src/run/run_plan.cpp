@@ -6,8 +6,10 @@
 #include "src/config/overrides.hpp"
 #include "src/config/text_file.hpp"
 #include "src/config/yaml.hpp"
+#include "src/llm/decode.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/plugins/load.hpp"
+#include "src/plugins/screen.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo {
@@ -90,6 +92,14 @@ std::string tables_of(const char* title, const char* where, const plugin_table<T
   return text;
 }
 
+std::string screening_tables(const registry& plugins, const build_context& context) {
+  settings screen = settings::probe();
+  screening_from(screen, context, plugins);
+  return "\n## Screening\n\nUnder `screen:`, which may be absent: then every proposal is evaluated, by "
+         "age.\n\n" +
+         table(screen.descriptions()) + tables_of("Rankers", "screen.type: ", plugins.rankers, context);
+}
+
 }  // namespace
 
 std::string config_reference() {
@@ -98,13 +108,18 @@ std::string config_reference() {
   run_plan plan;
   settings run = settings::probe();
   decode_run(run, plan);
-  return "## The run\n\n" + table(run.descriptions()) +
+  settings llm = settings::probe();
+  decode_models(llm, ".", plugins, false);
+  settings model = settings::probe();
+  decode_model(model, ".", false);
+  return "## The run\n\n" + table(run.descriptions()) + "\n## Language models\n\nUnder `llm:`.\n\n" +
+         table(llm.descriptions()) + "\n### An entry of `llm.models`\n\n" + table(model.descriptions()) +
          tables_of("Fitness", "fitness.backend: ", plugins.fitness, context) +
          tables_of("Archives", "archive.type: ", plugins.archives, context) +
          tables_of("Selectors", "select.type: ", plugins.selectors, context) +
          tables_of("Operators", "vary.operators[].type: ", plugins.operators, context) +
          tables_of("Portfolios", "vary.portfolio.type: ", plugins.portfolios, context) +
-         tables_of("Stop rules", "stop: ", plugins.stop_rules, context);
+         screening_tables(plugins, context) + tables_of("Stop rules", "stop: ", plugins.stop_rules, context);
 }
 
 config_source load_config(const std::string& path, const std::vector<std::string>& overrides) {
@@ -112,6 +127,22 @@ config_source load_config(const std::string& path, const std::vector<std::string
   if (source.directory.empty()) source.directory = ".";
   for (const auto& assignment : overrides) apply_override(source.tree, assignment);
   return source;
+}
+
+void decode_policies(settings& root, const registry& plugins, const build_context& context,
+                     search_parts& parts) {
+  settings archive = root.child("archive", "which elites are kept");
+  parts.archive = plugins.archives.make(archive, context);
+  settings select = root.child("select", "how parents are chosen");
+  parts.select = plugins.selectors.make(select, context);
+  settings vary = root.child("vary", "how candidates are changed");
+  settings portfolio = vary.child_or_empty("portfolio", "which operator gets the next turn");
+  parts.portfolio = plugins.portfolios.make(portfolio, context, "type", "ucb1");
+  parts.operators = decode_operators(vary, plugins, context);
+  if (root.has("screen")) {
+    settings screen = root.child("screen", "which proposals are evaluated first; absent: all, by age");
+    parts.screen = screening_from(screen, context, plugins);
+  }
 }
 
 run_plan plan_run(const config_source& config, const std::string& run_directory, bool with_fitness) {
@@ -129,26 +160,24 @@ run_plan plan_run(const config_source& config, const std::string& run_directory,
   plan.task = std::make_shared<const task>(load_task(plan.task_path));
   plan.parts.task = plan.task;
 
+  if (root.has("llm")) {
+    settings llm = root.child("llm", "language models");
+    plan.models = decode_models(llm, config.directory, plugins, with_fitness && !run_directory.empty());
+  }
   const build_context context{.task = plan.task,
                               .directory = config.directory,
                               .run_directory = run_directory,
                               .seed = plan.seed,
                               .builds = plan.builds,
-                              .plugins = &plugins};
+                              .plugins = &plugins,
+                              .models = plan.models};
   if (with_fitness) {
     settings fitness = root.child("fitness", "how candidates are evaluated");
     plan.fitness = plugins.fitness.make(fitness, context, "backend");
   } else {
     root.raw("fitness");  // whatever it says was right when the run began
   }
-  settings archive = root.child("archive", "which elites are kept");
-  plan.parts.archive = plugins.archives.make(archive, context);
-  settings select = root.child("select", "how parents are chosen");
-  plan.parts.select = plugins.selectors.make(select, context);
-  settings vary = root.child("vary", "how candidates are changed");
-  settings portfolio = vary.child_or_empty("portfolio", "which operator gets the next turn");
-  plan.parts.portfolio = plugins.portfolios.make(portfolio, context, "type", "ucb1");
-  plan.parts.operators = decode_operators(vary, plugins, context);
+  decode_policies(root, plugins, context, plan.parts);
   settings stop = root.child("stop", "when it is enough");
   plan.parts.stop = plugins.make_stop_rule(stop, context);
   root.finish();

@@ -24,8 +24,9 @@ struct run_plan {
   std::shared_ptr<const kevo::task> task;
   search_parts parts;  ///< without store and sinks
   search_settings search;
-  any_fitness fitness;          ///< empty if not asked for
-  std::string resolved_config;  ///< YAML, with every default
+  std::shared_ptr<language_models> models;  ///< null if the config names none
+  any_fitness fitness;                      ///< empty if not asked for
+  std::string resolved_config;              ///< YAML, with every default
 };
 
 /// A config file with its overrides, not interpreted yet. Throws kevo::error (input, usage).
@@ -38,6 +39,11 @@ config_source load_config(const std::string& path, const std::vector<std::string
 /// The keys of a config in Markdown: a table for the run and one for every plug-in, from what their decoders
 /// say of them.
 std::string config_reference();
+
+/// Reads the sections of a config that say how to search (archive, select, vary, screen) into `parts`. Throws
+/// kevo::error (input).
+void decode_policies(settings& root, const registry& plugins, const build_context& context,
+                     search_parts& parts);
 
 /// Decodes a config: loads its plug-ins and its task, makes every role. `with_fitness`: a replay needs none.
 /// `run_directory` is handed to the fitness function (caches, scratch). Throws kevo::error (input) that names

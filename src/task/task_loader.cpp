@@ -194,7 +194,7 @@ class decoder {
     }
     settings one = reader_.child("reference", "the oracle: {language, file}, or Python text");
     const auto language =
-        one.text("language", {.def = "cpp", .doc = "of the reference", .one_of = {"cpp", "python"}});
+        one.text("language", {.def = "cpp", .doc = "of the reference", .one_of = {"cpp", "cuda", "python"}});
     task_.reference = reference_source{language, read_source(one, language)};
   }
 

@@ -1,5 +1,5 @@
 // links: core
-// CVT, epsilon-net and Pareto archives, each against its definition.
+// CVT, epsilon-net, Pareto, novelty and sliding archives, and soft thresholds, each against its definition.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,9 @@
 
 #include <kevo/archive/cvt.hpp>
 #include <kevo/archive/epsilon_net.hpp>
+#include <kevo/archive/novelty.hpp>
 #include <kevo/archive/pareto.hpp>
+#include <kevo/archive/sliding.hpp>
 
 #include "tests/support/chi_square.hpp"
 
@@ -24,6 +26,7 @@ using kevo::measure_range;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
+static_assert(kevo::archive<kevo::novelty> && kevo::archive<kevo::sliding>);
 static_assert(kevo::archive<kevo::cvt> && kevo::archive<kevo::epsilon_net> && kevo::archive<kevo::pareto>);
 
 std::vector<measure_range> plane() {
@@ -162,7 +165,7 @@ TEST_CASE("elites of an epsilon-net lie apart, and whoever is missing was beaten
   CHECK(two.contains(2));
   CHECK(two.update({2, 3.5, std::vector<double>{0.02}}) == archive_result{});  // beside a better one
   CHECK_FALSE(two.contains(2));
-  CHECK_THROWS_AS(kevo::epsilon_net({}, 0.1), kevo::error);
+  CHECK_THROWS_AS(kevo::epsilon_net(std::vector<measure_range>{}, 0.1), kevo::error);
   CHECK_THROWS_AS(kevo::epsilon_net({{"a", 0, 1, kevo::axis_scale::log}}, 0.1), kevo::error);
   check_value(kept, random);
 }
@@ -212,4 +215,158 @@ TEST_CASE("a Pareto archive holds exactly what nothing dominates") {
   CHECK(small.add({202, 30, std::vector<double>{0.1}}) ==
         archive_result{archive_status::improved, 30.0 - 21.0});
   CHECK(small.size() == 1);
+}
+
+TEST_CASE("a novelty archive keeps what is far from its nearest, and the better of two that are not") {
+  kevo::novelty kept(plane(), 0.1, 4);
+  kevo::rng random(65);
+  std::map<candidate_id, std::pair<double, std::vector<double>>> truth;
+  for (candidate_id id = 0; id < 1500; ++id) {
+    const auto m = somewhere(random);
+    const double score = random.uniform(1, 10);
+    const auto point = kevo::unit_point(plane(), m);
+    std::vector<std::pair<double, candidate_id>> away;
+    for (const auto& [other, one] : truth) {
+      away.emplace_back(kevo::epsilon_net::distance(point, one.second), other);
+    }
+    std::sort(away.begin(), away.end());
+    double mean = away.empty() ? INFINITY : 0;
+    const std::size_t k = std::min<std::size_t>(4, away.size());
+    for (std::size_t i = 0; i < k; ++i) mean += away[i].first / static_cast<double>(k);
+    archive_result expected;
+    if (mean >= 0.1) {
+      expected = {archive_status::new_cell, score};
+    } else if (score > truth.at(away.front().second).first) {
+      expected = {archive_status::improved, score - truth.at(away.front().second).first};
+      truth.erase(away.front().second);
+    }
+    if (expected.status != archive_status::rejected) truth[id] = {score, point};
+    REQUIRE(kept.add({id, score, m}) == expected);
+  }
+  CHECK(kept.size() == truth.size());
+  CHECK(kept.size() > 30);
+  for (const auto& [id, one] : truth) CHECK(kept.contains(id));
+  const candidate_id best = kept.nth_best(0);
+  const auto near = kept.neighbours(best, 5);
+  std::vector<std::pair<double, candidate_id>> away;
+  for (const auto& [other, one] : truth) {
+    if (other != best)
+      away.emplace_back(kevo::epsilon_net::distance(truth.at(best).second, one.second), other);
+  }
+  std::sort(away.begin(), away.end());
+  REQUIRE(near.size() == 5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(near[i] == away[i].second);
+  check_value(kept, random);
+}
+
+TEST_CASE("sliding boundaries are the percentiles of the latest candidates, and every cell holds its best") {
+  kevo::sliding kept({{"a", 4}, {"b", 3}}, 50, 200);
+  kevo::rng random(66);
+  struct one {
+    double score = 0;
+    std::vector<double> m;
+  };
+  std::map<candidate_id, one> all;
+  for (candidate_id id = 0; id < 1000; ++id) {
+    // No range would fit: the measure grows by orders of magnitude as the search goes on.
+    const std::vector<double> m = {random.chance(0.05) ? unknown : std::exp(0.01 * id + random.normal()),
+                                   random.normal()};
+    all[id] = {random.uniform(1, 10), m};
+    const auto answer = kept.add({id, all[id].score, m});
+    CHECK(kept.contains(id) == (answer.status != archive_status::rejected));
+    REQUIRE(kept.size() <= 5 * 4);
+  }
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    std::vector<double> latest;
+    for (candidate_id id = 800; id < 1000; ++id) {
+      if (!std::isnan(all[id].m[axis])) latest.push_back(all[id].m[axis]);
+    }
+    const auto& bounds = kept.boundaries(axis);
+    REQUIRE(bounds.size() == (axis == 0 ? 3 : 2));
+    for (std::size_t b = 0; b < bounds.size(); ++b) {  // that share of the window lies below
+      const auto below = static_cast<double>(
+          std::count_if(latest.begin(), latest.end(), [&](double x) { return x < bounds[b]; }));
+      CHECK(below == doctest::Approx(static_cast<double>((b + 1) * latest.size()) /
+                                     static_cast<double>(bounds.size() + 1))
+                         .epsilon(0.03));
+    }
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) {  // of what is still known, nothing better shares its cell
+    const kevo::elite e = kept.at(i);
+    for (candidate_id id = 800; id < 1000; ++id) {
+      if (kept.cell_of(all[id].m) == e.cell) CHECK(all[id].score <= e.score);
+    }
+  }
+  const candidate_id gone = kept.nth_best(0);
+  CHECK(kept.remove(gone));
+  for (candidate_id id = 2000; id < 2100; ++id) kept.add({id, 0.5, std::vector<double>{1, 0}});
+  CHECK_FALSE(kept.contains(gone));  // nor does it come back from the window
+  CHECK_THROWS_AS(kevo::sliding({}), kevo::error);
+  CHECK_THROWS_AS(kevo::sliding({{"a", 0}}), kevo::error);
+  CHECK_THROWS_AS(kevo::sliding({{"a", 1U << 20U}, {"b", 1U << 20U}}), kevo::error);
+  check_value(kept, random);
+}
+
+TEST_CASE("a soft threshold follows what it accepts and pays for what is above it") {
+  kevo::grid kept({{"m", 2, 0, 2}}, {.rate = 0.25, .least = 1});
+  kevo::rng random(67);
+  double threshold = 1;
+  bool empty = true;
+  for (candidate_id id = 0; id < 300; ++id) {
+    const double score = random.uniform(0.5, 4);
+    archive_result expected;
+    if (score > threshold) {
+      expected = {empty ? archive_status::new_cell : archive_status::improved, score - threshold};
+      threshold = 0.75 * threshold + 0.25 * score;
+      empty = false;
+    }
+    const auto answer = kept.add({id, score, std::vector<double>{0.5}});
+    CHECK(answer.status == expected.status);
+    CHECK(answer.value == doctest::Approx(expected.value));
+    CHECK(kept.contains(id) == (answer.status != archive_status::rejected));
+  }
+  CHECK(threshold < 4);
+  kevo::cvt cells({{"m", 0, 2}}, 1, 1, {.rate = 0, .least = 1});  // never learns: any that beats `least`
+  CHECK(cells.add({1, 3, std::vector<double>{1}}) == archive_result{archive_status::new_cell, 2});
+  CHECK(cells.add({2, 2, std::vector<double>{1}}) == archive_result{archive_status::improved, 1});
+  CHECK(cells.add({3, 1, std::vector<double>{1}}) == archive_result{});
+  CHECK_THROWS_AS(kevo::grid({{"m", 2, 0, 2}}, {.rate = 1.5}), kevo::error);
+}
+
+TEST_CASE("sources that say the same are near, and archives of sources keep what differs") {
+  const auto source = [](const std::string& text) {
+    return std::make_shared<const kevo::program>(kevo::single_file_program("cpp", "k.cpp", text));
+  };
+  const std::string loop = "for (int i = 0; i < n; ++i) { c[i] = a[i] + b[i]; total += c[i] * scale; }\n";
+  std::string longer;
+  for (int i = 0; i < 20; ++i)
+    longer += "x" + std::to_string(i) + " = load(p + " + std::to_string(i) + ");\n";
+  const kevo::ngram_embedding embed;
+  const auto apart = [&](const std::string& a, const std::string& b) {
+    return kevo::epsilon_net::distance(embed(*source(a)), embed(*source(b)));
+  };
+  CHECK(apart(loop, "// a comment\n/* another */ " + loop + "   \n\n") == 0);
+  CHECK(apart(longer + loop, longer + loop + "y = 1;\n") < 0.3);
+  CHECK(apart(loop, longer) > 1);
+  CHECK(apart(loop, longer) == doctest::Approx(apart(longer, loop)));
+
+  kevo::epsilon_net kept(kevo::embedding_of(embed), 0.3);
+  CHECK(kevo::any_archive(kept).wants_source());
+  CHECK(kept.add({.id = 0, .score = 1, .source = source(longer + loop)}).status == archive_status::new_cell);
+  CHECK(kept.add({.id = 1, .score = 1, .source = source(longer + loop + "y = 1;\n")}) == archive_result{});
+  CHECK(kept.add({.id = 2, .score = 2, .source = source(longer + loop + "y = 2;\n")}) ==
+        archive_result{archive_status::improved, 1});
+  CHECK(kept.add({.id = 3, .score = 0.5, .source = source(loop)}).status == archive_status::new_cell);
+  CHECK(kept.add({.id = 4, .score = 9}) == archive_result{});  // no source
+  CHECK(kept.size() == 2);
+  kevo::novelty other({2,
+                       [](const kevo::program& p) {  // any embedding will do
+                         return std::vector<double>{static_cast<double>(p.text().size()), 0};
+                       }},
+                      10);
+  CHECK(other.add({.id = 0, .score = 1, .source = source("12345")}).status == archive_status::new_cell);
+  CHECK(other.add({.id = 1, .score = 1, .source = source("123456789")}) == archive_result{});
+  CHECK(other.add({.id = 2, .score = 1, .source = source(std::string(20, 'x'))}).status ==
+        archive_status::new_cell);
+  CHECK_THROWS_AS(kevo::epsilon_net(kevo::source_embedding{}), kevo::error);
 }

@@ -31,4 +31,5 @@ TEST_CASE("every input of the corpus ends in success or in an error of the input
   CHECK(run_all("config", kevo::fuzzing::config) >= 5);
   CHECK(run_all("task", kevo::fuzzing::task) >= 5);
   CHECK(run_all("annotation", kevo::fuzzing::annotation) >= 5);
+  CHECK(run_all("launch", kevo::fuzzing::launch) >= 5);
 }

@@ -10,6 +10,7 @@
 #include <kevo/annotation.hpp>
 #include <kevo/settings.hpp>
 
+#include "fitness/cuda/launch/resolve.hpp"
 #include "operators/tune/setting_space.hpp"
 #include "src/config/json.hpp"
 #include "src/config/overrides.hpp"
@@ -101,6 +102,41 @@ inline void annotation(std::string_view input) {
         demand(space.valid(setting), "an invalid setting among the valid ones");
     }
   });
+}
+
+/// Device code with launch lines, launched on a task with two inputs, one output and three axes. Any kernel
+/// that the lines name exists, with a parameter of every width.
+inline void launch(std::string_view input) {
+  const auto lines = cuda::read_launch_lines(single_file_program("cuda", "fuzz.cu", std::string(input)));
+  if (const auto* failure = std::get_if<cuda::launch_failure>(&lines)) {
+    demand(!failure->reason.empty(), "a failure without a reason");
+    return;
+  }
+  const auto& declared = std::get<cuda::declared_launch>(lines);
+  cuda::launch_signature signature;
+  signature.axes = {{"M", 300}, {"N", 128}, {"K", 64}};
+  signature.constants = {{"K", 64}};
+  signature.inputs = {{"A", "float32", 19200}, {"B", "float32", 8192}};
+  signature.outputs = {{"C", "float32", 38400}};
+  signature.scalars = {{"eps", "float32", {}}};
+  const cuda::device_facts facts;
+  cuda::compiled_module compiled;
+  const auto names = cuda::kernel_names(declared, signature, facts);
+  if (const auto* known = std::get_if<std::vector<std::string>>(&names)) {
+    for (const auto& name : *known) {
+      cuda::compiled_kernel kernel;
+      kernel.name = name;
+      for (const std::uint32_t size : {8U, 8U, 8U, 4U, 4U, 4U}) kernel.parameters.push_back({0, size, ""});
+      compiled.kernels.push_back(kernel);
+    }
+  }
+  const auto result = cuda::resolve(declared, signature, compiled, facts);
+  if (const auto* p = std::get_if<cuda::plan>(&result)) {
+    demand(cuda::decode_plan(cuda::encode(*p)) == *p, "a plan that does not survive a message");
+    demand(!p->steps.empty(), "a plan that launches nothing");
+  } else {
+    demand(!std::get<cuda::launch_failure>(result).reason.empty(), "a failure without a reason");
+  }
 }
 
 }  // namespace kevo::fuzzing

@@ -64,6 +64,7 @@ void advance(const std::string& directory, std::chrono::microseconds pause) {
   kevo::replay_report past;
   if (!fresh) past = repeat(*engine, record, false);
   if (past.divergence) throw std::runtime_error(*past.divergence);
+  for (const kevo::event& each : past.unrecorded) record.consume(each);
   engine->attach(lazy_sink{record});
   if (engine->graph().size() == 0) engine->add_seed(toy::program_of(9000), 0);
   kevo::driver_settings settings;

@@ -7,8 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/archive/top_k.hpp>
 #include <kevo/registry.hpp>
 
+#include "src/config/yaml.hpp"
 #include "src/plugins/builtin.hpp"
 #include "tests/select/world.hpp"
 
@@ -34,7 +36,7 @@ settings given(std::vector<std::pair<std::string, settings_node>> values) {
 
 TEST_CASE("every selector that a config can name picks valid parents") {
   const auto all = policies();
-  CHECK(all.selectors.names().size() == 13);
+  CHECK(all.selectors.names().size() == 14);
   for (const auto& name : all.selectors.names()) {
     CAPTURE(name);
     settings from = given({});
@@ -144,4 +146,162 @@ TEST_CASE("parameters of a config reach the policy") {
   CHECK_THROWS_AS(make("island_mix", {{"exploration", settings_node::of(0.9)}}), kevo::error);
   CHECK_THROWS_AS(make("uct", {{"width", settings_node::of(std::int64_t{0})}}), kevo::error);
   CHECK_THROWS_AS(make("lineage", {{"inspirations", settings_node::empty_map()}}), kevo::error);
+}
+
+namespace {
+
+/// A selector and its world, driven by results that depend on nothing but the step.
+struct session {
+  kevo::test::world w;
+  kevo::any_selector policy;
+  kevo::rng random{6};
+  int steps = 0;
+
+  session(kevo::any_archive kept, kevo::any_selector selector)
+      : w(std::move(kept)), policy(std::move(selector)) {
+    take_in(w.add(1, {}, {0.5, 0.5}), 1);
+  }
+  void take_in(kevo::candidate_id id, double score) {
+    kevo::observation seen;
+    seen.candidate = id;
+    seen.parents = w.parents_of[id];
+    seen.outcome = w.all.row(id).outcome;
+    seen.score = score;
+    if (w.kept.contains(id)) seen.archived = {kevo::archive_status::new_cell, score};
+    policy.observe(seen);
+    seen_last = seen;
+  }
+  kevo::selection step() {
+    const kevo::selection chosen = policy.select(w.view(), random);
+    kevo::rng result = kevo::rng(7).split(static_cast<std::uint64_t>(steps++));
+    const double score = result.chance(0.8) ? result.uniform(1, 3) : 0;
+    const std::vector<double> measures = {result.uniform(), result.uniform()};
+    if (chosen.reevaluate) {
+      take_in(chosen.parents.front(), w.all.row(chosen.parents.front()).score);
+    } else {
+      take_in(w.add(score, chosen.parents, measures), score);
+    }
+    return chosen;
+  }
+  kevo::observation seen_last;
+};
+
+/// Policies are values: a copy is a saved state. And they are functions of what they are told: so is the
+/// record of a run, from which `kevo resume` builds them again (docs/decisions/0002).
+template <class MakeArchive, class MakeSelector>
+void check_saved(MakeArchive archive, MakeSelector selector) {
+  session live(archive(), selector());
+  for (int i = 0; i < 300; ++i) live.step();
+  kevo::any_selector copy = live.policy;
+  kevo::rng copied_random = live.random;
+  session rebuilt(archive(), selector());
+  for (int i = 0; i < 300; ++i) rebuilt.step();
+  bool same = true;
+  for (int i = 0; i < 1000 && same; ++i) {
+    const auto again = copy.select(live.w.view(), copied_random);
+    const auto chosen = live.step();
+    same = again == chosen && rebuilt.step() == chosen && live.w.kept.size() == rebuilt.w.kept.size();
+    copy.observe(live.seen_last);
+  }
+  CHECK(same);
+}
+
+}  // namespace
+
+TEST_CASE("a policy that is copied, or built again from its record, makes the same next thousand picks") {
+  kevo::registry all;
+  kevo::register_selectors(all);
+  kevo::register_archives(all);
+  kevo::register_portfolios(all);
+  const kevo::build_context context{.plugins = &all};
+  const auto top = [] { return kevo::any_archive(kevo::top_k(50)); };
+  for (const auto& name : all.selectors.names()) {
+    CAPTURE(name);
+    check_saved(top, [&] {
+      settings from = given({});
+      return all.selectors.make_named(name, from, context);
+    });
+  }
+  const std::string plane = "measures: {a: {range: [0, 1]}, b: {range: [0, 1]}}";
+  const std::vector<std::string> archives = {
+      "type: top_k",
+      "type: grid, " + plane,
+      "type: grid, soft: {rate: 0.1}, " + plane,
+      "type: cvt, cells: 50, " + plane,
+      "type: epsilon_net, " + plane,
+      "type: novelty, " + plane,
+      "type: sliding, measures: {a: {bins: 5}, b: {bins: 6}}",
+      "type: pareto, minimize: [a]",
+      "type: islands, count: 3, interval: 20, cull_interval: 100, of: {type: grid, " + plane + "}",
+      "type: islands, count: 4, topology: free, ways: [0, 1, 1, 2, 2, 3], of: {type: top_k, k: 5}"};
+  CHECK(all.archives.names().size() == 8);
+  for (const auto& text : archives) {
+    CAPTURE(text);
+    for (const char* select : {"type: islands, of: {type: uniform}",
+                               "type: curiosity, inspirations: {neighbours: 2, contrastive: 1}"}) {
+      if (select[6] == 'c' && text.find("grid") == std::string::npos) continue;  // a few are enough
+      const auto make = [&](const auto& table, const std::string& config) {
+        settings from(kevo::parse_yaml("{" + config + "}", "test"));
+        auto made = table.make(from, context);
+        from.finish();
+        return made;
+      };
+      check_saved([&] { return make(all.archives, text); }, [&] { return make(all.selectors, select); });
+    }
+  }
+  for (const auto& name : all.portfolios.names()) {
+    CAPTURE(name);
+    settings one = given({}), two = given({});
+    kevo::any_portfolio live = all.portfolios.make_named(name, one, context);
+    kevo::any_portfolio rebuilt = all.portfolios.make_named(name, two, context), copy;
+    kevo::rng random(8), other(8), third(8);
+    const std::array<bool, 3> available = {true, true, true};
+    bool same = true;
+    for (int i = 0; i < 1300; ++i) {
+      if (i == 300) copy = live, third = random;
+      const auto chosen = live.pick(available, random);
+      same = same && rebuilt.pick(available, other) == chosen;
+      if (copy) same = same && copy.pick(available, third) == chosen;
+      const kevo::operator_turn turn{chosen, chosen == 1 ? 0.2 : 0.0, 1.0 + static_cast<double>(chosen)};
+      live.observe(turn), rebuilt.observe(turn);
+      if (copy) copy.observe(turn);
+    }
+    CHECK(same);
+  }
+}
+
+TEST_CASE("archives of sources, islands and stop rules made of others are named in a config") {
+  kevo::registry all = kevo::builtin_plugins();
+  const kevo::build_context context{.plugins = &all};
+  const auto archive = [&](const std::string& config) {
+    settings from(kevo::parse_yaml("{" + config + "}", "test"));
+    auto made = all.archives.make(from, context);
+    from.finish();
+    return made;
+  };
+  CHECK(archive("type: epsilon_net").wants_source());
+  CHECK(archive("type: novelty, embedding: {dimensions: 32}").wants_source());
+  CHECK(archive("type: islands, of: {type: epsilon_net}").wants_source());
+  CHECK_FALSE(archive("type: epsilon_net, measures: {a: {range: [0, 1]}}").wants_source());
+  CHECK_THROWS_AS(archive("type: islands"), kevo::error);
+  CHECK_THROWS_AS(archive("type: islands, topology: free, ways: [0, 9], of: {type: top_k}"), kevo::error);
+  CHECK_THROWS_AS(archive("type: islands, ways: [0, 1], of: {type: top_k}"), kevo::error);
+  CHECK_THROWS_AS(archive("type: sliding, measures: {}"), kevo::error);
+  const auto stop = [&](const std::string& config) {
+    settings from(kevo::parse_yaml("{" + config + "}", "test"));
+    auto made = all.make_stop_rule(from, context);
+    from.finish();
+    return made;
+  };
+  kevo::progress now;
+  now.since_kept = 20;
+  CHECK(stop("any: [{saturation: 20}, {duplicates: 5}]").stop(now).has_value());
+  CHECK_FALSE(stop("coverage: 0.9").stop(now).has_value());
+  auto later = stop("after: {saturation: 20}, then: {evaluations: 3}");
+  later.observe(now);
+  CHECK_FALSE(later.stop(now).has_value());
+  now.ledger.evaluations = 3;
+  CHECK(later.stop(now).has_value());
+  CHECK_THROWS_AS(stop("after: {saturation: 20}"), kevo::error);
+  CHECK(all.rankers.names() == std::vector<std::string>{"gaussian_process", "ridge"});
 }

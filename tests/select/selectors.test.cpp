@@ -1,6 +1,9 @@
 // links: core
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -154,6 +157,60 @@ TEST_CASE("inspirations are the best and random elites, never a parent, never on
   CHECK(policy.select(small.view(), random).inspirations.empty());
   small.add(2);
   CHECK(policy.select(small.view(), random).inspirations == std::vector<candidate_id>{0});
+}
+
+TEST_CASE("neighbours lie in the nearest cells of a grid, contrastive ones in the worse half") {
+  kevo::rng random(24);
+  for (const std::size_t axes : {1U, 2U, 3U}) {
+    std::vector<kevo::grid_axis> shape;
+    for (std::size_t i = 0; i < axes; ++i)
+      shape.push_back({std::string(1, static_cast<char>('a' + i)), 7, 0, 7});
+    world w{kevo::grid(shape)};
+    for (int i = 0; i < 150; ++i) {
+      std::vector<double> m;
+      for (std::size_t k = 0; k < axes; ++k) m.push_back(random.chance(0.05) ? NAN : random.uniform(0, 7));
+      w.add(random.uniform(1, 9), {}, m);
+    }
+    const auto* cells = w.kept.as<kevo::grid>();
+    for (std::size_t i = 0; i < w.kept.size(); ++i) {
+      const kevo::elite home = w.kept.at(i);
+      std::vector<std::pair<std::size_t, candidate_id>> near;  // by looking at everybody
+      for (std::size_t k = 0; k < w.kept.size(); ++k) {
+        const kevo::elite other = w.kept.at(k);
+        const auto a = cells->bins_of(home.cell), b = cells->bins_of(other.cell);
+        std::size_t sum = 0;
+        bool inside = other.id != home.id;
+        for (std::size_t x = 0; x < axes; ++x) {
+          const std::size_t apart = std::max(a[x], b[x]) - std::min(a[x], b[x]);
+          inside = inside && apart <= 2 && (apart == 0 || std::max(a[x], b[x]) < 7);
+          sum += apart * apart;
+        }
+        if (inside) near.emplace_back(sum, other.id);
+      }
+      std::sort(near.begin(), near.end());
+      std::vector<candidate_id> expected;
+      for (const auto& [sum, id] : near) expected.push_back(id);
+      REQUIRE(w.kept.neighbours(home.id, 1000) == expected);
+      kevo::selection chosen;
+      chosen.parents = {home.id};
+      kevo::inspirations{.top = 2, .diverse = 0, .neighbours = 3}.add_to(chosen, w.view(), random);
+      std::erase_if(expected, [&](candidate_id id) {
+        return id == chosen.inspirations[0] || id == chosen.inspirations[1];
+      });
+      expected.resize(std::min<std::size_t>(3, expected.size()));
+      CHECK(std::vector<candidate_id>(chosen.inspirations.begin() + 2, chosen.inspirations.end()) ==
+            expected);
+    }
+  }
+  world w;
+  for (int i = 0; i < 9; ++i) w.add(1.0 + i);
+  std::vector<int> counts(9);
+  for (int i = 0; i < 8000; ++i) {
+    const auto chosen = kevo::greedy{.inspirations = {0, 0, 0, 1}}.select(w.view(), random);
+    REQUIRE(chosen.inspirations.size() == 1);
+    ++counts[chosen.inspirations.front()];
+  }
+  CHECK(kevo::test::chi_square_excess(counts, std::vector<double>{1, 1, 1, 1, 0, 0, 0, 0, 0}) < 1);
 }
 
 TEST_CASE("a copied selector has the same future") {

@@ -34,7 +34,7 @@ struct world {
     children_of.emplace_back();
     if (score > 0) {
       all.evaluate(id, outcome::valid, score);
-      if (kept) kept.add({id, score, measures});
+      if (kept) kept.add({id, score, measures, parents_of[id]});
     } else {
       all.evaluate(id, outcome::incorrect, 0);
     }

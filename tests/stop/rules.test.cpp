@@ -1,14 +1,17 @@
 // links: core
 #include <doctest/doctest.h>
 
+#include <kevo/stop/after.hpp>
 #include <kevo/stop/all_of.hpp>
 #include <kevo/stop/any_of.hpp>
 #include <kevo/stop/device_seconds.hpp>
 #include <kevo/stop/evaluations.hpp>
 #include <kevo/stop/money.hpp>
 #include <kevo/stop/proposals.hpp>
+#include <kevo/stop/saturation.hpp>
 #include <kevo/stop/seconds.hpp>
 #include <kevo/stop/sol_fraction.hpp>
+#include <kevo/stop/spent.hpp>
 #include <kevo/stop/stall.hpp>
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
@@ -118,4 +121,75 @@ TEST_CASE("every rule of a combination sees every progress, and a copy counts on
   CHECK(rule.stop(now) == std::string("third"));
   CHECK(copy.stop(now) == std::string("third"));
   CHECK_FALSE(rule.used(now) == 1.0);
+}
+
+TEST_CASE("every column of the ledger can be a budget") {
+  progress now;
+  now.ledger = {.proposals = 1,
+                .duplicates = 10,
+                .no_proposals = 20,
+                .evaluations = 2,
+                .confirmations = 30,
+                .valid = 40,
+                .variation = {.wall_s = 50, .tokens_in = 70, .tokens_out = 80},
+                .evaluation = {.wall_s = 60}};
+  const double reached[] = {10, 20, 30, 40, 50, 60, 70, 80};
+  for (std::size_t i = 0; i < stop::ledger_columns.size(); ++i) {
+    const auto& column = stop::ledger_columns[i];
+    CAPTURE(std::string(column.name));
+    CHECK(stop::spent{column, reached[i]}.stop(now).has_value());
+    CHECK_FALSE(stop::spent{column, reached[i] + 0.5}.stop(now).has_value());
+    CHECK(stop::spent{column, 2 * reached[i]}.used(now) == doctest::Approx(0.5));
+  }
+  CHECK(stop::spent{stop::ledger_columns[0], 10}.stop(now) == std::string("10 duplicates"));
+}
+
+TEST_CASE("an archive is saturated when it keeps nothing any more, or is full") {
+  progress now;
+  now.since_kept = 49;
+  CHECK_FALSE(stop::saturation{50}.stop(now));
+  now.since_kept = 50;
+  CHECK(stop::saturation{50}.stop(now) == std::string("archive saturated: 50 evaluations kept nothing"));
+  CHECK_FALSE(stop::coverage{0.1}.stop(now));  // not bounded
+  CHECK_FALSE(stop::coverage{0.1}.used(now));
+  now.archive_cells = 64;
+  now.archive_size = 31;
+  CHECK_FALSE(stop::coverage{0.5}.stop(now));
+  now.archive_size = 32;
+  CHECK(stop::coverage{0.5}.stop(now) == std::string("50 % of the archive's cells taken"));
+}
+
+TEST_CASE("after counts from the moment at which its first rule spoke") {
+  kevo::any_stop_rule rule = stop::any_of{
+      {stop::after(stop::target_speedup{2.0, false}, stop::evaluations{100}), stop::seconds{1000}}};
+  progress now;
+  const auto told = [&](std::uint64_t evaluations, double speedup) {
+    now.ledger.evaluations = evaluations;
+    now.best_speedup = speedup;
+    rule.observe(now);
+  };
+  told(500, 1.5);
+  CHECK_FALSE(rule.stop(now));
+  now.best_speedup = 2.5;
+  CHECK_FALSE(rule.stop(now));  // asking is not telling: a replay asks less often
+  told(520, 2.5);
+  CHECK(rule.used(now).value() == doctest::Approx(0.5));
+  told(570, 1.9);  // the moment stays
+  CHECK_FALSE(rule.stop(now));
+  CHECK(rule.used(now).value() == doctest::Approx(0.75));
+  told(619, 3);
+  CHECK_FALSE(rule.stop(now));
+  told(620, 3);
+  CHECK(rule.stop(now) == std::string("100 evaluations after speedup 2.5 of 2"));
+
+  stop::after late(stop::evaluations{100}, stop::stall{30});
+  now = {};
+  now.ledger.evaluations = 100;
+  now.since_improvement = 90;
+  late.observe(now);
+  CHECK_FALSE(late.stop(now));  // what stalled before does not count
+  now.ledger.evaluations = 130;
+  now.since_improvement = 120;
+  late.observe(now);
+  CHECK(late.stop(now).has_value());
 }

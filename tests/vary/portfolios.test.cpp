@@ -1,7 +1,9 @@
 // links: core
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -151,6 +153,58 @@ TEST_CASE("exp3 credits a late result at the probability of its pick") {
   // 50 picks at p = 1/2, K = 2: the weight of operator 0 is exp(gamma * zeros).
   const double w = std::exp(0.1 * zeros);
   CHECK(late.credits()[0].probability == doctest::Approx(0.9 * w / (w + 1) + 0.05));
+}
+
+TEST_CASE("portfolios draw by the probabilities that they tell, and Thompson by its beliefs") {
+  const auto count = [](const auto& policy) {
+    std::vector<int> counts(3);
+    kevo::rng random(25);
+    for (int i = 0; i < 20000; ++i) {
+      auto copy = policy;  // a pick is remembered
+      ++counts[copy.pick(all3, random)];
+    }
+    return counts;
+  };
+  const auto told = [&](auto policy) {
+    kevo::rng random(26);
+    play(policy, {0.5, 1, 0.2}, {1, 1, 1}, 40, random);
+    std::vector<double> weights;
+    for (const auto& c : policy.credits()) weights.push_back(c.probability);
+    CHECK(kevo::test::chi_square_excess(count(policy), weights) < 1);
+  };
+  kevo::ucb1 eager;
+  eager.floor = 0.2;
+  told(eager);
+  told(kevo::exp3{});
+  told(kevo::adaptive_pursuit{});
+
+  kevo::thompson belief;
+  for (const auto& [index, reward] : std::vector<std::pair<std::size_t, double>>{
+           {0, 1}, {0, 1}, {0, 1}, {0, 0}, {1, 1}, {1, 0}, {1, 0}, {2, 0}, {2, 0}, {2, 0}}) {
+    belief.observe({index, reward, 1});
+  }
+  // Beta(4, 2), Beta(2, 3), Beta(1, 4), all of the same gain: the chance that each is the greatest, by a sum.
+  const auto density = [](double a, double b, double x) {
+    return std::pow(x, a - 1) * std::pow(1 - x, b - 1);
+  };
+  const std::array<std::pair<double, double>, 3> shapes = {{{4, 2}, {2, 3}, {1, 4}}};
+  constexpr int steps = 20000;
+  std::array<double, 3> below{}, total{}, wins{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (int k = 0; k < steps; ++k) total[i] += density(shapes[i].first, shapes[i].second, (k + 0.5) / steps);
+  }
+  for (int k = 0; k < steps; ++k) {
+    std::array<double, 3> here{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      here[i] = density(shapes[i].first, shapes[i].second, (k + 0.5) / steps) / total[i];
+      below[i] += here[i] / 2;
+    }
+    for (std::size_t i = 0; i < 3; ++i) wins[i] += here[i] * below[(i + 1) % 3] * below[(i + 2) % 3];
+    for (std::size_t i = 0; i < 3; ++i) below[i] += here[i] / 2;
+  }
+  std::vector<double> weights;
+  for (const double w : wins) weights.push_back(0.05 + 0.85 * w);
+  CHECK(kevo::test::chi_square_excess(count(belief), weights) < 1);
 }
 
 TEST_CASE("learning portfolios never pick what is not available") {

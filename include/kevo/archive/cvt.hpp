@@ -2,9 +2,11 @@
 // CVT-MAP-Elites: a fixed number of cells however many measures there are.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include <kevo/archive/measure_range.hpp>
 #include <kevo/detail/cell_elites.hpp>
 #include <kevo/detail/kd_tree.hpp>
+#include <kevo/detail/nearest_elites.hpp>
 
 namespace kevo {
 
@@ -27,8 +30,9 @@ class cvt {
  public:
   /// Throws kevo::error (input) for bad ranges or no cells.
   explicit cvt(std::vector<measure_range> ranges, std::size_t cells = 1000, std::uint64_t seed = 1,
-               std::size_t samples_per_cell = 25, std::size_t rounds = 8)
-      : ranges_(std::move(ranges)), elites_(cells + 1) {
+               soft_threshold soft = {}, std::size_t samples_per_cell = 25, std::size_t rounds = 8)
+      : ranges_(std::move(ranges)), elites_(cells + 1, soft) {
+    check(soft);
     check(ranges_);
     if (cells == 0) throw error(error_code::input, "an archive needs at least one cell");
     rng random(seed);
@@ -49,6 +53,18 @@ class cvt {
     return elites_.update(entry.id, entry.score, cell_of(entry.measures));
   }
   bool remove(candidate_id id) { return elites_.remove(id); }
+  archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
+    return elites_.forecast(entry.score, cell_of(entry.measures), without);
+  }
+  /// By the distance of centroids, nobody for a candidate of unknown measures. O(elites).
+  std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
+    const auto here = elites_.find(id);
+    if (!here || here->cell >= cells()) return {};
+    return detail::nearest_elites(elites_, id, count, [&](std::size_t i) {
+      const std::uint64_t cell = elites_.at(i).cell;
+      return cell < cells() ? detail::squared_distance(centroid(here->cell), centroid(cell)) : INFINITY;
+    });
+  }
 
   std::optional<elite> sample(rng& random) const { return elites_.sample(random); }
   std::size_t size() const { return elites_.size(); }

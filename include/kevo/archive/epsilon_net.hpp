@@ -10,42 +10,40 @@
 #include <vector>
 
 #include <kevo/archive.hpp>
-#include <kevo/archive/measure_range.hpp>
 #include <kevo/detail/point_elites.hpp>
+#include <kevo/detail/point_space.hpp>
 
 namespace kevo {
 
 /// Elites whose pairwise distance is greater than `epsilon` (POLCA's epsilon-net, arXiv 2603.14769, here as
-/// an archive over measures, with the local competition of Lehman & Stanley's novelty archives, 2011): a
-/// candidate near others enters if it is better than all of them, and displaces them. Distances are Euclidean
-/// over the ranges. Needs no bins, and grows only where programs differ. O(elites) an insertion.
+/// an archive, with the local competition of Lehman & Stanley's novelty archives, 2011): a candidate near
+/// others enters if it is better than all of them, and displaces them. Distances are Euclidean, between
+/// embedded sources (POLCA's kind; its embeddings are a model's, kevo's default are local hashed n-grams) or
+/// over ranges of measures. Needs no bins, and grows only where programs differ. O(elites) an insertion.
 class epsilon_net {
  public:
-  /// Throws kevo::error (input) for bad ranges.
+  /// By measures; epsilon in units of the ranges, kevo's choice. Throws kevo::error (input) for bad ranges.
   explicit epsilon_net(std::vector<measure_range> ranges, double epsilon = 0.05)
-      : ranges_(std::move(ranges)), epsilon_(epsilon), elites_(ranges_.size()) {
-    check(ranges_);
-  }
+      : space_(std::move(ranges)), epsilon_(epsilon), elites_(space_.dimensions()) {}
+  /// By sources; epsilon 0.1 is POLCA's. Entries without a source are rejected.
+  explicit epsilon_net(source_embedding embedding, double epsilon = 0.1)
+      : space_(std::move(embedding)), epsilon_(epsilon), elites_(space_.dimensions()) {}
 
   /// improved: by the gain over the best that was displaced.
   archive_result add(const archive_entry& entry) {
-    if (!std::isfinite(entry.score)) return {};
     elites_.remove(entry.id);
-    const auto point = unit_point(ranges_, entry.measures);
-    std::vector<candidate_id> near;
+    const auto point = space_.point(entry);
+    if (!std::isfinite(entry.score) || point.empty()) return {};
+    const auto near = near_to(point);
     double best = -INFINITY;
-    for (std::size_t i = 0; i < elites_.size(); ++i) {
-      if (distance(elites_.point(i), point) > epsilon_) continue;
-      near.push_back(elites_.at(i).id);
-      best = std::max(best, elites_.at(i).score);
-    }
+    for (const candidate_id id : near) best = std::max(best, elites_.find(id)->score);
     if (!(entry.score > best)) return {};
     for (const candidate_id id : near) elites_.remove(id);
     elites_.insert(entry.id, entry.score, point);
     if (near.empty()) return {archive_status::new_cell, entry.score};
     return {archive_status::improved, entry.score - best};
   }
-  /// improved by what a kept one rose, rejected if it did not or if a better one is near its new measures.
+  /// improved by what a kept one rose, rejected if it did not or if a better one is near its new place.
   archive_result update(const archive_entry& entry) {
     const auto before = elites_.find(entry.id);
     const archive_result result = add(entry);
@@ -54,6 +52,19 @@ class epsilon_net {
     return gain > 0 ? archive_result{archive_status::improved, gain} : archive_result{};
   }
   bool remove(candidate_id id) { return elites_.remove(id); }
+  archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
+    const auto point = space_.point(entry);
+    if (!std::isfinite(entry.score) || point.empty()) return {true, false, {}};
+    archive_forecast result{true, true, near_to(point)};
+    std::erase_if(result.displaced, [&](candidate_id id) { return id == without || id == entry.id; });
+    for (const candidate_id id : result.displaced) {
+      if (!(entry.score > elites_.find(id)->score)) return {true, false, {}};
+    }
+    return result;
+  }
+  std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
+    return elites_.neighbours(id, count);
+  }
 
   std::optional<elite> sample(rng& random) const { return elites_.sample(random); }
   std::size_t size() const { return elites_.size(); }
@@ -62,22 +73,25 @@ class epsilon_net {
   candidate_id nth_best(std::size_t rank) const { return elites_.order().nth(rank); }
   double total_score() const { return elites_.order().total(); }
   candidate_id at_mass(double mass) const { return elites_.order().at_mass(mass); }
-  std::vector<std::string> measures() const {
-    std::vector<std::string> names;
-    for (const measure_range& r : ranges_) names.push_back(r.measure);
-    return names;
-  }
-  /// Where an elite lies, in units of the ranges.
+  std::vector<std::string> measures() const { return space_.measures(); }
+  bool wants_source() const { return space_.wants_source(); }
+  /// Where an elite lies: in units of the ranges, or in the embedding.
   std::span<const double> point(std::size_t i) const { return elites_.point(i); }
 
   static double distance(std::span<const double> a, std::span<const double> b) {
-    double sum = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
-    return std::sqrt(sum);
+    return std::sqrt(detail::squared_distance(a, b));
   }
 
  private:
-  std::vector<measure_range> ranges_;
+  std::vector<candidate_id> near_to(std::span<const double> point) const {
+    std::vector<candidate_id> near;
+    for (std::size_t i = 0; i < elites_.size() && !point.empty(); ++i) {
+      if (distance(elites_.point(i), point) <= epsilon_) near.push_back(elites_.at(i).id);
+    }
+    return near;
+  }
+
+  detail::point_space space_;
   double epsilon_;
   detail::point_elites elites_;
 };

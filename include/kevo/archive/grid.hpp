@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <kevo/archive.hpp>
+#include <kevo/archive/soft_threshold.hpp>
 #include <kevo/detail/cell_elites.hpp>
 #include <kevo/error.hpp>
 
@@ -55,7 +56,8 @@ class grid {
  public:
   /// Throws kevo::error (input) for an axis without bins or range, a logarithmic one that touches zero, or
   /// more than 2^62 cells.
-  explicit grid(std::vector<grid_axis> axes) : axes_(std::move(axes)) {
+  explicit grid(std::vector<grid_axis> axes, soft_threshold soft = {}) : axes_(std::move(axes)) {
+    check(soft);
     std::uint64_t cells = 1;  // with one more bin an axis for unknown values
     for (const grid_axis& a : axes_) {
       const auto fail = [&a](const char* why) { throw error(error_code::input, why, {{}, 0, 0, a.measure}); };
@@ -67,7 +69,7 @@ class grid {
       if (a.bins >= (std::uint64_t{1} << 62U) / cells) fail("the grid has too many cells");
       cells *= a.bins + 1;
     }
-    elites_ = detail::cell_elites(cells);
+    elites_ = detail::cell_elites(cells, soft);
   }
 
   archive_result add(const archive_entry& entry) {
@@ -78,6 +80,12 @@ class grid {
     return elites_.update(entry.id, entry.score, cell_of(entry.measures));
   }
   bool remove(candidate_id id) { return elites_.remove(id); }
+  archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
+    return elites_.forecast(entry.score, cell_of(entry.measures), without);
+  }
+  /// Elites at most two bins away on every axis (OpenEvolve's neighbourhood), nearest first by Euclidean
+  /// distance in bins, of equally near ones the older. O(min(5^axes, elites)).
+  std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const;
 
   std::optional<elite> sample(rng& random) const { return elites_.sample(random); }
   std::size_t size() const { return elites_.size(); }
@@ -135,6 +143,18 @@ class grid {
   }
 
  private:
+  /// Squared; nothing if they are further than `reach` apart on an axis, or known on one side alone.
+  std::optional<std::size_t> distance(std::span<const std::size_t> a, std::span<const std::size_t> b,
+                                      std::size_t reach) const {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const std::size_t apart = a[i] < b[i] ? b[i] - a[i] : a[i] - b[i];
+      if (apart > reach) return std::nullopt;
+      if (apart > 0 && (a[i] == axes_[i].bins || b[i] == axes_[i].bins)) return std::nullopt;
+      sum += apart * apart;
+    }
+    return sum;
+  }
   static std::string short_number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", value);
@@ -144,5 +164,45 @@ class grid {
   std::vector<grid_axis> axes_;
   detail::cell_elites elites_;
 };
+
+inline std::vector<candidate_id> grid::neighbours(candidate_id id, std::size_t count) const {
+  constexpr std::size_t reach = 2;
+  const auto here = elites_.find(id);
+  if (!here || count == 0) return {};
+  const auto home = bins_of(here->cell);
+  std::vector<std::pair<std::size_t, candidate_id>> near;
+  const auto look = [&](const elite& one) {
+    if (one.id == id) return;
+    if (const auto away = distance(home, bins_of(one.cell), reach)) near.emplace_back(*away, one.id);
+  };
+  double cube = 1;
+  for (std::size_t i = 0; i < axes_.size(); ++i) cube *= 2 * reach + 1;
+  if (cube > static_cast<double>(size())) {
+    for (std::size_t i = 0; i < size(); ++i) look(at(i));
+  } else {
+    std::vector<std::size_t> step(axes_.size(), 0);  // counts through the cube
+    for (bool more = true; more;) {
+      std::uint64_t cell = 0;
+      bool inside = true;
+      for (std::size_t i = 0; i < axes_.size(); ++i) {
+        const std::size_t bin = home[i] + step[i];  // shifted up by `reach`
+        inside = inside && bin >= reach && bin - reach <= axes_[i].bins;
+        cell = cell * (axes_[i].bins + 1) + (bin - reach);
+      }
+      if (inside) {
+        if (const auto one = at_cell(cell)) look(*one);
+      }
+      more = false;
+      for (std::size_t i = 0; i < step.size() && !more; ++i) {
+        more = ++step[i] <= 2 * reach;
+        if (!more) step[i] = 0;
+      }
+    }
+  }
+  std::sort(near.begin(), near.end());
+  std::vector<candidate_id> result;
+  for (std::size_t i = 0; i < std::min(count, near.size()); ++i) result.push_back(near[i].second);
+  return result;
+}
 
 }  // namespace kevo

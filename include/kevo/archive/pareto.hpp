@@ -61,6 +61,20 @@ class pareto {
     return gain > 0 ? archive_result{archive_status::improved, gain} : archive_result{};
   }
   bool remove(candidate_id id) { return front_.remove(id); }
+  /// Kept only if it crowds nobody out: at capacity it depends on all who that is.
+  archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
+    archive_forecast result{true, std::isfinite(entry.score), {}};
+    const auto point = point_of(entry);
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < front_.size() && result.kept; ++i) {
+      const candidate_id id = front_.at(i).id;
+      if (id == without || id == entry.id) continue;
+      if (covers(front_.point(i), point)) return {true, false, {}};
+      covers(point, front_.point(i)) ? result.displaced.push_back(id) : static_cast<void>(++others);
+    }
+    result.kept = result.kept && others < capacity_;
+    return result;
+  }
 
   std::optional<elite> sample(rng& random) const { return front_.sample(random); }
   std::size_t size() const { return front_.size(); }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -55,6 +56,15 @@ class top_k {
     order_.erase(id, it->second);
     scores_.erase(it);
     return true;
+  }
+
+  archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
+    if (!std::isfinite(entry.score) || k_ == 0) return {true, false, {}};
+    if (size() - (contains(without) ? 1 : 0) < k_) return {true, true, {}};
+    const std::size_t last = size() - 1;
+    const elite worst = at(last).id == without ? at(last - 1) : at(last);
+    if (!(entry.score > worst.score)) return {true, false, {}};
+    return {true, true, {worst.id}};
   }
 
   std::optional<elite> sample(rng& random) const {

@@ -10,38 +10,46 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/archive.hpp>
+#include <kevo/archive/soft_threshold.hpp>
 #include <kevo/detail/elite_order.hpp>
 
 namespace kevo::detail {
 
-/// The best candidate of every cell, of equal ones the older. The index from cells to elites is an array up
-/// to 2^22 cells and a hash map above; the elites are a dense list, so that `sample` and `at` are O(1).
-/// Nothing depends on the number of cells. Rank queries cost O(log elites), after a first one of O(elites log
-/// elites).
+/// The best candidate of every cell, of equal ones the older; with a soft threshold, the latest that beat its
+/// cell's threshold. The index from cells to elites is an array up to 2^22 cells and a hash map above, that
+/// from candidates to elites an array, for ids are dense; the elites are a dense list, so that `sample` and
+/// `at` are O(1). Nothing depends on the number of cells. Rank queries cost O(log elites), after a first one
+/// of O(elites log elites).
 class cell_elites {
  public:
-  explicit cell_elites(std::uint64_t cells = 1) : cells_(cells) {
+  explicit cell_elites(std::uint64_t cells = 1, soft_threshold soft = {}) : cells_(cells), soft_(soft) {
     if (cells <= dense_limit) dense_.assign(cells, nobody);
   }
 
   archive_result add(candidate_id id, double score, std::uint64_t cell) {
     if (!std::isfinite(score)) return {};
-    if (slot_of_.contains(id)) return update(id, score, cell);
+    if (contains(id)) return update(id, score, cell);
     const std::uint32_t slot = slot_at(cell);
+    double bar = slot == nobody ? 0 : elites_[slot].score;
+    if (soft_.on()) {
+      double& threshold = thresholds_.try_emplace(cell, soft_.least).first->second;
+      bar = threshold;
+      if (score > bar) threshold += soft_.rate * (score - threshold);
+    }
     if (slot == nobody) {
+      if (soft_.on() && !(score > bar)) return {};
       set_slot(cell, static_cast<std::uint32_t>(elites_.size()));
-      slot_of_[id] = static_cast<std::uint32_t>(elites_.size());
+      remember(id, static_cast<std::uint32_t>(elites_.size()));
       elites_.push_back({id, score, cell});
       order_.insert(id, score);
-      return {archive_status::new_cell, score};
+      return {archive_status::new_cell, soft_.on() ? score - bar : score};
     }
-    elite& holder = elites_[slot];
-    const double gain = score - holder.score;
+    const double gain = score - bar;
     if (!(gain > 0)) return {};
+    elite& holder = elites_[slot];
     order_.erase(holder.id, holder.score);
     order_.insert(id, score);
-    slot_of_.erase(holder.id);
-    slot_of_[id] = slot;
+    remember(id, slot);
     holder.id = id;
     holder.score = score;
     return {archive_status::improved, gain};
@@ -50,9 +58,9 @@ class cell_elites {
   /// A kept candidate keeps its cell whatever its new score (those it once displaced are not known any more):
   /// improved if it rose, rejected if not. If its cell changed, it leaves and is offered to the other one.
   archive_result update(candidate_id id, double score, std::uint64_t cell) {
-    const auto it = slot_of_.find(id);
-    if (it == slot_of_.end()) return add(id, score, cell);
-    elite& kept = elites_[it->second];
+    const std::uint32_t slot = slot_of(id);
+    if (slot == nobody) return add(id, score, cell);
+    elite& kept = elites_[slot];
     if (!std::isfinite(score) || cell != kept.cell) {
       remove(id);
       return add(id, score, cell);
@@ -65,16 +73,14 @@ class cell_elites {
   }
 
   bool remove(candidate_id id) {
-    const auto it = slot_of_.find(id);
-    if (it == slot_of_.end()) return false;
-    const std::uint32_t slot = it->second;
+    const std::uint32_t slot = slot_of(id);
+    if (slot == nobody) return false;
     order_.erase(id, elites_[slot].score);
     set_slot(elites_[slot].cell, nobody);
-    slot_of_.erase(it);
     if (slot + 1 < elites_.size()) {  // the last elite moves into the gap
       elites_[slot] = elites_.back();
       set_slot(elites_[slot].cell, slot);
-      slot_of_[elites_[slot].id] = slot;
+      remember(elites_[slot].id, slot);
     }
     elites_.pop_back();
     return true;
@@ -86,11 +92,28 @@ class cell_elites {
   }
   std::size_t size() const { return elites_.size(); }
   elite at(std::size_t i) const { return elites_[i]; }
-  bool contains(candidate_id id) const { return slot_of_.contains(id); }
+  bool contains(candidate_id id) const { return slot_of(id) != nobody; }
+  std::optional<elite> find(candidate_id id) const {
+    const std::uint32_t slot = slot_of(id);
+    if (slot == nobody) return std::nullopt;
+    return elites_[slot];
+  }
   std::optional<elite> at_cell(std::uint64_t cell) const {
     const std::uint32_t slot = cell < cells_ ? slot_at(cell) : nobody;
     if (slot == nobody) return std::nullopt;
     return elites_[slot];
+  }
+  archive_forecast forecast(double score, std::uint64_t cell, candidate_id without) const {
+    auto holder = at_cell(cell);
+    if (holder && holder->id == without) holder.reset();
+    double bar = holder ? holder->score : -INFINITY;
+    if (soft_.on()) {
+      const auto it = thresholds_.find(cell);
+      bar = it == thresholds_.end() ? soft_.least : it->second;
+    }
+    archive_forecast result{true, std::isfinite(score) && score > bar, {}};
+    if (result.kept && holder) result.displaced = {holder->id};
+    return result;
   }
   const ranking& order() const { return order_.of(*this); }
 
@@ -98,6 +121,16 @@ class cell_elites {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
   static constexpr std::uint64_t dense_limit = std::uint64_t{1} << 22U;
 
+  /// Entries of `slots_` are never taken back: one is right if the elite there is the one that is asked for.
+  std::uint32_t slot_of(candidate_id id) const {
+    if (id >= slots_.size()) return nobody;
+    const std::uint32_t slot = slots_[id];
+    return slot < elites_.size() && elites_[slot].id == id ? slot : nobody;
+  }
+  void remember(candidate_id id, std::uint32_t slot) {
+    if (id >= slots_.size()) slots_.resize(id + std::size_t{1});
+    slots_[id] = slot;
+  }
   std::uint32_t slot_at(std::uint64_t cell) const {
     if (!dense_.empty()) return dense_[cell];
     const auto it = sparse_.find(cell);
@@ -114,10 +147,12 @@ class cell_elites {
   }
 
   std::uint64_t cells_;
+  soft_threshold soft_;
   std::vector<elite> elites_;
   std::vector<std::uint32_t> dense_;  // from cell to slot in elites_, or
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> sparse_;
-  boost::unordered_flat_map<candidate_id, std::uint32_t> slot_of_;
+  std::vector<std::uint32_t> slots_;                             // from candidate to slot, with stale entries
+  boost::unordered_flat_map<std::uint64_t, double> thresholds_;  // of cells that were offered something
   elite_order order_;
 };
 

@@ -11,6 +11,7 @@
 
 #include <kevo/archive.hpp>
 #include <kevo/detail/elite_order.hpp>
+#include <kevo/detail/nearest_elites.hpp>
 
 namespace kevo::detail {
 
@@ -47,6 +48,18 @@ class point_elites {
     const auto it = slot_of_.find(id);
     if (it == slot_of_.end()) return std::nullopt;
     return elites_[it->second];
+  }
+  /// At most `count` others, nearest first. O(elites).
+  std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
+    const auto it = slot_of_.find(id);
+    if (it == slot_of_.end()) return {};
+    return nearest_elites(*this, id, count,
+                          [&](std::size_t i) { return squared_distance(point(it->second), point(i)); });
+  }
+  /// The point of a kept one.
+  std::vector<double> point_of(candidate_id id) const {
+    const auto here = point(slot_of_.at(id));
+    return {here.begin(), here.end()};
   }
   std::optional<elite> sample(rng& random) const {
     if (elites_.empty()) return std::nullopt;

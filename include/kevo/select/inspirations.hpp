@@ -44,28 +44,47 @@ class parent_pool {
   bool elites_;
 };
 
-/// How many other candidates an operator is shown beside the parents: `top`, the best elites, and `diverse`,
+/// How many other candidates an operator is shown beside the parents: `top`, the best elites; `diverse`,
 /// elites drawn uniformly, which in a grid means from any other cell (OpenEvolve's and ShinkaEvolve's two
-/// kinds). Never a parent, never one twice; fewer if there are not so many.
+/// kinds); `neighbours`, elites of the niches nearest to the first parent's (OpenEvolve: at most two bins
+/// away; nobody, if the parent is no elite or the archive knows no neighbourhood); `contrastive`, valid
+/// candidates drawn uniformly from the worse half of the population, so that an operator sees what slow looks
+/// like too (after CUDA-L1's exemplars of different speed; `bucket_softmax` has its exact rule). Never a
+/// parent, never one twice; fewer if there are not so many.
 struct inspirations {
   std::size_t top = 1;
   std::size_t diverse = 1;
+  std::size_t neighbours = 0;
+  std::size_t contrastive = 0;
 
-  /// Appends to `chosen.inspirations`. O(top + diverse) draws.
+  /// Appends to `chosen.inspirations`, in the order top, diverse, neighbours, contrastive. O(top + diverse +
+  /// contrastive) draws and one question about neighbours.
   void add_to(selection& chosen, const population_view& view, rng& random) const {
     const parent_pool pool(view, parent_source::archive);
-    const auto taken = [&chosen](candidate_id id) {
+    const auto show = [&chosen](candidate_id id) {
       const auto in = [id](const auto& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
-      return in(chosen.parents) || in(chosen.inspirations);
+      const bool fresh = !in(chosen.parents) && !in(chosen.inspirations);
+      if (fresh) chosen.inspirations.push_back(id);
+      return fresh;
     };
     for (std::size_t rank = 0, found = 0; found < top && rank < pool.size(); ++rank) {
-      const candidate_id id = pool.nth_best(rank);
-      if (!taken(id)) chosen.inspirations.push_back(id), ++found;
+      found += show(pool.nth_best(rank)) ? 1 : 0;
     }
     for (std::size_t tries = 8 * diverse, found = 0; found < diverse && tries > 0 && pool.size() > 0;
          --tries) {
-      const candidate_id id = pool.uniform(random);
-      if (!taken(id)) chosen.inspirations.push_back(id), ++found;
+      found += show(pool.uniform(random)) ? 1 : 0;
+    }
+    if (neighbours > 0 && view.archive() && !chosen.parents.empty()) {
+      std::size_t found = 0;  // some of the nearest may be shown already
+      const std::size_t asked = neighbours + chosen.inspirations.size() + chosen.parents.size();
+      for (const candidate_id id : view.archive().neighbours(chosen.parents.front(), asked)) {
+        if (found < neighbours && show(id)) ++found;
+      }
+    }
+    const std::size_t worse = view.ranked() / 2;
+    for (std::size_t tries = 8 * contrastive, found = 0; found < contrastive && tries > 0 && worse > 0;
+         --tries) {
+      found += show(view.nth_best(view.ranked() - 1 - random.below(worse))) ? 1 : 0;
     }
   }
 };

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <kevo/detail/kinetic_maximum.hpp>
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
@@ -21,7 +24,9 @@ namespace kevo {
 /// counts the visits, those still out included. A node that may widen is the parent instead: one with fewer
 /// than `width` children, or than width * N^widening (progressive widening; 0 as AIRA has it). An invalid
 /// child starts a repair chain: it is varied itself, at most `repairs` deep, and only what is valid at last
-/// is backed up. O(depth * width) a pick.
+/// is backed up. O(depth * log children) a pick, whatever the width: where children are many, a kinetic
+/// tournament finds the greatest bound, for all of them rise with the parent's visits along lines in
+/// sqrt(ln N) * (max - min).
 class uct {
  public:
   double exploration = 0.25;
@@ -41,13 +46,7 @@ class uct {
     const std::vector<candidate_id>* choices = &seeds_;
     candidate_id at = no_candidate;
     while (!choices->empty() && (at == no_candidate || !may_widen(at))) {
-      candidate_id best = no_candidate;
-      double best_value = -INFINITY;
-      for (const candidate_id child : *choices) {
-        const double value = upper_bound(nodes_[child], visits);
-        if (value > best_value) best = child, best_value = value;
-      }
-      at = best;
+      at = best_of(at, *choices, visits);
       visits = nodes_[at].visits;
       choices = &nodes_[at].children;
     }
@@ -76,12 +75,15 @@ class uct {
     while (mine.parent != no_candidate && nodes_[mine.parent].chain > 0) {
       mine.parent = nodes_[mine.parent].parent;
     }
-    (mine.parent == no_candidate ? seeds_ : nodes_[mine.parent].children).push_back(id);
+    auto& siblings = mine.parent == no_candidate ? seeds_ : nodes_[mine.parent].children;
+    mine.place = static_cast<std::uint32_t>(siblings.size());
+    siblings.push_back(id);
     if (mine.parent == no_candidate) visit(id);
     mine.visits = std::max(mine.visits, 1.0);
     for (candidate_id up = id; up != no_candidate; up = nodes_[up].parent) {
       nodes_[up].sum += seen.score;
       ++nodes_[up].scores;
+      changed(up);
     }
   }
 
@@ -92,6 +94,7 @@ class uct {
     double sum = 0;
     double scores = 0;
     candidate_id parent = no_candidate;
+    std::uint32_t place = 0;  // among its parent's children
     std::uint32_t chain = 0;  // how many repairs deep; 0 for valid ones
     bool observed = false;
   };
@@ -102,18 +105,46 @@ class uct {
     return static_cast<double>(n.children.size()) <
            static_cast<double>(width) * std::pow(std::max(n.visits, 1.0), widening);
   }
-  double upper_bound(const node& n, double parent_visits) const {
-    const double mean = n.scores > 0 ? n.sum / n.scores : least_;
-    const double q = greatest_ > least_ ? (mean - least_) / (greatest_ - least_) : 0.5;
-    return q + exploration * std::sqrt(std::log(std::max(parent_visits, 1.0)) / std::max(n.visits, 1.0));
+  /// Scaling is left out: bounds are compared in units of the score, as height + slope * `reach`.
+  double height(const node& n) const { return n.scores > 0 ? n.sum / n.scores : least_; }
+  static double slope(const node& n) { return 1 / std::sqrt(std::max(n.visits, 1.0)); }
+  double reach(double parent_visits) const {
+    const double range = greatest_ > least_ ? greatest_ - least_ : 1;
+    return exploration * range * std::sqrt(std::log(std::max(parent_visits, 1.0)));
+  }
+  candidate_id best_of(candidate_id parent, const std::vector<candidate_id>& children, double visits) {
+    const double x = reach(visits);
+    if (children.size() <= narrow) {
+      const auto value = [&](candidate_id id) { return height(nodes_[id]) + slope(nodes_[id]) * x; };
+      return *std::max_element(children.begin(), children.end(),
+                               [&](candidate_id a, candidate_id b) { return value(a) < value(b); });
+    }
+    detail::kinetic_maximum& bounds = wide_[parent];
+    while (bounds.size() < children.size()) {
+      const node& n = nodes_[children[bounds.size()]];
+      bounds.push_back(height(n), slope(n));
+    }
+    return children[bounds.best(x)];
+  }
+  void changed(candidate_id id) {
+    if (wide_.empty()) return;
+    const node& n = nodes_[id];
+    const auto it = wide_.find(n.parent);
+    if (it != wide_.end() && n.place < it->second.size()) it->second.set(n.place, height(n), slope(n));
   }
   void visit(candidate_id id) {
     ++visits_;
     if (id >= nodes_.size()) nodes_.resize(id + std::size_t{1});
-    for (; id != no_candidate; id = nodes_[id].parent) ++nodes_[id].visits;
+    for (; id != no_candidate; id = nodes_[id].parent) {
+      ++nodes_[id].visits;
+      changed(id);
+    }
   }
 
-  std::vector<node> nodes_;  // by candidate
+  static constexpr std::size_t narrow = 32;
+
+  std::vector<node> nodes_;                                                // by candidate
+  boost::unordered_flat_map<candidate_id, detail::kinetic_maximum> wide_;  // of parents of many children
   std::vector<candidate_id> seeds_;
   std::vector<candidate_id> broken_;
   double visits_ = 0;

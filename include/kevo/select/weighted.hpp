@@ -20,6 +20,7 @@ namespace kevo {
 /// costs O(n).
 struct weighted {
   double lambda = 10;
+  bool discount = true;  ///< without it children do not count: the weight is the sigmoid alone
   parent_source from = parent_source::archive;
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
@@ -33,7 +34,7 @@ struct weighted {
     const auto weight = [&](std::size_t rank) {
       const population_row& row = view.row(pool.nth_best(rank));
       const double fit = spread > 0 ? lambda * (row.score - median) / spread : 0;
-      return 1 / (1 + std::exp(-fit)) / (1.0 + row.children);
+      return 1 / (1 + std::exp(-fit)) / (discount ? 1.0 + row.children : 1.0);
     };
     return vary_one(pool.nth_best(detail::draw_weighted(n, 1.0, random, weight)), inspirations, scope, view,
                     random);

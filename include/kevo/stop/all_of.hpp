@@ -15,6 +15,10 @@ namespace kevo::stop {
 struct all_of {
   std::vector<any_stop_rule> rules;
 
+  void observe(const progress& now) {
+    for (any_stop_rule& rule : rules) rule.observe(now);
+  }
+
   std::optional<std::string> stop(const progress& now) {
     std::string reasons;
     bool all = !rules.empty();

@@ -15,6 +15,10 @@ namespace kevo::stop {
 struct any_of {
   std::vector<any_stop_rule> rules;
 
+  void observe(const progress& now) {
+    for (any_stop_rule& rule : rules) rule.observe(now);
+  }
+
   /// Every rule sees every progress, so that one which counts does not depend on its place.
   std::optional<std::string> stop(const progress& now) {
     std::optional<std::string> reason;

@@ -186,6 +186,22 @@ TEST_CASE("a cached result says so, and a confirmation never comes from the cach
   const auto confirmed = f.run(right, kevo::evaluation_stage::confirmed);
   CHECK_FALSE(confirmed.cached);
   CHECK(confirmed.stage == kevo::evaluation_stage::confirmed);
+  CHECK(confirmed.workloads[0].sustained_ns > 0.2 * confirmed.workloads[0].time_ns);
+  CHECK(confirmed.workloads[0].sustained_ns < 5 * confirmed.workloads[0].time_ns);
+  CHECK(confirmed.workloads[1].sustained_ns == 0);
+}
+
+TEST_CASE("rule 9: what a call costs without its work is subtracted, so half the work is half the time") {
+  // Some ten microseconds of work: as much again is traffic, and without the subtraction the ratio would
+  // be 1.5.
+  fixture f(1000);
+  const auto e = f.run(half_as_slow, kevo::evaluation_stage::confirmed);
+  REQUIRE_MESSAGE(e.valid(), e.feedback);
+  CHECK(e.context.at("clock") == "intervals");
+  // On a busy machine the interval is wide and the value means little.
+  CHECK(e.speedup_interval.high > 1.8);
+  if (e.speedup_interval.high < 1.2 * e.speedup_interval.low) CHECK(e.speedup > 1.75);
+  if (e.speedup_interval.high < 1.2 * e.speedup_interval.low) CHECK(e.speedup < 2.3);
 }
 
 TEST_CASE("a wrong reference or baseline is the user's error, not the candidate's") {

@@ -1,0 +1,42 @@
+#pragma once
+// What a cubin (an ELF image of device code) and the assembler's log say of kernels and variables.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fitness/cuda/compile/module.hpp"
+
+namespace kevo::cuda {
+
+/// What an image holds.
+struct cubin_contents {
+  std::vector<compiled_kernel> kernels;  ///< by symbol, `name` empty; figures of the log left out
+  std::vector<writable_global> globals;  ///< all variables in writable memory, by symbol
+  std::vector<std::string> external;     ///< functions that the driver provides: "malloc", "vprintf", ...
+};
+
+/// Reads the sections .symtab, .text.*, .nv.info*, .nv.global*. Linear in the image's size.
+/// @throws kevo::error (input) if it is no cubin or damaged: every offset is checked
+cubin_contents read_cubin(std::string_view image);
+
+/// Adds what `ptxas -v` says of each kernel: stack, spills, shared and constant memory, barriers.
+void add_assembler_figures(std::string_view log, std::vector<compiled_kernel>& kernels);
+
+/// Types of the parameters of a mangled C++ name; empty if it is none ("extern C") or cannot be read.
+std::vector<std::string> parameter_types(const std::string& mangled);
+
+/// What PTX code says of its variables.
+struct ptx_variables {
+  /// Words that occur once in the whole text, outside of functions, sorted: a variable of that name is
+  /// declared and never used. Headers bring hundreds of such constants.
+  std::vector<std::string> unused;
+  bool in_functions = false;  ///< whether a function declares a variable of its own, as inline assembly can
+};
+/// O(size of the text, times the logarithm of the number of its words).
+ptx_variables read_ptx(std::string_view ptx);
+
+/// A readable form of a mangled name.
+std::string readable(const std::string& symbol);
+
+}  // namespace kevo::cuda

@@ -1,0 +1,349 @@
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kevo/content_id.hpp>
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/compile/cubin.hpp"
+#include "fitness/cuda/compile/message.hpp"
+#include "fitness/cuda/compile/nvcc.hpp"
+#include "fitness/cuda/compile/standard_headers.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+
+namespace kevo::cuda {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* protocol = "kevo nvrtc 1";
+
+/// Libraries of finished kernels that may lie among CUDA's headers: including one would be somebody else's
+/// work.
+const std::vector<std::string>& kernel_libraries() {
+  static const std::vector<std::string> names = {"cutlass",  "cute",     "cublasdx",
+                                                 "cufftdx",  "curanddx", "cusolverdx",
+                                                 "nvcompdx", "thrust",   "cudnn_frontend"};
+  return names;
+}
+
+std::string cap(std::string text, std::uint64_t bytes) {
+  if (text.size() <= bytes) return text;
+  text.resize(static_cast<std::size_t>(bytes));
+  return text + "\n... (cut)\n";
+}
+
+/// The log without what differs from one run to the next.
+std::string steady(const std::string& log) {
+  std::string result;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("Compile time = ") == std::string::npos) result += line + '\n';
+  }
+  return result;
+}
+
+std::string first_error(const std::string& log, const std::string& otherwise) {
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") == std::string::npos) continue;
+    if (line.size() > 300) line.resize(300);
+    return line;
+  }
+  return otherwise;
+}
+
+bool acceptable(const std::string& path) {
+  return !path.empty() && path.size() <= 200 && path.front() != '/' && path.find("..") == std::string::npos &&
+         path.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+process_limits cuda_compiler_settings::default_limits() {
+  process_limits limits;
+  limits.wall_s = 60;
+  limits.cpu_s = 120;
+  limits.memory_bytes = std::uint64_t{8} << 30U;
+  limits.processes = 64;
+  limits.file_bytes = 64U << 20U;
+  limits.output_bytes = 128U << 20U;
+  limits.scratch_bytes = 64U << 20U;
+  return limits;
+}
+
+struct cuda_compiler::state {
+  state(cuda_compiler_settings given, build_gate* shared_gate)
+      : settings(std::move(given)),
+        tools(settings.compiler == "nvrtc" ? find_toolchain(settings.cuda) : toolchain()),
+        program(settings.compiler == "nvrtc" ? find_compile_program() : find_nvcc(settings.compiler)),
+        gate(shared_gate) {
+    static_cast<void>(contains(settings.sandbox));  // refuses here rather than at the first build
+  }
+
+  cuda_compiler_settings settings;
+  toolchain tools;
+  std::string program;
+  build_gate* gate;
+  std::mutex mutex;
+  std::map<content_id, cuda_build_result> known;
+  std::deque<content_id> order;  // of `known`, oldest first
+
+  std::string identity() const {
+    std::error_code code;
+    const auto time = fs::last_write_time(program, code).time_since_epoch().count();
+    std::string text =
+        fmt::format("{}\n{}\n{}\n{} {}\n", protocol, tools.identity(), settings.standard, program, time);
+    for (const auto& folder : tools.include_folders) text += folder + '\n';
+    return text;
+  }
+
+  content_id key_of(const cuda_build_request& request) const {
+    content_hasher hash;
+    const auto id = id_of(request.source);
+    hash.text(identity()).number(id.high).number(id.low).text(request.architecture);
+    for (const auto* list : {&request.kernels, &request.flags}) {
+      hash.number(list->size());
+      for (const auto& item : *list) hash.text(item);
+    }
+    return hash.finish();
+  }
+
+  launch_spec spec_of() const {
+    launch_spec spec;
+    spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2",
+                                  "libpthread.so.0", "librt.so.1"});
+    const auto add = [&spec](const std::string& host, const std::string& inside) {
+      spec.mounts.push_back({host, inside});
+      spec.argv.push_back(inside);
+    };
+    add(program, "/kevo/kevo-compile-cuda");
+    add(tools.library, "/cuda/lib/" + fs::path(tools.library).filename().string());
+    if (tools.builtins.empty()) {
+      spec.argv.emplace_back("/nonexistent");
+    } else {
+      add(tools.builtins, "/cuda/lib/" + fs::path(tools.builtins).filename().string());
+    }
+    std::size_t number = 0;
+    for (const auto& folder : tools.include_folders) {
+      // A folder within one that is mounted already is seen there.
+      std::string inside;
+      for (const auto& m : spec.mounts) {
+        if (folder.starts_with(m.host + '/')) inside = m.inside + folder.substr(m.host.size());
+      }
+      if (inside.empty()) {
+        inside = "/cuda/include" + std::to_string(number++);
+        spec.mounts.push_back({folder, inside});
+      }
+      spec.argv.push_back(inside);
+      for (const auto& name : kernel_libraries()) spec.hidden.push_back(folder + '/' + name);
+    }
+    spec.environment = {"PATH=/nonexistent", "LC_ALL=C"};
+    spec.limits = settings.limits;
+    spec.sandbox = settings.sandbox;
+    spec.policy = syscall_policy::builder;
+    spec.cpus = settings.cpus;
+    return spec;
+  }
+
+  compile_job job_of(const cuda_build_request& request) const {
+    compile_job job;
+    job.options = {"--gpu-architecture=" + request.architecture, "--std=" + settings.standard,
+                   "--ptxas-options=-v", "--device-int128"};
+    job.options.insert(job.options.end(), request.flags.begin(), request.flags.end());
+    job.kernels = request.kernels;
+    for (const auto& file : request.source.files) job.sources.push_back({file.path, file.text});
+    for (auto& header : standard_headers()) job.sources.push_back(std::move(header));
+    return job;
+  }
+
+  std::vector<std::string> nvcc_options(const cuda_build_request& request) const {
+    std::vector<std::string> options = {"-arch=" + request.architecture, "-std=" + settings.standard,
+                                        "-Xptxas", "-v"};
+    options.insert(options.end(), request.flags.begin(), request.flags.end());
+    return options;
+  }
+
+  cuda_build_result attempt(const cuda_build_request& request, const std::stop_token& stop, bool& again);
+};
+
+cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& request,
+                                                const std::stop_token& stop, bool& again) {
+  again = false;
+  cuda_build_result result;
+  const bool by_nvcc = settings.compiler != "nvrtc";
+  const auto launch = [&](const launch_spec& spec) {
+    return gate != nullptr ? gate->run(spec, stop) : kevo::run(spec, stop);
+  };
+  exit_report report;
+  compile_answer answer;
+  if (by_nvcc) {
+    const nvcc_job job{program,         &request.source,  request.kernels, nvcc_options(request),
+                       settings.limits, settings.sandbox, settings.cpus};
+    answer = compile_with_nvcc(job, launch, report);
+  } else {
+    auto spec = spec_of();
+    spec.standard_input = encode(job_of(request));
+    report = launch(spec);
+  }
+  if (report.kind == exit_kind::cancelled) {
+    if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during a compilation");
+    throw error(error_code::environment, "a compilation was killed from outside");
+  }
+  if (report.kind == exit_kind::not_started)
+    throw error(error_code::environment, "cannot run " + program + ": " + report.err);
+  if (by_nvcc && report.kind == exit_kind::exited && report.code != 0) {
+    result.compiler = "nvcc";
+    result.diagnostics = cap(steady(answer.log), settings.diagnostics_bytes);
+    result.reasons.push_back(first_error(result.diagnostics, "nvcc " + describe(report)));
+    return result;
+  }
+  if (!report.ok()) {
+    again = report.kind == exit_kind::timed_out;
+    result.reasons.push_back(again ? fmt::format("the compiler timed out after {} s", settings.limits.wall_s)
+                                   : "the compiler " + describe(report));
+    result.diagnostics = cap(report.err, settings.diagnostics_bytes);
+    return result;
+  }
+  if (!by_nvcc) answer = decode_compile_answer(report.out);
+  result.compiler = by_nvcc ? "nvcc" : fmt::format("NVRTC {}.{}", answer.major, answer.minor);
+  result.diagnostics = cap(steady(answer.log), settings.diagnostics_bytes);
+  if (answer.status == compile_status::unavailable) {
+    throw error(error_code::environment, "NVRTC cannot compile: " + cap(answer.message, 2000),
+                {tools.library, 0, 0, {}},
+                "architecture " + request.architecture + ", found by " + tools.found_by);
+  }
+  if (answer.status == compile_status::failed) {
+    result.reasons.push_back(first_error(result.diagnostics, answer.message));
+    return result;
+  }
+  auto& module = result.module;
+  module.architecture = request.architecture;
+  module.cubin = answer.cubin;
+  module.log = result.diagnostics;
+  auto contents = read_cubin(answer.cubin);
+  add_assembler_figures(answer.log, contents.kernels);
+  for (std::size_t i = 0; i < request.kernels.size(); ++i) {
+    const auto found =
+        std::find_if(contents.kernels.begin(), contents.kernels.end(),
+                     [&](const auto& kernel) { return kernel.mangled == answer.symbols.at(i); });
+    if (found == contents.kernels.end()) {
+      result.reasons.push_back(request.kernels[i] + " is no kernel: it lacks __global__");
+      return result;
+    }
+    auto kernel = *found;
+    kernel.name = request.kernels[i];
+    module.kernels.push_back(std::move(kernel));
+  }
+  for (auto& kernel : contents.kernels) {
+    const bool named =
+        std::find(answer.symbols.begin(), answer.symbols.end(), kernel.mangled) != answer.symbols.end();
+    if (named) continue;
+    kernel.name = readable(kernel.mangled);
+    module.kernels.push_back(std::move(kernel));
+  }
+  const auto variables = read_ptx(answer.ptx);
+  std::map<std::string, int> times;
+  for (const auto& global : contents.globals) ++times[global.name];
+  for (const auto& global : contents.globals) {
+    const bool unused = times[global.name] == 1 &&
+                        std::binary_search(variables.unused.begin(), variables.unused.end(), global.name);
+    if (!unused) module.writable_globals.push_back({readable(global.name), global.bytes});
+  }
+  if (variables.in_functions && module.writable_globals.empty())
+    module.writable_globals.push_back({"a variable of inline assembly", 0});
+  // The device's heap outlives a launch.
+  for (const auto& function : contents.external) {
+    if (function == "malloc" || function == "free") module.writable_globals.push_back({function + "()", 0});
+  }
+  result.ok = true;
+  return result;
+}
+
+cuda_compiler::cuda_compiler(cuda_compiler_settings settings, build_gate* gate)
+    : state_(std::make_unique<state>(std::move(settings), gate)) {}
+cuda_compiler::cuda_compiler(cuda_compiler&&) noexcept = default;
+cuda_compiler& cuda_compiler::operator=(cuda_compiler&&) noexcept = default;
+cuda_compiler::~cuda_compiler() = default;
+
+const toolchain& cuda_compiler::tools() const {
+  return state_->tools;
+}
+std::string cuda_compiler::identity() const {
+  return state_->identity();
+}
+
+cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto finish = [start](cuda_build_result result) {
+    result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  };
+  if (request.source.files.empty()) throw error(error_code::usage, "a program without files cannot be built");
+  for (const auto& file : request.source.files) {
+    if (acceptable(file.path)) continue;
+    cuda_build_result refused;
+    refused.reasons.push_back("a file may not be called \"" + file.path + '"');
+    return finish(std::move(refused));
+  }
+  const auto key = state_->key_of(request);
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (const auto found = state_->known.find(key); found != state_->known.end()) {
+      auto result = found->second;
+      result.cached = true;
+      return finish(std::move(result));
+    }
+  }
+  bool again = false;
+  auto result = state_->attempt(request, stop, again);
+  if (again) result = state_->attempt(request, stop, again);
+  if (!again) {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->known.emplace(key, result).second) state_->order.push_back(key);
+    while (state_->order.size() > state_->settings.remembered) {
+      state_->known.erase(state_->order.front());
+      state_->order.pop_front();
+    }
+  }
+  return finish(std::move(result));
+}
+
+std::map<std::string, double> measures_of_module(const compiled_module& module) {
+  std::map<std::string, double> measures;
+  const auto largest = [&](const std::string& name, std::uint64_t value) {
+    measures[name] = std::max(measures[name], static_cast<double>(value));
+  };
+  for (const auto& kernel : module.kernels) {
+    largest("registers", kernel.registers);
+    largest("spill_bytes", std::uint64_t{kernel.spill_stores} + kernel.spill_loads);
+    largest("shared_bytes", kernel.static_shared_bytes);
+    largest("stack_bytes", kernel.stack_bytes);
+    measures["code_bytes"] += static_cast<double>(kernel.code_bytes);
+  }
+  return measures;
+}
+
+std::string describe_resources(const compiled_module& module) {
+  std::string text;
+  for (const auto& kernel : module.kernels) {
+    text += fmt::format("{}: {} registers", kernel.name, kernel.registers);
+    if (kernel.spill_stores + kernel.spill_loads > 0)
+      text += fmt::format(", spills {} bytes stored and {} loaded", kernel.spill_stores, kernel.spill_loads);
+    if (kernel.stack_bytes > 0) text += fmt::format(", {} bytes of stack", kernel.stack_bytes);
+    text += fmt::format(", {} bytes of static shared memory, {} bytes of code\n", kernel.static_shared_bytes,
+                        kernel.code_bytes);
+  }
+  return text;
+}
+
+}  // namespace kevo::cuda

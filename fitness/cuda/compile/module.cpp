@@ -1,0 +1,67 @@
+#include "fitness/cuda/compile/module.hpp"
+
+#include "fitness/cuda/launch/wire.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+constexpr std::uint32_t module_format = 1;
+
+void put_kernel(byte_writer& to, const compiled_kernel& kernel) {
+  to.put(kernel.name).put(kernel.mangled);
+  to.put_all(kernel.parameters,
+             [](byte_writer& w, const kernel_parameter& p) { w.put(p.offset).put(p.size).put(p.type); });
+  to.put(kernel.registers).put(kernel.spill_stores).put(kernel.spill_loads).put(kernel.stack_bytes);
+  to.put(kernel.static_shared_bytes).put(kernel.constant_bytes).put(kernel.max_threads).put(kernel.barriers);
+  to.put(kernel.code_bytes);
+}
+
+compiled_kernel get_kernel(byte_reader& from) {
+  compiled_kernel kernel;
+  kernel.name = from.get_text();
+  kernel.mangled = from.get_text();
+  kernel.parameters = from.get_all<kernel_parameter>(16, [](byte_reader& r) {
+    kernel_parameter parameter;
+    parameter.offset = r.get<std::uint32_t>();
+    parameter.size = r.get<std::uint32_t>();
+    parameter.type = r.get_text();
+    return parameter;
+  });
+  for (auto* number :
+       {&kernel.registers, &kernel.spill_stores, &kernel.spill_loads, &kernel.stack_bytes,
+        &kernel.static_shared_bytes, &kernel.constant_bytes, &kernel.max_threads, &kernel.barriers}) {
+    *number = from.get<std::uint32_t>();
+  }
+  kernel.code_bytes = from.get<std::uint64_t>();
+  return kernel;
+}
+
+}  // namespace
+
+std::string encode(const compiled_module& m) {
+  byte_writer to;
+  to.put(module_format).put(m.architecture).put(m.cubin);
+  to.put_all(m.kernels, put_kernel);
+  to.put_all(m.writable_globals,
+             [](byte_writer& w, const writable_global& g) { w.put(g.name).put(g.bytes); });
+  to.put(m.log);
+  return to.take();
+}
+
+compiled_module decode_module(std::string_view bytes) {
+  byte_reader from(bytes);
+  if (from.get<std::uint32_t>() != module_format) byte_reader::fail("a module of another format");
+  compiled_module m;
+  m.architecture = from.get_text();
+  m.cubin = from.get_text();
+  m.kernels = from.get_all<compiled_kernel>(64, get_kernel);
+  m.writable_globals = from.get_all<writable_global>(16, [](byte_reader& r) {
+    auto name = r.get_text();
+    return writable_global{std::move(name), r.get<std::uint64_t>()};
+  });
+  m.log = from.get_text();
+  from.finish();
+  return m;
+}
+
+}  // namespace kevo::cuda

@@ -1,0 +1,62 @@
+#pragma once
+// What the compile stage makes of a candidate's device code: a cubin and what is known of it. Found in the
+// cubin itself (ELF) and in the assembler's log; no GPU is needed.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kevo::cuda {
+
+/// One parameter of a kernel.
+struct kernel_parameter {
+  std::uint32_t offset = 0;  ///< in the parameter buffer [bytes]
+  std::uint32_t size = 0;    ///< [bytes]
+  std::string type;          ///< as the compiler spells it: "float const*"; empty for extern "C" kernels
+  friend bool operator==(const kernel_parameter&, const kernel_parameter&) = default;
+};
+
+/// One kernel (a __global__ function) of a module.
+struct compiled_kernel {
+  std::string name;     ///< as launch lines write it, template arguments included: "matmul<64, float>"
+  std::string mangled;  ///< its symbol in the cubin
+  std::vector<kernel_parameter> parameters;  ///< in the order of declaration
+  std::uint32_t registers = 0;               ///< a thread
+  std::uint32_t spill_stores = 0;            ///< [bytes] a thread
+  std::uint32_t spill_loads = 0;             ///< [bytes] a thread
+  std::uint32_t stack_bytes = 0;             ///< [bytes] a thread, local arrays and spills
+  std::uint32_t static_shared_bytes = 0;     ///< [bytes] a block
+  std::uint32_t constant_bytes = 0;          ///< [bytes] of its own constant bank, parameters included
+  std::uint32_t max_threads = 0;             ///< a block, from __launch_bounds__; 0: not stated
+  std::uint32_t barriers = 0;                ///< named barriers in use
+  std::uint64_t code_bytes = 0;              ///< size of its machine code
+  friend bool operator==(const compiled_kernel&, const compiled_kernel&) = default;
+};
+
+/// A module-scope variable that device code can write: state that would live from one launch to the next.
+struct writable_global {
+  std::string name;  ///< demangled where that works
+  std::uint64_t bytes = 0;
+  friend bool operator==(const writable_global&, const writable_global&) = default;
+};
+
+/// A compiled candidate. A value.
+struct compiled_module {
+  std::string architecture;              ///< "sm_90a"
+  std::string cubin;                     ///< an ELF image, for cuModuleLoadData
+  std::vector<compiled_kernel> kernels;  ///< those that launch lines name first, in order of first mention
+  std::vector<writable_global> writable_globals;  ///< refused unless the task allows them
+  std::string log;                                ///< of compiler and assembler: warnings, resources
+
+  bool has_writable_globals() const { return !writable_globals.empty(); }
+  friend bool operator==(const compiled_module&, const compiled_module&) = default;
+};
+
+/// A module as bytes, for another process of this machine or a cache. O(size).
+std::string encode(const compiled_module& m);
+
+/// The inverse. @throws kevo::error (internal) unless `bytes` are exactly what `encode` makes
+compiled_module decode_module(std::string_view bytes);
+
+}  // namespace kevo::cuda

@@ -1,0 +1,173 @@
+#include "fitness/cuda/compile/nvcc.hpp"
+
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/build/compiler.hpp"
+#include "fitness/cuda/compile/cubin.hpp"
+#include "fitness/process/descriptor.hpp"
+#include "fitness/process/find_program.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+
+namespace kevo::cuda {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* entry = "kevo_entry.cu";
+constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
+
+void write(const fs::path& path, const std::string& text) {
+  std::error_code code;
+  fs::create_directories(path.parent_path(), code);
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file)
+    throw error(error_code::environment, "cannot write a candidate's source", {path.string(), 0, 0, {}});
+}
+
+/// A regular file that a sandboxed process left; empty for anything else.
+std::string read_left(const fs::path& path) {
+  const kevo::detail::descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info = {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  if (static_cast<std::uint64_t>(info.st_size) > most_bytes) return {};
+  std::string text(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto got = ::read(file.get(), text.data() + at, text.size() - at);
+    if (got <= 0) break;
+    at += static_cast<std::size_t>(got);
+  }
+  text.resize(at);
+  return text;
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c != ' ') result += c;
+  }
+  return result;
+}
+
+/// "void ns::f<64, float>(float*)" without result and parameters, and without blanks.
+std::string kernel_part(const std::string& symbol) {
+  std::string text = readable(symbol);
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '<') ++depth;
+    if (text[i] == '>') --depth;
+    if (text[i] == '(' && depth == 0) {
+      text.resize(i);
+      break;
+    }
+  }
+  if (text.starts_with("void ")) text.erase(0, 5);
+  return without_blanks(text);
+}
+
+}  // namespace
+
+std::string find_nvcc(const std::string& name) {
+  std::error_code code;
+  const auto path = fs::canonical(find_program(name), code);
+  if (code) {
+    throw error(error_code::environment, "there is no compiler called " + name, {},
+                "install the CUDA toolkit, or compile by NVRTC (fitness.compiler: nvrtc)");
+  }
+  // It may be a script that starts the real one elsewhere, which a sandbox would not show: ask where.
+  launch_spec spec;
+  spec.argv = {path.string(), "--dryrun", "-cubin", "-x", "cu", "/dev/null"};
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  spec.sandbox = sandbox_mode::off;
+  std::istringstream lines(run(spec).err);
+  constexpr std::string_view top = "#$ TOP=";
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(top)) continue;
+    const auto real = fs::canonical(fs::path(line.substr(top.size())) / "bin" / "nvcc", code);
+    if (!code) return real.string();
+  }
+  return path.string();
+}
+
+std::string symbol_of(std::string_view kernel, const std::vector<std::string>& symbols) {
+  const auto wanted = without_blanks(kernel);
+  const auto base = wanted.substr(0, wanted.find('<'));
+  std::string only;
+  int instances = 0;
+  for (const auto& symbol : symbols) {
+    const auto part = kernel_part(symbol);
+    if (part == wanted) return symbol;
+    if (part.substr(0, part.find('<')) != base) continue;
+    only = symbol;
+    ++instances;
+  }
+  return instances == 1 ? only : std::string();
+}
+
+compile_answer compile_with_nvcc(const nvcc_job& job,
+                                 const std::function<exit_report(const launch_spec&)>& run,
+                                 exit_report& report) {
+  const scratch_folder scratch(contains(job.sandbox) || job.sandbox != sandbox_mode::off);
+  const fs::path sources = scratch.folder("src");
+  const fs::path output = scratch.folder("out");
+  for (const auto& file : job.source->files) write(sources / file.path, file.text);
+  // A host table of their addresses makes nvcc instantiate templates.
+  std::string text = "#include \"" + job.source->files.front().path + "\"\n";
+  for (std::size_t i = 0; i < job.kernels.size(); ++i)
+    text += "void* kevo_kernel_" + std::to_string(i) + "() { return (void*)&" + job.kernels[i] + "; }\n";
+  write(sources / entry, text);
+
+  launch_spec spec;
+  spec.argv = {job.nvcc, "-cubin", "--keep", "--keep-dir", "/out", "-o", "/out/kevo.cubin"};
+  spec.argv.insert(spec.argv.end(), job.options.begin(), job.options.end());
+  spec.argv.emplace_back(entry);
+  const auto prefix = fs::path(job.nvcc).parent_path().parent_path();
+  spec.environment = {"PATH=" + (prefix / "bin").string() + ":/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp"};
+  spec.mounts = toolchain_mounts(job.nvcc);
+  for (const char* part : {"nvvm", "targets", "include", "lib64", "lib"}) {
+    const auto folder = (prefix / part).string();
+    bool seen = false;
+    for (const auto& m : spec.mounts) seen = seen || folder == m.inside || folder.starts_with(m.inside + '/');
+    if (!seen) spec.mounts.push_back({folder, folder, false, true});
+  }
+  spec.mounts.push_back({sources.string(), "/src"});
+  spec.mounts.push_back({output.string(), "/out", true});
+  spec.hidden = numeric_libraries();
+  spec.directory = "/src";
+  spec.limits = job.limits;
+  spec.sandbox = job.sandbox;
+  spec.policy = syscall_policy::builder;
+  spec.cpus = job.cpus;
+  report = run(spec);
+
+  compile_answer answer;
+  answer.status = compile_status::failed;
+  answer.log = report.err;
+  if (!report.ok()) return answer;
+  answer.cubin = read_left(output / "kevo.cubin");
+  answer.ptx = read_left(output / "kevo_entry.ptx");
+  if (answer.cubin.empty()) {
+    answer.message = "nvcc left no cubin";
+    return answer;
+  }
+  std::vector<std::string> symbols;
+  for (const auto& kernel : read_cubin(answer.cubin).kernels) symbols.push_back(kernel.mangled);
+  for (const auto& kernel : job.kernels) {
+    answer.symbols.push_back(symbol_of(kernel, symbols));
+    if (!answer.symbols.back().empty()) continue;
+    answer.message = "nvcc made no kernel " + kernel + ", or kevo cannot tell which it is";
+    return answer;
+  }
+  answer.status = compile_status::compiled;
+  return answer;
+}
+
+}  // namespace kevo::cuda

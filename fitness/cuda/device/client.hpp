@@ -1,0 +1,62 @@
+#pragma once
+// kevo's side of kevo-device: starts it and asks it. Needs no CUDA.
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "fitness/cuda/device/protocol.hpp"
+#include "fitness/cuda/device/socket.hpp"
+#include "fitness/process/process.hpp"
+
+namespace kevo::cuda {
+
+/// The path of one of kevo's own programs: the environment variable, or beside the running program, in its
+/// parent folder, or in ../libexec/kevo.
+/// @throws kevo::error (environment) if it is nowhere
+std::string own_program(const std::string& name, const char* variable);
+
+/// A running kevo-device. Thread-safe: one request at a time. Every member throws kevo::error: environment if
+/// the device, its driver or the process fails, else what kevo-device says.
+class device_client {
+ public:
+  /// @param program path of kevo-device; empty: found
+  explicit device_client(int ordinal, std::string program = {});
+  ~device_client();
+  device_client(const device_client&) = delete;
+  device_client& operator=(const device_client&) = delete;
+
+  /// What is known of the device; asked once.
+  const device_description& facts() const { return facts_; }
+
+  void set_kit(const compiled_module& kit);
+  void set_task(const device_task& task);
+  contents_made make(const contents_wanted& wanted);
+
+  struct opened_arena {
+    std::uint32_t number = 0;
+    std::uint64_t bytes = 0;
+    detail::descriptor memory;
+  };
+  opened_arena open_arena(std::uint64_t bytes);
+  worker_answer attach(std::uint32_t arena, int region, int process);
+  void detach(std::uint32_t arena);
+  worker_answer load(std::uint32_t arena, const compiled_module& candidate);
+  call_result call(const call_wanted& wanted);
+  /// Waits for the device; returns how long. [s]
+  double lock();
+  void unlock();
+  device_ceilings calibrate();
+
+ private:
+  std::string ask(device_request kind, std::uint64_t number, std::string_view payload,
+                  std::vector<detail::descriptor>* sent = nullptr,
+                  std::vector<detail::descriptor>* got = nullptr);
+
+  std::mutex mutex_;
+  child_process process_;
+  message_socket socket_;
+  device_description facts_;
+};
+
+}  // namespace kevo::cuda

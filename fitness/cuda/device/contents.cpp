@@ -1,0 +1,172 @@
+#include "fitness/cuda/device/contents.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include <kevo/error.hpp>
+
+#include "fitness/oracle/element_type.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+constexpr const char* type_names[] = {"float64", "float32", "float16", "bfloat16", "int8",   "int16",
+                                      "int32",   "int64",   "uint8",   "uint16",   "uint32", "bool"};
+
+const element_type& element_of(int type) {
+  const auto* found = type >= 0 && type < 12 ? find_element_type(type_names[type]) : nullptr;
+  if (found == nullptr) throw error(error_code::internal, "a tensor of an unknown type");
+  return *found;
+}
+
+// What host code draws one by one (permutations, offsets) comes from the same generators as on the CPU.
+void draw(gpu& device, const device_input& input, variety kind, bool mild, std::uint64_t key,
+          std::uint64_t lane, address to) {
+  rng random(key ^ (lane * 0x9e3779b97f4a7c15ULL));
+  const bool drawn_here = input.kind == "normal" || input.kind == "uniform" || input.kind == "integers";
+  if (!drawn_here || element_of(input.type).kind == element_kind::boolean) {
+    const auto bytes =
+        generate_elements(element_of(input.type), input.count, {input.kind, input.a, input.b}, kind,
+                          mild ? variety_strength::mild : variety_strength::full, random);
+    device.copy_in(to, bytes.data(), bytes.size());
+    return;
+  }
+  int code = input.kind == "normal" ? 0 : input.kind == "uniform" ? 1 : 2;
+  double a = input.a;
+  double b = input.b;
+  double scale = 1;
+  double shift = 0;
+  double tail = 0;
+  int constant = kind == variety::constant ? 1 : 0;
+  int upper = random.chance(0.5) ? 1 : 0;
+  if (code == 0) {
+    if (kind == variety::scaled) scale = std::exp2(mild ? random.uniform(-3, 0) : random.uniform(-6, 4));
+    if (kind == variety::shifted) shift = (mild ? 0.5 : 4) * (upper != 0 ? 1 : -1);
+    if (kind == variety::heavy_tailed) tail = mild ? 4 : 64;
+  } else {
+    if (kind == variety::scaled) scale = 1.0 / 16;
+    if (kind == variety::shifted) scale = shift = 0.5;
+    if (kind == variety::heavy_tailed) tail = 1;
+    if (code == 2) a = std::ceil(a), b = std::floor(b);
+  }
+  device.over("kevo_generate", input.count, to, input.type, input.count, key, lane, code, a, b, scale, shift,
+              tail, constant, upper);
+}
+
+template <class T>
+std::vector<T> words_of(gpu& device, address from, std::size_t count) {
+  std::vector<T> values(count);
+  device.copy_out(values.data(), from, count * sizeof(T));
+  return values;
+}
+
+double one_value(gpu& device, int type, address tensor, std::uint64_t index) {
+  const auto& t = element_of(type);
+  std::byte bytes[8];
+  device.copy_out(bytes, tensor + index * t.size, t.size);
+  return t.kind == element_kind::real ? load_real(t, bytes) : static_cast<double>(load_integer(t, bytes));
+}
+
+}  // namespace
+
+std::size_t type_bytes(int type) {
+  return element_of(type).size;
+}
+bool type_is_real(int type) {
+  return element_of(type).kind == element_kind::real;
+}
+
+std::uint64_t content_bytes(const device_workload& w) {
+  std::uint64_t bytes = 0;
+  for (const auto& input : w.inputs) bytes += input.count * type_bytes(input.type);
+  for (const auto& output : w.outputs) bytes += 8 * output.count;
+  for (const auto count : w.scales) bytes += 8 * count;
+  return bytes;
+}
+
+std::string make_content(gpu& device, const loaded_module& reference, const device_workload& w, variety kind,
+                         std::uint64_t seed, device_content& made) {
+  const auto& d = device.api();
+  made = {};
+  made.kind = kind;
+  std::vector<address> buffers;
+  const auto hold = [&](std::vector<private_memory>& list, std::size_t bytes) {
+    list.emplace_back(d, std::max<std::size_t>(bytes, 16));
+    buffers.push_back(list.back().at());
+  };
+  for (std::size_t i = 0; i < w.inputs.size(); ++i) {
+    hold(made.inputs, w.inputs[i].count * type_bytes(w.inputs[i].type));
+    draw(device, w.inputs[i], kind, w.mild, seed, i + 1, buffers.back());
+  }
+  for (const auto& output : w.outputs) hold(made.expected, 8 * output.count);
+  for (const auto count : w.scales) hold(made.scales, 8 * count);
+  std::vector<private_memory> work;
+  for (const auto& space : w.reference.workspaces) hold(work, space.bytes);
+  // What the reference does not write must not look right.
+  for (std::size_t i = 0; i < w.outputs.size(); ++i)
+    d.set_bytes(made.expected[i].at(), 0xff, 8 * w.outputs[i].count, device.main());
+  for (std::size_t i = 0; i < w.scales.size(); ++i)
+    d.set_bytes(made.scales[i].at(), 0xff, 8 * w.scales[i], device.main());
+
+  prepared_plan run;
+  if (const auto failure = run.prepare(d, reference, w.reference, buffers))
+    return "cannot be launched: " + failure.what + " " + text_of(d, failure.code);
+  if (const auto failure = run.enqueue(d, device.main()))
+    return "cannot be launched: " + failure.what + " " + text_of(d, failure.code);
+  if (const auto code = d.stream_synchronize(device.main())) {
+    if (speaks_of_machine(code)) check(d, code, "running the reference");
+    return "fails on the device: " + text_of(d, code);
+  }
+  private_memory found(d, 64);
+  const auto finite = [&](address values, std::uint64_t count, bool allow, bool scale) {
+    device.clear(found.at(), 64);
+    device.over("kevo_finite", count, values, count, allow ? 1 : 0, found.at());
+    const auto words = words_of<std::uint64_t>(device, found.at(), 2);
+    return words[0] == 0 && (!scale || words[1] == 0);
+  };
+  for (std::size_t i = 0; i < w.outputs.size(); ++i) {
+    if (!type_is_real(w.outputs[i].type)) continue;
+    if (!finite(made.expected[i].at(), w.outputs[i].count, w.outputs[i].allow_negative_infinity, false))
+      return "gives NaN or infinity, or leaves elements unwritten (contents " + std::string(to_string(kind)) +
+             ")";
+  }
+  for (std::size_t i = 0; i < w.scales.size(); ++i) {
+    if (!finite(made.scales[i].at(), w.scales[i], false, true))
+      return "gives a scale that is negative, NaN or infinite (contents " + std::string(to_string(kind)) +
+             ")";
+  }
+  return {};
+}
+
+bool accepted(gpu& device, const device_output& rule, const device_content& content, std::size_t index,
+              address got, address found, output_finding& finding) {
+  const bool real = type_is_real(rule.type);
+  const address want = content.expected[index].at();
+  const address scale = rule.scale >= 0 ? content.scales[static_cast<std::size_t>(rule.scale)].at() : 0;
+  const auto pass = [&](int number) {
+    if (real) {
+      device.over("kevo_compare", rule.count, got, rule.type, want, scale, rule.count, rule.rule, rule.p,
+                  rule.q, rule.cap, number, found);
+    } else {
+      device.over("kevo_compare_integers", rule.count, got, rule.type, want, rule.count, rule.rule, rule.p,
+                  rule.q, rule.cap, number, found);
+    }
+  };
+  const std::uint64_t empty[8] = {0, ~0ULL, 0, 0, 0, ~0ULL, 0, 0};
+  device.copy_in(found, empty, sizeof empty);
+  pass(0);
+  auto words = words_of<std::uint64_t>(device, found, 8);
+  finding = {static_cast<std::uint32_t>(index), words[0], rule.count, words[1], 0, 0, 0,
+             std::bit_cast<double>(words[4])};
+  if (words[0] <= rule.allowed_misses && words[2] == 0 && words[3] == 0) return true;
+  pass(1);
+  words = words_of<std::uint64_t>(device, found, 8);
+  finding.worst = std::min(words[5], rule.count - 1);
+  finding.got = one_value(device, rule.type, got, finding.worst);
+  finding.expected = one_value(device, real ? 0 : 7, want, finding.worst);
+  return false;
+}
+
+}  // namespace kevo::cuda

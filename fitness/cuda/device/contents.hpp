@@ -1,0 +1,44 @@
+#pragma once
+// The secret half of an evaluation on the device: inputs drawn on the device with what they must give, made
+// by the task's reference in the trusted context, in memory that no worker can map.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <kevo/random.hpp>
+
+#include "fitness/cuda/device/gpu.hpp"
+#include "fitness/oracle/generate.hpp"
+
+namespace kevo::cuda {
+
+/// One (input, expected) pair.
+struct device_content {
+  std::vector<private_memory> inputs;
+  std::vector<private_memory> expected;  ///< 64-bit elements
+  std::vector<private_memory> scales;    ///< float64
+  variety kind = variety::plain;
+};
+
+/// Bytes of one element of a type (see type_code).
+std::size_t type_bytes(int type);
+/// Whether elements are floating-point numbers.
+bool type_is_real(int type);
+
+/// Device memory of one content of a workload.
+std::uint64_t content_bytes(const device_workload& w);
+
+/// Draws the inputs, runs the reference, and checks what it gave.
+/// @return what is wrong with the reference or its generators; empty if nothing is
+/// @throws kevo::error (environment) for faults of the machine
+std::string make_content(gpu& device, const loaded_module& reference, const device_workload& w, variety kind,
+                         std::uint64_t seed, device_content& made);
+
+/// Compares one output with what is expected of it.
+/// @param found device memory of 8 words that may be overwritten
+/// @return true if it is accepted; otherwise `finding` says why
+bool accepted(gpu& device, const device_output& rule, const device_content& content, std::size_t index,
+              address got, address found, output_finding& finding);
+
+}  // namespace kevo::cuda

@@ -1,0 +1,19 @@
+#pragma once
+// The trusted device code: contents, poison, comparison, the state of the cache, ceilings, and the kernel
+// that holds calls back until the clock runs. One source, compiled for the device at hand when it is first
+// needed.
+
+#include <string>
+#include <vector>
+
+namespace kevo::cuda {
+
+/// CUDA C++ of every trusted kernel.
+const std::string& kit_source();
+/// Their names.
+const std::vector<std::string>& kit_kernels();
+
+/// The number that device code knows a dtype by; -1 if it knows none.
+int type_code(const std::string& dtype);
+
+}  // namespace kevo::cuda

@@ -1,0 +1,169 @@
+// kevo-device: the trusted process on one GPU. It links no CUDA, loads the driver, and serves one kevo over
+// the local socket at descriptor 3. Usage: kevo-device ORDINAL, or kevo-device --facts ORDINAL for one line
+// of text.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <string>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/device/engine.hpp"
+#include "fitness/cuda/device/socket.hpp"
+#include "fitness/cuda/launch/wire.hpp"
+
+namespace {
+
+using namespace kevo;
+using namespace kevo::cuda;
+
+constexpr int socket_descriptor = 3;
+
+// One measurement at a time on a device, over all processes that may open the lock's file.
+class device_lock {
+ public:
+  explicit device_lock(const std::string& uuid) {
+    for (const std::string folder : {"/run/lock", "/var/lock", "/tmp"}) {
+      path_ = folder + "/kevo-gpu-" + uuid;
+      file_ = detail::descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+      if (file_) return;
+    }
+    throw error(error_code::environment,
+                "cannot open the lock of the device in /run/lock, /var/lock or /tmp");
+  }
+  double take() {
+    const auto start = std::chrono::steady_clock::now();
+    if (::flock(file_.get(), LOCK_EX) != 0)
+      throw error(error_code::environment, "cannot lock " + path_ + ": " + std::strerror(errno));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  void give() { ::flock(file_.get(), LOCK_UN); }
+
+ private:
+  std::string path_;
+  detail::descriptor file_;
+};
+
+class server {
+ public:
+  explicit server(int ordinal) : ordinal_(ordinal) {}
+
+  /// The reply to one request. @throws kevo::error
+  message answer(message& request);
+
+ private:
+  engine& device() {
+    if (!engine_) engine_ = std::make_unique<engine>(ordinal_);
+    return *engine_;
+  }
+  device_lock& lock() {
+    if (!lock_) lock_ = std::make_unique<device_lock>(device().facts().uuid);
+    return *lock_;
+  }
+
+  int ordinal_;
+  std::unique_ptr<engine> engine_;
+  std::unique_ptr<device_lock> lock_;
+};
+
+template <class T>
+T decoded(const std::string& bytes) {
+  T value;
+  decode(bytes, value);
+  return value;
+}
+
+message server::answer(message& request) {
+  byte_reader from(request.bytes);
+  const auto kind = from.get(device_request::calibrate);
+  const auto number = from.get<std::uint64_t>();
+  const std::string payload = from.get_text();
+  from.finish();
+  const auto arena = static_cast<std::uint32_t>(number);
+  switch (kind) {
+    case device_request::hello:
+      if (number != device_protocol)
+        throw error(error_code::environment, "kevo-device is of another version than kevo", {},
+                    "install both together");
+      return {encode(device().facts()), {}};
+    case device_request::set_kit:
+      device().set_kit(decode_module(payload));
+      return {};
+    case device_request::set_task:
+      device().set_task(decoded<device_task>(payload));
+      return {};
+    case device_request::make:
+      return {encode(device().make(decoded<contents_wanted>(payload))), {}};
+    case device_request::open_arena: {
+      const auto opened = device().open_arena(number);
+      message reply;
+      reply.bytes = byte_writer().put(opened).put(device().arena_bytes(opened)).take();
+      reply.descriptors.push_back(device().arena_descriptor(opened));
+      return reply;
+    }
+    case device_request::attach:
+      if (request.descriptors.size() != 2) throw error(error_code::internal, "attach needs two descriptors");
+      return {encode(device().attach(arena, std::move(request.descriptors[0]),
+                                     std::move(request.descriptors[1]))),
+              {}};
+    case device_request::detach:
+      device().detach(arena);
+      return {};
+    case device_request::load:
+      return {encode(device().load(arena, decode_module(payload))), {}};
+    case device_request::call:
+      return {encode(device().call(decoded<call_wanted>(payload))), {}};
+    case device_request::lock:
+      return {byte_writer().put(lock().take()).take(), {}};
+    case device_request::unlock:
+      lock().give();
+      return {};
+    case device_request::calibrate:
+      return {encode(device().calibrate()), {}};
+  }
+  throw error(error_code::internal, "an unknown request");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: kevo-device ORDINAL (started by kevo, never by hand)\n", stderr);
+    return 2;
+  }
+  server here(std::atoi(argv[1]));
+  message_socket socket{detail::descriptor(socket_descriptor)};
+  for (message request; socket.receive(request, std::chrono::hours(24 * 365));) {
+    message reply;
+    try {
+      reply = here.answer(request);
+      reply.bytes = byte_writer().put(true).put(std::string_view(reply.bytes)).take();
+    } catch (const error& failure) {
+      reply = {byte_writer()
+                   .put(false)
+                   .put(static_cast<std::uint32_t>(failure.code()))
+                   .put(std::string_view(failure.message()))
+                   .put(std::string_view(failure.hint()))
+                   .take(),
+               {}};
+    } catch (const std::exception& failure) {
+      reply = {byte_writer()
+                   .put(false)
+                   .put(static_cast<std::uint32_t>(error_code::internal))
+                   .put(std::string_view(failure.what()))
+                   .put(std::string_view())
+                   .take(),
+               {}};
+    }
+    if (!socket.send(reply)) break;
+  }
+  std::fflush(nullptr);
+  ::_exit(0);  // contexts end with the process
+}

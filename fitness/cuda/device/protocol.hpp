@@ -1,0 +1,188 @@
+#pragma once
+// What kevo asks of kevo-device and what it answers: messages over a local socket, some with descriptors.
+// kevo-device is trusted; the messages are checked all the same, so that a mismatch of versions is an error
+// and no surprise.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fitness/cuda/compile/module.hpp"
+#include "fitness/cuda/launch/plan.hpp"
+
+namespace kevo::cuda {
+
+inline constexpr std::uint32_t device_protocol = 1;
+
+enum class device_request : std::uint32_t {
+  hello,       ///< -> device_description, or an error that says what is missing
+  set_kit,     ///< compiled_module of the trusted kernels
+  set_task,    ///< device_task
+  make,        ///< contents_wanted -> how many contents of that workload there are
+  open_arena,  ///< bytes -> arena number, with a descriptor
+  attach,      ///< arena number, with the descriptors of the shared region and of the process -> nothing
+  detach,      ///< arena number
+  load,        ///< arena number, compiled_module -> worker_answer
+  call,        ///< call_wanted -> call_result
+  lock,        ///< nothing -> seconds waited
+  unlock,      ///< nothing
+  calibrate,   ///< nothing -> device_ceilings
+};
+
+/// What is known of the device.
+struct device_description {
+  std::string name;
+  std::string uuid;
+  std::int32_t driver = 0;  ///< 13000 for 13.0
+  std::int32_t major = 0;   ///< compute capability
+  std::int32_t minor = 0;
+  std::int32_t multiprocessors = 0;
+  std::int32_t clock_khz = 0;
+  std::int32_t memory_clock_khz = 0;
+  std::int32_t memory_bus_bits = 0;
+  std::int32_t shared_per_block = 0;           ///< [bytes] opted in
+  std::int32_t shared_per_multiprocessor = 0;  ///< [bytes]
+  std::int32_t registers_per_multiprocessor = 0;
+  std::int32_t threads_per_multiprocessor = 0;
+  std::int32_t blocks_per_multiprocessor = 0;
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::vector<std::string> libraries;  ///< the driver's, under every name they are found by
+  std::vector<std::string> nodes;      ///< device nodes that a context needs
+
+  /// "sm_90a": the architecture that candidates are compiled for.
+  std::string architecture() const;
+  /// Datasheet bandwidth of the memory. [bytes/s] 0 if unknown
+  double peak_bytes_per_s() const;
+};
+
+/// Ceilings, measured.
+struct device_ceilings {
+  double copy_bytes_per_s = 0;  ///< read and written together
+  double read_bytes_per_s = 0;
+  double float32_flops_per_s = 0;  ///< fused multiply-adds, two operations each
+  double launch_overhead_ns = 0;   ///< of an empty graph by events
+};
+
+/// An input that is drawn at random.
+struct device_input {
+  std::int32_t type = 0;  ///< see type_code
+  std::uint64_t count = 0;
+  std::string kind = "normal";
+  double a = 0;
+  double b = 1;
+};
+
+/// An output and when it is accepted.
+struct device_output {
+  std::int32_t type = 0;
+  std::uint64_t count = 0;
+  std::int32_t rule = 0;  ///< 0 exact, 1 bounds, 2 accumulation
+  double p = 0;           ///< bounds: atol; accumulation: factor * u * sqrt(length)
+  double q = 0;           ///< bounds: rtol; accumulation: length times the smallest subnormal
+  double cap = -1;
+  std::uint64_t allowed_misses = 0;
+  bool allow_negative_infinity = false;
+  std::int32_t scale = -1;  ///< of the scale tensors; -1: |expected|
+};
+
+struct device_workload {
+  std::vector<device_input> inputs;
+  std::vector<device_output> outputs;
+  std::vector<std::uint64_t> scales;  ///< elements of each scale tensor
+  plan reference;                     ///< buffers: inputs, outputs as 64-bit elements, scale tensors
+  bool mild = false;                  ///< varieties stay close to the task's own distribution
+};
+
+struct device_task {
+  compiled_module reference;
+  std::vector<device_workload> workloads;
+};
+
+/// Contents to be made, if they are not there yet.
+struct contents_wanted {
+  std::uint32_t workload = 0;
+  std::uint32_t timed = 0;       ///< of the task's own distribution
+  std::uint32_t varied = 0;      ///< of other distributions
+  std::uint64_t most_bytes = 0;  ///< of all contents of this workload together; at least two are made
+};
+struct contents_made {
+  std::uint32_t timed = 0;
+  std::uint32_t varied = 0;
+  std::string complaint;  ///< what is wrong with the reference; empty if nothing is
+};
+
+/// How the worker ended a request.
+enum class call_end : std::uint32_t {
+  done,
+  refused,        ///< the driver did not take it
+  failed,         ///< it failed on the device; the worker's context is dead
+  died,           ///< the worker's process has ended
+  timed_out,      ///< and must be killed
+  contradiction,  ///< claims that cannot be true
+};
+
+struct worker_answer {
+  call_end end = call_end::done;
+  std::int32_t code = 0;
+  std::string message;  ///< untrusted text
+};
+
+/// Calls of one plan, each of another content, as one measurement.
+struct call_wanted {
+  std::uint32_t arena = 0;
+  std::uint32_t workload = 0;
+  std::vector<std::uint32_t> contents;  ///< numbers below `timed`, or `varied_base` + number of a varied one
+  bool timed = true;                    ///< held back until the clock runs
+  bool cold = false;                    ///< the cache holds nothing of the call (one content only)
+  bool verify = true;
+  std::uint64_t limit_ns = 0;  ///< of all calls together
+  plan what;
+};
+inline constexpr std::uint32_t varied_base = 1U << 16U;
+
+/// What one output of the first call that is not right showed.
+struct output_finding {
+  std::uint32_t output = 0;
+  std::uint64_t wrong = 0;
+  std::uint64_t total = 0;
+  std::uint64_t first = 0;
+  std::uint64_t worst = 0;
+  double got = 0;
+  double expected = 0;
+  double factor = 0;
+};
+
+struct call_result {
+  worker_answer answer;
+  double outside_ns = 0;                 ///< by the trusted clock, from release to done
+  double event_ns = 0;                   ///< by the worker's events: a claim
+  double clock_mhz = 0;                  ///< of a multiprocessor, right after
+  bool unblocked = false;                ///< calls began before they were released
+  bool early = false;                    ///< an output line still held poison when done was seen
+  bool guards = false;                   ///< something outside of every buffer was written
+  bool inputs = false;                   ///< an input was changed
+  std::vector<output_finding> findings;  ///< outputs that are not accepted
+};
+
+std::string encode(const device_description& value);
+std::string encode(const device_ceilings& value);
+std::string encode(const device_task& value);
+std::string encode(const contents_wanted& value);
+std::string encode(const contents_made& value);
+std::string encode(const worker_answer& value);
+std::string encode(const call_wanted& value);
+std::string encode(const call_result& value);
+/// The inverses. @throws kevo::error (internal) unless `bytes` are exactly what `encode` makes
+void decode(std::string_view bytes, device_description& value);
+void decode(std::string_view bytes, device_ceilings& value);
+void decode(std::string_view bytes, device_task& value);
+void decode(std::string_view bytes, contents_wanted& value);
+void decode(std::string_view bytes, contents_made& value);
+void decode(std::string_view bytes, worker_answer& value);
+void decode(std::string_view bytes, call_wanted& value);
+void decode(std::string_view bytes, call_result& value);
+
+}  // namespace kevo::cuda

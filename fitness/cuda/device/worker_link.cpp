@@ -1,0 +1,167 @@
+#include "fitness/cuda/device/worker_link.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <thread>
+
+#include <kevo/error.hpp>
+
+namespace kevo::cuda {
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text.substr(0, 1000)) {
+    if (c == 0) break;
+    result += c >= ' ' && c < 0x7f ? c : '?';
+  }
+  return result;
+}
+
+worker_link::worker_link(detail::descriptor region, detail::descriptor process)
+    : process_(std::move(process)) {
+  struct stat status {};
+  if (::fstat(region.get(), &status) != 0 || status.st_size <= static_cast<off_t>(payload_offset))
+    throw error(error_code::environment, "the shared region of a worker is too small");
+  size_ = static_cast<std::size_t>(status.st_size);
+  void* data = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, region.get(), 0);
+  if (data == MAP_FAILED)
+    throw error(error_code::environment,
+                std::string("cannot map a worker's region: ") + std::strerror(errno));
+  data_ = static_cast<std::byte*>(data);
+  page_ = reinterpret_cast<control_page*>(data_);
+}
+
+worker_link::~worker_link() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+bool worker_link::alive() const {
+  if (!process_) return true;
+  pollfd poll = {process_.get(), POLLIN, 0};
+  return ::poll(&poll, 1, 0) == 0;
+}
+
+worker_answer worker_link::end_with(call_end end) {
+  usable_ = false;
+  last_ = {end, 0, ""};
+  return last_;
+}
+
+// Spins: whoever waits here measures. Looks after the process now and then.
+call_end worker_link::wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value,
+                               clock::time_point deadline) {
+  const auto start = clock::now();
+  for (;;) {
+    for (int i = 0; i < 2000; ++i) {
+      if (word.load(std::memory_order_acquire) == value) return call_end::done;
+      spin_pause();
+    }
+    const auto now = clock::now();
+    if (now > deadline) return call_end::timed_out;
+    if (now - start < std::chrono::milliseconds(1)) continue;
+    if (!alive()) return word.load(std::memory_order_acquire) == value ? call_end::done : call_end::died;
+    if (now - start > std::chrono::milliseconds(50))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+worker_answer worker_link::wait_ready(std::chrono::nanoseconds limit) {
+  const auto deadline = clock::now() + limit;
+  for (;;) {
+    const auto state = static_cast<worker_state>(page_->state.load(std::memory_order_acquire));
+    if (state == worker_state::ready) return {};
+    if (state == worker_state::unusable) {
+      usable_ = false;
+      page_->answer.message[sizeof page_->answer.message - 1] = 0;
+      last_ = {call_end::refused, 0, printable(page_->answer.message)};
+      return last_;
+    }
+    if (!alive()) return end_with(call_end::died);
+    if (clock::now() > deadline) return end_with(call_end::timed_out);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+std::uint64_t worker_link::post(worker_request kind, std::string_view payload) {
+  auto& request = page_->request;
+  request.kind = kind;
+  request.payload_bytes = payload.size();
+  if (payload.size() > size_ - payload_offset)
+    throw error(error_code::internal, "a request to a worker is too large for its region");
+  std::memcpy(data_ + payload_offset, payload.data(), payload.size());
+  page_->go.store(++number_, std::memory_order_release);
+  return number_;
+}
+
+worker_answer worker_link::finish(std::uint64_t number, clock::time_point deadline) {
+  const auto end = wait_for(page_->done, number, deadline);
+  if (end != call_end::done) return end_with(end);
+  char message[sizeof page_->answer.message];
+  std::memcpy(message, page_->answer.message, sizeof message);
+  const auto status = page_->answer.status;
+  const auto code = page_->answer.code;
+  if (status == worker_status::ok) return {};
+  last_ = {status == worker_status::failed ? call_end::failed : call_end::refused, code,
+           printable({message, sizeof message})};
+  if (last_.end == call_end::failed) usable_ = false;  // the context is dead
+  return last_;
+}
+
+worker_answer worker_link::load(std::uint32_t slot, std::string_view module_bytes,
+                                std::chrono::nanoseconds limit) {
+  if (!usable_) return last_;
+  page_->request.slot = slot;
+  const auto deadline = clock::now() + limit;
+  return finish(post(worker_request::load, module_bytes), deadline);
+}
+
+worker_answer worker_link::prepare(std::uint32_t slot, std::string_view plan_bytes,
+                                   const std::vector<std::uint64_t>& offsets,
+                                   std::chrono::nanoseconds limit) {
+  if (!usable_) return last_;
+  if (offsets.size() > most_buffers || slot >= most_slots)
+    return {call_end::refused, 0, "the plan has too many buffers"};
+  page_->request.slot = slot;
+  page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
+  std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
+  const auto deadline = clock::now() + limit;
+  return finish(post(worker_request::prepare, plan_bytes), deadline);
+}
+
+worker_answer worker_link::drop() {
+  if (!usable_) return last_;
+  return finish(post(worker_request::drop, {}), clock::now() + std::chrono::seconds(10));
+}
+
+timed_run worker_link::run(std::uint32_t count, bool blocked, std::chrono::nanoseconds limit) {
+  if (!usable_) return {last_};
+  page_->request.count = count;
+  page_->request.blocked = blocked ? 1 : 0;
+  page_->request.block_limit_ns = 200'000'000;
+  const auto number = post(worker_request::run, {});
+  timed_run result;
+  if (const auto end = wait_for(page_->armed, number, clock::now() + std::chrono::seconds(10));
+      end != call_end::done) {
+    result.answer = end_with(end);
+    return result;
+  }
+  const auto start = clock::now();
+  page_->release.store(number, std::memory_order_release);
+  const auto end = wait_for(page_->done, number, start + limit);
+  const auto stop = clock::now();
+  if (end != call_end::done) {
+    result.answer = end_with(end);
+    return result;
+  }
+  result.outside_ns = std::chrono::duration<double, std::nano>(stop - start).count();
+  result.event_ns = page_->answer.event_ns;
+  result.unblocked = page_->answer.unblocked != 0;
+  result.answer = finish(number, clock::now() + std::chrono::seconds(1));
+  return result;
+}
+
+}  // namespace kevo::cuda

@@ -1,0 +1,66 @@
+#pragma once
+// The trusted side of one CUDA worker: requests through the shared region, with an eye on whether its process
+// still lives. Needs no CUDA.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fitness/cuda/device/protocol.hpp"
+#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/process/descriptor.hpp"
+
+namespace kevo::cuda {
+
+/// What a run of calls took.
+struct timed_run {
+  worker_answer answer;
+  double outside_ns = 0;
+  double event_ns = 0;
+  bool unblocked = false;
+};
+
+/// A worker's shared region, mapped. Not thread-safe.
+class worker_link {
+ public:
+  /// @param region descriptor of the shared memory; @param process pidfd of the worker
+  /// @throws kevo::error (environment) if the region cannot be mapped
+  worker_link(detail::descriptor region, detail::descriptor process);
+  worker_link(const worker_link&) = delete;
+  worker_link& operator=(const worker_link&) = delete;
+  ~worker_link();
+
+  /// Waits until it says that it is ready (or that it cannot be: `refused` with its message).
+  worker_answer wait_ready(std::chrono::nanoseconds limit);
+  worker_answer load(std::uint32_t slot, std::string_view module_bytes, std::chrono::nanoseconds limit);
+  worker_answer prepare(std::uint32_t slot, std::string_view plan_bytes,
+                        const std::vector<std::uint64_t>& offsets, std::chrono::nanoseconds limit);
+  worker_answer drop();
+  /// Runs slots 0 to `count` - 1. The clock runs from release to done.
+  timed_run run(std::uint32_t count, bool blocked, std::chrono::nanoseconds limit);
+
+  /// A time-out or a death is final: every later request answers the same.
+  bool usable() const { return usable_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  std::uint64_t post(worker_request kind, std::string_view payload);
+  call_end wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value, clock::time_point deadline);
+  worker_answer finish(std::uint64_t number, clock::time_point deadline);
+  worker_answer end_with(call_end end);
+  bool alive() const;
+
+  detail::descriptor process_;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  control_page* page_ = nullptr;
+  std::uint64_t number_ = 0;
+  bool usable_ = true;
+  worker_answer last_;
+};
+
+/// Untrusted text made printable and cut.
+std::string printable(std::string_view text);
+
+}  // namespace kevo::cuda

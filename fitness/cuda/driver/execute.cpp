@@ -1,0 +1,183 @@
+#include "fitness/cuda/driver/execute.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <kevo/error.hpp>
+
+namespace kevo::cuda {
+namespace {
+
+constexpr int default_dynamic_shared = 48 << 10;
+
+driver_failure bad(const char* what) {
+  return {error_invalid_value, what};
+}
+
+// Before the clock: attributes and, by asking, whatever the driver does lazily.
+driver_failure set_attributes(const driver& d, function kernel, const kernel_launch& launch) {
+  const auto set = [&](function_attribute which, int value) {
+    return d.function_set(kernel, static_cast<int>(which), value);
+  };
+  if (launch.dynamic_shared_bytes > 0) {
+    int fixed = 0;
+    d.function_get(&fixed, static_cast<int>(function_attribute::shared_bytes), kernel);
+    if (static_cast<int>(launch.dynamic_shared_bytes) + fixed > default_dynamic_shared) {
+      if (const auto code = set(function_attribute::max_dynamic_shared_bytes,
+                                static_cast<int>(launch.dynamic_shared_bytes)))
+        return {code, "asking for " + std::to_string(launch.dynamic_shared_bytes) +
+                          " bytes of dynamic shared memory"};
+    }
+  }
+  if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > 8) {
+    if (const auto code = set(function_attribute::non_portable_cluster, 1))
+      return {code, "allowing a large cluster"};
+  }
+  if (launch.carveout) {
+    if (const auto code =
+            set(function_attribute::preferred_shared_carveout, static_cast<int>(*launch.carveout)))
+      return {code, "setting the carveout"};
+  }
+  return {};
+}
+
+driver_failure encode_map(const driver& d, const tensor_map& from, std::span<const address> buffers,
+                          tensor_map_bytes& to) {
+  if (from.buffer >= buffers.size() || from.dims.empty() || from.dims.size() > 5 ||
+      from.strides.size() + 1 != from.dims.size() || from.box.size() != from.dims.size() ||
+      from.element_strides.size() != from.dims.size())
+    return bad("a tensor map of no known shape");
+  const auto code = d.encode_tiled(
+      &to, static_cast<int>(from.dtype), static_cast<std::uint32_t>(from.dims.size()),
+      reinterpret_cast<void*>(buffers[from.buffer] + from.byte_offset), from.dims.data(), from.strides.data(),
+      from.box.data(), from.element_strides.data(), static_cast<int>(from.interleave),
+      static_cast<int>(from.swizzle), static_cast<int>(from.l2_promotion), static_cast<int>(from.oob_fill));
+  return {code, "encoding a tensor map"};
+}
+
+}  // namespace
+
+loaded_module::loaded_module(loaded_module&& other) noexcept
+    : driver_(other.driver_),
+      handle_(std::exchange(other.handle_, nullptr)),
+      kernels_(std::move(other.kernels_)) {}
+
+loaded_module& loaded_module::operator=(loaded_module&& other) noexcept {
+  std::swap(driver_, other.driver_);
+  std::swap(handle_, other.handle_);
+  std::swap(kernels_, other.kernels_);
+  return *this;
+}
+
+loaded_module::~loaded_module() {
+  if (handle_ != nullptr) driver_->module_unload(handle_);
+}
+
+driver_failure loaded_module::load(const driver& d, const compiled_module& from) {
+  driver_ = &d;
+  if (const auto code = d.module_load(&handle_, from.cubin.data(), 0, nullptr, nullptr)) {
+    handle_ = nullptr;
+    return {code, "loading the module"};
+  }
+  for (const auto& kernel : from.kernels) {
+    function found = nullptr;
+    if (const auto code = d.module_function(&found, handle_, kernel.mangled.c_str()))
+      return {code, "finding the kernel " + kernel.name};
+    int registers = 0;  // asking makes a lazy driver load the code
+    if (const auto code = d.function_get(&registers, static_cast<int>(function_attribute::registers), found))
+      return {code, "loading the kernel " + kernel.name};
+    kernels_.push_back(found);
+  }
+  return {};
+}
+
+function loaded_module::find(const compiled_module& from, const std::string& name) const {
+  for (std::size_t i = 0; i < from.kernels.size() && i < kernels_.size(); ++i) {
+    if (from.kernels[i].name == name) return kernels_[i];
+  }
+  throw error(error_code::internal, "the trusted module has no kernel '" + name + "'");
+}
+
+driver_failure prepared_plan::prepare(const driver& d, const loaded_module& code, const plan& p,
+                                      std::span<const address> buffers) {
+  values_.clear();
+  steps_.clear();
+  std::vector<tensor_map_bytes> maps(p.tensor_maps.size());
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    if (auto failure = encode_map(d, p.tensor_maps[i], buffers, maps[i])) return failure;
+  }
+  for (const auto& one : p.steps) {
+    if (const auto* set = std::get_if<memory_set>(&one)) {
+      if (set->buffer >= buffers.size()) return bad("a memset of an unknown buffer");
+      steps_.emplace_back(set_state{buffers[set->buffer] + set->byte_offset, set->value, set->bytes});
+      continue;
+    }
+    const auto& launch = std::get<kernel_launch>(one);
+    if (launch.kernel >= code.size()) return bad("a launch of an unknown kernel");
+    launch_state state;
+    state.kernel = code.kernel(launch.kernel);
+    if (auto failure = set_attributes(d, state.kernel, launch)) return failure;
+    state.how = {launch.grid[0],
+                 launch.grid[1],
+                 launch.grid[2],
+                 launch.block[0],
+                 launch.block[1],
+                 launch.block[2],
+                 launch.dynamic_shared_bytes,
+                 nullptr,
+                 nullptr,
+                 0};
+    if (launch.cluster[0] > 0) {
+      launch_attribute a;
+      a.id = launch_cluster;
+      a.value.cluster = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};
+      state.attributes.push_back(a);
+    }
+    if (launch.cooperative) {
+      launch_attribute a;
+      a.id = launch_cooperative;
+      a.value.cooperative = 1;
+      state.attributes.push_back(a);
+    }
+    if (launch.programmatic) {
+      launch_attribute a;
+      a.id = launch_programmatic;
+      a.value.programmatic = 1;
+      state.attributes.push_back(a);
+    }
+    for (const auto& argument : launch.arguments) {
+      auto& value = values_.emplace_back();
+      if (const auto* buffer = std::get_if<buffer_argument>(&argument)) {
+        if (buffer->buffer >= buffers.size()) return bad("an argument that is an unknown buffer");
+        value.words[0] = buffers[buffer->buffer] + buffer->byte_offset;
+      } else if (const auto* scalar = std::get_if<scalar_argument>(&argument)) {
+        std::memcpy(value.words, scalar->bytes.data(), scalar->bytes.size());
+      } else if (const auto* map = std::get_if<tensor_map_argument>(&argument)) {
+        if (map->index >= maps.size()) return bad("an argument that is an unknown tensor map");
+        value = maps[map->index];
+      }
+      state.arguments.push_back(value.words);
+    }
+    steps_.emplace_back(std::move(state));
+  }
+  return {};
+}
+
+driver_failure prepared_plan::enqueue(const driver& d, stream on) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    if (auto* set = std::get_if<set_state>(&steps_[i])) {
+      if (set->bytes == 0) continue;
+      if (const auto code = d.set_bytes(set->target, set->value, set->bytes, on)) return {code, "a memset"};
+      continue;
+    }
+    auto& launch = std::get<launch_state>(steps_[i]);
+    launch.how.stream = on;
+    launch.how.attributes = launch.attributes.data();
+    launch.how.attribute_count = static_cast<unsigned>(launch.attributes.size());
+    if (const auto code = d.launch(&launch.how, launch.kernel, launch.arguments.data(), nullptr))
+      return {code, "launch number " + std::to_string(i + 1)};
+  }
+  return {};
+}
+
+}  // namespace kevo::cuda

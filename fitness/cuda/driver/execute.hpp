@@ -1,0 +1,81 @@
+#pragma once
+// Carrying out a resolved launch plan on this process's context. The worker runs candidates with it and the
+// trusted process the references, so that both launch alike.
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fitness/cuda/compile/module.hpp"
+#include "fitness/cuda/driver/driver.hpp"
+#include "fitness/cuda/launch/plan.hpp"
+
+namespace kevo::cuda {
+
+/// A driver call that failed: its code and what was tried.
+struct driver_failure {
+  driver_code code = success;
+  std::string what;
+  explicit operator bool() const { return code != success; }
+};
+
+/// A module in this process's context, with its kernels in the order of `compiled_module::kernels`.
+/// Move-only; the destructor unloads it.
+class loaded_module {
+ public:
+  loaded_module() = default;
+  loaded_module(loaded_module&& other) noexcept;
+  loaded_module& operator=(loaded_module&& other) noexcept;
+  loaded_module(const loaded_module&) = delete;
+  loaded_module& operator=(const loaded_module&) = delete;
+  ~loaded_module();
+
+  /// Loads the cubin, every kernel eagerly.
+  driver_failure load(const driver& d, const compiled_module& from);
+  function kernel(std::size_t index) const { return kernels_[index]; }
+  std::size_t size() const { return kernels_.size(); }
+  /// The kernel of that name. @throws kevo::error (internal) if there is none
+  function find(const compiled_module& from, const std::string& name) const;
+
+ private:
+  const driver* driver_ = nullptr;
+  module_handle handle_ = nullptr;
+  std::vector<function> kernels_;
+};
+
+/// A plan with every argument in place, for buffers at given addresses. Not copyable: launches point into it.
+class prepared_plan {
+ public:
+  prepared_plan() = default;
+  prepared_plan(const prepared_plan&) = delete;
+  prepared_plan& operator=(const prepared_plan&) = delete;
+  prepared_plan(prepared_plan&&) noexcept = default;
+  prepared_plan& operator=(prepared_plan&&) noexcept = default;
+
+  /// Checks the plan against the module and sets the attributes of its kernels. `buffers` are the addresses
+  /// of inputs, outputs and workspaces, in the plan's numbering.
+  driver_failure prepare(const driver& d, const loaded_module& code, const plan& p,
+                         std::span<const address> buffers);
+  /// Puts every step on the stream (or into the graph that is being captured from it).
+  driver_failure enqueue(const driver& d, stream on);
+
+ private:
+  struct launch_state {
+    function kernel = nullptr;
+    launch_configuration how;
+    std::vector<launch_attribute> attributes;
+    std::vector<void*> arguments;
+  };
+  struct set_state {
+    address target = 0;
+    unsigned char value = 0;
+    std::size_t bytes = 0;
+  };
+  using step = std::variant<launch_state, set_state>;
+  std::deque<tensor_map_bytes> values_;  // storage of every argument; addresses stay
+  std::vector<step> steps_;
+};
+
+}  // namespace kevo::cuda

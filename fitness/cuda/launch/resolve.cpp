@@ -1,0 +1,307 @@
+#include "fitness/cuda/launch/resolve.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kevo/detail/nearest.hpp>
+
+#include "fitness/cuda/launch/environment.hpp"
+#include "fitness/cuda/launch/resolve_parts.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+using detail::environment;
+using detail::loop_index;
+using detail::scope;
+
+constexpr std::size_t most_steps = 4096;
+constexpr std::uint64_t least_alignment = 256;
+constexpr std::uint64_t largest_alignment = std::uint64_t{1} << 20U;
+
+template <class Result, class Work>
+Result as_value(const Work& work) {
+  try {
+    return work();
+  } catch (const error& e) {
+    if (e.code() != error_code::input) throw;
+    return launch_failure{e.what()};
+  }
+}
+
+/// Runs `body(index)` once, or for every index of the line's loop.
+template <class Body>
+void repeat(const statement_line& line, const environment& names, const Body& body) {
+  if (!line.loop) return body(nullptr);
+  const auto range = detail::range_of(*line.loop, names);
+  for (std::int64_t i = range.from; i < range.to; ++i) {
+    const loop_index index{line.loop->id.text, i};
+    body(&index);
+  }
+}
+
+bool holds(const statement_line& line, const environment& names) {
+  return !line.condition || names.value(*line.condition) != 0;
+}
+
+std::string last_component(const std::string& kernel) {
+  const auto at = kernel.rfind("::");
+  return at == std::string::npos ? kernel : kernel.substr(at + 2);
+}
+
+class resolver {
+ public:
+  resolver(const declared_launch& lines, const launch_signature& workload, const compiled_module& module,
+           const device_facts& facts)
+      : lines_(lines),
+        workload_(workload),
+        module_(module),
+        facts_(facts),
+        names_(lines, workload, facts, true),
+        fixed_(lines, workload, facts, false) {
+    names_.occupancy = [this](std::string_view kernel) { return occupancy(kernel); };
+    scope_.names = &names_;
+    scope_.workload = &workload_;
+  }
+  resolver(const resolver&) = delete;
+  resolver& operator=(const resolver&) = delete;
+
+  plan run() {
+    names_.check_all_names();
+    add_tensors(workload_.inputs, false);
+    add_tensors(workload_.outputs, true);
+    result_.inputs = static_cast<std::uint32_t>(workload_.inputs.size());
+    result_.outputs = static_cast<std::uint32_t>(workload_.outputs.size());
+    for (const auto& line : lines_.statements) {
+      if (const auto* space = std::get_if<workspace_line>(&line.body)) add_workspace(*space, line);
+    }
+    for (const auto& line : lines_.statements) {
+      if (const auto* map = std::get_if<tensor_map_line>(&line.body)) add_tensor_map(*map, line);
+    }
+    bool launches = false;
+    for (const auto& line : lines_.statements) {
+      if (const auto* launch = std::get_if<launch_line>(&line.body)) {
+        if (!holds(line, names_)) continue;
+        repeat(line, names_, [&](const loop_index* index) {
+          const auto kernel = kernel_of(*launch, index);
+          add_step(
+              detail::resolve_launch(*launch, line, kernel, module_.kernels[kernel], facts_, scope_, index),
+              line);
+          launches = true;
+        });
+      } else if (const auto* set = std::get_if<memset_line>(&line.body)) {
+        if (!holds(line, names_)) continue;
+        repeat(line, names_, [&](const loop_index* index) { add_memset(*set, line, index); });
+      }
+    }
+    if (!launches) {
+      error_place place;
+      place.file = lines_.file;
+      throw error(error_code::input, "no launch line holds for workload '" + workload_.workload + "'", place,
+                  "every workload needs a launch; a last line without 'when' serves the rest");
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void add_tensors(const std::vector<buffer_signature>& tensors, bool writable) {
+    for (const auto& x : tensors) {
+      const auto type = find_dtype(x.dtype);
+      if (!type) throw error(error_code::internal, "a tensor of unknown dtype " + x.dtype);
+      scope_.buffers[x.name] = {static_cast<std::uint32_t>(scope_.buffers.size()), x.elements, *type,
+                                writable};
+    }
+  }
+
+  void add_workspace(const workspace_line& line, const statement_line& statement) {
+    const auto fail = [&](const std::string& message, const std::string& hint = {}) {
+      throw error(error_code::input, "workspace '" + line.id.text + "': " + message, line.id.place, hint);
+    };
+    if (!holds(statement, names_)) {
+      scope_.absent.emplace(line.id.text, "workspace");
+      return;
+    }
+    if (scope_.buffers.contains(line.id.text)) fail("there is one of that name already");
+    std::uint64_t elements = 1;
+    for (const auto& e : line.shape) {
+      const auto extent = names_.value(e);
+      if (extent < 0) fail(fmt::format("an extent '{}' of {}", e.text(), extent));
+      if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(extent), &elements))
+        fail("its size does not fit in 64 bits");
+    }
+    std::uint64_t bytes = 0;
+    if (__builtin_mul_overflow(elements, std::uint64_t{line.type.size}, &bytes))
+      fail("its size does not fit in 64 bits");
+    std::uint64_t align = least_alignment;
+    if (line.align) {
+      const auto asked = names_.value(*line.align);
+      if (asked < 1 || static_cast<std::uint64_t>(asked) > largest_alignment || (asked & (asked - 1)) != 0)
+        fail(fmt::format("an alignment of {}, which is no power of two up to {}", asked, largest_alignment));
+      align = std::max(align, static_cast<std::uint64_t>(asked));
+    }
+    if (bytes > facts_.workspace_bytes || workspace_bytes_ + bytes + align > facts_.workspace_bytes) {
+      fail(fmt::format("{} bytes, and all workspaces together may take {}", bytes, facts_.workspace_bytes));
+    }
+    workspace_bytes_ += bytes + align;
+    scope_.buffers[line.id.text] = {static_cast<std::uint32_t>(scope_.buffers.size()), elements, line.type,
+                                    true};
+    result_.workspaces.push_back({line.id.text, std::string(line.type.name), bytes, align});
+  }
+
+  void add_tensor_map(const tensor_map_line& line, const statement_line& statement) {
+    if (!holds(statement, names_)) {
+      scope_.absent.emplace(line.id.text, "tensor map");
+      return;
+    }
+    if (scope_.tensor_maps.contains(line.id.text))
+      throw error(error_code::input, "tensor map '" + line.id.text + "' is there already", line.id.place);
+    if (facts_.cluster_blocks < 2)
+      throw error(error_code::input, "tensor maps need compute capability 9 or newer", line.id.place);
+    scope_.tensor_maps[line.id.text] = static_cast<std::uint32_t>(result_.tensor_maps.size());
+    result_.tensor_maps.push_back(detail::resolve_tensor_map(line, statement, scope_));
+  }
+
+  void add_step(plan_step step, const statement_line& line) {
+    if (result_.steps.size() == most_steps)
+      throw error(error_code::input, fmt::format("more than {} launches in one call", most_steps),
+                  line.place);
+    result_.steps.push_back(std::move(step));
+  }
+
+  void add_memset(const memset_line& line, const statement_line& statement, const loop_index* index) {
+    const auto& buffer = scope_.buffer(line.buffer);
+    if (!buffer.writable)
+      throw error(error_code::input, "'" + line.buffer.text + "' is an input, and inputs stay as they are",
+                  line.buffer.place);
+    const auto byte = names_.value(line.byte, index);
+    if (byte < 0 || byte > 255)
+      throw error(error_code::input, fmt::format("memset to {}, which is no byte", byte), statement.place);
+    const auto bytes =
+        line.bytes ? names_.value(*line.bytes, index) : static_cast<std::int64_t>(buffer.bytes());
+    if (bytes < 0 || static_cast<std::uint64_t>(bytes) > buffer.bytes()) {
+      throw error(
+          error_code::input,
+          fmt::format("memset of {} bytes of '{}', which has {}", bytes, line.buffer.text, buffer.bytes()),
+          line.buffer.place);
+    }
+    add_step(memory_set{buffer.index, 0, static_cast<std::uint8_t>(byte), static_cast<std::uint64_t>(bytes)},
+             statement);
+  }
+
+  std::uint32_t kernel_of(const launch_line& line, const loop_index* index) const {
+    const auto name = detail::kernel_name(line, lines_, fixed_, index);
+    for (std::size_t i = 0; i < module_.kernels.size(); ++i) {
+      if (module_.kernels[i].name == name) return static_cast<std::uint32_t>(i);
+    }
+    std::vector<std::string> known;
+    for (const auto& kernel : module_.kernels) known.push_back(kernel.name);
+    throw error(error_code::input, "there is no kernel '" + kevo::detail::shown(name) + "'",
+                line.kernel.place, kevo::detail::hint_for(name, known, "kernels"));
+  }
+
+  std::int64_t occupancy(std::string_view kernel) {
+    for (const auto& line : lines_.statements) {
+      const auto* launch = std::get_if<launch_line>(&line.body);
+      if (launch == nullptr || last_component(launch->kernel.text) != kernel) continue;
+      if (asking_) {
+        throw error(
+            error_code::input,
+            "occupancy(" + std::string(kernel) + ") depends on itself: what decides it cannot ask for it",
+            line.place);
+      }
+      asking_ = true;
+      std::optional<std::int64_t> answer;
+      try {
+        answer = occupancy_of(*launch, line);
+      } catch (...) {
+        asking_ = false;
+        throw;
+      }
+      asking_ = false;
+      if (answer) return *answer;
+    }
+    throw error(error_code::input,
+                "occupancy(" + std::string(kernel) + "): no line launches it on this workload");
+  }
+
+  /// Nothing if the line does not hold.
+  std::optional<std::int64_t> occupancy_of(const launch_line& launch, const statement_line& line) {
+    if (!holds(line, names_)) return std::nullopt;
+    std::optional<loop_index> index;
+    if (line.loop) {
+      const auto range = detail::range_of(*line.loop, names_);
+      if (range.from >= range.to) return std::nullopt;
+      index = loop_index{line.loop->id.text, range.from};
+    }
+    const auto* first = index ? &*index : nullptr;
+    const auto shape = detail::block_of(launch, line, names_, first, facts_);
+    return blocks_per_sm(facts_, module_.kernels[kernel_of(launch, first)], shape.threads,
+                         shape.dynamic_shared_bytes);
+  }
+
+  const declared_launch& lines_;
+  const launch_signature& workload_;
+  const compiled_module& module_;
+  const device_facts& facts_;
+  environment names_;
+  environment fixed_;
+  scope scope_;
+  plan result_;
+  std::uint64_t workspace_bytes_ = 0;
+  bool asking_ = false;
+};
+
+bool mentions(const launch_line& launch, const std::string& word) {
+  return std::any_of(launch.template_args.begin(), launch.template_args.end(),
+                     [&](const placed_name& argument) {
+                       return detail::find_word(argument.text, word) != std::string::npos;
+                     });
+}
+
+}  // namespace
+
+launch_reading read_launch_lines(const program& source) {
+  return as_value<launch_reading>([&]() -> launch_reading { return parse_launch_lines(source); });
+}
+
+kernel_names_result kernel_names(const declared_launch& lines, const launch_signature& any,
+                                 const device_facts& facts) {
+  return as_value<kernel_names_result>([&]() -> kernel_names_result {
+    const environment fixed(lines, any, facts, false);
+    fixed.check_all_names();
+    std::vector<std::string> names;
+    const auto add = [&](const launch_line& launch, const loop_index* index) {
+      auto name = detail::kernel_name(launch, lines, fixed, index);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    };
+    for (const auto& line : lines.statements) {
+      const auto* launch = std::get_if<launch_line>(&line.body);
+      if (launch == nullptr) continue;
+      if (line.condition && fixed.knows(*line.condition) && fixed.value(*line.condition) == 0) continue;
+      if (!line.loop || !mentions(*launch, line.loop->id.text)) {
+        add(*launch, nullptr);
+      } else if (fixed.knows(line.loop->from) && fixed.knows(line.loop->to)) {
+        repeat(line, fixed, [&](const loop_index* index) { add(*launch, index); });
+      } else {
+        throw error(
+            error_code::input,
+            "a template argument uses '" + line.loop->id.text + "', whose range varies with the workload",
+            line.loop->id.place);
+      }
+    }
+    return names;
+  });
+}
+
+launch_resolution resolve(const declared_launch& lines, const launch_signature& workload,
+                          const compiled_module& module, const device_facts& facts) {
+  auto result = as_value<launch_resolution>(
+      [&]() -> launch_resolution { return resolver(lines, workload, module, facts).run(); });
+  if (workload.hidden && std::holds_alternative<launch_failure>(result))
+    return launch_failure{"the launch lines do not work on a hidden workload"};
+  return result;
+}
+
+}  // namespace kevo::cuda

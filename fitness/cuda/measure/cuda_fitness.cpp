@@ -1,0 +1,358 @@
+#include "fitness/cuda/measure/cuda_fitness.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/cpu/feedback.hpp"
+#include "fitness/cpu/result_cache.hpp"
+#include "fitness/cuda/measure/gpu_bench.hpp"
+
+namespace kevo {
+namespace {
+
+using cuda::built_program;
+using cuda::gpu_bench;
+using cuda::gpu_failure;
+using cuda::pair_timer;
+using cuda::program_runner;
+
+constexpr const char* protocol_name = "cuda 1";
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One evaluation on its way through the cascade.
+struct passage {
+  const evaluation_request& request;
+  evaluation result;
+  built_program built;
+  std::vector<double> call_ns = {};  // of one call of each workload; 0 if unknown
+  bool machine = false;              // the failure may be the machine's
+};
+
+// The outcome of a failed call. A hidden workload tells nothing but that it failed.
+void fail(passage& p, std::size_t index, const workload& w, const gpu_failure& failure) {
+  p.result.outcome = failure.outcome;
+  p.result.workloads[index].outcome = failure.outcome;
+  p.machine = failure.machine;
+  if (w.hidden) {
+    p.result.reasons.emplace_back("a hidden workload failed");
+    p.result.feedback = "a hidden workload failed";
+    return;
+  }
+  p.result.reasons.push_back(failure.reason);
+  p.result.feedback = fmt::format("workload {}: {}", w.uuid, failure.reason);
+  if (!failure.detail.empty()) p.result.feedback += ": " + failure.detail;
+}
+
+}  // namespace
+
+struct cuda_fitness::state {
+  state(std::shared_ptr<const task> t, cuda_settings s)
+      : bench(std::move(t), std::move(s)),
+        results(bench.settings().cache_dir.empty() ? result_cache()
+                                                   : result_cache(bench.settings().cache_dir + "/results")) {}
+
+  gpu_bench bench;
+  result_cache results;
+
+  // Gates, cheapest first; each answers whether the candidate may go on.
+  bool build(passage& p);
+  bool check_workload(passage& p, program_runner& candidate, std::size_t index, std::uint32_t from,
+                      std::uint32_t count);
+  bool check_all(passage& p, program_runner& candidate);
+  bool look(passage& p, std::vector<pair_timer>& timers, double alpha) const;
+  bool time_workloads(passage& p, program_runner& candidate, bool fresh);
+  bool above_floor(passage& p) const;
+  void time_other_baselines(passage& p, program_runner& candidate);
+  void run_cascade(passage& p);
+  void judge_machine();
+  content_id key_of(const program& candidate) const;
+  std::optional<evaluation> cached(const evaluation_request& request) const;
+  void finish(passage& p, std::chrono::steady_clock::time_point start) const;
+};
+
+bool cuda_fitness::state::build(passage& p) {
+  const auto& source = *p.request.program;
+  std::size_t size = 0;
+  for (const auto& file : source.files) size += file.text.size();
+  if (source.language != "cuda" || source.files.empty() || size > bench.settings().limits.source_bytes) {
+    const std::string why = source.language != "cuda"
+                                ? "the CUDA backend takes programs in cuda, not in " + source.language
+                            : source.files.empty() ? "the program has no file"
+                                                   : "the source is too large";
+    p.result.outcome = outcome::build_failed;
+    p.result.reasons.push_back(why);
+    p.result.feedback = why;
+    return false;
+  }
+  p.built = bench.build(source, false, p.request.stop);
+  if (p.built.ok) return true;
+  p.result.outcome = p.built.outcome;
+  p.result.reasons = p.built.reasons;
+  p.result.feedback = p.built.feedback;
+  return false;
+}
+
+bool cuda_fitness::state::check_workload(passage& p, program_runner& candidate, std::size_t index,
+                                         std::uint32_t from, std::uint32_t count) {
+  for (std::uint32_t i = from; i < count; ++i) {
+    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    const auto time = candidate.check(index, i, bench.call_limit(index));
+    if (time.failure) return fail(p, index, bench.subject().workloads[index], *time.failure), false;
+    auto& known = p.call_ns[index];
+    known = known > 0 ? std::min(known, time.event_ns) : time.event_ns;
+  }
+  return true;
+}
+
+bool cuda_fitness::state::check_all(passage& p, program_runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  const auto first = bench.smallest_visible();
+  const auto usual = [&](std::size_t i) {
+    return std::min(workloads[i].hidden ? 2 : bench.contents_to_check(), 1 + bench.contents()[i].varied);
+  };
+  if (!check_workload(p, candidate, first, 0, usual(first))) return false;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    if (i != first && !check_workload(p, candidate, i, 0, usual(i))) return false;
+  }
+  p.result.outcome = outcome::valid;
+  p.result.stage = evaluation_stage::checked;
+  return true;
+}
+
+// Estimates from all pairs so far; answers whether the interval is narrow enough to end.
+bool cuda_fitness::state::look(passage& p, std::vector<pair_timer>& timers, double alpha) const {
+  std::vector<weighted_estimate> parts;
+  for (auto& timer : timers) {
+    const auto index = timer.workload();
+    auto& w = p.result.workloads[index];
+    const auto speedup = speedup_of(timer.pairs(), alpha);
+    std::vector<double> times;
+    std::vector<double> baseline_times;
+    for (const auto& pair : timer.pairs()) {
+      times.push_back(pair.candidate_ns);
+      baseline_times.push_back(pair.baseline_ns);
+    }
+    const auto time = positive_location(times, alpha);
+    w.samples = timer.pairs();
+    w.speedup = speedup.value;
+    w.time_ns = time.value;
+    w.time_interval = time.range;
+    w.baseline_ns = median(baseline_times);
+    w.sol_fraction = w.time_ns > 0 ? bench.speed_of_light_ns(index) / w.time_ns : 0;
+    parts.push_back({speedup, bench.subject().workloads[index].weight});
+  }
+  const auto mean = geometric_mean(parts);
+  p.result.speedup = mean.value;
+  p.result.speedup_interval = mean.range;
+  return mean.range.high - mean.range.low < bench.settings().timing.target_interval * mean.value;
+}
+
+bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, bool fresh) {
+  const auto& budget = bench.settings().timing;
+  const auto& workloads = bench.subject().workloads;
+  auto& baseline = bench.baseline();
+  if (fresh) {
+    candidate.restart();
+    baseline.program->restart();
+  }
+  std::vector<pair_timer> timers;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    if (workloads[i].hidden) continue;
+    const auto plan = cuda::plan_readings(p.call_ns[i], baseline.call_ns[i], workloads[i].cache == "cold",
+                                          bench.contents()[i].timed);
+    timers.emplace_back(candidate, *baseline.program, i, plan, bench.call_limit(i));
+  }
+  candidate.workers().settle();
+  const auto run_until = [&](pair_timer& timer, int blocks, double seconds) {
+    const auto start = std::chrono::steady_clock::now();
+    while (static_cast<int>(timer.pairs().size()) < blocks) {
+      if (timer.pairs().size() >= 3 && seconds_since(start) > seconds) break;
+      if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+      if (auto failure = timer.block())
+        return fail(p, timer.workload(), workloads[timer.workload()], *failure), false;
+    }
+    return true;
+  };
+  // Planned looks; the full protocol plans fewer, and takes more before the first.
+  constexpr int looks = 4;
+  for (int number = fresh ? 2 : 1; number <= looks; ++number) {
+    const int blocks =
+        budget.short_blocks + (budget.full_blocks - budget.short_blocks) * (number - 1) / (looks - 1);
+    const double seconds = number == 1 ? budget.short_s : budget.full_s / 2;
+    for (auto& timer : timers) {
+      if (!run_until(timer, blocks, seconds)) return false;
+    }
+    const bool narrow = look(p, timers, alpha_of_look(budget.alpha, number, looks));
+    p.result.stage = fresh         ? evaluation_stage::confirmed
+                     : number == 1 ? evaluation_stage::timed_short
+                                   : evaluation_stage::timed_full;
+    if (p.request.wanted == evaluation_stage::timed_short) break;
+    // Further looks are for those that may still be the best.
+    if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
+    if (narrow) {
+      p.result.stage = fresh ? evaluation_stage::confirmed : evaluation_stage::timed_full;
+      break;
+    }
+  }
+  int discarded = 0;
+  int kept = 0;
+  int disagreements = 0;
+  for (const auto& timer : timers) {
+    discarded += timer.discarded();
+    kept += static_cast<int>(timer.pairs().size());
+    disagreements += timer.disagreements();
+  }
+  if (discarded > 0) p.result.context["discarded_pairs"] = std::to_string(discarded);
+  if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
+  if (10 * discarded > kept) p.result.context["timing"] = "ambiguous: many pairs were discarded";
+  p.result.context["clock"] = "events, held against the trusted clock";
+  return true;
+}
+
+bool cuda_fitness::state::above_floor(passage& p) const {
+  for (std::size_t i = 0; i < p.result.workloads.size(); ++i) {
+    auto& w = p.result.workloads[i];
+    if (w.hidden || !(w.time_ns > 0) || w.time_ns >= bench.floor_ns(i)) continue;
+    w.outcome = p.result.outcome = outcome::suspect;
+    p.result.reasons.emplace_back("faster than this device can be");
+    p.result.feedback =
+        fmt::format("workload {}: {} is below what the task's compulsory work takes on this device ({})",
+                    w.uuid, time_text(w.time_ns), time_text(bench.floor_ns(i)));
+    return false;
+  }
+  return true;
+}
+
+void cuda_fitness::state::time_other_baselines(passage& p, program_runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  for (std::size_t other = 1; other < bench.baselines().size(); ++other) {
+    auto& against = bench.baselines()[other];
+    std::vector<weighted_estimate> parts;
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (workloads[i].hidden) continue;
+      pair_timer timer(candidate, *against.program, i,
+                       cuda::plan_readings(p.call_ns[i], against.call_ns[i], workloads[i].cache == "cold",
+                                           bench.contents()[i].timed),
+                       bench.call_limit(i));
+      while (timer.pairs().size() < 3) {
+        if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
+      }
+      parts.push_back({speedup_of(timer.pairs(), 0.05), workloads[i].weight});
+    }
+    p.result.other_speedups[against.name] = geometric_mean(parts).value;
+  }
+}
+
+void cuda_fitness::state::run_cascade(passage& p) {
+  if (!build(p)) return;
+  const gpu_bench::hold device(bench);
+  const auto start = std::chrono::steady_clock::now();
+  auto candidate = bench.run_candidate(p.built);
+  const auto climb = [&] {
+    if (!check_all(p, candidate)) return;
+    if (p.request.wanted <= evaluation_stage::checked) return;
+    if (!time_workloads(p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
+    if (!above_floor(p)) return;
+    if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
+  };
+  try {
+    climb();
+  } catch (...) {
+    candidate.restart();
+    throw;
+  }
+  candidate.restart();
+  if (p.machine) judge_machine();
+  p.result.cost.device_s += seconds_since(start);
+}
+
+// A failure that could be the machine's counts as the candidate's only if a known-good program still runs.
+void cuda_fitness::state::judge_machine() {
+  if (const auto failure = bench.canary()) {
+    throw error(error_code::environment, "a program that is known to be good fails, too (" + failure->reason +
+                                             " " + failure->detail + "): the device is not in order");
+  }
+}
+
+content_id cuda_fitness::state::key_of(const program& candidate) const {
+  content_hasher hash;
+  hash.text("kevo cuda result 1")
+      .text(protocol_name)
+      .text(to_string(id_of(candidate)))
+      .text(bench.identity());
+  return hash.finish();
+}
+
+std::optional<evaluation> cuda_fitness::state::cached(const evaluation_request& request) const {
+  if (request.fresh || request.wanted == evaluation_stage::confirmed) return std::nullopt;
+  auto found = results.find(key_of(*request.program));
+  if (!found) return std::nullopt;
+  const bool enough = !found->valid() || found->stage >= request.wanted ||
+                      (found->stage == evaluation_stage::timed_short &&
+                       found->speedup_interval.high < bench.settings().promising * request.best_speedup);
+  return enough ? found : std::nullopt;
+}
+
+void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_point start) const {
+  auto& e = p.result;
+  if (!e.valid()) {
+    e.speedup = 0;
+    e.speedup_interval = {};
+  } else {
+    e.feedback = feedback_of_valid(e);
+    double sol = 1e300;
+    for (const auto& w : e.workloads) {
+      if (!w.hidden) sol = std::min(sol, w.sol_fraction);
+    }
+    e.sol_fraction = sol < 1e300 ? sol : 0;
+  }
+  e.score = e.speedup;
+  if (p.built.ok) {
+    e.measures = cuda::measures_of_module(p.built.code);
+    if (e.valid()) e.feedback += "\n" + cuda::describe_resources(p.built.code);
+  }
+  e.cost.wall_s = seconds_since(start);
+}
+
+cuda_fitness::cuda_fitness(std::shared_ptr<const task> t, cuda_settings settings)
+    : state_(std::make_unique<state>(std::move(t), std::move(settings))) {}
+cuda_fitness::cuda_fitness(cuda_fitness&&) noexcept = default;
+cuda_fitness& cuda_fitness::operator=(cuda_fitness&&) noexcept = default;
+cuda_fitness::~cuda_fitness() = default;
+
+evaluation cuda_fitness::evaluate(const evaluation_request& request) {
+  if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
+  const auto start = std::chrono::steady_clock::now();
+  state_->bench.prepare(request.stop);
+  if (auto found = state_->cached(request)) return *found;
+  const auto attempt = [&] {
+    passage p{request, state_->bench.blank(), {}};
+    p.result.protocol = protocol_name;
+    p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
+    state_->run_cascade(p);
+    return p;
+  };
+  std::optional<passage> p(attempt());
+  if (p->result.outcome == outcome::timed_out) {  // once more: time depends on the neighbours, too
+    const auto spent = p->result.cost.device_s;
+    p.emplace(attempt());
+    p->result.cost.device_s += spent;
+  }
+  state_->finish(*p, start);
+  state_->results.keep(state_->key_of(*request.program), p->result);
+  return std::move(p->result);
+}
+
+std::string cuda_fitness::describe() const {
+  return state_->bench.describe();
+}
+
+}  // namespace kevo

@@ -1,0 +1,42 @@
+#pragma once
+// Settings of the CUDA fitness function. Every one has a default.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fitness/process/process.hpp"
+
+namespace kevo {
+
+/// What a candidate may use.
+struct cuda_limits {
+  double build_s = 60;                          ///< [s] of one build
+  double call_s = 10;                           ///< [s] of one call, at most; usually 50 times the baseline's
+  std::uint64_t workspace_bytes = 1ULL << 30U;  ///< all workspaces of a call together
+  std::uint64_t source_bytes = 1U << 20U;       ///< of all files of a program together
+};
+
+/// How long measuring may take, for one workload.
+struct cuda_timing {
+  int short_blocks = 4;           ///< pairs of the first look
+  int full_blocks = 16;           ///< pairs of the last look
+  double short_s = 1.0;           ///< [s] no new block of the first look begins after this
+  double full_s = 4.0;            ///< [s] the same for the full timing
+  double target_interval = 0.02;  ///< timing ends early when the speedup's interval is narrower, relative
+  double alpha = 0.05;            ///< the chance that an interval misses, all looks together
+};
+
+struct cuda_settings {
+  int device = 0;                  ///< ordinal, as the driver counts
+  std::vector<std::string> flags;  ///< of NVRTC, besides kevo's own
+  sandbox_mode sandbox = sandbox_mode::required;
+  cuda_limits limits;
+  cuda_timing timing;
+  std::string cache_dir;       ///< results, builds and ceilings; empty: none are kept on disk
+  double pool_fraction = 0.5;  ///< of the free device memory, for the contents of all workloads together
+  double promising = 1.0;  ///< timing goes on while the upper end of a look reaches this share of the best
+  bool allow_globals = false;  ///< modules with writable globals are taken
+};
+
+}  // namespace kevo

@@ -1,0 +1,167 @@
+#include "fitness/cuda/measure/device_task.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/device/kit.hpp"
+#include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/signature.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+std::string wide_dtype(const tensor& t) {
+  return element_type_of(t).kind == element_kind::real ? "float64" : "int64";
+}
+
+const generator& recipe_of(const tensor& input, const workload& w) {
+  const auto it = w.generate.find(input.name);
+  return it == w.generate.end() ? input.generate : it->second;
+}
+
+// The output whose elements a scale tensor belongs to.
+const tensor& scaled_output(const task& t, const std::string& scale) {
+  for (const auto& w : t.workloads) {
+    for (const auto& output : t.outputs) {
+      if (tolerance_for(t, w, output.name).scale == scale) return output;
+    }
+  }
+  throw error(error_code::internal, "no output uses the scale '" + scale + "'");
+}
+
+device_output rule_of(const task& t, const workload& w, const tensor& output, std::uint64_t count,
+                      const std::vector<std::string>& scales) {
+  const auto rule = tolerance_for(t, w, output.name);
+  const auto& type = element_type_of(output);
+  device_output made;
+  made.type = type_code(output.dtype);
+  made.count = count;
+  made.cap = rule.max_error_cap.value_or(-1);
+  made.allow_negative_infinity = rule.allow_negative_inf;
+  made.allowed_misses = static_cast<std::uint64_t>(
+      std::floor(std::clamp(1 - rule.required_matched_ratio, 0.0, 1.0) * static_cast<double>(count) + 1e-9));
+  if (rule.rule == "exact") return made;
+  if (rule.rule == "bounds") {
+    made.rule = 1;
+    made.p = rule.max_atol;
+    made.q = rule.max_rtol;
+    return made;
+  }
+  if (rule.rule != "accumulation" || type.kind != element_kind::real)
+    throw error(error_code::input,
+                "the tolerance rule '" + rule.rule + "' does not fit output '" + output.name + "'",
+                {.file = t.file, .key = "tolerance"}, "bounds or exact; accumulation for floating outputs");
+  const auto axes = axis_values(t, w);
+  const auto length = rule.length
+                          ? rule.length->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+                              const auto it = axes.find(std::string(name));
+                              return it == axes.end() ? std::nullopt : std::optional(it->second);
+                            })
+                          : 1;
+  const double summands = std::max(1.0, static_cast<double>(length));
+  made.rule = 2;
+  made.p = rule.factor * type.unit_roundoff * std::sqrt(summands);
+  made.q = summands * type.smallest;
+  const auto place = std::find(scales.begin(), scales.end(), rule.scale);
+  if (place != scales.end()) {
+    made.scale = static_cast<std::int32_t>(place - scales.begin());
+  } else if (rule.scale != output.name) {
+    throw error(error_code::input, "the scale of output '" + output.name + "' is another output",
+                {.file = t.file, .key = "tolerance"}, "a scale tensor of its own, or the output itself");
+  }
+  return made;
+}
+
+}  // namespace
+
+launch_signature reference_signature(const task& t, const workload& w) {
+  auto signature = signature_of(t, w);
+  for (std::size_t i = 0; i < signature.outputs.size(); ++i)
+    signature.outputs[i].dtype = wide_dtype(t.outputs[i]);
+  const auto axes = axis_values(t, w);
+  for (const auto& name : scale_tensors(t)) {
+    signature.outputs.push_back({name, "float64", element_count(scaled_output(t, name), axes)});
+  }
+  signature.hidden = false;  // for the task's author
+  return signature;
+}
+
+device_facts facts_for_plans(const device_description& device, std::uint64_t workspace_bytes) {
+  const auto known = known_device(device.architecture());
+  auto facts = known ? *known : device_facts{};
+  facts.architecture = device.architecture();
+  facts.sms = device.multiprocessors;
+  const auto number = [](std::int32_t value) { return static_cast<std::uint32_t>(value); };
+  facts.threads_per_sm = number(device.threads_per_multiprocessor);
+  facts.blocks_per_sm = number(device.blocks_per_multiprocessor);
+  facts.registers_per_sm = number(device.registers_per_multiprocessor);
+  facts.shared_per_sm = number(device.shared_per_multiprocessor);
+  facts.shared_per_block = number(device.shared_per_block);
+  facts.workspace_bytes = workspace_bytes;
+  return facts;
+}
+
+device_task describe_task(const task& t, const compiled_module& reference, const declared_launch& lines,
+                          const device_facts& facts) {
+  device_task made;
+  made.reference = reference;
+  const auto scales = scale_tensors(t);
+  for (const auto& w : t.workloads) {
+    const auto axes = axis_values(t, w);
+    device_workload next;
+    for (const auto& input : t.inputs) {
+      if (input.scalar) continue;
+      const auto& recipe = recipe_of(input, w);
+      next.inputs.push_back(
+          {type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a, recipe.b});
+    }
+    for (const auto& output : t.outputs) {
+      next.outputs.push_back(rule_of(t, w, output, element_count(output, axes), scales));
+      // Absolute bounds were chosen for the task's own values.
+      next.mild = next.mild || next.outputs.back().rule == 1;
+    }
+    for (const auto& name : scales) next.scales.push_back(element_count(scaled_output(t, name), axes));
+    auto resolved = resolve(lines, reference_signature(t, w), reference, facts);
+    if (const auto* failure = std::get_if<launch_failure>(&resolved)) {
+      throw error(error_code::input,
+                  "the reference cannot be launched on workload '" + w.uuid + "': " + failure->reason,
+                  {.file = t.file, .key = "reference"});
+    }
+    next.reference = std::get<plan>(std::move(resolved));
+    made.workloads.push_back(std::move(next));
+  }
+  return made;
+}
+
+std::uint64_t call_bytes(const task& t, const workload& w) {
+  const auto axes = axis_values(t, w);
+  std::uint64_t bytes = 0;
+  const auto add = [&](const tensor& one) {
+    if (!one.scalar) bytes += element_count(one, axes) * element_type_of(one).size + 16384;
+  };
+  for (const auto& input : t.inputs) add(input);
+  for (const auto& output : t.outputs) add(output);
+  return bytes;
+}
+
+void require_runnable_on_device(const task& t) {
+  const error_place place{.file = t.file, .key = "reference"};
+  if (!t.reference || t.reference->language != "cuda")
+    throw error(error_code::input, "the CUDA backend needs a reference in CUDA", place,
+                "reference: {language: cuda, file: reference.cu}");
+  if (t.baselines.empty())
+    throw error(error_code::input, "the task has no baseline", {.file = t.file, .key = "baselines"});
+  if (t.outputs.empty())
+    throw error(error_code::input, "the task has no output", {.file = t.file, .key = "outputs"});
+  for (const auto* list : {&t.inputs, &t.outputs}) {
+    for (const auto& one : *list) {
+      if (type_code(one.dtype) < 0)
+        throw error(error_code::input, "the CUDA backend does not know the dtype " + one.dtype,
+                    {.file = t.file, .key = one.name});
+    }
+  }
+}
+
+}  // namespace kevo::cuda

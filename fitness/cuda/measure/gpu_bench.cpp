@@ -1,0 +1,320 @@
+#include "fitness/cuda/measure/gpu_bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/cuda/measure/device_task.hpp"
+#include "fitness/cuda/measure/gpu_probe.hpp"
+#include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/generate.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+// A device that traps takes some tenths of a second to say so.
+constexpr double least_limit_s = 1.5;
+
+// Contents of the timed calls of a workload: the smaller, the more, for short calls are measured many at a
+// time.
+std::uint32_t contents_for(std::uint64_t bytes) {
+  return bytes < (8U << 20U) ? 400 : bytes < (64U << 20U) ? 128 : 32;
+}
+
+worker_options options_for(const cuda_settings& settings) {
+  worker_options options;
+  options.sandbox = settings.sandbox;
+  return options;
+}
+
+built_program refused(outcome why, std::string reason, std::string feedback = {}) {
+  built_program result;
+  result.outcome = why;
+  result.feedback = feedback.empty() ? reason : std::move(feedback);
+  result.reasons.push_back(std::move(reason));
+  return result;
+}
+
+bool narrow_matrix_type(const task& t) {
+  return std::any_of(t.inputs.begin(), t.inputs.end(), [](const tensor& input) {
+    const auto* type = find_element_type(input.dtype);
+    return type != nullptr && type->size <= 2 && !input.scalar;
+  });
+}
+
+}  // namespace
+
+gpu_bench::gpu_bench(std::shared_ptr<const task> t, cuda_settings settings)
+    : task_(std::move(t)), settings_(std::move(settings)) {
+  if (!task_) throw error(error_code::usage, "a CUDA fitness function needs a task");
+  require_runnable_on_device(*task_);
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    if (task_->workloads[i].hidden) continue;
+    const auto bytes = call_bytes(*task_, task_->workloads[i]);
+    if (bytes < least) smallest_ = i;
+    least = std::min(least, bytes);
+  }
+}
+
+gpu_bench::~gpu_bench() = default;
+
+void gpu_bench::prepare(std::stop_token stop) {
+  const std::lock_guard lock(preparing_);
+  if (prepared_) return;
+  baselines_.clear();
+  baseline_workers_.clear();
+  candidate_workers_.reset();
+  device_ = std::make_unique<device_client>(settings_.device);
+  if (!compiler_) {
+    cuda_compiler_settings compiling;
+    compiling.sandbox = settings_.sandbox;
+    compiling.limits.wall_s = settings_.limits.build_s;
+    compiler_ = std::make_unique<cuda_compiler>(compiling);
+  }
+  facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
+  device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
+  describe_reference(stop);
+
+  std::vector<std::pair<std::string, built_program>> built;
+  for (const auto& b : task_->baselines) {
+    auto one = build(b.source, true, stop);
+    if (one.ok) {
+      built.emplace_back(b.name, std::move(one));
+    } else if (b.optional) {
+      left_out_ += (left_out_.empty() ? "" : ", ") + b.name;
+    } else {
+      throw error(error_code::input, "the baseline '" + b.name + "' does not build: " + one.feedback,
+                  {.file = task_->file, .key = "baselines"});
+    }
+  }
+  if (built.empty())
+    throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file});
+
+  const hold device(*this);
+  ceilings_ =
+      ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
+  make_contents();
+  std::uint64_t largest = 0;
+  for (const auto& w : task_->workloads) largest = std::max(largest, call_bytes(*task_, w));
+  const std::uint64_t arena = largest + largest / 8 + settings_.limits.workspace_bytes + (64U << 20U);
+  rng random(secret_seed());
+  for (auto& [name, program] : built) {
+    baseline_workers_.push_back(
+        std::make_unique<worker_source>(*device_, options_for(settings_), arena, false));
+    gpu_baseline next{name,
+                      std::make_unique<program_runner>(task_, *baseline_workers_.back(), program.code,
+                                                       program.plans, contents_, random.split(name)),
+                      {}};
+    check_baseline(next);
+    baselines_.push_back(std::move(next));
+  }
+  candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena, true);
+  identity_ = fmt::format("{} {} {} {} {} {}", to_string(id_of(*task_)), compiler_->identity(),
+                          fmt::join(settings_.flags, " "), device_->facts().uuid, device_->facts().driver,
+                          describe_layers(settings_.sandbox));
+  prepared_ = true;
+}
+
+void gpu_bench::describe_reference(std::stop_token stop) {
+  const error_place place{.file = task_->file, .key = "reference"};
+  const auto& source = task_->reference->source;
+  const auto lines = read_launch_lines(source);
+  if (const auto* failure = std::get_if<launch_failure>(&lines))
+    throw error(error_code::input, "the reference: " + failure->reason, place);
+  const auto& declared = std::get<declared_launch>(lines);
+  const auto names = kernel_names(declared, reference_signature(*task_, task_->workloads.front()), facts_);
+  if (const auto* failure = std::get_if<launch_failure>(&names))
+    throw error(error_code::input, "the reference: " + failure->reason, place);
+  const auto built = compiler_->build(
+      {source, std::get<std::vector<std::string>>(names), facts_.architecture, settings_.flags},
+      std::move(stop));
+  if (!built.ok)
+    throw error(error_code::input, "the reference does not compile: " + built.diagnostics, place);
+  device_->set_task(describe_task(*task_, built.module, declared, facts_));
+}
+
+void gpu_bench::make_contents() {
+  contents_.clear();
+  const auto workloads = task_->workloads.size();
+  const double room = settings_.pool_fraction * static_cast<double>(device_->facts().free_bytes);
+  for (std::size_t i = 0; i < workloads; ++i) {
+    const auto& w = task_->workloads[i];
+    contents_wanted wanted;
+    wanted.workload = static_cast<std::uint32_t>(i);
+    wanted.timed = w.hidden ? 1 : contents_for(call_bytes(*task_, w));
+    wanted.varied = w.hidden ? 2 : 4;
+    wanted.most_bytes = static_cast<std::uint64_t>(room / static_cast<double>(workloads));
+    const auto made = device_->make(wanted);
+    if (!made.complaint.empty())
+      throw error(error_code::input, "the reference, on workload '" + w.uuid + "', " + made.complaint,
+                  {.file = task_->file, .key = "reference"});
+    contents_.push_back({made.timed, made.varied});
+  }
+}
+
+// A baseline must be right on every workload; its times set the limits of candidates.
+void gpu_bench::check_baseline(gpu_baseline& baseline) {
+  baseline.call_ns.assign(task_->workloads.size(), 0);
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    for (std::uint32_t n = 0; n < 3; ++n) {
+      const auto time = baseline.program->check(i, n, std::chrono::seconds(60));
+      if (time.failure) {
+        throw error(time.failure->machine ? error_code::environment : error_code::input,
+                    fmt::format("baseline '{}' fails on workload '{}': {} {}", baseline.name,
+                                task_->workloads[i].uuid, time.failure->reason, time.failure->detail),
+                    {.file = task_->file, .key = "baselines"});
+      }
+      auto& known = baseline.call_ns[i];
+      known = known > 0 ? std::min(known, time.event_ns) : time.event_ns;
+      if (contents_[i].varied < 2 && n == 1) break;
+    }
+  }
+}
+
+built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop) {
+  const auto lines = read_launch_lines(source);
+  if (const auto* failure = std::get_if<launch_failure>(&lines))
+    return refused(outcome::launch_failed, failure->reason);
+  const auto& declared = std::get<declared_launch>(lines);
+  const auto names = kernel_names(declared, signature_of(*task_, task_->workloads[smallest_]), facts_);
+  if (const auto* failure = std::get_if<launch_failure>(&names))
+    return refused(outcome::launch_failed, failure->reason);
+  auto compiled = compiler_->build(
+      {source, std::get<std::vector<std::string>>(names), facts_.architecture, settings_.flags},
+      std::move(stop));
+  if (!compiled.ok) {
+    auto result = refused(outcome::build_failed,
+                          compiled.reasons.empty() ? "does not compile" : compiled.reasons.front(),
+                          compiled.diagnostics);
+    return result;
+  }
+  if (!trusted && !settings_.allow_globals && compiled.module.has_writable_globals()) {
+    return refused(outcome::rejected, "keeps state in writable device variables",
+                   "the device variable '" + compiled.module.writable_globals.front().name +
+                       "' could carry results from one call to the next; use a workspace");
+  }
+  built_program result;
+  for (const auto& w : task_->workloads) {
+    auto resolved = resolve(declared, signature_of(*task_, w), compiled.module, facts_);
+    if (const auto* failure = std::get_if<launch_failure>(&resolved)) {
+      const std::string reason = w.hidden ? "a hidden workload failed" : failure->reason;
+      return refused(outcome::launch_failed, reason);
+    }
+    result.plans.push_back(std::get<plan>(std::move(resolved)));
+  }
+  result.ok = true;
+  result.outcome = outcome::valid;
+  result.code = std::move(compiled.module);
+  return result;
+}
+
+gpu_bench::hold::hold(gpu_bench& bench) : bench_(&bench) {
+  bench_->measuring_.lock();
+  try {
+    bench_->device_->lock();
+  } catch (...) {
+    bench_->measuring_.unlock();
+    throw;
+  }
+}
+gpu_bench::hold::~hold() {
+  try {
+    bench_->device_->unlock();
+  } catch (const error&) {  // its process has ended, and the lock with it
+  }
+  bench_->measuring_.unlock();
+}
+
+program_runner gpu_bench::run_candidate(const built_program& built) {
+  return {task_, *candidate_workers_, built.code, built.plans, contents_, rng(secret_seed())};
+}
+
+std::optional<gpu_failure> gpu_bench::canary() {
+  baseline().program->restart();
+  return baseline().program->check(smallest_, 0, std::chrono::seconds(60)).failure;
+}
+
+std::chrono::nanoseconds gpu_bench::call_limit(std::size_t workload) const {
+  const double known = 1e-9 * baselines_.front().call_ns[workload];
+  const double seconds =
+      std::max(std::min(std::max(least_limit_s, 50 * known), settings_.limits.call_s), 2 * known);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+std::uint32_t gpu_bench::contents_to_check() const {
+  const auto visible = static_cast<std::uint32_t>(std::count_if(
+      task_->workloads.begin(), task_->workloads.end(), [](const workload& w) { return !w.hidden; }));
+  return std::clamp<std::uint32_t>((5 + visible - 1) / visible, 2, 5);
+}
+
+double gpu_bench::cost(const std::optional<expression>& formula, std::size_t workload) const {
+  if (!formula) return 0;
+  const auto axes = axis_values(*task_, task_->workloads[workload]);
+  return static_cast<double>(formula->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+    const auto it = axes.find(std::string(name));
+    return it == axes.end() ? std::nullopt : std::optional(it->second);
+  }));
+}
+
+double gpu_bench::speed_of_light_ns(std::size_t workload) const {
+  const auto& device = device_->facts();
+  // Matrix units do 4096 operations a cycle on 16-bit types of compute capability 9 (datasheet, not
+  // measured).
+  const double matrix = 4096e3 * device.multiprocessors * device.clock_khz;
+  const double rate =
+      narrow_matrix_type(*task_) && device.major >= 9 ? matrix : ceilings_.float32_flops_per_s;
+  const double flops = rate > 0 ? cost(task_->cost.flops, workload) / rate : 0;
+  const double bandwidth = ceilings_.copy_bytes_per_s;
+  const double bytes = bandwidth > 0 ? cost(task_->cost.bytes, workload) / bandwidth : 0;
+  return 1e9 * std::max(flops, bytes);
+}
+
+// Deliberately generous: an honest record must never be called suspect. What fits the cache may be read
+// several times as fast as memory, and float32 may be computed by matrix units in parts.
+double gpu_bench::floor_ns(std::size_t workload) const {
+  const auto& device = device_->facts();
+  const double rate =
+      (narrow_matrix_type(*task_) ? 8192e3 : 2048e3) * device.multiprocessors * device.clock_khz;
+  const double flops = rate > 0 ? cost(task_->cost.min_flops, workload) / rate : 0;
+  const double bytes = cost(task_->cost.bytes, workload);
+  const bool cached =
+      task_->workloads[workload].cache != "cold" || bytes < static_cast<double>(device.l2_bytes);
+  const double bandwidth = device.peak_bytes_per_s() * (cached ? 4 : 1);
+  return 0.9e9 * std::max(flops, bandwidth > 0 ? bytes / bandwidth : 0);
+}
+
+evaluation gpu_bench::blank() const {
+  evaluation e;
+  e.baseline = baselines_.front().name;
+  e.device = device_->facts().name;
+  e.backend = "cuda";
+  e.context["architecture"] = facts_.architecture;
+  e.context["driver"] = std::to_string(device_->facts().driver);
+  e.context["compiler"] = compiler_->identity();
+  e.context["flags"] = fmt::format("{}", fmt::join(settings_.flags, " "));
+  e.context["sandbox"] = describe_layers(settings_.sandbox);
+  if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
+  for (const auto& w : task_->workloads) {
+    workload_result result;
+    result.uuid = w.uuid;
+    result.axes = w.axes;
+    result.hidden = w.hidden;
+    result.weight = w.weight;
+    e.workloads.push_back(std::move(result));
+  }
+  return e;
+}
+
+std::string gpu_bench::describe() const {
+  if (!device_) return "cuda: not started yet";
+  return fmt::format("cuda: {} ({}), driver {}, {}", device_->facts().name, facts_.architecture,
+                     device_->facts().driver, describe_layers(settings_.sandbox));
+}
+
+}  // namespace kevo::cuda

@@ -1,0 +1,116 @@
+#pragma once
+// What all evaluations of one task share on a device: kevo-device, the compiler, the oracle's contents, the
+// baselines, the ceilings.
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <kevo/task.hpp>
+
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/device/client.hpp"
+#include "fitness/cuda/launch/resolve.hpp"
+#include "fitness/cuda/measure/cuda_settings.hpp"
+#include "fitness/cuda/measure/pair_timer.hpp"
+#include "fitness/cuda/measure/program_runner.hpp"
+
+namespace kevo::cuda {
+
+/// A candidate that can be launched, or why it cannot.
+struct built_program {
+  bool ok = false;
+  compiled_module code;
+  std::vector<plan> plans;  ///< of each workload
+  kevo::outcome outcome = kevo::outcome::build_failed;
+  std::vector<std::string> reasons;
+  std::string feedback;
+};
+
+/// A trusted program that candidates are compared with.
+struct gpu_baseline {
+  std::string name;
+  std::unique_ptr<program_runner> program;
+  std::vector<double> call_ns;  ///< of one call of each workload
+};
+
+/// The bench of one task. `prepare` must have returned before anything below it is called; runners only while
+/// the device is held.
+class gpu_bench {
+ public:
+  /// @throws kevo::error (input, environment)
+  gpu_bench(std::shared_ptr<const task> t, cuda_settings settings);
+  ~gpu_bench();
+
+  /// Starts the device, compiles and checks reference and baselines; once. @throws kevo::error
+  void prepare(std::stop_token stop);
+
+  const task& subject() const { return *task_; }
+  const cuda_settings& settings() const { return settings_; }
+  /// Compiles a candidate and works out its plans. Thread-safe. @param trusted globals are allowed
+  built_program build(const program& source, bool trusted, std::stop_token stop);
+
+  /// The device for this thread alone, among all processes.
+  class hold {
+   public:
+    explicit hold(gpu_bench& bench);
+    ~hold();
+    hold(const hold&) = delete;
+    hold& operator=(const hold&) = delete;
+
+   private:
+    gpu_bench* bench_;
+  };
+
+  program_runner run_candidate(const built_program& built);
+  gpu_baseline& baseline() { return baselines_.front(); }
+  std::vector<gpu_baseline>& baselines() { return baselines_; }
+  /// One call of the first baseline: nothing, or what is wrong with the machine.
+  std::optional<gpu_failure> canary();
+
+  const std::vector<content_counts>& contents() const { return contents_; }
+  std::chrono::nanoseconds call_limit(std::size_t workload) const;
+  std::size_t smallest_visible() const { return smallest_; }
+  /// Contents of each visible workload in the correctness stage: at least 5 in all.
+  std::uint32_t contents_to_check() const;
+  double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
+  double floor_ns(std::size_t workload) const;           ///< no honest call is faster; 0 if unknown
+
+  /// An evaluation that says what is known before anything was run.
+  evaluation blank() const;
+  /// All that a result depends on besides the program.
+  const std::string& identity() const { return identity_; }
+  std::string describe() const;
+
+ private:
+  friend class hold;
+  void describe_reference(std::stop_token stop);
+  void make_contents();
+  void check_baseline(gpu_baseline& baseline);
+  double cost(const std::optional<expression>& formula, std::size_t workload) const;
+
+  std::shared_ptr<const task> task_;
+  cuda_settings settings_;
+  std::mutex preparing_;
+  std::mutex measuring_;
+  bool prepared_ = false;
+  std::size_t smallest_ = 0;
+  std::unique_ptr<cuda_compiler> compiler_;
+  std::unique_ptr<device_client> device_;
+  device_facts facts_;
+  device_ceilings ceilings_;
+  std::vector<content_counts> contents_;
+  std::unique_ptr<worker_source> candidate_workers_;
+  std::vector<std::unique_ptr<worker_source>> baseline_workers_;
+  std::vector<gpu_baseline> baselines_;
+  std::string left_out_;  // optional baselines that do not build here
+  std::string identity_;
+};
+
+}  // namespace kevo::cuda

@@ -1,0 +1,122 @@
+#include "fitness/cuda/measure/gpu_probe.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/device/kit.hpp"
+#include "fitness/cuda/measure/program_runner.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+std::string path_of(const device_client& device, const std::string& folder) {
+  return fmt::format("{}/gpu-{}-{}", folder, device.facts().uuid, device.facts().driver);
+}
+
+gpu_finding worker_finding(device_client& device) {
+  try {
+    worker_source workers(device, {.sandbox = sandbox_mode::required}, 16U << 20U, false);
+    workers.fresh();
+    workers.end();
+    return {"GPU worker", true, "starts in the sandbox"};
+  } catch (const error& failure) {
+    return {"GPU worker", false, failure.message()};
+  }
+}
+
+}  // namespace
+
+std::string user_cache_folder() {
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
+    return std::string(folder) + "/kevo";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return std::string(home) + "/.cache/kevo";
+  return {};
+}
+
+compiled_module compile_trusted_kernels(cuda_compiler& compiler, const std::string& architecture,
+                                        std::stop_token stop) {
+  const auto built =
+      compiler.build({single_file_program("cuda", "kit.cu", kit_source()), kit_kernels(), architecture, {}},
+                     std::move(stop));
+  if (!built.ok)
+    throw error(error_code::environment,
+                "kevo's own device code does not compile for " + architecture + ": " + built.diagnostics);
+  return built.module;
+}
+
+device_ceilings ceilings_of_device(device_client& device, const std::string& folder, bool again) {
+  const std::string path = folder.empty() ? "" : path_of(device, folder);
+  if (!path.empty() && !again) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    try {
+      device_ceilings found;
+      decode(text.str(), found);
+      return found;
+    } catch (const error&) {  // not there, or of another version: measured again
+    }
+  }
+  const auto measured = device.calibrate();
+  if (!path.empty()) {
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    std::ofstream(path + ".new", std::ios::binary) << encode(measured);
+    std::filesystem::rename(path + ".new", path, ignored);
+  }
+  return measured;
+}
+
+std::vector<gpu_finding> probe_gpu() {
+  std::vector<gpu_finding> all;
+  std::optional<cuda_compiler> compiler;
+  std::unique_ptr<device_client> device;
+  try {
+    compiler.emplace();
+    all.push_back({"NVRTC", true, compiler->tools().library});
+  } catch (const error& failure) {
+    all.push_back({"NVRTC", false, failure.message() + ": CUDA candidates cannot be compiled"});
+  }
+  try {
+    device = std::make_unique<device_client>(0);
+    const auto& f = device->facts();
+    all.push_back({"NVIDIA GPU", true,
+                   fmt::format("{}, {}, driver {}.{}, {} GiB", f.name, f.architecture(), f.driver / 1000,
+                               f.driver % 1000 / 10, f.memory_bytes >> 30U)});
+  } catch (const error& failure) {
+    all.push_back({"NVIDIA GPU", false,
+                   failure.message() + ": CUDA candidates cannot be evaluated here, everything else works"});
+    return all;
+  }
+  if (!compiler) return all;
+  try {
+    device->set_kit(compile_trusted_kernels(*compiler, device->facts().architecture()));
+    all.push_back({"GPU kernels", true, "kevo's own compile and load"});
+  } catch (const error& failure) {
+    all.push_back({"GPU kernels", false, failure.message()});
+    return all;
+  }
+  all.push_back(worker_finding(*device));
+  return all;
+}
+
+std::optional<device_ceilings> calibrate_gpu(const std::string& folder) {
+  try {
+    cuda_compiler compiler;
+    device_client device(0);
+    device.set_kit(compile_trusted_kernels(compiler, device.facts().architecture()));
+    device.lock();
+    return ceilings_of_device(device, folder, true);
+  } catch (const error&) {  // `probe_gpu` says what is missing
+    return std::nullopt;
+  }
+}
+
+}  // namespace kevo::cuda

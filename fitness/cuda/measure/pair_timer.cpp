@@ -1,0 +1,121 @@
+#include "fitness/cuda/measure/pair_timer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
+
+namespace kevo::cuda {
+namespace {
+
+constexpr double goal_ns = 150e3;       // of one reading of several calls
+constexpr double cold_goal_ns = 100e3;  // of the calls whose median is one cold reading
+constexpr std::uint32_t most_calls = 32;
+// The trusted clock minus events is constant within about a microsecond (docs/gpu.md); a descheduled thread
+// adds more.
+constexpr double tolerance_ns = 3e3;
+constexpr double tolerance_share = 0.005;
+constexpr double most_clock_change = 0.02;
+
+}  // namespace
+
+reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents) {
+  const double shorter = std::max(std::min(candidate_ns, baseline_ns), 500.0);
+  reading_plan plan;
+  plan.cold = cold;
+  if (cold) {
+    plan.repeats = static_cast<int>(std::clamp(std::ceil(cold_goal_ns / shorter), 1.0, 5.0));
+    return plan;
+  }
+  // Half of them, so that one process serves a block of two readings.
+  const double most = std::clamp(contents / 2.0, 1.0, static_cast<double>(most_calls));
+  plan.calls = static_cast<std::uint32_t>(std::clamp(std::ceil(goal_ns / shorter), 1.0, most));
+  return plan;
+}
+
+clock_check reconcile(double event_ns, double outside_ns, double constant_ns) {
+  const double seen = outside_ns - constant_ns;
+  const double tolerance = tolerance_ns + tolerance_share * seen;
+  if (std::abs(seen - event_ns) <= tolerance) return {event_ns, true};
+  // Whatever is the truth, a claim never makes a call shorter than the trusted clock saw it.
+  return {std::max(seen, event_ns), false};
+}
+
+pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, std::size_t workload,
+                       reading_plan plan, std::chrono::nanoseconds limit)
+    : candidate_(&candidate), baseline_(&baseline), workload_(workload), plan_(plan), limit_(limit) {}
+
+double pair_timer::constant_ns() const {
+  return constants_.empty() ? 8e3 : median(constants_);
+}
+
+pair_timer::reading pair_timer::read(program_runner& program, bool trusted) {
+  // A process that has just been started has its first call untimed.
+  if (program.unseen(workload_) < plan_.calls * static_cast<std::uint32_t>(plan_.repeats)) {
+    program.restart();
+    if (auto warm = program.time(workload_, 1, plan_.cold, limit_); warm.failure)
+      return {0, false, warm.failure};
+  }
+  reading result;
+  std::vector<double> times;
+  for (int i = 0; i < plan_.repeats; ++i) {
+    const auto time = program.time(workload_, plan_.calls, plan_.cold, limit_);
+    if (time.failure) return {0, false, time.failure};
+    if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
+    if (trusted) {
+      constants_.push_back(time.outside_ns - time.event_ns);
+      times.push_back(time.event_ns / time.calls);
+      result.disturbed = result.disturbed || time.unblocked;
+      continue;
+    }
+    ++readings_;
+    const auto checked = reconcile(time.event_ns, time.outside_ns, constant_ns());
+    if (!checked.agree) ++disagreements_;
+    result.disturbed = result.disturbed || time.unblocked || !checked.agree;
+    times.push_back(checked.ns / time.calls);
+  }
+  result.ns = median(times);
+  return result;
+}
+
+std::optional<gpu_failure> pair_timer::block() {
+  clocks_.clear();
+  // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
+  const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
+  double b = 0;
+  double c = 0;
+  bool disturbed = false;
+  for (const bool outer : {true, false, false, true}) {
+    const bool trusted = outer == baseline_outside;
+    const auto once = read(trusted ? *baseline_ : *candidate_, trusted);
+    if (once.failure) {
+      if (!trusted) return once.failure;
+      throw error(error_code::environment, "the baseline failed while it was timed (" + once.failure->reason +
+                                               " " + once.failure->detail + "): the machine is not in order");
+    }
+    (trusted ? b : c) += 0.5 * once.ns;
+    disturbed = disturbed || once.disturbed;
+  }
+  if (!clocks_.empty()) {
+    const auto [least, most] = std::minmax_element(clocks_.begin(), clocks_.end());
+    disturbed = disturbed || *least < (1 - most_clock_change) * *most;
+  }
+  if (!disturbed && b > 0 && c > 0) {
+    pairs_.push_back({c, b});
+    return std::nullopt;
+  }
+  ++discarded_;
+  if (disagreements_ >= 4 && 2 * disagreements_ > readings_) {
+    return gpu_failure{outcome::suspect, "its events and the trusted clock disagree",
+                       "what the device says the call took is not what the trusted clock saw", true};
+  }
+  if (discarded_ > 12 + 2 * static_cast<int>(pairs_.size())) {
+    throw error(error_code::environment,
+                "no time can be taken: the device's clock changes within every block", {},
+                "end what else runs on the device");
+  }
+  return std::nullopt;
+}
+
+}  // namespace kevo::cuda

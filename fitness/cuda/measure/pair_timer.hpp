@@ -1,0 +1,76 @@
+#pragma once
+// Candidate against baseline on the device, interleaved ABBA, on one workload: the same mechanism, number of
+// calls and traffic for both.
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include <kevo/evaluation.hpp>
+
+#include "fitness/cuda/measure/program_runner.hpp"
+
+namespace kevo::cuda {
+
+/// What one reading is: `calls` distinct calls as one measurement, the median of `repeats` of them.
+struct reading_plan {
+  std::uint32_t calls = 1;
+  int repeats = 1;
+  bool cold = false;
+};
+
+/// Short calls are measured several at a time (for about 0.15 ms), where the cache may be warm; a cold call
+/// is always by itself, the short ones repeated. @param contents how many distinct calls a process can be
+/// given
+reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents);
+
+/// How a time by events and one by the trusted clock become one. Pure.
+struct clock_check {
+  double ns = 0;  ///< of the whole measurement
+  bool agree = true;
+};
+/// @param constant_ns what the trusted clock shows above events for trusted programs
+clock_check reconcile(double event_ns, double outside_ns, double constant_ns);
+
+/// Times pairs. Several timers may share runners, one after the other.
+class pair_timer {
+ public:
+  pair_timer(program_runner& candidate, program_runner& baseline, std::size_t workload, reading_plan plan,
+             std::chrono::nanoseconds limit);
+
+  /// One block of four readings, or why the candidate is not valid. A failure of the baseline throws
+  /// kevo::error (environment).
+  std::optional<gpu_failure> block();
+
+  const std::vector<timing_pair>& pairs() const { return pairs_; }
+  /// Blocks that were thrown away because the clock of the device changed within them, or a reading was
+  /// disturbed.
+  int discarded() const { return discarded_; }
+  std::size_t workload() const { return workload_; }
+  /// Readings of the candidate in which its events and the trusted clock disagreed.
+  int disagreements() const { return disagreements_; }
+  int readings() const { return readings_; }
+  double constant_ns() const;
+
+ private:
+  struct reading {
+    double ns = 0;  // per call
+    bool disturbed = false;
+    std::optional<gpu_failure> failure;
+  };
+  reading read(program_runner& program, bool trusted);
+
+  program_runner* candidate_;
+  program_runner* baseline_;
+  std::size_t workload_;
+  reading_plan plan_;
+  std::chrono::nanoseconds limit_;
+  std::vector<double> constants_;  // of the baseline's readings
+  std::vector<double> clocks_;     // of the block at hand
+  std::vector<timing_pair> pairs_;
+  int discarded_ = 0;
+  int disagreements_ = 0;
+  int readings_ = 0;
+};
+
+}  // namespace kevo::cuda

@@ -1,0 +1,205 @@
+#include "fitness/cuda/measure/program_runner.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/driver/driver.hpp"
+#include "fitness/oracle/compare.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+// Codes that say the device or its driver is not in order, and not the program that ran.
+[[noreturn]] void machine_fault(const std::string& message) {
+  throw error(error_code::environment, "the device is not in order: " + message, {},
+              "nvidia-smi and the kernel's log (Xid) say more; resume the run when it is mended");
+}
+
+std::optional<gpu_failure> failure_of(const worker_answer& answer, const std::string& death) {
+  if (answer.end != call_end::done && speaks_of_machine(answer.code)) machine_fault(answer.message);
+  switch (answer.end) {
+    case call_end::done:
+      return std::nullopt;
+    case call_end::refused:
+      return gpu_failure{outcome::launch_failed, "could not be launched", answer.message};
+    case call_end::failed:
+      return gpu_failure{outcome::crashed, "crashed", answer.message, true};
+    case call_end::died:
+      return gpu_failure{outcome::crashed, "crashed", "the worker " + death, true};
+    case call_end::timed_out:
+      return gpu_failure{outcome::timed_out, "timed out", "", true};
+    case call_end::contradiction:
+      return gpu_failure{outcome::suspect, "contradicts itself", answer.message, true};
+  }
+  return gpu_failure{outcome::crashed, "crashed", ""};
+}
+
+}  // namespace
+
+worker_source::worker_source(device_client& device, worker_options options, std::uint64_t arena_bytes,
+                             bool ahead)
+    : device_(&device), options_(std::move(options)), arena_(device.open_arena(arena_bytes)), ahead_(ahead) {}
+
+std::unique_ptr<worker_process> worker_source::start() const {
+  return std::make_unique<worker_process>(options_, device_->facts(), arena_.memory.get(), arena_.bytes);
+}
+
+void worker_source::end() {
+  if (!current_) return;
+  device_->detach(arena_.number);
+  current_->kill();
+  // One that still had work on the device must be gone before the arena has another's contents.
+  if (leaving_.valid()) leaving_.get();
+  leaving_ = std::async(std::launch::async, [old = std::move(current_)]() mutable { old.reset(); });
+  if (!ahead_) leaving_.get();
+}
+
+void worker_source::fresh() {
+  end();
+  current_ = spare_ ? std::move(spare_) : start();
+  const auto answer = device_->attach(arena_.number, current_->region(), current_->handle());
+  if (answer.end != call_end::done) {
+    std::string why = answer.message;
+    if (answer.end == call_end::died) why = "it " + death();
+    end();
+    throw error(error_code::environment, "no worker starts on the device" + (why.empty() ? "" : ": " + why),
+                {}, "`kevo doctor` tries each part");
+  }
+  if (ahead_) spare_ = start();
+}
+
+void worker_source::settle() {
+  if (leaving_.valid()) leaving_.get();
+  if (!spare_) return;
+  for (int i = 0; i < 20'000 && !spare_->ready() && !spare_->report(); ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+}
+
+std::string worker_source::death() const {
+  if (!current_) return "has ended";
+  for (int i = 0; i < 100; ++i) {  // the supervisor learns of it a moment later
+    if (const auto report = current_->report()) {
+      return describe(*report) + (report->err.empty() ? "" : "; it wrote: " + report->err.substr(0, 500));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return "does not answer";
+}
+
+program_runner::program_runner(std::shared_ptr<const task> t, worker_source& workers, compiled_module code,
+                               std::vector<plan> plans, std::vector<content_counts> contents, rng random)
+    : task_(std::move(t)),
+      workers_(&workers),
+      code_(std::move(code)),
+      plans_(std::move(plans)),
+      contents_(std::move(contents)),
+      random_(random) {}
+
+void program_runner::restart() {
+  workers_->end();
+  loaded_ = false;
+}
+
+std::optional<gpu_failure> program_runner::start() {
+  workers_->fresh();
+  seen_.clear();
+  const auto answer = workers_->device().load(workers_->arena(), code_);
+  loaded_ = answer.end == call_end::done;
+  auto failure = failure_of(answer, answer.end == call_end::died ? workers_->death() : "");
+  if (failure && failure->outcome == outcome::launch_failed) failure->reason = "could not be loaded";
+  return failure;
+}
+
+std::uint32_t program_runner::unseen(std::size_t workload) const {
+  std::uint32_t used = 0;
+  for (const auto& [w, content] : seen_) used += w == workload && content < varied_base ? 1 : 0;
+  return contents_[workload].timed - used;
+}
+
+std::optional<gpu_failure> program_runner::verdict(std::size_t workload, const call_result& result) const {
+  if (result.guards)
+    return gpu_failure{outcome::rejected, "wrote outside of its outputs",
+                       "memory around the buffers was changed"};
+  if (result.inputs) return gpu_failure{outcome::rejected, "changed its inputs", ""};
+  if (!result.findings.empty()) {
+    const auto& found = result.findings.front();
+    const auto& output = task_->outputs[found.output];
+    const auto axes = axis_values(*task_, task_->workloads[workload]);
+    const auto shape = extents(output, axes);
+    return gpu_failure{
+        outcome::incorrect, "wrong result",
+        fmt::format(
+            "output {}: {} of {} elements are wrong, the first at {}; at {} it is {:.6g} and must be {:.6g} "
+            "({:.3g} times the bound)",
+            output.name, found.wrong, found.total, index_text(found.first, shape),
+            index_text(found.worst, shape), found.got, found.expected, found.factor)};
+  }
+  if (result.early)
+    return gpu_failure{outcome::rejected, "signalled done before the work was done",
+                       "output that was read the moment the call had ended was written afterwards"};
+  return std::nullopt;
+}
+
+gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> contents, bool timed,
+                              bool cold, std::chrono::nanoseconds limit) {
+  gpu_time time;
+  time.calls = static_cast<int>(contents.size());
+  for (const auto content : contents) seen_.emplace(workload, content);
+  const auto result = workers_->device().call(
+      {workers_->arena(), static_cast<std::uint32_t>(workload), std::move(contents), timed, cold, true,
+       static_cast<std::uint64_t>(limit.count() * time.calls), plans_[workload]});
+  time.failure = failure_of(result.answer, result.answer.end == call_end::died ? workers_->death() : "");
+  if (!time.failure) time.failure = verdict(workload, result);
+  if (time.failure) {
+    restart();
+    workers_->settle();  // whatever it still does on the device ends first
+  }
+  time.event_ns = result.event_ns;
+  time.outside_ns = result.outside_ns;
+  time.clock_mhz = result.clock_mhz;
+  time.unblocked = result.unblocked;
+  return time;
+}
+
+gpu_time program_runner::check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit) {
+  const std::uint32_t number =
+      varied == 0 ? 0 : varied_base + (varied - 1) % std::max(contents_[workload].varied, 1U);
+  if (!loaded_ || seen_.contains({workload, number})) {
+    if (auto failure = start()) {
+      restart();
+      return {.failure = failure};
+    }
+  }
+  return call(workload, {number}, true, false, limit);
+}
+
+gpu_time program_runner::time(std::size_t workload, std::uint32_t count, bool cold,
+                              std::chrono::nanoseconds limit) {
+  const auto choose = [&] {
+    std::vector<std::uint32_t> fresh;
+    for (std::uint32_t i = 0; i < contents_[workload].timed; ++i) {
+      if (!seen_.contains({workload, i})) fresh.push_back(i);
+    }
+    random_.shuffle<std::uint32_t>(fresh);
+    return fresh;
+  };
+  count = std::clamp(count, 1U, contents_[workload].timed);
+  auto fresh = choose();
+  if (!loaded_ || fresh.size() < count) {
+    if (auto failure = start()) {
+      restart();
+      return {.failure = failure};
+    }
+    workers_->settle();
+    fresh = choose();
+  }
+  fresh.resize(count);
+  return call(workload, std::move(fresh), true, cold, limit);
+}
+
+}  // namespace kevo::cuda

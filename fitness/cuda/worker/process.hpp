@@ -1,0 +1,43 @@
+#pragma once
+// Starting kevo-worker-cuda in the sandbox. Needs no CUDA.
+
+#include <optional>
+#include <string>
+
+#include "fitness/cuda/device/protocol.hpp"
+#include "fitness/process/descriptor.hpp"
+#include "fitness/process/process.hpp"
+#include "fitness/worker/shared_memory.hpp"
+
+namespace kevo::cuda {
+
+/// How a worker is started.
+struct worker_options {
+  std::string program;  ///< path of kevo-worker-cuda; empty: found
+  sandbox_mode sandbox = sandbox_mode::required;
+  double wall_s = 0;  ///< [s] of the whole process; 0: no limit
+};
+
+/// A worker process with its shared region. Move-only; the destructor ends the process and waits until it is
+/// gone, so that its context no longer maps the arena.
+class worker_process {
+ public:
+  /// @param arena descriptor of the arena's memory; @throws kevo::error (environment)
+  worker_process(const worker_options& options, const device_description& device, int arena,
+                 std::uint64_t arena_bytes);
+
+  int region() const { return region_.descriptor(); }
+  int handle() const { return handle_.get(); }  ///< pidfd
+  /// Whether it says that it has a context and serves.
+  bool ready() const;
+  void kill() { process_.kill(); }
+  /// How it ended, where it did.
+  std::optional<exit_report> report() const { return process_.try_wait(); }
+
+ private:
+  shared_memory region_;
+  child_process process_;
+  detail::descriptor handle_;
+};
+
+}  // namespace kevo::cuda

@@ -1,0 +1,90 @@
+#pragma once
+// What the trusted process on the device and a CUDA worker share: one region of host memory, with a control
+// page and room for what a request brings, and one arena of device memory, handed over as a descriptor. The
+// worker's side is written by a process that runs candidates, so every value read from it is a claim: read
+// once, then validated.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace kevo::cuda {
+
+inline constexpr std::uint32_t worker_protocol = 1;
+
+/// File descriptors of the worker.
+inline constexpr int control_descriptor = 3;
+inline constexpr int arena_descriptor = 4;
+
+inline constexpr std::size_t most_buffers = 64;
+inline constexpr std::size_t most_slots = 512;
+
+/// What the worker is asked to do.
+enum class worker_request : std::uint32_t {
+  none = 0,
+  load = 1,     ///< payload: encode(compiled_module) of the trusted kit (slot 0) or of the candidate (slot 1)
+  prepare = 2,  ///< payload: encode(plan); `slot`, `offsets`: makes the graph of one call
+  run = 3,      ///< runs the calls of slots 0 to `count` - 1 once each, in order
+  drop = 4,     ///< forgets every slot
+};
+
+enum class worker_state : std::uint32_t {
+  starting = 0,
+  ready = 1,     ///< a context is there, requests are served
+  unusable = 2,  ///< no driver, no context, no arena: a fault of the machine; `message` says which
+};
+
+/// How a request ended, as the worker says.
+enum class worker_status : std::uint32_t {
+  ok = 0,
+  refused = 1,  ///< the driver did not take module, plan or launch: `code`, `message`
+  failed = 2,   ///< the work failed on the device: `code` is the sticky error of the context
+};
+
+/// Each side writes cache lines of its own. Requests are numbered from 1.
+struct control_page {
+  // Written by the trusted side before `go`.
+  alignas(64) std::atomic<std::uint64_t> go;       ///< number of the request that may begin
+  alignas(64) std::atomic<std::uint64_t> release;  ///< the timed run of this number may begin
+  struct {
+    worker_request kind;
+    std::uint32_t slot;
+    std::uint32_t count;
+    std::uint32_t blocked;  ///< 1: calls wait behind a kernel until `release`
+    std::uint64_t payload_bytes;
+    std::uint64_t block_limit_ns;  ///< after this the calls begin anyway
+    std::uint64_t arena_bytes;
+    std::array<std::uint64_t, most_buffers> offsets;  ///< of each buffer in the arena [bytes]
+    std::uint32_t buffers;
+  } request;
+  // Written by the worker: claims.
+  alignas(64) std::atomic<std::uint64_t> armed;  ///< number of the last run whose calls wait for `release`
+  alignas(64) std::atomic<std::uint64_t> done;   ///< number of the last request that has ended
+  alignas(64) std::atomic<std::uint32_t> state;
+  struct {
+    worker_status status;
+    std::int32_t code;        ///< CUresult
+    std::uint32_t unblocked;  ///< 1: the blocking kernel gave up before `release`
+    double event_ns;          ///< from before the first call to after the last, by events of the device
+    char message[256];
+  } answer;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// Where the payload begins in the region. [bytes]
+inline constexpr std::size_t payload_offset = 4096;
+static_assert(sizeof(control_page) <= payload_offset);
+/// Most bytes of a payload.
+inline constexpr std::size_t most_payload = 64U << 20U;
+
+/// Spinning, in a way that is kind to the other thread of the core.
+inline void spin_pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace kevo::cuda

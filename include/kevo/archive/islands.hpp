@@ -1,0 +1,292 @@
+#pragma once
+// An archive of archives: islands that evolve apart and exchange a few.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <kevo/archive.hpp>
+#include <kevo/archive/topology.hpp>
+#include <kevo/detail/point_elites.hpp>
+
+namespace kevo {
+
+struct islands_settings {
+  std::size_t interval = 50;      ///< kept candidates of an island between its migrations (OpenEvolve)
+  double share = 0.1;             ///< best part of an island that is offered to its neighbours (OpenEvolve)
+  std::size_t most = 0;           ///< islands are spawned up to so many; fewer than there are: none
+  double spawn_below = 0.015;     ///< productivity at which one is spawned (AdaEvolve's threshold)
+  std::size_t cull_interval = 0;  ///< offers between cullings; 0: never
+  double cull_share = 0.5;        ///< of the islands, the worst (FunSearch)
+};
+
+/// Islands of any archive (FunSearch: Romera-Paredes et al., Nature 625, 2024; OpenEvolve; topologies as in
+/// pagmo2). Children live on the island of their first parent, seeds go round. Every candidate is on one
+/// island at most: nothing is ever there twice.
+///
+/// Migration: after `interval` kept candidates an island offers its best `share`, each once in its life, to
+/// its neighbours in turn. A migrant moves if its niche there is free; if it beats the one holder of the
+/// niche, the two change places; else it stays. So migration keeps exactly the elites that there were
+/// (archives that do not answer `forecast` may lose one to a migrant that beats it).
+///
+/// Culling: every `cull_interval` offers the worst `cull_share` of the islands, by their best, lose all;
+/// never the one with the best of all. Spawning: when the share of offers that were kept, averaged over the
+/// last `interval` or so, falls below `spawn_below`, an empty island joins, beside the one with the best. An
+/// empty island is founded by the next child born on another one.
+///
+/// Selectors draw from all islands alike; `on_islands` (select/on_islands.hpp) goes from one to the next,
+/// which is what keeps them apart. What an offer costs is the inner archive's cost twice, and a migration's
+/// share / interval of moves more.
+class islands {
+ public:
+  /// `kind` is an empty archive of which every island gets a copy. Throws kevo::error (input) for no islands.
+  islands(any_archive kind, topology ways, islands_settings settings = {})
+      : kind_(std::move(kind)), ways_(std::move(ways)), settings_(settings) {
+    if (ways_.size() == 0) throw error(error_code::input, "an archive of islands needs at least one");
+    for (std::size_t i = 0; i < ways_.size(); ++i) settle();
+  }
+
+  archive_result add(const archive_entry& entry) {
+    if (const auto here = island_of(entry.id)) return offer(*here, entry);
+    if (settings_.cull_interval > 0 && ++offers_ % settings_.cull_interval == 0) cull();
+    const std::size_t here = birthplace(entry);
+    const archive_result result = offer(here, entry);
+    const bool kept = result.status != archive_status::rejected;
+    productivity_ += ((kept ? 1.0 : 0.0) - productivity_) /
+                     static_cast<double>(std::max<std::size_t>(settings_.interval, 1));
+    if (kept && ++shores_[here].newcomers >= settings_.interval) migrate(here);
+    if (productivity_ < settings_.spawn_below && shores_.size() < settings_.most) spawn();
+    return result;
+  }
+  archive_result update(const archive_entry& entry) { return add(entry); }
+  bool remove(candidate_id id) {
+    const auto here = island_of(id);
+    if (!here) return false;
+    shores_[*here].kept.remove(id);
+    forget(id);
+    return true;
+  }
+
+  std::optional<elite> sample(rng& random) const { return all_.sample(random); }
+  std::size_t size() const { return all_.size(); }
+  /// Its `cell` is the number of its island.
+  elite at(std::size_t i) const {
+    elite one = all_.at(i);
+    one.cell = *island_of(one.id);
+    return one;
+  }
+  bool contains(candidate_id id) const { return all_.find(id).has_value(); }
+  candidate_id nth_best(std::size_t rank) const { return all_.order().nth(rank); }
+  double total_score() const { return all_.order().total(); }
+  candidate_id at_mass(double mass) const { return all_.order().at_mass(mass); }
+  std::vector<std::string> measures() const { return kind_.measures(); }
+  std::size_t cells() const { return kind_.cells() * shores_.size(); }
+  bool wants_source() const { return kind_.wants_source(); }
+  std::string describe(const elite& one) const { return "island " + std::to_string(one.cell); }
+  /// On its own island.
+  std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
+    const auto here = island_of(id);
+    if (!here) return {};
+    return shores_[*here].kept.neighbours(id, count);
+  }
+
+  std::size_t count() const { return shores_.size(); }
+  const any_archive& island(std::size_t i) const { return shores_[i].kept; }
+  /// The island of a kept candidate.
+  std::optional<std::size_t> island_of(candidate_id id) const {
+    const auto it = residents_.find(id);
+    if (it == residents_.end()) return std::nullopt;
+    return it->second.island;
+  }
+  /// Candidates that have moved so far.
+  std::size_t migrations() const { return migrations_; }
+
+ private:
+  struct shore {
+    any_archive kept;
+    std::uint32_t settlement = 0;  // a culled island is settled anew: its former people have no home
+    std::size_t newcomers = 0;
+    std::size_t next_way = 0;
+    std::size_t people = 0;
+  };
+  /// What is needed to offer a kept candidate once more.
+  struct resident {
+    std::size_t island = 0;
+    std::vector<double> measures;
+    std::shared_ptr<const program> source;
+    bool travelled = false;
+  };
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
+  void settle() {
+    shores_.push_back({kind_, static_cast<std::uint32_t>(island_of_settlement_.size())});
+    island_of_settlement_.push_back(shores_.size() - 1);
+  }
+
+  /// The island of the first parent, or a free one that its child founds; the best one for children of those
+  /// who were culled, the next one for seeds.
+  std::size_t birthplace(const archive_entry& entry) {
+    if (entry.parents.empty()) return turn_++ % shores_.size();
+    const candidate_id parent = entry.parents.front();
+    const std::size_t home =
+        parent < home_.size() && home_[parent] > 0 ? island_of_settlement_[home_[parent] - 1] : nowhere;
+    if (home == nowhere) return best_island();
+    if (shores_[home].people == 0) return home;
+    for (std::size_t i = 0; i < shores_.size(); ++i) {
+      if (shores_[i].people == 0) return i;
+    }
+    return home;
+  }
+
+  /// Offers an entry to an island and keeps the books: who came, who was displaced.
+  archive_result offer(std::size_t here, const archive_entry& entry) {
+    shore& at = shores_[here];
+    const auto rivals = at.kept.forecast(entry, entry.id).displaced;
+    const archive_result result = at.kept.contains(entry.id) ? at.kept.update(entry) : at.kept.add(entry);
+    for (const candidate_id rival : rivals) {
+      if (rival != entry.id && !at.kept.contains(rival)) forget(rival);
+    }
+    if (at.kept.contains(entry.id)) {
+      remember(here, entry);
+    } else {
+      forget(entry.id);
+      live_at(entry.id, here);  // its children are born here all the same
+    }
+    if (at.people != at.kept.size()) count_anew(here);
+    return result;
+  }
+  void remember(std::size_t here, const archive_entry& entry) {
+    const auto it = residents_.find(entry.id);
+    const bool travelled = it != residents_.end() && it->second.travelled;
+    forget(entry.id);
+    residents_[entry.id] = {here, {entry.measures.begin(), entry.measures.end()}, entry.source, travelled};
+    all_.insert(entry.id, entry.score, {});
+    ++shores_[here].people;
+    live_at(entry.id, here);
+  }
+  void forget(candidate_id id) {
+    const auto it = residents_.find(id);
+    if (it == residents_.end()) return;
+    --shores_[it->second.island].people;
+    residents_.erase(it);
+    all_.remove(id);
+  }
+  void live_at(candidate_id id, std::size_t here) {
+    if (id >= home_.size()) home_.resize(id + std::size_t{1});
+    home_[id] = shores_[here].settlement + 1;
+  }
+  /// For archives that displaced somebody without saying whom.
+  void count_anew(std::size_t here) {
+    std::vector<candidate_id> gone;
+    for (const auto& [id, one] : residents_) {
+      if (one.island == here && !shores_[here].kept.contains(id)) gone.push_back(id);
+    }
+    for (const candidate_id id : gone) forget(id);
+  }
+
+  void migrate(std::size_t here) {
+    shore& from = shores_[here];
+    from.newcomers = 0;
+    const auto ways = ways_.neighbours(here);
+    if (ways.empty()) return;
+    const auto offered =
+        static_cast<std::size_t>(std::ceil(settings_.share * static_cast<double>(from.people)));
+    std::vector<candidate_id> travellers;
+    for (std::size_t rank = 0; rank < std::min(offered, from.people); ++rank) {
+      const candidate_id id = from.kept.nth_best(rank);
+      if (!residents_.at(id).travelled) travellers.push_back(id);
+    }
+    for (const candidate_id id : travellers) {
+      if (from.people < 2) return;  // nobody leaves an island empty
+      const std::size_t to = ways[from.next_way++ % ways.size()];
+      residents_.at(id).travelled = true;
+      move(id, here, to);
+    }
+  }
+  void move(candidate_id id, std::size_t here, std::size_t there) {
+    const resident mine = residents_.at(id);
+    const archive_entry entry{id, all_.find(id)->score, mine.measures, {}, mine.source};
+    any_archive &from = shores_[here].kept, &to = shores_[there].kept;
+    const auto there_is = to.forecast(entry);
+    if (!there_is.known) {
+      if (to.add(entry).status == archive_status::rejected) return;
+      from.remove(id);
+    } else if (there_is.kept && there_is.displaced.empty()) {
+      from.remove(id);
+      to.add(entry);
+    } else if (there_is.kept && there_is.displaced.size() == 1) {
+      const candidate_id other = there_is.displaced.front();
+      const resident theirs = residents_.at(other);
+      const archive_entry back{other, all_.find(other)->score, theirs.measures, {}, theirs.source};
+      const auto here_is = from.forecast(back, id), free = to.forecast(entry, other);
+      if (!here_is.kept || !here_is.displaced.empty() || !free.kept || !free.displaced.empty()) return;
+      from.remove(id), to.remove(other);
+      from.add(back), to.add(entry);
+      relocate(other, there, here);
+    } else {
+      return;
+    }
+    relocate(id, here, there);
+    if (shores_[there].people != to.size()) count_anew(there);
+    ++migrations_;
+  }
+  void relocate(candidate_id id, std::size_t from, std::size_t to) {
+    residents_.at(id).island = to;
+    live_at(id, to);
+    --shores_[from].people;
+    ++shores_[to].people;
+  }
+
+  double best_of(std::size_t i) const {
+    return shores_[i].people == 0 ? -INFINITY : all_.find(shores_[i].kept.nth_best(0))->score;
+  }
+  std::size_t best_island() const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < shores_.size(); ++i) best = best_of(i) > best_of(best) ? i : best;
+    return best;
+  }
+  void cull() {
+    std::vector<std::size_t> order(shores_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [this](auto a, auto b) { return best_of(a) > best_of(b); });
+    const auto culled = static_cast<std::size_t>(settings_.cull_share * static_cast<double>(order.size()));
+    for (std::size_t i = std::max<std::size_t>(1, order.size() - std::min(culled, order.size()));
+         i < order.size(); ++i) {
+      shore& lost = shores_[order[i]];
+      std::vector<candidate_id> people;
+      for (std::size_t k = 0; k < lost.kept.size(); ++k) people.push_back(lost.kept.at(k).id);
+      for (const candidate_id id : people) forget(id);
+      island_of_settlement_[lost.settlement] = nowhere;
+      lost = {kind_, static_cast<std::uint32_t>(island_of_settlement_.size())};
+      island_of_settlement_.push_back(order[i]);
+    }
+  }
+  void spawn() {
+    ways_.grow(best_island());
+    settle();
+    productivity_ = 1;
+  }
+
+  any_archive kind_;
+  topology ways_;
+  islands_settings settings_;
+  std::vector<shore> shores_;
+  std::vector<std::size_t> island_of_settlement_;
+  std::vector<std::uint32_t> home_;  // settlement + 1 by candidate, kept or not; 0: not offered yet
+  boost::unordered_flat_map<candidate_id, resident> residents_;
+  detail::point_elites all_{0};
+  std::size_t turn_ = 0;
+  std::size_t offers_ = 0;
+  std::size_t migrations_ = 0;
+  double productivity_ = 1;
+};
+
+}  // namespace kevo

@@ -1,0 +1,77 @@
+#pragma once
+// Which island sends to which.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/graph/adjacency_list.hpp>
+
+#include <kevo/error.hpp>
+
+namespace kevo {
+
+/// A directed graph of islands: an edge is a way that migrants take. A value. Building costs O(edges): n for
+/// a ring, n^2 for a full one.
+class topology {
+ public:
+  /// No ways at all: islands that never hear of each other.
+  explicit topology(std::size_t islands = 0) : graph_(islands) {}
+
+  /// Both neighbours on a circle (OpenEvolve, Kernel-Smith).
+  static topology ring(std::size_t islands) {
+    topology made(islands);
+    for (std::size_t i = 0; i < islands; ++i) {
+      made.connect(i, (i + 1) % islands);
+      made.connect((i + 1) % islands, i);
+    }
+    return made;
+  }
+  /// Every other island.
+  static topology full(std::size_t islands) {
+    topology made(islands);
+    for (std::size_t a = 0; a < islands; ++a) {
+      for (std::size_t b = 0; b < islands; ++b) made.connect(a, b);
+    }
+    return made;
+  }
+  /// Any ways, each (from, to). Throws kevo::error (input) for an island that does not exist.
+  static topology free(std::size_t islands, std::span<const std::pair<std::size_t, std::size_t>> ways) {
+    topology made(islands);
+    for (const auto& [from, to] : ways) {
+      if (from >= islands || to >= islands) {
+        throw error(error_code::input, "a way leads from " + std::to_string(from) + " to " +
+                                           std::to_string(to) + ", but there are " + std::to_string(islands) +
+                                           " islands");
+      }
+      made.connect(from, to);
+    }
+    return made;
+  }
+
+  std::size_t size() const { return boost::num_vertices(graph_); }
+  /// Where migrants of an island go, in the order in which the ways were added.
+  std::vector<std::size_t> neighbours(std::size_t island) const {
+    const auto [first, last] = boost::adjacent_vertices(island, graph_);
+    return {first, last};
+  }
+  /// One island more, with ways to and from `anchor`; its number.
+  std::size_t grow(std::size_t anchor) {
+    const std::size_t added = boost::add_vertex(graph_);
+    connect(anchor, added);
+    connect(added, anchor);
+    return added;
+  }
+
+ private:
+  /// Adds a way unless it is there or leads nowhere.
+  void connect(std::size_t from, std::size_t to) {
+    if (from != to && !boost::edge(from, to, graph_).second) boost::add_edge(from, to, graph_);
+  }
+
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph_;
+};
+
+}  // namespace kevo

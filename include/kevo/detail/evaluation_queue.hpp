@@ -1,0 +1,122 @@
+#pragma once
+// Candidates that wait for an evaluation, and who is next.
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <kevo/archive.hpp>
+#include <kevo/candidate.hpp>
+#include <kevo/random.hpp>
+#include <kevo/screen.hpp>
+
+namespace kevo::detail {
+
+/// First in, first out; with a screening, proposals in the order of its ranker, after everything else.
+/// O(waiting) a pick.
+class evaluation_queue {
+ public:
+  struct entry {
+    candidate_id candidate = no_candidate;
+    std::vector<double> features{};  ///< of proposals, while there is a screening
+  };
+
+  explicit evaluation_queue(std::optional<screening> screen = {}) : screen_(std::move(screen)) {}
+
+  bool empty() const { return waiting_.empty(); }
+  std::size_t size() const { return waiting_.size(); }
+  void push_back(entry e) { waiting_.push_back(std::move(e)); }
+
+  const screening* screen() const { return screen_ ? &*screen_ : nullptr; }
+  const screening_report& report() const { return report_; }
+  /// Whether the screening would rather choose from more proposals. Nobody waits for more while something
+  /// else than proposals does.
+  bool wants_more() const {
+    return screen_ && waiting_.size() < screen_->pool &&
+           std::none_of(waiting_.begin(), waiting_.end(), [](const entry& e) { return e.features.empty(); });
+  }
+
+  /// The next one, and appends to `dropped` whom nobody will evaluate.
+  entry take(rng random, std::vector<candidate_id>& dropped) {
+    const auto plain =
+        std::find_if(waiting_.begin(), waiting_.end(), [](const entry& e) { return e.features.empty(); });
+    if (plain != waiting_.end()) return take_out(static_cast<std::size_t>(plain - waiting_.begin()));
+    if (report_.learned < screen_->warmup) {
+      entry oldest = take_out(0);
+      out_[oldest.candidate] = {std::move(oldest.features), 0, chosen_by::age};
+      return {oldest.candidate};
+    }
+    std::vector<std::pair<double, std::size_t>> order;  // worst first; of equal ones the younger first
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      order.emplace_back(screen_->ranker.predict(waiting_[i].features), waiting_.size() - i);
+    }
+    const auto predicted = order;
+    std::sort(order.begin(), order.end());
+    const bool explore = random.chance(screen_->epsilon);
+    const std::size_t chosen =
+        explore ? random.below(waiting_.size()) : waiting_.size() - order.back().second;
+    std::vector<std::size_t> out = {chosen};
+    for (std::size_t k = 0;
+         waiting_.size() >= screen_->pool && k < order.size() && out.size() <= screen_->drop; ++k) {
+      const std::size_t place = waiting_.size() - order[k].second;
+      if (place == chosen) continue;
+      dropped.push_back(waiting_[place].candidate);
+      out.push_back(place);
+      ++report_.dropped;
+    }
+    const entry next{waiting_[chosen].candidate};
+    out_[next.candidate] = {std::move(waiting_[chosen].features), predicted[chosen].first,
+                            explore ? chosen_by::chance : chosen_by::ranker};
+    std::sort(out.rbegin(), out.rend());
+    for (const std::size_t place : out) take_out(place);
+    return next;
+  }
+
+  /// The first result of a candidate that came from a screened queue; others are ignored.
+  void learn(candidate_id id, double score, const archive_result& archived) {
+    const auto it = out_.find(id);
+    if (it == out_.end()) return;
+    const double value = screening_features::target(score);
+    screen_->ranker.learn(it->second.features, value);
+    ++report_.learned;
+    if (it->second.by != chosen_by::age) {
+      const bool kept = archived.status != archive_status::rejected;
+      const bool ranked = it->second.by == chosen_by::ranker;
+      ++(ranked ? report_.ranked : report_.explored);
+      (ranked ? report_.ranked_kept : report_.explored_kept) += kept ? 1 : 0;
+      if (last_ && last_->second != value && last_->first != it->second.predicted) {
+        ++report_.pairs;
+        report_.pairs_right += (last_->first < it->second.predicted) == (last_->second < value) ? 1 : 0;
+      }
+      last_ = {it->second.predicted, value};
+    }
+    out_.erase(it);
+  }
+
+ private:
+  enum class chosen_by : std::uint8_t { age, ranker, chance };
+  struct expectation {
+    std::vector<double> features;
+    double predicted = 0;
+    chosen_by by = chosen_by::age;
+  };
+
+  entry take_out(std::size_t place) {
+    entry e = std::move(waiting_[place]);
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(place));
+    return e;
+  }
+
+  std::optional<screening> screen_;
+  std::deque<entry> waiting_;
+  boost::unordered_flat_map<candidate_id, expectation> out_;  // being evaluated
+  std::optional<std::pair<double, double>> last_;             // prediction and truth
+  screening_report report_;
+};
+
+}  // namespace kevo::detail

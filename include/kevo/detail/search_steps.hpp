@@ -1,0 +1,262 @@
+#pragma once
+// The steps of a search: what search.hpp declares. Not to be included alone.
+
+#include <kevo/search.hpp>
+
+namespace kevo {
+
+inline void search::emit(double now_s, decltype(event::what) what) {
+  const event e{++sequence_, now_s, std::move(what)};
+  for (const auto& listener : parts_.sinks) listener.consume(e);
+}
+
+inline candidate_id search::join(const content_id& id, std::shared_ptr<const program> source,
+                                 operator_index op, const std::vector<candidate_id>& parents) {
+  parts_.store.put_program(id, std::move(source));
+  graph_.add(id, op, parents);
+  std::fill(fruitless_.begin(), fruitless_.end(), 0U);
+  return population_.add(op, parents);
+}
+
+inline void search::halt(std::string reason, double now_s, bool external) {
+  stopped_ = reason;
+  emit(now_s, search_stopped{std::move(reason), external});
+}
+
+inline void search::check_stop(double now_s) {
+  if (stopped_) return;
+  if (auto reason = parts_.stop.stop(progress(now_s))) halt(std::move(*reason), now_s, false);
+}
+
+inline job search::ask_after_stop(capacity free, double now_s) {
+  if (!in_flight_.empty()) return wait_job{};
+  if (!finish_confirmations_ || contender_ == no_candidate) return stop_job{};
+  return free.evaluate ? confirm_next(now_s) : job(wait_job{});
+}
+
+inline bool search::operator_available(std::size_t i) const {
+  return running_[i] < parts_.operators[i].concurrency() && fruitless_[i] < settings_.patience;
+}
+
+inline bool search::may_vary() const {
+  if (population_.ranked() == 0 || queue_.size() >= settings_.proposals_ahead || unevaluated_seeds_ > 0)
+    return false;
+  for (std::size_t i = 0; i < parts_.operators.size(); ++i) {
+    if (operator_available(i)) return true;
+  }
+  return false;
+}
+
+inline std::string search::dead_end() const {
+  if (population_.size() == 0) return "no seeds";
+  if (population_.ranked() == 0) return "no seed is valid";
+  return "operators exhausted";
+}
+
+inline job search::evaluate_next(double now_s) {
+  std::vector<candidate_id> dropped;
+  const auto next = queue_.take(root_.split("screen").split(tickets_ + 1), dropped);
+  for (const candidate_id one : dropped) {  // their turns earned nothing
+    parts_.portfolio.observe(
+        {.index = population_.row(one).made_by, .reward = 0, .cost_s = turn_[one].cost_s});
+    turn_.erase(one);
+  }
+  return evaluate(next.candidate, evaluation_stage::timed_full, false, now_s);
+}
+
+inline job search::evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s) {
+  const ticket id = ++tickets_;
+  in_flight_[id] = {.evaluates = true, .candidate = who, .wanted = wanted, .fresh = fresh};
+  evaluation_job made{.id = id, .candidate = who};
+  made.request.program = parts_.store.program_of(graph_.program_of(who));
+  made.request.wanted = wanted;
+  made.request.best_speedup = champion_.speedup;
+  made.request.fresh = fresh;
+  emit(now_s, evaluation_asked{id, who, wanted, fresh});
+  return made;
+}
+
+inline job search::vary_next(double now_s) {
+  const ticket id = tickets_ + 1;
+  rng select_stream = root_.split("select").split(id);
+  const population_view view(population_, parts_.archive, kinship_);
+  selection chosen = parts_.select.select(view, select_stream);
+  if (chosen.parents.empty()) throw error(error_code::internal, "the selector chose no parent");
+  if (chosen.reevaluate) return evaluate(chosen.parents.front(), evaluation_stage::timed_full, true, now_s);
+
+  ++tickets_;
+  const auto available = std::make_unique<bool[]>(parts_.operators.size());
+  for (std::size_t i = 0; i < parts_.operators.size(); ++i) available[i] = operator_available(i);
+  rng pick_stream = root_.split("portfolio").split(id);
+  const std::size_t op = parts_.portfolio.pick({available.get(), parts_.operators.size()}, pick_stream);
+  ++running_[op];
+  in_flight_[id] = {.op = op, .parents = chosen.parents};
+
+  variation_job made{.id = id,
+                     .op = static_cast<operator_index>(op),
+                     .random = root_.split("vary").split(id),
+                     .known = static_cast<candidate_id>(population_.size())};
+  made.request.job = id;
+  made.request.task = parts_.task;
+  made.request.scope = chosen.scope;
+  for (const candidate_id one : chosen.parents) {
+    made.request.parents.push_back(std::make_shared<const candidate_snapshot>(snapshot(one)));
+  }
+  for (const candidate_id one : chosen.inspirations) {
+    made.request.inspirations.push_back(std::make_shared<const candidate_snapshot>(snapshot(one)));
+  }
+  emit(now_s, variation_asked{id, std::move(chosen), made.op});
+  return made;
+}
+
+inline search::in_flight search::take(ticket id, bool evaluates) {
+  const auto it = in_flight_.find(id);
+  if (it == in_flight_.end() || it->second.evaluates != evaluates) {
+    throw error(error_code::internal, "told the result of job " + std::to_string(id) + ", which is not out");
+  }
+  in_flight turn = std::move(it->second);
+  in_flight_.erase(it);
+  return turn;
+}
+
+inline double search::blended(const population_row& before, const in_flight& turn, const evaluation& e) {
+  if (!turn.fresh || !(before.score > 0)) return e.score;
+  return before.score + (e.score - before.score) / (before.evaluations + 1.0);
+}
+
+inline archive_result search::offer(candidate_id who, const population_row& before, const evaluation& e,
+                                    double score) {
+  if (!e.valid() || !(score > 0)) {
+    if (before.evaluated) parts_.archive.remove(who);
+    return {};
+  }
+  measure_values_.clear();
+  for (const auto& name : measure_names_) {
+    const auto it = e.measures.find(name);
+    measure_values_.push_back(it == e.measures.end() ? std::numeric_limits<double>::quiet_NaN() : it->second);
+  }
+  const auto parents = graph_.parents(who);
+  archive_entry entry{who, score, measure_values_, parents};
+  if (wants_source_) entry.source = parts_.store.program_of(graph_.program_of(who));
+  return before.evaluated ? parts_.archive.update(entry) : parts_.archive.add(entry);
+}
+
+inline void search::count_improvement(const in_flight& turn, double score) {
+  if (score > best_score_ * (1 + settings_.improvement_margin)) {
+    since_improvement_ = 0;
+    best_score_ = score;
+  } else if (turn.wanted != evaluation_stage::confirmed) {
+    ++since_improvement_;
+  }
+}
+
+inline void search::observe(candidate_id who, const in_flight& turn, const population_row& before,
+                            const evaluation& e, double score, const archive_result& archived) {
+  observation seen{.candidate = who,
+                   .parents = graph_.parents(who),
+                   .made_by = before.made_by,
+                   .outcome = e.outcome,
+                   .score = score,
+                   .archived = archived,
+                   .cost_s = e.cost.wall_s};
+  for (const candidate_id parent : seen.parents) {
+    seen.parent_score = std::max(seen.parent_score, population_.row(parent).score);
+  }
+  if (const auto it = turn_.find(who); it != turn_.end()) {
+    seen.cost_s += it->second.cost_s;
+    seen.job = it->second.job;
+    const double gain =
+        archived.status == archive_status::rejected ? 0 : archived.value / std::max(best_score_, 1e-300);
+    parts_.portfolio.observe(
+        {.index = before.made_by, .reward = std::clamp(gain, 0.0, 1.0), .cost_s = seen.cost_s});
+    turn_.erase(it);
+  }
+  parts_.select.observe(seen);
+  if (before.made_by != seed_operator && turn.wanted != evaluation_stage::confirmed) {
+    parts_.operators[before.made_by].observe(seen);
+  }
+}
+
+inline void search::nominate(candidate_id who, const population_row& before) {
+  if (unevaluated_seeds_ > 0) return;
+  if (before.made_by == seed_operator && !before.evaluated && population_.ranked() > 0)
+    who = population_.nth_best(0);
+  const auto latest = parts_.store.evaluation_of(who);
+  if (!latest || !worth_confirming(who, *latest)) return;
+  if (contender_ == no_candidate || population_.row(who).score > population_.row(contender_).score)
+    contender_ = who;
+}
+
+inline void search::nominate_next() {
+  contender_ = no_candidate;
+  for (std::size_t rank = 0; rank < population_.ranked(); ++rank) {
+    const candidate_id who = population_.nth_best(rank);
+    if (!(population_.row(who).score > champion_.score)) return;
+    const auto latest = parts_.store.evaluation_of(who);
+    if (!latest || !worth_confirming(who, *latest)) continue;
+    contender_ = who;
+    return;
+  }
+}
+
+inline job search::confirm_next(double now_s) {
+  const candidate_id who = contender_;
+  contender_ = no_candidate;
+  confirmation_out_ = true;
+  confirming_.insert(who);
+  return evaluate(who, evaluation_stage::confirmed, false, now_s);
+}
+
+inline bool search::worth_confirming(candidate_id who, const evaluation& e) const {
+  return e.valid() && e.score > champion_.score && e.stage >= evaluation_stage::timed_full &&
+         who != champion_.id && !confirming_.contains(who);
+}
+
+inline void search::crown(candidate_id who, const evaluation& e, double score, double now_s) {
+  if (!e.valid()) return;
+  const bool higher =
+      champion_.id == no_candidate ||
+      (e.speedup_interval.high > 0 ? e.speedup_interval.low > champion_.speedup : score > champion_.score);
+  if (!higher) return;
+  champion_ = {who, score, e.speedup, e.speedup_interval, e.sol_fraction};
+  emit(now_s, champion_crowned{who, e.speedup, e.speedup_interval});
+}
+
+inline std::vector<double> search::features_of(candidate_id who,
+                                               const std::vector<candidate_id>& parents) const {
+  const screening* screen = queue_.screen();
+  if (screen == nullptr) return {};
+  const auto source = parts_.store.program_of(graph_.program_of(who));
+  const auto known = parents.empty() ? nullptr : parts_.store.evaluation_of(parents.front());
+  return screen->features(*source, parents.empty() ? 0 : population_.row(parents.front()).score,
+                          known ? known->measures : std::map<std::string, double>());
+}
+
+template <class Guarded>
+variation_services search::services(const variation_job& asked, Guarded guarded) const {
+  variation_services s;
+  s.seen = [this, guarded, known = asked.known](const content_id& id) {
+    bool answer = false;
+    guarded([&] { answer = seen(id, known); });
+    return answer;
+  };
+  s.lineage = [this, guarded](candidate_id id, std::size_t limit) {
+    std::vector<candidate_snapshot> line;
+    guarded([&] {
+      for (const candidate_id one : graph_.lineage(id, limit)) line.push_back(snapshot(one));
+    });
+    return line;
+  };
+  s.siblings = [this, guarded](candidate_id id, std::size_t limit) {
+    std::vector<candidate_snapshot> all;
+    guarded([&] {
+      for (const candidate_id one : graph_.siblings(id, limit)) {
+        all.push_back(snapshot(one));
+      }
+    });
+    return all;
+  };
+  return s;
+}
+
+}  // namespace kevo

@@ -1,0 +1,112 @@
+#pragma once
+// A landscape as a fitness function: the true value behind noise, with what an evaluation would have cost.
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <kevo/evaluate.hpp>
+#include <kevo/lab/landscape.hpp>
+
+namespace kevo {
+
+/// How a simulated evaluation is measured and what it costs. All defaults are kevo's choice.
+struct simulated_measurement {
+  double noise = 0;            ///< standard deviation of the logarithm of a measured speedup
+  double confirmed_noise = 0;  ///< of a confirmation
+  double build_s = 2;          ///< [s] simulated cost of building; half of it where building fails
+  double run_s = 4;  ///< [s] of timing a program as fast as the seed; a confirmation takes twice that
+};
+
+/// Gives a true value the look of a measured one: the n-th measurement of a program always comes out the
+/// same, whatever else was measured before. Thread-safe.
+class simulated_timer {
+ public:
+  simulated_timer(simulated_measurement how, std::uint64_t seed)
+      : how_(how), root_(rng(seed).split("noise")) {}
+
+  evaluation measure(outcome verdict, double value, const evaluation_request& request) {
+    evaluation e;
+    e.outcome = verdict;
+    e.backend = "simulated";
+    e.stage = request.wanted;
+    if (verdict == outcome::build_failed) {
+      e.stage = evaluation_stage::none;
+      e.cost.wall_s = how_.build_s / 2;
+      return e;
+    }
+    if (verdict != outcome::valid) {
+      e.stage = evaluation_stage::checked;
+      e.cost.wall_s = how_.build_s;
+      return e;
+    }
+    const bool confirmed = request.wanted == evaluation_stage::confirmed;
+    const double noise = confirmed ? how_.confirmed_noise : how_.noise;
+    e.speedup = e.score = value * std::exp(noise > 0 ? noise * draw(*request.program) : 0);
+    e.speedup_interval = {e.speedup * std::exp(-1.96 * noise), e.speedup * std::exp(1.96 * noise)};
+    e.cost.device_s = (confirmed ? 2 : 1) * how_.run_s / value;
+    e.cost.wall_s = how_.build_s + e.cost.device_s;
+    return e;
+  }
+
+ private:
+  double draw(const program& source) {
+    const content_id id = id_of(source);
+    std::uint64_t turn = 0;
+    {
+      const std::scoped_lock lock(guard_);
+      turn = measured_[id]++;
+    }
+    return root_.split(id.high).split(id.low).split(turn).normal();
+  }
+
+  simulated_measurement how_;
+  rng root_;
+  std::mutex guard_;
+  std::map<content_id, std::uint64_t> measured_;
+};
+
+/// The fitness function of one landscape. Measures: `applied` (steps), `resource` (mean level, 0..1), `first`
+/// (the step applied first, -1 if none) and `level_0`, `level_1`, ... Thread-safe.
+class landscape_fitness {
+ public:
+  landscape_fitness(std::shared_ptr<const landscape> world, simulated_measurement how, std::uint64_t seed)
+      : world_(std::move(world)), timer_(how, seed) {}
+
+  evaluation evaluate(const evaluation_request& request) {
+    const auto p = landscape_program_in(request.program->text());
+    if (!p) {
+      evaluation e = timer_.measure(outcome::build_failed, 0, request);
+      e.feedback = "not a program of a landscape";
+      return e;
+    }
+    const landscape_verdict verdict = world_->judge(*p);
+    evaluation e = timer_.measure(verdict.outcome, verdict.value, request);
+    if (!e.valid()) {
+      e.feedback = verdict.outcome == outcome::incorrect ? "a step needs another one before it"
+                                                         : "two tunables exceed what they share";
+      return e;
+    }
+    double sum = 0;
+    for (std::size_t i = 0; i < p->tuning.size(); ++i) {
+      e.measures["level_" + std::to_string(i)] = p->tuning[i];
+      sum += p->tuning[i];
+    }
+    e.measures["applied"] = static_cast<double>(p->order.size());
+    e.measures["first"] = p->order.empty() ? -1 : static_cast<double>(p->order.front());
+    e.measures["resource"] =
+        p->tuning.empty() ? 0 : sum / static_cast<double>(p->tuning.size() * (p->levels - 1));
+    return e;
+  }
+  std::string describe() const { return "a simulated landscape"; }
+
+ private:
+  std::shared_ptr<const landscape> world_;
+  simulated_timer timer_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,66 @@
+#pragma once
+// One rule, and from then on another.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <kevo/stop.hpp>
+
+namespace kevo::stop {
+
+/// Once `first` has spoken, `then` decides, on what was spent from that moment on: `{after: {target_speedup:
+/// 2}, then: {evaluations: 200}}` is 200 evaluations more after the target, `{after: {evaluations: 100},
+/// then: {stall: 50}}` a stall that does not count before. The moment is the first result that is told while
+/// `first` would stop, and stays, whatever `first` says later. A session that is resumed begins anew.
+class after {
+ public:
+  after(any_stop_rule first, any_stop_rule then) : first_(std::move(first)), then_(std::move(then)) {}
+
+  void observe(const progress& now) {
+    first_.observe(now);
+    if (!since_) {
+      if (auto reason = first_.stop(now)) since_ = now, reason_ = std::move(*reason);
+    }
+    if (since_) then_.observe(spent_since(now));
+  }
+  std::optional<std::string> stop(const progress& now) {
+    if (!since_) return std::nullopt;
+    auto reason = then_.stop(spent_since(now));
+    if (reason) *reason += " after " + reason_;
+    return reason;
+  }
+  /// The first half is the first rule's.
+  std::optional<double> used(const progress& now) const {
+    const auto part = since_ ? then_.used(spent_since(now)) : first_.used(now);
+    if (!part) return std::nullopt;
+    return (since_ ? 0.5 : 0.0) + *part / 2;
+  }
+
+ private:
+  progress spent_since(const progress& now) const {
+    progress p = now;
+    const ledger& then = since_->ledger;
+    ledger& l = p.ledger;
+    l.proposals -= then.proposals;
+    l.duplicates -= then.duplicates;
+    l.no_proposals -= then.no_proposals;
+    l.evaluations -= then.evaluations;
+    l.confirmations -= then.confirmations;
+    l.valid -= std::min(then.valid, l.valid);  // candidates may fail later
+    l.elapsed_s -= then.elapsed_s;
+    l.variation -= then.variation;
+    l.evaluation -= then.evaluation;
+    p.since_improvement = std::min(p.since_improvement, l.evaluations);
+    p.since_kept = std::min(p.since_kept, l.evaluations);
+    return p;
+  }
+
+  any_stop_rule first_;
+  any_stop_rule then_;
+  std::optional<progress> since_;
+  std::string reason_;
+};
+
+}  // namespace kevo::stop

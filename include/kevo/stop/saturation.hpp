@@ -1,0 +1,45 @@
+#pragma once
+// The archive takes no more.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <kevo/stop.hpp>
+#include <kevo/stop/text.hpp>
+
+namespace kevo::stop {
+
+/// Stops when the archive has kept nothing of the last `limit` evaluations, neither in a new cell nor as an
+/// improvement of an old one. Slower to speak than `stall`: niches fill and improve behind the best.
+struct saturation {
+  std::uint64_t limit = 0;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (now.since_kept < limit) return std::nullopt;
+    return "archive saturated: " + counted(limit, "evaluation") + " kept nothing";
+  }
+  std::optional<double> used(const progress& now) const { return share(now.since_kept, limit); }
+};
+
+/// Stops when the share `limit` in (0, 1] of the archive's cells is taken. Never, where their number is not
+/// bounded.
+struct coverage {
+  double limit = 1;
+
+  std::optional<std::string> stop(const progress& now) const {
+    if (now.archive_cells == 0 || filled(now) < limit) return std::nullopt;
+    return number(100 * filled(now)) + " % of the archive's cells taken";
+  }
+  std::optional<double> used(const progress& now) const {
+    if (now.archive_cells == 0) return std::nullopt;
+    return share(filled(now), limit);
+  }
+
+ private:
+  static double filled(const progress& now) {
+    return static_cast<double>(now.archive_size) / static_cast<double>(now.archive_cells);
+  }
+};
+
+}  // namespace kevo::stop

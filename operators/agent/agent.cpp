@@ -1,0 +1,329 @@
+#include "operators/agent/agent.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "operators/agent/scratch.hpp"
+#include "operators/llm/operators.hpp"
+#include "operators/llm/sections.hpp"
+#include "src/report/line_diff.hpp"
+
+namespace kevo {
+namespace {
+
+namespace json = boost::json;
+using clock = std::chrono::steady_clock;
+constexpr std::size_t answer_bytes = 12000;
+
+tool_definition tool(const char* name, const char* description, const std::vector<const char*>& texts = {}) {
+  std::string properties;
+  std::string required;
+  for (const char* text : texts) {
+    properties += fmt::format(R"({}"{}":{{"type":"string"}})", properties.empty() ? "" : ",", text);
+    required += fmt::format(R"({}"{}")", required.empty() ? "" : ",", text);
+  }
+  return {name, description,
+          fmt::format(R"({{"type":"object","properties":{{{}}},"required":[{}]}})", properties, required)};
+}
+
+std::vector<tool_definition> tools() {
+  return {
+      tool("list_files", "Names of the files in your scratch folder."),
+      tool("read_file", "Text of a file of your scratch folder.", {"path"}),
+      tool("write_file", "Replace or add a file of your scratch folder.", {"path", "text"}),
+      tool("edit_file", "Replace lines of a file; `search` must fit in exactly one place.",
+           {"path", "search", "replace"}),
+      tool("reset", "Make your scratch folder the parent again."),
+      tool("diff", "What your main file changed against the parent's."),
+      tool("read_lineage", "Ancestors and siblings of the parent, with how they did."),
+      tool("read_candidate",
+           "Source and evaluation of an ancestor, sibling or other selected candidate, by number.", {"id"}),
+      tool("search_knowledge", "Pages on optimization techniques that match these words.", {"query"}),
+      tool("evaluate", "Build, test and time what is in your scratch folder."),
+      tool("profile", "Measures and timings by workload of your latest evaluation."),
+      tool("submit",
+           "End your work with what is in your scratch folder: it must be evaluated, valid and not slower.",
+           {"summary"})};
+}
+
+/// Checked before a tool does anything.
+constexpr std::pair<const char*, const char*> required_arguments[] = {
+    {"read_file", "path"},    {"write_file", "path"},        {"write_file", "text"},
+    {"edit_file", "path"},    {"edit_file", "search"},       {"edit_file", "replace"},
+    {"read_candidate", "id"}, {"search_knowledge", "query"}, {"submit", "summary"}};
+
+/// One turn of an agent: the folder, what was tried, and when it is enough.
+class session {
+ public:
+  session(const agent& op, const variation_request& request, rng& random)
+      : op_(op),
+        request_(request),
+        talk_(op.with, op.name(), request, random),
+        parent_(*request.parents.front()),
+        folder_(*parent_.program) {
+    if (parent_.evaluation && parent_.evaluation->valid()) parent_score_ = parent_.evaluation->score;
+    auto sections = sections_of(request);
+    add_memory(sections, op.with, request, random);
+    talk_.begin("agent", std::move(sections));
+    talk_.offer(tools());
+  }
+
+  variation_result run() {
+    const auto end = clock::now() + std::chrono::duration<double>(op_.limits.seconds);
+    std::string why = "the steps are used up";
+    for (std::int64_t step = 0; step < op_.limits.steps; ++step) {
+      if (request_.stop.stop_requested()) return no_proposal{"cancelled"};
+      if (clock::now() > end) {
+        why = "the time is used up";
+        break;
+      }
+      if (tokens_ > op_.limits.tokens) {
+        why = "the tokens are used up";
+        break;
+      }
+      const chat_reply reply = talk_.ask();
+      tokens_ += reply.tokens_in + reply.tokens_out;
+      if (!reply.ok()) {
+        if (best_) return best("the model failed: " + reply.detail);
+        return failure_of(reply);
+      }
+      if (reply.tool_calls.empty())
+        talk_.say("Use a tool: `evaluate` your draft, or `submit` it when it is done.");
+      for (const auto& call : reply.tool_calls) {
+        const std::string said = answer(call);
+        talk_.say(chat_message{"tool", shortened(said, answer_bytes), {}, call.id});
+      }
+      if (submitted_) return *std::move(submitted_);
+      if (!supervise()) {
+        why = "it made no progress";
+        break;
+      }
+    }
+    return best(why);
+  }
+
+ private:
+  variation_result best(const std::string& why) {
+    if (best_ && best_score_ > parent_score_ * (1 + op_.limits.margin))
+      return proposal{*std::move(best_), "best draft of an agent (" + why + ")"};
+    return no_proposal{"the agent submitted nothing: " + why};
+  }
+
+  std::string answer(const tool_call& call) {
+    boost::system::error_code ec;
+    const json::value parsed =
+        json::parse(call.arguments.empty() ? "{}" : call.arguments, ec, {}, {.max_depth = 16});
+    if (ec || !parsed.is_object())
+      return "error: the arguments are no JSON object" + (ec ? ": " + ec.message() : std::string());
+    const auto& arguments = parsed.get_object();
+    const auto given = [&](const std::string& name) -> std::optional<std::string> {
+      const auto* value = arguments.if_contains(name);
+      if (value != nullptr && value->is_string()) return std::string(value->get_string());
+      if (value != nullptr && value->is_int64()) return std::to_string(value->get_int64());
+      return std::nullopt;
+    };
+    for (const auto& [name, needed] : required_arguments) {
+      if (call.name == name && !given(needed))
+        return fmt::format("error: the argument '{}' is missing or no text", needed);
+    }
+    return dispatch(call.name, [&](const char* name) { return given(name).value_or(""); });
+  }
+
+  template <class Text>
+  std::string dispatch(const std::string& name, Text text) {
+    const auto done = [](const std::string& complaint) {
+      return complaint.empty() ? "done" : "error: " + complaint;
+    };
+    if (name == "list_files") return fmt::format("{}", fmt::join(folder_.paths(), "\n"));
+    if (name == "read_file") {
+      std::string content;
+      const std::string wrong = folder_.read(text("path"), content);
+      return wrong.empty() ? content : "error: " + wrong;
+    }
+    if (name == "write_file") {
+      const std::string path = text("path");
+      return done(folder_.write(path, text("text")));
+    }
+    if (name == "edit_file") {
+      const std::string path = text("path");
+      const std::string search = text("search");
+      return done(folder_.edit(path, search, text("replace")));
+    }
+    if (name == "reset") {
+      folder_.reset(*parent_.program);
+      return "done";
+    }
+    if (name == "diff") return difference();
+    if (name == "read_lineage") {
+      variation_request all = request_;
+      all.scope = memory_scope::both;
+      const std::string lines = memory_section(all, 32);
+      return lines.empty() ? "there are none" : lines;
+    }
+    if (name == "read_candidate") return candidate(text("id"));
+    if (name == "search_knowledge") {
+      const auto& knowledge = op_.with.models->knowledge();
+      const std::string query = text("query");
+      knowledge_filter filter = filter_for(request_);
+      filter.phase.clear();
+      const std::string pages =
+          knowledge ? pages_text(knowledge->search(query, filter, op_.with.pages)) : std::string();
+      return pages.empty() ? "no page matches" : pages;
+    }
+    if (name == "evaluate") return evaluate();
+    if (name == "profile") {
+      if (!latest_) return "error: evaluate first";
+      return evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
+    }
+    if (name == "submit") return submit(text("summary"));
+    return fmt::format("error: there is no tool '{}'", name.substr(0, 80));
+  }
+
+  std::string difference() const {
+    const auto left = lines_of(parent_.program->text());
+    const auto right = lines_of(folder_.work().text());
+    std::string out;
+    for (const auto& row : fold(diff_lines(left, right))) {
+      if (row.kind == diff_kind::folded) out += fmt::format("@@ {} lines are the same @@\n", row.count);
+      if (row.kind == diff_kind::same) out += fmt::format(" {}\n", left[row.left_line - 1]);
+      if (row.kind == diff_kind::removed || row.kind == diff_kind::changed)
+        out += fmt::format("-{}\n", left[row.left_line - 1]);
+      if (row.kind == diff_kind::added || row.kind == diff_kind::changed)
+        out += fmt::format("+{}\n", right[row.right_line - 1]);
+    }
+    return out;
+  }
+
+  std::string candidate(std::string id) const {
+    if (id.starts_with('#')) id.erase(0, 1);
+    std::vector<candidate_snapshot> all = request_.lineage(32);
+    for (auto& one : request_.siblings(32)) all.push_back(std::move(one));
+    for (const auto& list : {request_.parents, request_.inspirations}) {
+      for (const auto& one : list) all.push_back(*one);
+    }
+    for (const auto& one : all) {
+      if (std::to_string(one.id) == id && one.program)
+        return parent_section(one).substr(3) + evaluation_section(one);
+    }
+    return "error: no ancestor, sibling or other selected candidate has this number";
+  }
+
+  std::string evaluate() {
+    if (!request_.can_evaluate()) return "error: this run cannot evaluate drafts";
+    const content_id id = id_of(folder_.work());
+    if (const auto known = verdicts_.find(id); known != verdicts_.end()) {
+      ++repeats_[id];
+      latest_ = known->second;
+      return "This is the same program as before.\n" + verdict();
+    }
+    if (evaluations_++ >= op_.limits.evaluations) return "error: the evaluations are used up: submit";
+    latest_ = request_.evaluate(folder_.work());
+    verdicts_.emplace(id, *latest_);
+    ++repeats_[id];
+    if (latest_->valid()) {
+      failing_ = 0;
+      if (latest_->score > std::max(best_score_, parent_score_) * (1 + op_.limits.margin)) {
+        stalled_ = 0;
+        best_score_ = latest_->score;
+        best_ = folder_.work();
+      } else {
+        ++stalled_;
+      }
+    } else {
+      ++failing_;
+      ++stalled_;
+    }
+    return verdict();
+  }
+
+  std::string verdict() const {
+    std::string said = evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
+    if (latest_->valid() && parent_score_ > 0)
+      said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / parent_score_);
+    return said;
+  }
+
+  std::string submit(const std::string& summary) {
+    const program& work = folder_.work();
+    if (work == *parent_.program) return "refused: your scratch folder holds the parent, unchanged";
+    const auto known = verdicts_.find(id_of(work));
+    if (known == verdicts_.end()) return "refused: evaluate this version first";
+    if (!known->second.valid())
+      return fmt::format("refused: this version is {}", to_string(known->second.outcome));
+    if (known->second.score < parent_score_ * (1 - op_.limits.margin))
+      return fmt::format("refused: its score {:.4g} is below the parent's {:.4g}", known->second.score,
+                         parent_score_);
+    if (auto why = known_already(work, op_.with, request_); !why.empty()) return "refused: " + why;
+    submitted_ = proposal{work, summary_of("Summary: " + summary)};
+    return "accepted";
+  }
+
+  /// Speaks up when the work stands still; false once that has not helped often enough.
+  bool supervise() {
+    std::string seen;
+    if (stalled_ >= op_.limits.stalled)
+      seen = fmt::format("{} evaluations in a row brought no gain", stalled_);
+    if (failing_ >= op_.limits.failing)
+      seen = fmt::format("{} evaluations in a row were not valid", failing_);
+    for (const auto& [id, count] : repeats_) {
+      if (count >= op_.limits.repeated) seen = fmt::format("one program was evaluated {} times", count);
+    }
+    if (seen.empty()) return true;
+    if (++interventions_ > op_.limits.interventions) return false;
+    stalled_ = 0;
+    failing_ = 0;
+    repeats_.clear();
+    request_.note(fmt::format("[supervisor] {}\n", seen));
+    std::string tried;
+    for (const auto& [id, result] : verdicts_)
+      tried += fmt::format("- {}, score {:.4g}\n", to_string(result.outcome), result.score);
+    // The supervisor has a conversation of its own: it sees the whole work, and proposes directions, not
+    // edits.
+    rng unused;
+    conversation review(op_.with, op_.name() + "_supervisor", request_, unused);
+    auto sections = sections_of(request_);
+    set_section(sections, "draft",
+                "## The draft\n\n" + fenced(folder_.work().text(), folder_.work().language));
+    set_section(sections, "action", fmt::format("{}. All drafts so far:\n\n{}", seen, fenced(tried)));
+    review.begin("agent_supervisor", std::move(sections));
+    const chat_reply advice = review.ask();
+    tokens_ += advice.tokens_in + advice.tokens_out;
+    talk_.say(fmt::format(
+        "A review of your work: {}. {}", seen,
+        advice.ok() ? "It proposes:\n\n" + shortened(advice.content, 4000)
+                    : std::string("Go back to your best draft or to the parent, and try another idea.")));
+    return true;
+  }
+
+  const agent& op_;
+  const variation_request& request_;
+  conversation talk_;
+  const candidate_snapshot& parent_;
+  scratch_folder folder_;
+  double parent_score_ = 0;
+  double best_score_ = 0;
+  std::optional<program> best_;
+  std::optional<proposal> submitted_;
+  std::optional<evaluation> latest_;
+  std::map<content_id, evaluation> verdicts_;
+  std::map<content_id, std::int64_t> repeats_;
+  std::int64_t evaluations_ = 0;
+  std::int64_t stalled_ = 0;
+  std::int64_t failing_ = 0;
+  std::int64_t interventions_ = 0;
+  std::int64_t tokens_ = 0;
+};
+
+}  // namespace
+
+variation_result agent::vary(const variation_request& request, rng& random) const {
+  return session(*this, request, random).run();
+}
+
+}  // namespace kevo

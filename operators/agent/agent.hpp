@@ -1,0 +1,44 @@
+#pragma once
+// Variation by an agent: a model that reads, edits and evaluates in a loop until it submits (AVO, arXiv
+// 2603.24517).
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <kevo/vary.hpp>
+
+#include "operators/llm/conversation.hpp"
+
+namespace kevo {
+
+/// When it is enough, and when a supervisor speaks up. Thresholds after the geak-avo port of AVO: eight
+/// evaluations without a gain of 0.1 %, five failures in a row, one program three times.
+struct agent_limits {
+  std::int64_t steps = 60;         ///< calls of the model
+  std::int64_t tokens = 500'000;   ///< read and written
+  double seconds = 1800;           ///< [s]
+  std::int64_t evaluations = 30;   ///< of drafts
+  std::int64_t stalled = 8;        ///< evaluations in a row without a gain
+  std::int64_t failing = 5;        ///< evaluations in a row that are not valid
+  std::int64_t repeated = 3;       ///< evaluations of one program
+  std::int64_t interventions = 3;  ///< of the supervisor; then the turn ends
+  double margin = 0.001;           ///< what a submission may be worse by, and what counts as a gain
+};
+
+/// Tools: list_files, read_file, write_file, edit_file, reset, read_lineage, read_candidate, diff,
+/// search_knowledge, evaluate, profile, submit. `evaluate` builds, tests and times by the run's own fitness
+/// function. A submission counts only if it was evaluated, is valid and not worse than the parent; if the
+/// limits end the turn, the best draft that is better than the parent is proposed. Every message is in the
+/// journal.
+struct agent {
+  llm_settings with;
+  agent_limits limits;
+  std::string name() const { return "agent"; }
+  std::size_t concurrency() const { return with.concurrency; }
+  bool replayable() const { return false; }
+  variation_result vary(const variation_request& request, rng& random) const;
+  void observe(const observation& seen) const { with.models->observe(seen); }
+};
+
+}  // namespace kevo

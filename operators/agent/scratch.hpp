@@ -1,0 +1,39 @@
+#pragma once
+// The agent's own folder: the files of one program, in memory. There is nothing outside of it, so that no
+// path, link or command of a model's can lead anywhere else.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <kevo/program.hpp>
+
+namespace kevo {
+
+/// Why a path of a model's is refused; empty if it may name a file: relative, of plain characters, without
+/// `..`.
+std::string path_complaint(const std::string& path);
+
+/// A working copy. Every function gives a complaint, empty if it was done. A value.
+class scratch_folder {
+ public:
+  explicit scratch_folder(program start) : work_(std::move(start)) {}
+
+  const program& work() const { return work_; }
+  std::vector<std::string> paths() const;
+  std::string read(const std::string& path, std::string& text) const;
+  std::string write(const std::string& path, std::string text);
+  /// Replaces `search`, which must fit in one place, as an edit of llm_diff does.
+  std::string edit(const std::string& path, const std::string& search, const std::string& replace);
+  /// Goes back to a program.
+  void reset(program to) { work_ = std::move(to); }
+
+  static constexpr std::size_t most_files = 16;
+  static constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+
+ private:
+  const source_file* find(const std::string& path) const;
+  program work_;
+};
+
+}  // namespace kevo

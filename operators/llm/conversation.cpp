@@ -1,0 +1,198 @@
+#include "operators/llm/conversation.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+namespace kevo {
+
+conversation::conversation(const llm_settings& settings, std::string operator_name,
+                           const variation_request& request, rng& random)
+    : settings_(settings), request_(request) {
+  if (!settings.models)
+    throw error(error_code::input, "this operator needs a language model", {.key = "llm.models"},
+                "add llm: {models: [{name: ..., url: ..., model: ...}]} to the config");
+  origin_.operator_name = std::move(operator_name);
+  origin_.model = settings.model.empty() ? settings.models->choose(settings.tier, random)
+                                         : settings.models->named(settings.model);
+  chat_.sampling = settings.sampling;
+}
+
+void conversation::begin(const std::string& name, std::vector<prompt_section> sections) {
+  const std::string& folder = settings_.models->settings().prompts;
+  assembled_prompt made =
+      assemble(name + ".md", prompt_text(folder, name), std::move(sections), settings_.prompt_tokens);
+  chat_.messages = std::move(made.messages);
+  for (const auto& what : made.cut) request_.note("[prompt] left out for length: " + what + "\n");
+}
+
+chat_reply conversation::ask() {
+  chat_reply reply = settings_.models->ask(origin_, chat_, request_);
+  ++origin_.turn;
+  if (!reply.content.empty() || !reply.tool_calls.empty())
+    chat_.messages.push_back({"assistant", reply.content, reply.tool_calls});
+  return reply;
+}
+
+no_proposal failure_of(const chat_reply& reply) {
+  return {fmt::format("model: {}: {}", to_string(reply.status), reply.detail),
+          reply.status == reply_status::over_budget || reply.status == reply_status::unrecorded};
+}
+
+namespace {
+
+/// If the candidate turns out well, what the model said of it becomes a page of knowledge.
+void remember_attempt(const conversation& talk, const std::string& reply) {
+  const auto& knowledge = talk.settings().models->knowledge();
+  if (!knowledge) return;
+  const variation_request& request = talk.request();
+  knowledge->attempt(request.job, {.title = summary_of(reply),
+                                   .languages = {request.parents.front()->program->language},
+                                   .source = "kevo, task " + request.task->name,
+                                   .text = shortened(reply, 4000)});
+}
+
+}  // namespace
+
+variation_result propose(conversation& talk, const draft_reader& read) {
+  const variation_request& request = talk.request();
+  std::string why;
+  for (std::int64_t n = 0; n < talk.settings().attempts && !request.stop.stop_requested(); ++n) {
+    if (n > 0) talk.say(why);
+    const chat_reply reply = talk.ask();
+    if (!reply.ok() && reply.status != reply_status::truncated) return failure_of(reply);
+    draft next;
+    if (reply.ok()) {
+      next = read(reply.content);
+    } else {
+      next.complaint = "Your reply was cut by the token limit. Answer again, more briefly.";
+    }
+    if (next.made) {
+      next.complaint = known_already(*next.made, talk.settings(), request);
+      if (next.complaint.empty()) {
+        remember_attempt(talk, reply.content);
+        return proposal{*std::move(next.made), summary_of(reply.content)};
+      }
+    }
+    why = next.complaint;
+    request.note(fmt::format("[attempt {}] {}\n", n + 1, why));
+  }
+  if (request.stop.stop_requested()) return no_proposal{"cancelled"};
+  return no_proposal{"no usable reply: " + why.substr(0, std::min(why.find('\n'), std::size_t{200}))};
+}
+
+program with_main_file(const program& source, std::string text) {
+  program made = source;
+  if (!text.ends_with('\n')) text += '\n';
+  made.files.front().text = std::move(text);
+  return made;
+}
+
+std::optional<std::string> code_of(std::string_view reply, std::string_view language) {
+  const auto fits = [&](std::string word) {
+    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (word == language) return true;
+    if (language == "cpp" || language == "cuda")
+      return word == "c++" || word == "cpp" || word == "cc" || word == "c" || word == "cuda" ||
+             word == "cu" || word == "cxx";
+    return (language == "python" || language == "triton") &&
+           (word == "python" || word == "py" || word == "triton");
+  };
+  std::optional<std::string> best;
+  bool best_fits = false;
+  std::size_t at = 0;
+  while (at < reply.size()) {
+    const std::size_t end = std::min(reply.find('\n', at), reply.size());
+    std::string_view line = reply.substr(at, end - at);
+    at = end + 1;
+    const auto first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos || !line.substr(first).starts_with("```")) continue;
+    const std::string_view opened = line.substr(first);
+    const std::size_t ticks = std::min(opened.find_first_not_of('`'), opened.size());
+    std::string word(opened.substr(ticks, opened.find_first_of(" \t\r", ticks) - ticks));
+    std::string text;
+    bool closed = false;
+    while (at < reply.size() && !closed) {
+      const std::size_t stop = std::min(reply.find('\n', at), reply.size());
+      const std::string_view inner = reply.substr(at, stop - at);
+      at = stop + 1;
+      const auto begin = inner.find_first_not_of(" \t");
+      const std::string_view mark =
+          begin == std::string_view::npos ? std::string_view() : inner.substr(begin);
+      const std::size_t run = std::min(mark.find_first_not_of('`'), mark.size());
+      closed = run >= ticks && mark.find_first_not_of(" \t\r", run) == std::string_view::npos;
+      if (!closed) text += std::string(inner) + "\n";
+    }
+    const bool right = fits(word);
+    if (closed && (!best || (right && !best_fits) || (right == best_fits && text.size() > best->size()))) {
+      best = std::move(text);
+      best_fits = right;
+    }
+  }
+  return best;
+}
+
+std::string summary_of(std::string_view reply) {
+  std::string_view chosen;
+  std::string_view first;
+  while (!reply.empty()) {
+    const auto end = std::min(reply.find('\n'), reply.size());
+    std::string_view line = reply.substr(0, end);
+    reply.remove_prefix(std::min(end + 1, reply.size()));
+    const auto begin = line.find_first_not_of(" \t*#");
+    if (begin == std::string_view::npos) continue;
+    line.remove_prefix(begin);
+    if (first.empty() && !line.starts_with("```") && !line.starts_with("<<<<")) first = line;
+    if (line.starts_with("Summary:")) {
+      chosen = line.substr(8);
+      break;
+    }
+  }
+  if (chosen.empty()) chosen = first;
+  const auto begin = std::min(chosen.find_first_not_of(" *"), chosen.size());
+  std::string text(chosen.substr(begin, 160));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U &&
+         chosen.size() > begin + 160)
+    text.pop_back();
+  return text;
+}
+
+std::string part_under(std::string_view reply, std::string_view title) {
+  const auto same = [](std::string_view a, std::string_view b) {
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  };
+  std::string text;
+  std::size_t level = 0;
+  bool code = false;
+  while (!reply.empty()) {
+    const auto end = std::min(reply.find('\n'), reply.size());
+    const std::string_view line = reply.substr(0, end);
+    reply.remove_prefix(std::min(end + 1, reply.size()));
+    if (line.starts_with("```")) code = !code;
+    const std::size_t marks = code ? 0 : std::min(line.find_first_not_of('#'), line.size());
+    if (marks > 0) {
+      if (level > 0 && marks <= level) break;
+      std::string_view name = line.substr(marks);
+      while (!name.empty() && (name.front() == ' ' || name.front() == '*')) name.remove_prefix(1);
+      while (!name.empty() &&
+             (name.back() == ' ' || name.back() == '*' || name.back() == ':' || name.back() == '\r'))
+        name.remove_suffix(1);
+      if (level == 0 && same(name, title)) {
+        level = marks;
+        continue;
+      }
+    }
+    if (level > 0) text += std::string(line) + "\n";
+  }
+  return text;
+}
+
+}  // namespace kevo

@@ -1,0 +1,165 @@
+#include "operators/llm/directed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "operators/llm/operators.hpp"
+#include "operators/llm/sections.hpp"
+
+namespace kevo {
+namespace {
+
+std::vector<candidate_snapshot> everyone(const variation_request& request) {
+  std::vector<candidate_snapshot> pool;
+  std::set<candidate_id> taken;
+  const auto add = [&](const candidate_snapshot& one) {
+    if (taken.insert(one.id).second) pool.push_back(one);
+  };
+  for (const auto& one : request.parents) add(*one);
+  for (const auto& one : request.inspirations) add(*one);
+  if (request.scope != memory_scope::clean_slate) {
+    for (const auto& one : request.lineage(16)) add(one);
+    for (const auto& one : request.siblings(16)) add(one);
+  }
+  return pool;
+}
+
+}  // namespace
+
+std::string labelled(std::string_view reply, std::string_view label) {
+  for (std::size_t at = 0; at < reply.size();) {
+    const std::size_t end = std::min(reply.find('\n', at), reply.size());
+    std::string_view line = reply.substr(at, end - at);
+    at = end + 1;
+    const auto first = line.find_first_not_of(" \t*-#");
+    if (first == std::string_view::npos || !line.substr(first).starts_with(label)) continue;
+    line.remove_prefix(first + label.size());
+    const auto begin = line.find_first_not_of(" \t*:");
+    if (begin == std::string_view::npos) return {};
+    return std::string(line.substr(begin, line.find_last_not_of(" \t\r*") + 1 - begin));
+  }
+  return {};
+}
+
+variation_result llm_universal::vary(const variation_request& request, rng& random) const {
+  conversation talk(with, name(), request, random);
+  auto sections = sections_of(request);
+  add_memory(sections, with, request, random);
+  set_section(sections, "knowledge", {});  // what is looked up depends on the diagnosis
+  talk.begin("llm_universal_diagnose", sections);
+  const chat_reply diagnosis = talk.ask();
+  if (!diagnosis.ok()) return failure_of(diagnosis);
+  const std::string bottleneck = labelled(diagnosis.content, "Bottleneck:");
+  const std::string query = labelled(diagnosis.content, "Query:");
+  if (bottleneck.empty() || query.empty())
+    return no_proposal{"the diagnosis names no bottleneck or no query"};
+  request.note(fmt::format("[diagnosis] {}; looked up: {}\n", bottleneck, query));
+
+  set_section(sections, "diagnosis", "## Diagnosis\n\n" + fenced(shortened(diagnosis.content, 6000)));
+  set_section(sections, "action",
+              fmt::format("Act on this one bottleneck and leave the others for later: {}",
+                          bottleneck.substr(0, 200)));
+  if (const auto& knowledge = with.models->knowledge(); knowledge && random.chance(with.injection_rate)) {
+    knowledge_filter filter = filter_for(request);
+    filter.bottleneck = bottleneck.substr(0, bottleneck.find_first_of(" ,.;("));
+    auto pages = knowledge->search(query, filter, with.pages);
+    if (pages.empty()) {
+      filter.bottleneck.clear();
+      pages = knowledge->search(query, filter, with.pages);
+    }
+    for (const auto& page : pages) request.note("[knowledge] " + page.id + "\n");
+    set_section(sections, "knowledge", pages_text(pages));
+  }
+  talk.begin(name(), std::move(sections));
+  return propose(talk, whole_file(*request.parents.front()->program));
+}
+
+std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> pool,
+                                               const exemplar_settings& how, rng& random) {
+  std::map<std::int64_t, std::vector<candidate_snapshot>> buckets;
+  for (auto& one : pool) {
+    if (one.program && one.evaluation && one.evaluation->valid() && one.evaluation->score > 0)
+      buckets[static_cast<std::int64_t>(std::floor(one.evaluation->score / how.width))].push_back(
+          std::move(one));
+  }
+  std::vector<candidate_snapshot> drawn;
+  while (drawn.size() < how.count && !buckets.empty()) {
+    std::vector<double> means;
+    double best = 0;
+    for (const auto& [index, members] : buckets) {
+      double sum = 0;
+      for (const auto& one : members) sum += one.evaluation->score;
+      means.push_back(sum / static_cast<double>(members.size()));
+      best = std::max(best, means.back());
+    }
+    for (double& mean : means) mean = std::exp((mean - best) / how.temperature);
+    const auto chosen = std::next(buckets.begin(), static_cast<std::ptrdiff_t>(random.weighted(means)));
+    drawn.push_back(chosen->second[random.below(chosen->second.size())]);
+    buckets.erase(chosen);
+  }
+  std::sort(drawn.begin(), drawn.end(),
+            [](const auto& a, const auto& b) { return a.evaluation->score < b.evaluation->score; });
+  return drawn;
+}
+
+variation_result llm_contrastive::vary(const variation_request& request, rng& random) const {
+  const auto shown = draw_exemplars(everyone(request), exemplars, random);
+  if (shown.size() < 2) return no_proposal{"fewer than two candidates of different score to compare"};
+  std::string contrast = "## Earlier programs with their scores (higher is faster)\n\n";
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    contrast +=
+        fmt::format("code{} (#{}), score {:.4g}:\n\n{}\n", i + 1, shown[i].id, shown[i].evaluation->score,
+                    fenced(shown[i].program->text(), shown[i].program->language));
+  }
+  conversation talk(with, name(), request, random);
+  auto sections = sections_of(request);
+  add_memory(sections, with, request, random);
+  for (auto& s : sections) {
+    if (s.name == "contrast") s.whole = true;
+    if (s.name == "parent") s.text.clear();  // the best exemplar is what is improved
+  }
+  set_section(sections, "contrast", std::move(contrast));
+  talk.begin(name(), std::move(sections));
+  const program& best = *shown.back().program;
+  return propose(talk, [&best](const std::string& reply) -> draft {
+    for (const char* title : {"Performance Analysis", "Algorithm Design", "Code Implementation"}) {
+      if (part_under(reply, title).find_first_not_of(" \n") == std::string::npos)
+        return {{},
+                fmt::format("Your reply lacks the section '## {}'. Answer with all three sections.", title)};
+    }
+    return whole_file(best)(part_under(reply, "Code Implementation"));
+  });
+}
+
+variation_result summarize::vary(const variation_request& request, rng& random) const {
+  conversation talk(with, name(), request, random);
+  auto sections = sections_of(request);
+  add_memory(sections, with, request, random);
+  std::string attempts;
+  for (const auto& one : everyone(request)) {
+    attempts += "- " + headline(one);
+    if (one.evaluation && !one.evaluation->feedback.empty())
+      attempts += ": " + one.evaluation->feedback.substr(
+                             0, std::min<std::size_t>(one.evaluation->feedback.find('\n'), 200));
+    attempts += "\n";
+  }
+  set_section(sections, "memory", "## Attempts to learn from\n\n" + fenced(attempts));
+  talk.begin("summarize_notes", sections);
+  const chat_reply reply = talk.ask();
+  if (!reply.ok()) return failure_of(reply);
+  const auto begin = reply.content.find("<summary>");
+  const auto end = reply.content.find("</summary>", begin == std::string::npos ? 0 : begin);
+  if (begin == std::string::npos || end == std::string::npos)
+    return no_proposal{"the reply holds no <summary>: the notes stay as they are"};
+  with.models->set_notes(shortened(reply.content.substr(begin + 9, end - begin - 9), notes_bytes));
+  request.note("[notes] rewritten\n");
+  set_section(sections, "notes", "## Notes of this run\n\n" + fenced(with.models->notes()));
+  talk.begin(name(), std::move(sections));
+  return propose(talk, whole_file(*request.parents.front()->program));
+}
+
+}  // namespace kevo

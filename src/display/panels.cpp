@@ -1,0 +1,277 @@
+#include "src/display/panels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace kevo::panels {
+
+using styled::block;
+using styled::line;
+using styled::pen;
+using styled::tone;
+
+namespace {
+
+constexpr std::array<tone, outcome_names.size()> outcome_tones = {
+    tone::good, tone::bad, tone::bad, tone::bad, tone::warning, tone::violet, tone::accent, tone::blue};
+
+std::string readable(std::string_view name) {
+  std::string text(name);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+/// Outcomes as one bar and its legend.
+void add_outcomes(block& result, const display_state& s, const pen& with, std::size_t width) {
+  const std::uint64_t total = std::accumulate(s.outcomes.begin(), s.outcomes.end(), std::uint64_t{0});
+  if (total == 0) return;
+  line bar;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < s.outcomes.size(); ++i) {
+    sum += s.outcomes[i];
+    const auto end = static_cast<std::size_t>(
+        std::llround(static_cast<double>(sum) / static_cast<double>(total) * static_cast<double>(width)));
+    std::string part;
+    const char letter = outcome_names[i][0];
+    for (std::size_t x = bar.width(); x < end; ++x) part += with.unicode ? "▆" : std::string(1, letter);
+    bar.add(part, outcome_tones[i]);
+  }
+  result.push_back(std::move(bar));
+  line legend;
+  for (std::size_t i = 0; i < s.outcomes.size(); ++i) {
+    if (s.outcomes[i] == 0) continue;
+    line entry;
+    entry.add(with.unicode ? "■ " : std::string(1, outcome_names[i][0]) + ":", outcome_tones[i]);
+    entry.add(readable(outcome_names[i]) + " ").add(format::count(s.outcomes[i]), tone::strong);
+    if (legend.width() > 0 && legend.width() + 2 + entry.width() > width) {
+      result.push_back(std::move(legend));
+      legend = line();
+    }
+    if (legend.width() > 0) legend.add("  ");
+    legend.add(entry);
+  }
+  result.push_back(std::move(legend));
+}
+
+}  // namespace
+
+block best_block(const display_state& s, const pen& with, std::size_t width, std::size_t chart_rows) {
+  block result;
+  const improvement* shown = s.champion               ? &*s.champion
+                             : s.improvements.empty() ? nullptr
+                                                      : &s.improvements.back();
+  line first;
+  if (shown == nullptr) {
+    first.add("no valid candidate yet", tone::faint);
+  } else {
+    const std::string baseline = s.title.baseline.empty() ? "baseline" : with.safe(s.title.baseline);
+    first.add(with.speedup(shown->speedup), tone::good_strong).add(" the speed of " + baseline);
+    const auto range =
+        format::interval(shown->speedup_interval.low, shown->speedup_interval.high, with.unicode);
+    if (!range.empty()) first.add("  [" + range + "]", tone::faint);
+    if (shown->confirmed) {
+      first.add(with.unicode ? "  ✓ confirmed" : "  confirmed", tone::good);
+    } else {
+      first.add("  unconfirmed", tone::warning);
+    }
+    first.add(fmt::format("  #{}", shown->candidate), tone::faint);
+  }
+  result.push_back(std::move(first));
+
+  line facts;
+  const auto say = [&](const std::string& value, const std::string& of_what) {
+    line fact;
+    fact.add(value).add(" " + of_what, tone::faint);
+    if (facts.width() > 0 && facts.width() + 3 + fact.width() > width) {
+      result.push_back(std::move(facts));
+      facts = line();
+    }
+    if (facts.width() > 0) facts.add(with.dot(), tone::faint);
+    facts.add(fact);
+  };
+  const double sol =
+      s.champion_result ? s.champion_result->sol_fraction : s.status.progress.best_sol_fraction;
+  if (s.champion_result) {
+    std::size_t n = 0;
+    for (const auto& w : s.champion_result->workloads) {
+      if (w.hidden || !(w.time_ns > 0) || ++n > 3) continue;
+      say(format::time(w.time_ns, with.unicode), with.safe(w.uuid));
+    }
+    for (const auto& [name, ratio] : s.champion_result->other_speedups)
+      say(format::percent(ratio), "of " + with.safe(name));
+  }
+  if (sol > 0) say(format::percent(sol), "of speed of light");
+  if (facts.width() > 0) result.push_back(std::move(facts));
+
+  if (s.champion && !s.improvements.empty() && !s.improvements.back().confirmed &&
+      s.improvements.back().speedup > s.champion->speedup) {
+    const auto& rival = s.improvements.back();
+    line third;
+    third.add(with.speedup(rival.speedup), tone::warning);
+    third.add(fmt::format(" seen (#{}), not confirmed", rival.candidate), tone::warning);
+    result.push_back(std::move(third));
+  }
+  for (auto& row : chart(with, s.curve, width, chart_rows)) result.push_back(std::move(row));
+  return result;
+}
+
+block search_block(const display_state& s, const pen& with, std::size_t width) {
+  block result;
+  const auto& book = s.status.progress.ledger;
+  line evaluations;
+  evaluations.add("evaluations ", tone::faint).add(format::count(s.evaluations), tone::strong);
+  if (const double rate = s.rate(); rate > 0)
+    evaluations.add("  ").add(fmt::format("{:.{}f}", rate, rate < 99.95 ? 1 : 0)).add(" /s", tone::faint);
+  if (book.confirmations > 0)
+    evaluations.add("  ").add(format::count(book.confirmations)).add(" confirmations", tone::faint);
+  result.push_back(std::move(evaluations));
+  line proposals;
+  proposals.add("proposals   ", tone::faint).add(format::count(book.proposals), tone::strong);
+  if (book.duplicates > 0) proposals.add("  ").add(format::count(book.duplicates)).add(" known", tone::faint);
+  if (book.no_proposals > 0)
+    proposals.add("  ").add(format::count(book.no_proposals)).add(" without result", tone::faint);
+  result.push_back(std::move(proposals));
+  line now;
+  now.add("at work     ", tone::faint);
+  if (s.status.varying + s.status.building + s.status.measuring == 0) {
+    now.add(s.stopped.empty() ? "nothing" : "stopped: " + with.safe(s.stopped), tone::faint);
+  } else {
+    const auto part = [&](std::size_t n, std::string_view word, bool first) {
+      if (!first) now.add("  ");
+      now.add(std::to_string(n), n > 0 ? tone::strong : tone::faint).add(" ").add(word, tone::faint);
+    };
+    part(s.status.varying, "vary", true);
+    part(s.status.building, "build", false);
+    part(s.status.measuring, "measure", false);
+  }
+  result.push_back(std::move(now));
+  if (book.variation.tokens_in + book.variation.tokens_out > 0) {
+    line model;
+    model.add("model       ", tone::faint);
+    model.add(format::count(static_cast<std::uint64_t>(book.variation.tokens_in + book.variation.tokens_out)))
+        .add(" tokens", tone::faint);
+    if (book.variation.money > 0) model.add("  ").add(fmt::format("{:.2f}", book.variation.money));
+    result.push_back(std::move(model));
+  }
+  add_outcomes(result, s, with, width);
+  return result;
+}
+block budget_block(const display_state& s, const pen& with, std::size_t width) {
+  block result;
+  const auto add = [&](std::string_view name, double used, std::size_t label) {
+    line row;
+    row.add(line(with.safe(name), tone::faint).fitted(label, with.ellipsis())).add(" ");
+    const std::size_t room = width > label + 7 ? width - label - 7 : 0;
+    row.add(with.bar(used, room, used > 0.9 ? tone::warning : tone::blue));
+    row.add(fmt::format("{:>6}", format::percent(std::clamp(used, 0.0, 1.0))));
+    result.push_back(std::move(row));
+  };
+  std::size_t label = 6;
+  for (const auto& b : s.status.budgets) label = std::max(label, format::width_of(with.safe(b.name)));
+  label = std::min(label, width / 3);
+  for (const auto& b : s.status.budgets) add(b.name, b.used, label);
+  if (s.status.budgets.empty() && s.status.budget_used) add("budget", *s.status.budget_used, label);
+  return result;
+}
+
+line remaining_note(const display_state& s) {
+  line note;
+  if (!s.stopped.empty()) return line("done", tone::faint);
+  if (s.status.stopping) return line("stopping", tone::warning);
+  if (const auto left = s.remaining_s())
+    note.add("about ", tone::faint).add(format::duration(*left)).add(" left", tone::faint);
+  return note;
+}
+
+block operators_block(const display_state& s, const pen& with, std::size_t width) {
+  block result;
+  const auto& credits = s.status.credits;
+  double most = 0, pulls = 0;
+  std::size_t label = 4;
+  bool known = false;
+  for (std::size_t i = 0; i < credits.size(); ++i) {
+    label = std::max(label, format::width_of(with.safe(s.operator_name(static_cast<operator_index>(i)))));
+    most = std::max(most, credits[i].mean_reward);
+    pulls += credits[i].pulls;
+    known = known || credits[i].probability > 0;
+  }
+  label = std::min(label, width / 3);
+  const std::string head = "share   turns  gain/turn   cost";
+  const std::size_t numbers = width >= label + head.size() + 10 ? head.size() : width >= label + 24 ? 13 : 0;
+  if (!credits.empty() && numbers == head.size()) {
+    line titles;
+    titles.pad_to(width - numbers).add(head, tone::faint);
+    result.push_back(std::move(titles));
+  }
+  for (std::size_t i = 0; i < credits.size(); ++i) {
+    const auto& c = credits[i];
+    line row;
+    row.add(line(with.safe(s.operator_name(static_cast<operator_index>(i)))).fitted(label, with.ellipsis()));
+    row.add(" ");
+    const double share = known ? c.probability : pulls > 0 ? c.pulls / pulls : 0;
+    const std::size_t used = label + 1 + (numbers > 0 ? numbers + 1 : 0);
+    if (width > used) row.add(with.bar(share, width - used, tone::violet));
+    if (numbers > 0) row.add(" ");
+    if (numbers == head.size()) {
+      row.add(fmt::format("{:>5} {:>7} {:>10} {:>5}s", format::percent(share),
+                          format::count(static_cast<std::uint64_t>(std::max(0.0, c.pulls))),
+                          format::number(c.mean_reward), fmt::format("{:.2g}", c.cost_s)));
+    } else if (numbers > 0) {
+      row.add(fmt::format("{:>5} {:>7}", format::percent(share),
+                          format::count(static_cast<std::uint64_t>(std::max(0.0, c.pulls)))));
+    }
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+block improvements_block(const display_state& s, const pen& with, std::size_t rows) {
+  block result;
+  std::size_t label = 4;
+  for (const auto& i : s.improvements)
+    label = std::max(label, format::width_of(with.safe(s.operator_name(i.op))));
+  label = std::min<std::size_t>(label, 16);
+  for (std::size_t n = 0; n < s.improvements.size() && n < rows; ++n) {
+    const auto& i = s.improvements[s.improvements.size() - 1 - n];
+    line row;
+    row.add(fmt::format("{:>7}  ", format::duration(i.time_s)), tone::faint);
+    row.add(fmt::format("{:<8}", "#" + std::to_string(i.candidate)));
+    const std::string ratio = with.speedup(i.speedup);
+    row.add(std::string(9 - std::min<std::size_t>(9, format::width_of(ratio)), ' '));
+    row.add(ratio, i.confirmed ? tone::good_strong : tone::warning);
+    row.add(i.confirmed ? (with.unicode ? " ✓ " : " c ") : (with.unicode ? "   " : " ? "),
+            i.confirmed ? tone::good : tone::warning);
+    const std::string gain = i.gain > 1 ? "+" + format::percent(i.gain - 1) : "";
+    row.add(fmt::format("{:>8}  ", gain), tone::faint);
+    row.add(line(with.safe(s.operator_name(i.op)), tone::violet).fitted(label, with.ellipsis())).add("  ");
+    row.add(with.safe(i.summary));
+    result.push_back(std::move(row));
+  }
+  if (s.improvements.empty()) result.emplace_back("none yet", tone::faint);
+  return result;
+}
+
+line header(const display_state& s, const pen& with, std::size_t width) {
+  line left;
+  left.add("kevo", tone::good_strong);
+  bool first = true;
+  const auto part = [&](std::string_view before, const std::string& text) {
+    if (text.empty()) return;
+    left.add(first ? "  " : with.dot(), tone::faint).add(before, tone::faint);
+    left.add(with.safe(text), first ? tone::strong : tone::plain);
+    first = false;
+  };
+  part("", s.title.run);
+  part("", s.title.task);
+  part("", s.title.device);
+  part("seed ", s.title.seed);
+  const std::string clock = format::duration(s.status.elapsed_s);
+  line result;
+  result.add(" ").add(left.fitted(width - std::min(width, clock.size() + 4), with.ellipsis()));
+  result.add("  ").add(clock, tone::strong);
+  return result.fitted(width, "");
+}
+}  // namespace kevo::panels

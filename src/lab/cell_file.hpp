@@ -1,0 +1,33 @@
+#pragma once
+// The finished cells of a lab on disk: one JSON object a line, appended, so that a killed lab goes on where
+// it was.
+
+#include <map>
+#include <string>
+
+#include "src/lab/cell.hpp"
+
+namespace kevo {
+
+/// Keeps `cells.jsonl` open and locked. A cell that `append` returned from is on disk; a last line that was
+/// cut off by a crash is dropped on opening. Not thread-safe.
+class cell_file {
+ public:
+  /// Makes the folder. Throws kevo::error: environment where it cannot be written or another lab runs in it,
+  /// input where a line is no cell.
+  explicit cell_file(const std::string& folder);
+  cell_file(const cell_file&) = delete;
+  cell_file& operator=(const cell_file&) = delete;
+  ~cell_file();
+
+  /// What is there already, by key.
+  const std::map<content_id, cell_result>& cells() const { return cells_; }
+  void append(cell_result cell);
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::map<content_id, cell_result> cells_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,149 @@
+#include "src/lab/lab_config.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <kevo/registry.hpp>
+
+#include "src/config/text_file.hpp"
+#include "src/config/yaml.hpp"
+#include "src/plugins/builtin.hpp"
+#include "src/plugins/load.hpp"
+
+namespace kevo {
+namespace {
+
+void read_lab(settings& root, lab_plan& plan) {
+  settings lab = root.child_or_empty("lab", "the lab itself");
+  plan.name = lab.text("name", {.def = "lab", .doc = "name of the lab"});
+  plan.output = lab.text("output", {.def = "labs/" + plan.name, .doc = "folder of the results"});
+  plan.seeds = static_cast<std::size_t>(lab.integer(
+      "seeds", {.def = 30, .min = 2, .max = 100'000, .unit = "seeds", .doc = "searches of each policy"}));
+  plan.first_seed = static_cast<std::uint64_t>(lab.integer(
+      "first_seed", {.def = 1, .min = 0, .doc = "of the problem and of the search; the others follow"}));
+  plan.parallel = static_cast<std::size_t>(
+      lab.integer("parallel", {.def = 2, .min = 1, .max = 1024, .unit = "searches", .doc = "at once"}));
+  plan.confidence =
+      lab.real("confidence", {.def = 0.95, .max = 0.9999, .above = 0.0, .doc = "of every interval"});
+  plan.believed =
+      lab.text("believed", {.def = "champion",
+                            .doc = "the program a search is judged by: its confirmed champion, or "
+                                   "whatever has the best score",
+                            .one_of = {"champion", "leader"}}) == "leader"
+          ? belief::leader
+          : belief::champion;
+}
+
+void read_budget(settings& root, lab_plan& plan) {
+  settings budget = root.child("budget", "how far searches go, and where they are compared");
+  const std::string unit = budget.text("unit", {.def = "evaluations",
+                                                .doc = "what is counted",
+                                                .one_of = {lab_axis_names.begin(), lab_axis_names.end()}});
+  for (std::size_t i = 0; i < lab_axis_names.size(); ++i) {
+    if (lab_axis_names[i] == unit) plan.unit = static_cast<lab_axis>(i);
+  }
+  plan.budgets = budget.reals("at", {.above = 0.0, .doc = "budgets, rising; cost is in simulated seconds"});
+  if (plan.budgets.empty())
+    budget.fail("at", "a lab needs at least one budget", "for instance at: [100, 400]");
+  if (std::adjacent_find(plan.budgets.begin(), plan.budgets.end(), std::greater_equal<>()) !=
+      plan.budgets.end())
+    budget.fail("at", "budgets must rise");
+}
+
+/// Takes `key` of the policy, or else of the defaults. One level down for `vary`, whose parts stand alone.
+settings_node with_defaults(const settings_node& policy, const settings_node* defaults) {
+  settings_node merged = policy;
+  if (defaults == nullptr || !defaults->is_map()) return merged;
+  for (const auto& entry : defaults->entries) {
+    settings_node* own = merged.find(entry.key);
+    if (own == nullptr) {
+      merged.entries.push_back(entry);
+    } else if (entry.key == "vary" && own->is_map() && entry.value.is_map()) {
+      for (const auto& part : entry.value.entries) {
+        if (own->find(part.key) == nullptr) own->entries.push_back(part);
+      }
+    }
+  }
+  return merged;
+}
+
+lab_policy read_policy(settings_node node, const registry& plugins, const build_context& context) {
+  settings from(std::move(node));
+  lab_policy policy;
+  policy.name = from.text("name", {.doc = "in tables and curves"});
+  decode_policies(from, plugins, context, policy.parts);
+  policy.search.proposals_ahead = static_cast<std::size_t>(
+      from.integer("proposals_ahead", {.def = 1,
+                                       .min = 1,
+                                       .max = 1'000'000,
+                                       .unit = "candidates",
+                                       .doc = "candidates that may wait for an evaluation"}));
+  from.finish();
+  settings_node kept = from.resolved();
+  std::erase_if(kept.entries, [](const settings_entry& entry) { return entry.key == "name"; });
+  policy.identity = dump_yaml(kept);
+  return policy;
+}
+
+void read_policies(settings& root, const registry& plugins, const build_context& context, lab_plan& plan) {
+  const settings_node* defaults = root.raw("defaults", "what policies that do not say otherwise use", "map");
+  const settings_node* list =
+      root.raw("policies", "what is compared: name, archive, select, vary", "list of maps");
+  if (list == nullptr || !list->is_list() || list->items.empty())
+    root.fail("policies", "a lab needs a list of policies",
+              "policies: [{name: greedy, select: {type: greedy}}]");
+  if (defaults != nullptr && !defaults->is_map()) root.fail("defaults", "expected a map");
+  std::set<std::string> names;
+  for (const auto& node : list->items) {
+    if (!node.is_map()) throw error(error_code::input, "expected a map, found " + describe(node), node.place);
+    plan.policies.push_back(read_policy(with_defaults(node, defaults), plugins, context));
+    if (!names.insert(plan.policies.back().name).second) {
+      throw error(error_code::input, "two policies are named '" + plan.policies.back().name + "'",
+                  node.find("name")->place, "give each a name of its own");
+    }
+  }
+}
+
+void read_comparisons(settings& root, lab_plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& policy : plan.policies) names.push_back(policy.name);
+  for (settings& one : root.children("compare", false, "pairs of policies whose differences are told")) {
+    lab_comparison pair;
+    pair.against = one.text("against", {.doc = "the policy that is subtracted", .one_of = names});
+    std::vector<std::string> chosen = one.texts(
+        "policies", {.doc = "the others; absent: all", .one_of = names}, std::vector<std::string>{});
+    if (chosen.empty()) chosen = names;
+    for (const auto& name : chosen) {
+      if (name != pair.against) plan.comparisons.push_back({name, pair.against});
+    }
+  }
+}
+
+}  // namespace
+
+lab_plan plan_lab(const config_source& config) {
+  settings root(config.tree);
+  lab_plan plan;
+  read_lab(root, plan);
+  registry plugins = builtin_plugins();
+  for (const auto& path : root.texts("plugins", {.doc = "shared objects that register further plug-ins"},
+                                     std::vector<std::string>{})) {
+    load_plugin(path_beside(config.directory + "/config", path), plugins, root.place("plugins"));
+  }
+  settings problem = root.child("problem", "what is searched");
+  plan.problem = read_problem(problem, config.directory);
+  if (plan.problem.extend) plan.problem.extend(plugins);
+  read_budget(root, plan);
+  const auto no_task = std::make_shared<const task>();
+  read_policies(
+      root, plugins,
+      {.task = no_task, .directory = config.directory, .seed = plan.first_seed, .plugins = &plugins}, plan);
+  read_comparisons(root, plan);
+  root.finish();
+  plan.resolved_config = dump_yaml(root.resolved());
+  return plan;
+}
+
+}  // namespace kevo

@@ -1,0 +1,101 @@
+// The results of a lab as files.
+
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "src/lab/lab.hpp"
+
+namespace kevo {
+namespace {
+
+/// One field of a CSV file (RFC 4180).
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string table_csv(const lab_results& results) {
+  std::string text =
+      "policy,budget,seeds,mean_share,mean_low,mean_high,median_share,median_low,median_high,lower_quartile,"
+      "upper_quartile,geometric_mean_speedup,optimal\r\n";
+  for (const auto& r : results.rows) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", field(r.policy), r.budget, r.seeds,
+                        r.mean.value, r.mean.range.low, r.mean.range.high, r.median.value, r.median.range.low,
+                        r.median.range.high, r.lower_quartile, r.upper_quartile, r.speedup, r.optimal);
+  }
+  return text;
+}
+
+std::string differences_csv(const lab_results& results) {
+  std::string text = "policy,against,budget,seeds,mean_difference,low,high,wins,ties,losses,p,p_holm\r\n";
+  for (const auto& d : results.differences) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\r\n", field(d.pair.policy),
+                        field(d.pair.against), d.budget, d.seeds, d.mean.value, d.mean.range.low,
+                        d.mean.range.high, d.wins, d.ties, d.losses, d.p, d.p_holm);
+  }
+  return text;
+}
+
+std::string curves_csv(const lab_results& results) {
+  std::string text = "policy,axis,at,mean_share,mean_low,mean_high,median_share\r\n";
+  for (const auto& curve : results.curves) {
+    for (const auto& p : curve.points) {
+      text += fmt::format("{},{},{},{},{},{},{}\r\n", field(curve.policy), to_string(curve.axis), p.at,
+                          p.mean.value, p.mean.range.low, p.mean.range.high, p.median);
+    }
+  }
+  return text;
+}
+
+std::string cells_csv(const lab_plan& plan, const std::vector<std::vector<cell_result>>& cells) {
+  std::string text =
+      "policy,seed,value,optimum,share,evaluations,proposals,cost_s,confirmations,duplicates,stopped_by\r\n";
+  for (const auto& of_policy : cells) {
+    for (const auto& cell : of_policy) {
+      const double value = value_at(cell, plan.unit, plan.budgets.back());
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\r\n", field(cell.policy), cell.seed, value,
+                          cell.optimum, share_of_optimum(value, cell.optimum), cell.spent[0], cell.spent[1],
+                          cell.spent[2], cell.confirmations, cell.duplicates, field(cell.stopped_by));
+    }
+  }
+  return text;
+}
+
+/// A reader sees the old text or the new, never half of one.
+std::string write(const std::string& folder, const std::string& name, const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(folder) / name;
+  const std::string fresh = path.string() + ".new";
+  {
+    std::ofstream out(fresh, std::ios::binary);
+    out << text;
+    out.flush();
+    if (!out) {
+      throw error(error_code::environment, "cannot write the results", {fresh},
+                  "free some space and run the same command again: finished cells are kept");
+    }
+  }
+  std::error_code wrong;
+  std::filesystem::rename(fresh, path, wrong);
+  if (wrong)
+    throw error(error_code::environment, "cannot write the results: " + wrong.message(), {path.string()});
+  return path.string();
+}
+
+}  // namespace
+
+std::vector<std::string> write_lab(const lab_plan& plan, const std::vector<std::vector<cell_result>>& cells,
+                                   const lab_results& results) {
+  return {write(plan.output, "table.csv", table_csv(results)),
+          write(plan.output, "differences.csv", differences_csv(results)),
+          write(plan.output, "curves.csv", curves_csv(results)),
+          write(plan.output, "cells.csv", cells_csv(plan, cells)),
+          write(plan.output, "config.yaml", plan.resolved_config),
+          write(plan.output, "lab.html", lab_page(plan, results))};
+}
+
+}  // namespace kevo

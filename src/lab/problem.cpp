@@ -1,0 +1,96 @@
+#include "src/lab/problem.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kevo/lab/landscape.hpp>
+#include <kevo/lab/landscape_fitness.hpp>
+
+#include "src/config/yaml.hpp"
+
+namespace kevo {
+namespace {
+
+std::size_t count(settings& from, const char* key, std::size_t def, std::int64_t min, std::int64_t max,
+                  const char* unit, const char* doc) {
+  return static_cast<std::size_t>(from.integer(
+      key, {.def = static_cast<std::int64_t>(def), .min = min, .max = max, .unit = unit, .doc = doc}));
+}
+double share(settings& from, const char* key, double def, const char* doc) {
+  return from.real(key, {.def = def, .min = 0.0, .max = 1.0, .doc = doc});
+}
+
+simulated_measurement read_measurement(settings& from) {
+  simulated_measurement m;
+  m.noise = from.real(
+      "noise", {.def = m.noise, .min = 0.0, .doc = "deviation of the logarithm of a measured speedup"});
+  m.confirmed_noise =
+      from.real("confirmed_noise", {.def = m.confirmed_noise, .min = 0.0, .doc = "of a confirmation"});
+  m.build_s = from.real("build_s", {.def = m.build_s, .min = 0.0, .unit = "s", .doc = "cost of a build"});
+  m.run_s = from.real(
+      "run_s",
+      {.def = m.run_s, .min = 0.0, .unit = "s", .doc = "cost of timing what is as fast as the seed"});
+  return m;
+}
+
+landscape_settings read_landscape(settings& from) {
+  landscape_settings s;
+  s.steps = count(from, "steps", s.steps, 0, 256, "steps", "optimization steps there are");
+  s.tunables = count(from, "tunables", s.tunables, 0, 256, "tunables", "tunable numbers");
+  s.levels = count(from, "levels", s.levels, 2, 256, "levels", "values of each tunable");
+  s.gain_low =
+      from.real("gain_low", {.def = s.gain_low, .min = 1.0, .doc = "least gain of a step or a tunable"});
+  s.gain_high = from.real("gain_high", {.def = s.gain_high, .min = 1.0, .doc = "largest gain"});
+  if (s.gain_high < s.gain_low) from.fail("gain_high", "the largest gain is below the least one");
+  s.ordered = share(from, "ordered", s.ordered, "probability that a step needs another one before it");
+  s.gates = share(from, "gates", s.gates, "that such a step is incorrect without it, not only a loss");
+  s.valleys = share(from, "valleys", s.valleys, "that an enabling step loses by itself");
+  s.misplaced = from.real(
+      "misplaced",
+      {.def = s.misplaced, .max = 1.0, .above = 0.0, .doc = "factor of a step whose enabler is missing"});
+  s.coupled = share(from, "coupled", s.coupled, "that a tunable's target moves with a step");
+  s.traps = share(from, "traps", s.traps, "that a tunable rises away from its target");
+  s.trap_height = from.real("trap_height", {.def = s.trap_height,
+                                            .min = 0.0,
+                                            .max = 0.99,
+                                            .doc = "of the far end of a trap, share of the log of the gain"});
+  s.plateau = count(from, "plateau", s.plateau, 1, 256, "levels", "distances that are worth the same");
+  s.resources = count(from, "resources", s.resources, 0, 256, "pairs", "pairs of tunables that share one");
+  return s;
+}
+
+lab_problem landscape_problem(settings& from) {
+  const landscape_settings shape = read_landscape(from);
+  const simulated_measurement measured = read_measurement(from);
+  lab_problem problem;
+  problem.description = fmt::format("simulated landscapes of {} steps and {} tunables, noise {:g}",
+                                    shape.steps, shape.tunables, measured.noise);
+  problem.instance = [shape, measured](std::uint64_t seed) {
+    const auto world = std::make_shared<const landscape>(shape, seed);
+    lab_instance made;
+    made.seeds = {to_source(world->seed())};
+    made.fitness = any_fitness(std::make_shared<landscape_fitness>(world, measured, seed));
+    made.true_value = [world](const program& source) {
+      const auto p = landscape_program_in(source.text());
+      return p ? world->judge(*p).value : 0;
+    };
+    made.optimum = world->optimum();
+    return made;
+  };
+  return problem;
+}
+
+}  // namespace
+
+lab_problem read_problem(settings& from, const std::string& directory) {
+  const std::string type =
+      from.text("type", {.def = "landscape", .doc = "what is searched", .one_of = {"landscape", "recorded"}});
+  if (type == "recorded") return recorded_problem(from, directory);
+  lab_problem problem = landscape_problem(from);
+  from.finish();
+  problem.identity = dump_yaml(from.resolved());
+  return problem;
+}
+
+}  // namespace kevo

@@ -1,0 +1,223 @@
+#include "src/llm/endpoint.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <random>
+
+namespace kevo {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Waits; false if stopped.
+bool rest(double seconds, const std::stop_token& stop) {
+  std::mutex guard;
+  std::condition_variable_any never;
+  std::unique_lock lock(guard);
+  never.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+  return !stop.stop_requested();
+}
+
+/// Half of it to all of it: many callers that failed together must not come back together.
+double jittered(double seconds) {
+  thread_local std::minstd_rand stream{std::random_device{}()};
+  return seconds * std::uniform_real_distribution<double>(0.5, 1.0)(stream);
+}
+
+void hide(std::string& text, const std::string& secret) {
+  if (secret.empty()) return;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at))
+    text.replace(at, secret.size(), "[key]");
+}
+
+chat_reply failed(reply_status status, std::string detail) {
+  chat_reply reply;
+  reply.status = status;
+  reply.detail = std::move(detail);
+  return reply;
+}
+
+/// What an HTTP answer is before anyone looks into it; ok means: look.
+chat_reply judged(const http_response& answer) {
+  switch (answer.failure) {
+    case http_failure::none:
+      break;
+    case http_failure::cancelled:
+      return failed(reply_status::cancelled, "cancelled");
+    case http_failure::timed_out:
+      return failed(reply_status::timed_out, answer.detail);
+    case http_failure::too_large:
+      return failed(reply_status::malformed, answer.detail);
+    case http_failure::tls:
+      return failed(reply_status::rejected, answer.detail);
+    case http_failure::connect:
+    case http_failure::disconnected:
+      return failed(reply_status::disconnected, answer.detail);
+  }
+  const std::string said =
+      "the server answered " + std::to_string(answer.status) + ": " + error_text(answer.body);
+  if (answer.status == 429) return failed(reply_status::rate_limited, said);
+  if (answer.status == 408 || answer.status == 409 || answer.status / 100 == 5)
+    return failed(reply_status::server_error, said);
+  if (answer.status / 100 != 2) return failed(reply_status::rejected, said);
+  return {};
+}
+
+bool another_try_may_help(reply_status status) {
+  return status == reply_status::rate_limited || status == reply_status::server_error ||
+         status == reply_status::disconnected || status == reply_status::malformed ||
+         status == reply_status::timed_out;
+}
+
+}  // namespace
+
+bool call_gate::enter(const std::stop_token& stop) {
+  std::unique_lock lock(guard_);
+  if (!freed_.wait(lock, stop, [this] { return inside_ < limits_.concurrency; })) return false;
+  most_ = std::max(most_, ++inside_);
+  if (limits_.calls_per_minute > 0) {
+    const auto now = clock::now();
+    const auto turn = std::max(now, next_);
+    next_ = turn + std::chrono::duration_cast<clock::duration>(
+                       std::chrono::duration<double>(60 / limits_.calls_per_minute));
+    lock.unlock();
+    if (turn > now && !rest(std::chrono::duration<double>(turn - now).count(), stop)) {
+      leave();
+      return false;
+    }
+  }
+  return true;
+}
+
+void call_gate::leave() {
+  {
+    const std::scoped_lock lock(guard_);
+    --inside_;
+  }
+  freed_.notify_one();
+}
+
+std::size_t call_gate::most_at_once() const {
+  const std::scoped_lock lock(guard_);
+  return most_;
+}
+
+endpoint::endpoint(endpoint_settings settings)
+    : settings_(std::move(settings)),
+      address_(parse_url(settings_.url)),
+      proxy_(proxy_from_environment(address_)),
+      gate_(settings_.calls) {
+  while (address_.path.ends_with('/')) address_.path.pop_back();
+}
+
+http_request endpoint::request_to(const char* path, std::string body, const std::stop_token& stop) const {
+  http_request request;
+  request.to = address_;
+  request.to.path += path;
+  request.proxy = proxy_;
+  request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}};
+  if (!settings_.key.empty()) request.headers.emplace_back("Authorization", "Bearer " + settings_.key);
+  request.body = std::move(body);
+  request.ca_file = settings_.ca_file;
+  request.limits = settings_.limits;
+  request.stop = stop;
+  return request;
+}
+
+chat_reply endpoint::chat_once(const std::string& body, const std::stop_token& stop,
+                               double& retry_after_s) const {
+  http_request request = request_to("/chat/completions", body, stop);
+  chat_stream stream;
+  if (settings_.dialect.stream) request.part = [&stream](std::string_view part) { stream.feed(part); };
+  const http_response answer = post(request);
+  retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
+  chat_reply verdict = judged(answer);
+  const bool events = answer.content_type.find("text/event-stream") != std::string::npos;
+  if (!verdict.ok()) {
+    // What was streamed before the connection broke was paid for.
+    if (events && answer.status / 100 == 2) {
+      const chat_reply part = stream.finish();
+      verdict.tokens_in = part.tokens_in;
+      verdict.tokens_out = part.tokens_out;
+    }
+    return verdict;
+  }
+  if (events) return stream.finish();
+  if (answer.content_type.find("json") == std::string::npos)
+    return failed(reply_status::malformed, "the answer is '" + answer.content_type.substr(0, 80) +
+                                               "', neither JSON nor an event stream");
+  return parse_chat(answer.body);
+}
+
+template <class Once>
+chat_reply endpoint::tried(const std::stop_token& stop, Once once) {
+  const auto began = clock::now();
+  chat_reply reply;
+  std::int64_t tokens_in = 0;
+  std::int64_t tokens_out = 0;
+  for (int n = 1;; ++n) {
+    double retry_after_s = 0;
+    if (!gate_.enter(stop)) {
+      reply = failed(reply_status::cancelled, "cancelled");
+    } else {
+      reply = once(retry_after_s);
+      gate_.leave();
+    }
+    reply.tries = n;
+    tokens_in += reply.tokens_in;
+    tokens_out += reply.tokens_out;
+    if (!another_try_may_help(reply.status) || n >= settings_.retries.tries) break;
+    const double usual_s =
+        std::min(settings_.retries.longest_s, settings_.retries.first_s * std::ldexp(1.0, n - 1));
+    if (retry_after_s > settings_.retries.longest_s) {
+      reply.detail += "; it asks to wait " + std::to_string(static_cast<int>(retry_after_s)) + " s";
+      break;
+    }
+    if (!rest(std::max(retry_after_s, jittered(usual_s)), stop)) {
+      reply = failed(reply_status::cancelled, "cancelled");
+      reply.tries = n;
+      break;
+    }
+  }
+  reply.tokens_in = tokens_in;
+  reply.tokens_out = tokens_out;
+  reply.wall_s = std::chrono::duration<double>(clock::now() - began).count();
+  hide(reply.detail, settings_.key);
+  return reply;
+}
+
+chat_reply endpoint::chat(const chat_request& request, const std::stop_token& stop) {
+  const std::string body = chat_body(request, settings_.dialect);
+  return tried(stop, [&](double& retry_after_s) { return chat_once(body, stop, retry_after_s); });
+}
+
+std::vector<std::vector<float>> endpoint::embed(const std::vector<std::string>& texts,
+                                                const std::stop_token& stop, chat_reply& reply) {
+  const std::string body = embedding_body(settings_.dialect.model, texts);
+  std::vector<std::vector<float>> vectors;
+  reply = tried(stop, [&](double& retry_after_s) {
+    const http_response answer = post(request_to("/embeddings", body, stop));
+    retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
+    chat_reply verdict = judged(answer);
+    if (!verdict.ok()) return verdict;
+    vectors = parse_embeddings(answer.body, texts.size(), verdict.detail);
+    if (vectors.empty() && !texts.empty()) verdict.status = reply_status::malformed;
+    return verdict;
+  });
+  return vectors;
+}
+
+double retry_after_seconds(const std::string& header, std::chrono::system_clock::time_point now) {
+  if (header.empty()) return 0;
+  double seconds = 0;
+  const auto [end, failure] = std::from_chars(header.data(), header.data() + header.size(), seconds);
+  if (failure == std::errc() && end == header.data() + header.size()) return seconds > 0 ? seconds : 0;
+  std::tm date{};
+  if (::strptime(header.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date) == nullptr) return 0;
+  const double wait = std::difftime(::timegm(&date), std::chrono::system_clock::to_time_t(now));
+  return wait > 0 ? wait : 0;
+}
+
+}  // namespace kevo

@@ -1,0 +1,91 @@
+#pragma once
+// A model behind an address: limits, retries and failures of one server.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "src/llm/chat.hpp"
+#include "src/llm/http.hpp"
+#include "src/llm/openai.hpp"
+
+namespace kevo {
+
+/// How often and how long a call is tried again.
+struct retry_settings {
+  int tries = 5;          ///< all in all
+  double first_s = 1;     ///< [s] wait before the second try; doubles with each further one
+  double longest_s = 60;  ///< [s] a longer Retry-After is not waited for: the call fails
+};
+
+/// How many calls a server takes.
+struct call_limits {
+  std::size_t concurrency = 8;
+  double calls_per_minute = 0;  ///< 0: no limit
+};
+
+struct endpoint_settings {
+  std::string url;  ///< up to and including "/v1"
+  std::string key;  ///< sent as a bearer token; empty: none
+  std::string ca_file;
+  openai_dialect dialect;
+  http_limits limits;
+  retry_settings retries;
+  call_limits calls;
+};
+
+/// Lets at most so many in at once, and so many a minute. Thread-safe.
+class call_gate {
+ public:
+  explicit call_gate(call_limits limits) : limits_(limits) {}
+  /// Waits for a place; false if stopped before there was one.
+  bool enter(const std::stop_token& stop);
+  void leave();
+  std::size_t most_at_once() const;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  call_limits limits_;
+  mutable std::mutex guard_;
+  std::condition_variable_any freed_;
+  std::size_t inside_ = 0;
+  std::size_t most_ = 0;
+  clock::time_point next_{};
+};
+
+/// Thread-safe; every call blocks. A key never shows in what it returns.
+class endpoint {
+ public:
+  explicit endpoint(endpoint_settings settings);
+
+  /// Tries until there is an answer, a failure that another try does not mend, or no try is left. A place of
+  /// the gate is held only while a request is out.
+  chat_reply chat(const chat_request& request, const std::stop_token& stop);
+  /// One vector a text; empty with a failed reply.
+  std::vector<std::vector<float>> embed(const std::vector<std::string>& texts, const std::stop_token& stop,
+                                        chat_reply& reply);
+
+  const endpoint_settings& settings() const { return settings_; }
+  std::size_t most_at_once() const { return gate_.most_at_once(); }
+
+ private:
+  template <class Once>
+  chat_reply tried(const std::stop_token& stop, Once once);
+  http_request request_to(const char* path, std::string body, const std::stop_token& stop) const;
+  chat_reply chat_once(const std::string& body, const std::stop_token& stop, double& retry_after_s) const;
+
+  endpoint_settings settings_;
+  url address_;
+  std::optional<url> proxy_;
+  call_gate gate_;
+};
+
+/// [s] that a Retry-After header asks for: seconds or a date; 0 if it says nothing.
+double retry_after_seconds(const std::string& header, std::chrono::system_clock::time_point now);
+
+}  // namespace kevo

@@ -1,0 +1,67 @@
+#pragma once
+// One HTTP/1.1 request over TCP or TLS, with time-outs that hold. The only unit that knows Asio, Beast and
+// OpenSSL is http.cpp.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kevo {
+
+/// "https://host:port/path" taken apart.
+struct url {
+  bool tls = false;
+  std::string host;  ///< without brackets
+  std::string port;
+  std::string path;  ///< begins with a slash, or empty
+  std::string user;  ///< "name:password", decoded; proxies alone
+};
+/// Throws kevo::error (input) if it is no http or https address.
+url parse_url(const std::string& text);
+
+/// The proxy for `to` by the environment: https_proxy or http_proxy, all_proxy, each also in capitals
+/// (HTTP_PROXY in capitals is ignored where REQUEST_METHOD is set), unless no_proxy names the host.
+std::optional<url> proxy_from_environment(const url& to);
+
+struct http_limits {
+  double connect_s = 10;  ///< [s] resolving, connecting, TLS
+  double first_s = 120;   ///< [s] from the sent request to the first byte of the answer's body
+  double total_s = 600;   ///< [s] all of it
+  std::size_t body_bytes = std::size_t{32} << 20U;
+};
+
+struct http_request {
+  url to;
+  std::optional<url> proxy;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;     ///< it is a POST
+  std::string ca_file;  ///< certificates to trust beside the system's
+  http_limits limits;
+  std::stop_token stop;
+  std::function<void(std::string_view)>
+      part;  ///< called with every part of a 2xx body as it comes; may be empty
+};
+
+enum class http_failure : std::uint8_t { none, connect, tls, timed_out, disconnected, too_large, cancelled };
+
+struct http_response {
+  http_failure failure = http_failure::none;
+  std::string detail;  ///< of a failure
+  unsigned status = 0;
+  std::string content_type;
+  std::string retry_after;
+  std::string body;  ///< what was received, also of a failure
+};
+
+/// Blocks until the answer is whole or the request failed. Thread-safe. Certificates and host names are
+/// always verified. Redirects are not followed: a key must not travel to another host. The name lookup is the
+/// system's and cannot be cut short; all else heeds the limits and `stop`.
+http_response post(const http_request& what);
+
+}  // namespace kevo

@@ -1,0 +1,223 @@
+#include "src/llm/knowledge.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <kevo/content_id.hpp>
+#include <kevo/error.hpp>
+
+#include "src/config/text_file.hpp"
+#include "src/journal/sqlite.hpp"
+
+namespace kevo {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t remembered_attempts = 1024;
+
+std::string trimmed(std::string text) {
+  text.erase(0, std::min(text.find_first_not_of(" \t\r"), text.size()));
+  text.erase(text.find_last_not_of(" \t\r") + 1);
+  return text;
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : list + ",") {
+    if (c != ',') {
+      word += c;
+    } else if (word = trimmed(word); !word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+bool fits(const std::vector<std::string>& list, const std::string& word) {
+  return word.empty() || list.empty() || std::find(list.begin(), list.end(), word) != list.end();
+}
+
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return text;
+}
+
+/// An FTS5 query of plain words: any of them, none in FTS5's own syntax.
+std::string match_of(const std::string& query) {
+  std::string match;
+  std::string word;
+  std::size_t count = 0;
+  for (const char c : query + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80) {
+      word += c;
+    } else if (!word.empty()) {
+      if (count++ < 64) match += (match.empty() ? "\"" : " OR \"") + word + "\"";
+      word.clear();
+    }
+  }
+  return match;
+}
+
+}  // namespace
+
+knowledge_page parse_page(const std::string& id, const std::string& text) {
+  knowledge_page page{.id = id};
+  const auto wrong = [&](const std::string& why) {
+    return error(error_code::input, why, {.file = id + ".md"}, "docs/llm.md says how a page begins");
+  };
+  if (!text.starts_with("---\n")) throw wrong("the page does not begin with a line '---'");
+  const auto end = text.find("\n---\n", 3);
+  if (end == std::string::npos) throw wrong("the head of the page is not closed by a line '---'");
+  std::size_t at = 4;
+  while (at < end + 1) {
+    const auto stop = text.find('\n', at);
+    const std::string line = text.substr(at, stop - at);
+    at = stop + 1;
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) throw wrong("the line '" + line + "' of the head has no colon");
+    const std::string key = trimmed(line.substr(0, colon));
+    const std::string value = trimmed(line.substr(colon + 1));
+    if (key == "title") {
+      page.title = value;
+    } else if (key == "kind") {
+      page.kind = value;
+    } else if (key == "languages") {
+      page.languages = words_of(value);
+    } else if (key == "hardware") {
+      page.hardware = words_of(value);
+    } else if (key == "bottlenecks") {
+      page.bottlenecks = words_of(value);
+    } else if (key == "phases") {
+      page.phases = words_of(value);
+    } else if (key == "source") {
+      page.source = value;
+    } else {
+      throw wrong("the head has an unknown key '" + key + "'");
+    }
+  }
+  page.text = text.substr(end + 5);
+  if (page.title.empty()) throw wrong("the page has no title");
+  return page;
+}
+
+std::string page_text(const knowledge_page& page) {
+  return fmt::format(
+      "---\ntitle: {}\nkind: {}\nlanguages: {}\nhardware: {}\nbottlenecks: {}\nphases: {}\nsource: "
+      "{}\n---\n{}",
+      one_line(page.title), page.kind, fmt::join(page.languages, ", "), fmt::join(page.hardware, ", "),
+      fmt::join(page.bottlenecks, ", "), fmt::join(page.phases, ", "), one_line(page.source), page.text);
+}
+
+struct knowledge_base::implementation {
+  std::string skills;
+  mutable std::mutex guard;
+  mutable sqlite::connection index{"", sqlite::access::create};
+  std::vector<knowledge_page> pages;
+  std::map<std::uint64_t, knowledge_page> attempts;
+
+  void add(knowledge_page page) {
+    index.prepare("INSERT INTO pages(rowid, title, words, text) VALUES (?, ?, ?, ?)")
+        .run(pages.size() + 1, page.title,
+             fmt::format("{} {} {}", fmt::join(page.bottlenecks, " "), fmt::join(page.hardware, " "),
+                         fmt::join(page.phases, " ")),
+             page.text);
+    pages.push_back(std::move(page));
+  }
+
+  void read(const std::string& folder) {
+    if (!fs::is_directory(folder))
+      throw error(error_code::input, "there is no such folder of knowledge", {.file = folder});
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.is_regular_file() && !entry.is_symlink() && entry.path().extension() == ".md" &&
+          entry.path().filename() != "README.md")
+        files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files) {
+      std::string id = fs::relative(file, folder).replace_extension().generic_string();
+      add(parse_page(id, read_text_file(file.string(), 1U << 20U)));
+    }
+  }
+};
+
+knowledge_base::knowledge_base(const std::string& folder, std::string skills)
+    : state_(std::make_unique<implementation>()) {
+  state_->index.execute(
+      "CREATE VIRTUAL TABLE pages USING fts5(title, words, text, tokenize = 'porter unicode61')");
+  if (!folder.empty()) state_->read(folder);
+  state_->skills = std::move(skills);
+  if (!state_->skills.empty()) {
+    std::error_code failed;
+    fs::create_directories(state_->skills, failed);
+    if (failed)
+      throw error(error_code::environment, "cannot make the folder: " + failed.message(),
+                  {.file = state_->skills});
+    state_->read(state_->skills);
+  }
+}
+
+knowledge_base::~knowledge_base() = default;
+
+std::size_t knowledge_base::size() const {
+  const std::scoped_lock lock(state_->guard);
+  return state_->pages.size();
+}
+
+std::vector<knowledge_page> knowledge_base::search(const std::string& query, const knowledge_filter& filter,
+                                                   std::size_t limit) const {
+  const std::string match = match_of(query);
+  std::vector<knowledge_page> found;
+  if (match.empty() || limit == 0) return found;
+  const std::scoped_lock lock(state_->guard);
+  // A word of the title counts five times one of the text; equal ranks in the order of the pages.
+  auto rows = state_->index.prepare(
+      "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 5.0, 2.0, 1.0), rowid");
+  rows.bind_all(match);
+  while (found.size() < limit && rows.step()) {
+    const knowledge_page& page = state_->pages[static_cast<std::size_t>(rows.integer(0)) - 1];
+    if (fits(page.languages, filter.language) && fits(page.hardware, filter.hardware) &&
+        fits(page.bottlenecks, filter.bottleneck) && fits(page.phases, filter.phase))
+      found.push_back(page);
+  }
+  return found;
+}
+
+void knowledge_base::attempt(std::uint64_t job, knowledge_page told) {
+  const std::scoped_lock lock(state_->guard);
+  if (state_->skills.empty()) return;
+  state_->attempts.insert_or_assign(job, std::move(told));
+  while (state_->attempts.size() > remembered_attempts) state_->attempts.erase(state_->attempts.begin());
+}
+
+void knowledge_base::observe(const observation& seen) {
+  const std::scoped_lock lock(state_->guard);
+  const auto it = state_->attempts.find(seen.job);
+  if (seen.job == 0 || it == state_->attempts.end()) return;
+  knowledge_page page = std::move(it->second);
+  state_->attempts.erase(it);
+  if (!(seen.parent_score > 0) || seen.score < skill_gain * seen.parent_score) return;
+  page.kind = "skill";
+  page.source += fmt::format("; candidate #{}: score {:.4g} after {:.4g}", seen.candidate, seen.score,
+                             seen.parent_score);
+  content_hasher hash;
+  page.id = "skill_" + to_string(hash.text(page.title).text(page.text).finish());
+  const std::string path = state_->skills + "/" + page.id + ".md";
+  if (std::FILE* file = std::fopen(path.c_str(), "wbx");
+      file != nullptr) {  // a skill that cannot be written is no fault of the run
+    const std::string text = page_text(page);
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+  }
+  state_->add(std::move(page));
+}
+
+}  // namespace kevo

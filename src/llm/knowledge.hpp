@@ -1,0 +1,70 @@
+#pragma once
+// A knowledge base: a folder of Markdown pages, found by words (SQLite FTS5, BM25) and filtered by what they
+// are about.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <kevo/select.hpp>
+
+namespace kevo {
+
+/// One page. Lists name what it is for; an empty list fits everything. Its text is data for prompts, nothing
+/// else.
+struct knowledge_page {
+  std::string id;  ///< path below the folder, without ".md"
+  std::string title;
+  std::string kind;  ///< constraints, guidance, hardware, skill
+  std::vector<std::string> languages;
+  std::vector<std::string> hardware;
+  std::vector<std::string> bottlenecks;
+  std::vector<std::string> phases;
+  std::string source;  ///< where its facts are from
+  std::string text;
+};
+
+/// What a page has to fit; empty words fit every page.
+struct knowledge_filter {
+  std::string language;
+  std::string hardware;
+  std::string bottleneck;
+  std::string phase;
+};
+
+/// Reads one page: a head of `key: value` lines between two `---` lines, then Markdown. Throws kevo::error
+/// (input).
+knowledge_page parse_page(const std::string& id, const std::string& text);
+/// The page as a file.
+std::string page_text(const knowledge_page& page);
+
+/// Thread-safe.
+class knowledge_base {
+ public:
+  /// Reads all .md files below `folder`, and those of `skills`, where new ones are written; either may be
+  /// empty. Links are not followed. Throws kevo::error (input, environment).
+  knowledge_base(const std::string& folder, std::string skills);
+  ~knowledge_base();
+  knowledge_base(const knowledge_base&) = delete;
+  knowledge_base& operator=(const knowledge_base&) = delete;
+
+  std::size_t size() const;
+  /// At most `limit` pages that fit the filter, best match first. The query is plain words, in no syntax.
+  std::vector<knowledge_page> search(const std::string& query, const knowledge_filter& filter,
+                                     std::size_t limit) const;
+
+  /// Remembers what a variation says it did, until its candidate is observed.
+  void attempt(std::uint64_t job, knowledge_page told);
+  /// Writes the page of an attempt whose candidate is at least `skill_gain` faster than its parent.
+  void observe(const observation& seen);
+
+  static constexpr double skill_gain = 1.10;
+
+ private:
+  struct implementation;
+  std::unique_ptr<implementation> state_;
+};
+
+}  // namespace kevo

@@ -1,0 +1,60 @@
+#pragma once
+// The chat-completions and embeddings protocol that OpenAI made and vLLM, SGLang, llama.cpp and hosted
+// services speak: requests to JSON, answers and event streams to replies. Pure functions of text.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/llm/chat.hpp"
+
+namespace kevo {
+
+/// How a server wants to be asked.
+struct openai_dialect {
+  std::string model;
+  bool stream = true;
+  std::string max_tokens_key = "max_tokens";  ///< "max_completion_tokens" where reasoning counts
+  std::string extra;                          ///< a JSON object merged into the request; empty: nothing
+};
+
+/// The body of a chat request: JSON, the same text for equal arguments.
+std::string chat_body(const chat_request& request, const openai_dialect& dialect);
+/// The messages alone, as a JSON list.
+std::string messages_json(const std::vector<chat_message>& messages);
+/// What the sampling settings say, as a JSON object.
+std::string sampling_json(const sampling_settings& sampling);
+/// A reply as the JSON object that journals keep, without what is empty.
+std::string reply_json(const chat_reply& reply);
+
+/// A whole answer. Whatever it holds, the result is a value: malformed, empty, refused, truncated or ok.
+chat_reply parse_chat(std::string_view body);
+
+/// An answer that comes as server-sent events, in parts of any size.
+class chat_stream {
+ public:
+  void feed(std::string_view part);
+  /// The reply so far; malformed unless the stream came to its end.
+  chat_reply finish();
+
+ private:
+  void line(std::string_view text);
+  void delta(std::string_view json);
+
+  std::string rest_;
+  chat_reply reply_;
+  std::string finish_reason_;
+  std::string broken_;
+  bool done_ = false;
+  bool any_ = false;
+};
+
+std::string embedding_body(const std::string& model, const std::vector<std::string>& texts);
+/// One vector a text, in order; empty with `detail` set if the answer is no good.
+std::vector<std::vector<float>> parse_embeddings(std::string_view body, std::size_t count,
+                                                 std::string& detail);
+
+/// What an error answer says, on one line and at most 300 characters.
+std::string error_text(std::string_view body);
+
+}  // namespace kevo

@@ -1,0 +1,61 @@
+// labels: slow
+// timeout: 600
+// serial
+// Shipped configs as they are, except that they stop early.
+
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include "tests/support/shell.hpp"
+
+namespace json = boost::json;
+
+namespace {
+
+/// Runs a config of the repository into a scratch folder and gives what `--json` says.
+json::object run_config(const shell::scratch& folder, const std::string& config,
+                        std::vector<std::string> more) {
+  std::vector<std::string> words = {"run", KEVO_SOURCE_DIR "/" + config, "--json", "--set",
+                                    "run.output=" + (folder / "run").string()};
+  words.insert(words.end(), more.begin(), more.end());
+  const auto ended = shell::run(shell::kevo(words), folder.string());
+  REQUIRE_MESSAGE(ended.code == 0, ended.out << ended.err);
+  return json::parse(ended.out).as_object();
+}
+
+}  // namespace
+
+TEST_CASE("the quickstart runs, and its run can be shown, reported, exported and replayed") {
+  const shell::scratch folder;
+  const json::object ended =
+      run_config(folder, "configs/quickstart.yaml", {"--set", "stop={evaluations: 3}"});
+  CHECK(ended.at("evaluations").to_number<int>() >= 3);
+  CHECK(ended.at("best").as_object().at("speedup").to_number<double>() > 1);
+
+  const auto kevo = [&](std::vector<std::string> words) {
+    const auto done = shell::run(shell::kevo(std::move(words)), folder.string());
+    CHECK_MESSAGE(done.code == 0, done.out << done.err);
+    return done.out;
+  };
+  CHECK(kevo({"show", "run", "1"}).find("Workloads") != std::string::npos);
+  const json::object shown = json::parse(kevo({"show", "run", "1", "--json"})).as_object();
+  CHECK(shown.at("outcome").as_string() == "valid");
+  CHECK(kevo({"report", "run"}).find("report.html") != std::string::npos);
+  const std::string page = shell::read_file(folder / "run/report.html");
+  CHECK(page.find("<svg") != std::string::npos);
+  CHECK(page.find("=\"http") == std::string::npos);  // nothing is fetched
+  CHECK(kevo({"export", "run", "--format", "jsonl"}).find("speedup") != std::string::npos);
+  CHECK(json::parse(kevo({"run", "--replay", "run", "--json"})).at("best").at("id") ==
+        ended.at("best").as_object().at("id"));
+}
+
+TEST_CASE("a config loads its operator from a shared object") {
+  const shell::scratch folder;
+  const json::object ended =
+      run_config(folder, "examples/plugin/plugin.yaml",
+                 {"--set", "plugins=[" KEVO_BINARY_DIR "/examples/kevo_example_plugin.so]", "--set",
+                  "stop={evaluations: 3}", "--set", "fitness.timing={short: 0.1, full: 0.2}"});
+  CHECK(ended.at("evaluations").to_number<int>() >= 3);
+  const auto shown = shell::run(shell::kevo({"show", "run", "2"}), folder.string());
+  CHECK_MESSAGE(shown.out.find("unroll") != std::string::npos, shown.out);
+}

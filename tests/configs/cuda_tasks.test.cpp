@@ -1,0 +1,124 @@
+// The shipped CUDA tasks compile, and their launch lines fit every workload, hidden ones included. No GPU is
+// needed; where there is no NVRTC, the launch lines alone are read. labels: slow timeout: 300
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/annotation.hpp>
+#include <kevo/error.hpp>
+#include <kevo/task.hpp>
+
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/launch/resolve.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace fs = std::filesystem;
+using namespace kevo::cuda;
+
+namespace {
+
+std::vector<kevo::task> cuda_tasks() {
+  std::vector<kevo::task> tasks;
+  for (const auto& folder : fs::directory_iterator(KEVO_SOURCE_DIR "/configs/tasks")) {
+    if (!folder.path().filename().string().starts_with("cuda_")) continue;
+    tasks.push_back(kevo::load_task((folder.path() / "task.yaml").string()));
+  }
+  return tasks;
+}
+
+/// NVRTC of this machine or of the build folder (scripts/setup.sh --tests); nothing: there is none.
+std::optional<cuda_compiler> find_compiler() {
+  for (const auto& place : {std::string(), std::string(KEVO_SOURCE_DIR) + "/build/nvrtc"}) {
+    try {
+      cuda_compiler_settings settings;
+      settings.cuda = place;
+      settings.sandbox = kevo::sandbox_mode::best;
+      return cuda_compiler(settings);
+    } catch (const kevo::error&) {
+    }
+  }
+  std::puts("skipped: there is no NVRTC on this machine");
+  return std::nullopt;
+}
+
+/// What a reference is launched with: its outputs are 64 bits wide, and it writes scale tensors besides.
+launch_signature signature_of_reference(const kevo::task& t, const kevo::workload& w) {
+  auto made = signature_of(t, w);
+  for (auto& output : made.outputs) output.dtype = "float64";
+  for (const auto& [output, tolerance] : t.tolerances) {
+    if (tolerance.rule == "accumulation") {
+      made.outputs.push_back({tolerance.scale, "float64", made.outputs.front().elements});
+    }
+  }
+  return made;
+}
+
+void check_program(cuda_compiler* compiler, const kevo::task& t, const kevo::program& source,
+                   launch_signature (*signature)(const kevo::task&, const kevo::workload&)) {
+  CAPTURE(t.name);
+  CAPTURE(source.text().substr(0, 80));
+  const device_facts facts;
+  const auto reading = read_launch_lines(source);
+  if (const auto* failure = std::get_if<launch_failure>(&reading)) FAIL(failure->reason);
+  const auto& lines = std::get<declared_launch>(reading);
+  const auto names = kernel_names(lines, signature(t, t.workloads.front()), facts);
+  if (const auto* failure = std::get_if<launch_failure>(&names)) FAIL(failure->reason);
+  if (compiler == nullptr) return;
+  cuda_build_request request;
+  request.source = source;
+  request.kernels = std::get<std::vector<std::string>>(names);
+  const auto built = compiler->build(request);
+  REQUIRE_MESSAGE(built.ok, built.diagnostics);
+  for (const auto& w : t.workloads) {
+    CAPTURE(w.uuid);
+    auto visible = signature(t, w);
+    visible.hidden = false;  // so that a failure says why
+    const auto made = resolve(lines, visible, built.module, facts);
+    if (const auto* failure = std::get_if<launch_failure>(&made)) FAIL(failure->reason);
+    CHECK(!std::get<plan>(made).steps.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every CUDA task: references and seeds compile and can be launched on every workload") {
+  auto compiler = find_compiler();
+  const auto tasks = cuda_tasks();
+  CHECK(tasks.size() >= 7);
+  for (const auto& t : tasks) {
+    CHECK(t.seeds.size() >= 2);
+    for (const auto& seed : t.seeds) check_program(compiler ? &*compiler : nullptr, t, seed, signature_of);
+    check_program(compiler ? &*compiler : nullptr, t, t.reference->source, signature_of_reference);
+  }
+}
+
+TEST_CASE("settings of the tunable seeds that reach furthest compile and can be launched, too") {
+  struct reach {
+    std::string task;
+    std::map<std::string, std::string> setting;
+  };
+  const std::vector<reach> all = {
+      {"cuda_sgemm",
+       {{"BM", "128"}, {"BN", "256"}, {"BK", "16"}, {"TM", "16"}, {"TN", "8"}, {"STAGES", "4"}}},
+      {"cuda_hgemm_bf16",
+       {{"CONSUMERS", "2"}, {"BN", "256"}, {"STAGES", "4"}, {"CLUSTER", "2"}, {"IN_FLIGHT", "1"}}},
+      {"cuda_softmax", {{"MODE", "2"}, {"THREADS", "512"}, {"VECTORS", "4"}, {"STAGES", "3"}}},
+      {"cuda_rmsnorm", {{"MODE", "2"}, {"THREADS", "512"}, {"VECTORS", "4"}, {"HELD_WEIGHT", "1"}}},
+      {"cuda_reduce", {{"THREADS", "1024"}, {"UNROLL", "4"}, {"ATOMIC", "1"}, {"LOAD_HINT", "2"}}},
+      {"cuda_transpose", {{"TILE", "64"}, {"VECTOR", "4"}, {"THREADS", "256"}, {"PAD", "2"}}},
+      {"cuda_conv2d", {{"BM", "128"}, {"BN", "128"}, {"TM", "16"}, {"TN", "8"}, {"STAGES", "4"}}}};
+  auto compiler = find_compiler();
+  for (const auto& t : cuda_tasks()) {
+    for (const auto& one : all) {
+      if (one.task != t.name) continue;
+      check_program(compiler ? &*compiler : nullptr, t, kevo::set_tunables(t.seeds.front(), one.setting),
+                    signature_of);
+    }
+  }
+}

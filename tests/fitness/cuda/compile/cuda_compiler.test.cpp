@@ -1,0 +1,293 @@
+// The compile stage with a real NVRTC; no GPU is needed. Where there is no NVRTC, one test says so.
+// timeout: 300
+
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+#include <kevo/random.hpp>
+
+#include "fitness/cuda/compile/cubin.hpp"
+#include "fitness/cuda/compile/message.hpp"
+#include "fitness/cuda/compile/nvcc.hpp"
+#include "fitness/cuda/launch/resolve.hpp"
+#include "fitness/process/find_program.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+#include "tests/support/shell.hpp"
+
+using namespace kevo::cuda;
+
+namespace {
+
+/// NVRTC of this machine, of the environment or of the build folder (scripts/setup.sh --tests); empty: none.
+std::string nvrtc_place() {
+  for (const auto& place : {std::string(), std::string(KEVO_SOURCE_DIR) + "/build/nvrtc"}) {
+    try {
+      find_toolchain(place);
+      return place;
+    } catch (const kevo::error&) {
+    }
+  }
+  return "none";
+}
+
+bool there_is_nvrtc() {
+  if (nvrtc_place() != "none") return true;
+  std::puts("skipped: there is no NVRTC on this machine (scripts/setup.sh --tests fetches one)");
+  return false;
+}
+
+cuda_compiler& compiler() {
+  static cuda_compiler shared = [] {
+    cuda_compiler_settings settings;
+    settings.cuda = nvrtc_place();
+    settings.sandbox = kevo::sandbox_mode::best;
+    return cuda_compiler(settings);
+  }();
+  return shared;
+}
+
+cuda_build_result build(const std::string& text, const std::vector<std::string>& kernels,
+                        const std::string& architecture = "sm_90a") {
+  cuda_build_request request;
+  request.source = kevo::single_file_program("cuda", "k.cu", text);
+  request.kernels = kernels;
+  request.architecture = architecture;
+  return compiler().build(request);
+}
+
+const std::string candidate = R"(
+#include <cstdint>
+#include <cuda.h>
+#define BM 64   // kevo: {32, 64}
+#define BN 32   // kevo: {16, 32}
+// kevo: require BM * BN <= 4096
+// kevo: tensormap map(A, [K, M], [4 * K], [BN, BM])
+// kevo: launch tile[BM, float]<<<(ceildiv(M, BM), occupancy(tile)), 128, smem(BM * 4)>>>(A, C, M, float32(rsqrt(K)))
+// kevo: when M % 64 == 0: launch copy<<<1, 32>>>(map, C)
+__constant__ float coefficients[16];
+template <int N, class T>
+__global__ void __launch_bounds__(128) tile(const T* a, T* b, int64_t n, float scale) {
+  extern __shared__ float s[];
+  __shared__ float q[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  q[threadIdx.x % 64] = a[i];
+  s[threadIdx.x % N] = a[i];
+  __syncthreads();
+  if (i < n) b[i] = q[(threadIdx.x + 1) % 64] * scale + s[3] + coefficients[i % 16];
+}
+extern "C" __global__ void copy(const __grid_constant__ CUtensorMap map, float* c) {
+  if (threadIdx.x == 0) c[0] = reinterpret_cast<const float*>(&map)[3];
+}
+)";
+
+}  // namespace
+
+TEST_CASE("a candidate's lines and its cubin give a plan, without a GPU") {
+  if (!there_is_nvrtc()) return;
+  const auto source = kevo::single_file_program("cuda", "k.cu", candidate);
+  const auto lines = std::get<declared_launch>(read_launch_lines(source));
+  launch_signature signature;
+  signature.axes = {{"M", 256}, {"K", 64}};
+  signature.inputs = {{"A", "float32", 256 * 64}};
+  signature.outputs = {{"C", "float32", 256}};
+  const device_facts facts;
+  const auto names = std::get<std::vector<std::string>>(kernel_names(lines, signature, facts));
+  CHECK(names == std::vector<std::string>{"tile<64, float>", "copy"});
+  const auto result = build(candidate, names);
+  CAPTURE(result.diagnostics);
+  REQUIRE(result.ok);
+  CHECK(result.compiler.starts_with("NVRTC 1"));
+  const auto& m = result.module;
+  CHECK(m.architecture == "sm_90a");
+  CHECK_FALSE(m.has_writable_globals());  // __constant__ memory is none
+  REQUIRE(m.kernels.size() == 2);
+  const auto& tile = m.kernels[0];
+  CHECK(tile.name == "tile<64, float>");
+  CHECK(tile.mangled.starts_with("_Z4tileILi64Ef"));
+  REQUIRE(tile.parameters.size() == 4);
+  CHECK(tile.parameters[0] == kernel_parameter{0, 8, "float const*"});
+  CHECK(tile.parameters[2] == kernel_parameter{16, 8, "long long"});
+  CHECK(tile.parameters[3] == kernel_parameter{24, 4, "float"});
+  CHECK(tile.registers >= 8);
+  CHECK(tile.registers <= 255);
+  CHECK(tile.static_shared_bytes == 256);
+  CHECK(tile.max_threads == 128);
+  CHECK(tile.barriers == 1);
+  CHECK(tile.code_bytes > 100);
+  REQUIRE(m.kernels[1].parameters.size() == 2);
+  CHECK(m.kernels[1].parameters[0].size == 128);
+  CHECK(m.kernels[1].parameters[1].size == 8);
+  CHECK(m.kernels[1].parameters[1].type.empty());  // extern "C" names say nothing of types
+  const auto resolved = resolve(lines, signature, m, facts);
+  REQUIRE(std::holds_alternative<plan>(resolved));
+  const auto& p = std::get<plan>(resolved);
+  CHECK(p.steps.size() == 2);
+  CHECK(std::get<kernel_launch>(p.steps[0]).grid[1] == 16);  // 2048 threads in blocks of 128
+  CHECK(std::get<kernel_launch>(p.steps[0]).arguments.size() == 4);
+  const auto measures = measures_of_module(m);
+  CHECK(measures.at("registers") >= tile.registers);
+  CHECK(measures.at("code_bytes") == double(tile.code_bytes + m.kernels[1].code_bytes));
+  CHECK(describe_resources(m).find("tile<64, float>: ") == 0);
+  CHECK(build(candidate, names).cached);
+}
+
+TEST_CASE("what a build says when the source is at fault") {
+  if (!there_is_nvrtc()) return;
+  const auto syntax = build("extern \"C\" __global__ void f(float* a) { a[0] = b; }\n", {"f"});
+  CHECK_FALSE(syntax.ok);
+  REQUIRE(syntax.reasons.size() == 1);
+  CHECK(syntax.reasons[0].find("k.cu(1): error: identifier \"b\" is undefined") != std::string::npos);
+  const auto missing = build("extern \"C\" __global__ void f(float* a) {}\n", {"g"});
+  CHECK_FALSE(missing.ok);
+  CHECK(missing.diagnostics.find("\"g\"") != std::string::npos);
+  const auto device = build("extern \"C\" __device__ void f(float* a) { *a = 1; }\n", {"f"});
+  CHECK_FALSE(device.ok);
+  // No file of the machine can be included, whatever its place.
+  const std::string secret = std::string(KEVO_BINARY_DIR) + "/secret.h";
+  std::ofstream(secret) << "#define SECRET 1\n";
+  for (const auto& path : {secret, std::string("/etc/passwd")}) {
+    const auto reads = build("#include \"" + path + "\"\n__global__ void f() {}\n", {"f"});
+    CHECK_FALSE(reads.ok);
+    if (kevo::contains(kevo::sandbox_mode::best))
+      CHECK(reads.reasons.at(0).find("cannot open source file") != std::string::npos);
+  }
+  std::filesystem::remove(secret);
+  CHECK_THROWS_AS(build("__global__ void f() {}\n", {"f"}, "sm_1"), kevo::error);
+}
+
+TEST_CASE("memory that outlives a launch is seen; constants that headers bring are not") {
+  if (!there_is_nvrtc()) return;
+  const auto globals = [](const std::string& text) {
+    const auto result = build(text, {"f"});
+    CAPTURE(result.diagnostics);
+    REQUIRE(result.ok);
+    std::vector<std::string> names;
+    for (const auto& global : result.module.writable_globals) names.push_back(global.name);
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  const std::string f = "extern \"C\" __global__ void f(float* a) ";
+  CHECK(globals("__device__ int calls;\n" + f + "{ a[0] = ++calls; }\n") ==
+        std::vector<std::string>{"calls"});
+  CHECK(globals(f + "{ static __device__ float kept[4]; a[0] = kept[1]; kept[1] = a[1]; }\n").size() == 1);
+  CHECK(globals("__device__ int* p;\n" + f + "{ if (!p) p = (int*)malloc(4); a[0] = *p; }\n").size() == 2);
+  CHECK(globals(f + "{ asm(\"{ .global .u32 hidden; .reg .u32 r; ld.global.u32 r, [hidden]; st.global.u32 "
+                    "[%0], r; }\" :: \"l\"(a)); }\n")
+            .size() == 1);
+  CHECK(globals("__constant__ float c[4];\n" + f + "{ a[0] = c[1]; }\n").empty());
+  CHECK(globals("__device__ int unused;\n" + f + "{ a[0] = 1; }\n").empty());
+  if (!compiler().tools().include_folders.empty())
+    CHECK(globals("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" + f +
+                  "{ a[0] = __half2float(__float2half(a[1])); }\n")
+              .empty());
+}
+
+TEST_CASE("older architectures compile, too, and spills are told") {
+  if (!there_is_nvrtc()) return;
+  const std::string text =
+      "extern \"C\" __global__ void __launch_bounds__(1024, 2) f(float* a, int n) {\n"
+      "  float v[64];\n"
+      "  for (int i = 0; i < 64; ++i) v[i] = a[i * n];\n"
+      "  for (int i = 0; i < 64; ++i) a[v[i] > 0 ? i : 0] = v[63 - i] * v[(i * 7) % 64];\n}\n";
+  const auto result = build(text, {"f"}, "sm_80");
+  REQUIRE(result.ok);
+  CHECK(result.module.kernels.at(0).registers <= 32);
+  CHECK(result.module.kernels.at(0).spill_stores > 0);
+  CHECK(measures_of_module(result.module).at("spill_bytes") > 0);
+  CHECK(describe_resources(result.module).find("spills") != std::string::npos);
+}
+
+TEST_CASE("nvcc does the same, where there is one") {
+  if (kevo::find_program("nvcc").empty()) {
+    std::puts("skipped: there is no nvcc on this machine");
+    return;
+  }
+  cuda_compiler_settings settings;
+  settings.compiler = "nvcc";
+  settings.sandbox = kevo::sandbox_mode::best;
+  cuda_compiler nvcc(settings);
+  cuda_build_request request;
+  request.source = kevo::single_file_program("cuda", "k.cu", candidate);
+  request.kernels = {"tile<64, float>", "copy"};
+  const auto result = nvcc.build(request);
+  CAPTURE(result.diagnostics);
+  REQUIRE(result.reasons.empty());
+  REQUIRE(result.ok);
+  CHECK(result.module.kernels.at(0).mangled.starts_with("_Z4tileILi64Ef"));
+  CHECK(result.module.kernels.at(0).static_shared_bytes == 256);
+  CHECK(result.module.kernels.at(0).parameters.size() == 4);
+  CHECK_FALSE(result.module.has_writable_globals());
+  request.source = kevo::single_file_program("cuda", "k.cu", "__global__ void f(int* a) { a[0] = b; }\n");
+  request.kernels = {"f"};
+  const auto wrong = nvcc.build(request);
+  CHECK_FALSE(wrong.ok);
+  CHECK(wrong.reasons.at(0).find("error: identifier \"b\" is undefined") != std::string::npos);
+}
+
+TEST_CASE("a script that starts nvcc is taken for the nvcc it starts") {
+  if (kevo::find_program("nvcc").empty()) {
+    std::puts("skipped: there is no nvcc on this machine");
+    return;
+  }
+  const auto real = kevo::cuda::find_nvcc("nvcc");
+  const shell::scratch folder;
+  const auto script = folder / "nvcc";
+  shell::write_file(script, "#!/bin/sh\nexec " + real + " \"$@\"\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  CHECK(kevo::cuda::find_nvcc(script.string()) == real);
+  CHECK_THROWS_AS(kevo::cuda::find_nvcc("nvcc-that-is-not-there"), kevo::error);
+}
+
+TEST_CASE("no damaged cubin makes its reader do worse than refuse") {
+  if (!there_is_nvrtc()) return;
+  const auto result = build("extern \"C\" __global__ void f(float* a, int n) { a[n] = n; }\n", {"f"});
+  REQUIRE(result.ok);
+  const auto& image = result.module.cubin;
+  CHECK(read_cubin(image).kernels.size() == 1);
+  kevo::rng random(5);
+  for (int i = 0; i < 3000; ++i) {
+    auto damaged = image;
+    for (int k = 0; k < 3; ++k)
+      damaged[static_cast<std::size_t>(random.below(damaged.size()))] = static_cast<char>(random.below(256));
+    if (i % 10 == 0) damaged.resize(static_cast<std::size_t>(random.below(damaged.size())));
+    try {
+      read_cubin(damaged);
+    } catch (const kevo::error& e) {
+      CHECK(e.code() == kevo::error_code::input);
+    }
+  }
+}
+
+TEST_CASE("names of types, words of PTX, and messages") {
+  CHECK(parameter_types("_Z1fILi4EfEvPKT0_PS0_x") ==
+        std::vector<std::string>{"float const*", "float*", "long long"});
+  CHECK(parameter_types("_Z1gv").empty());
+  CHECK(parameter_types("g").empty());
+  const std::vector<std::string> symbols = {"_Z1fILi4EfEvPKT0_PS0_x", "_Z1fILi8EfEvPKT0_PS0_x", "_Z1hIjEvv",
+                                            "g"};
+  CHECK(symbol_of("f<8,float>", symbols) == symbols[1]);
+  CHECK(symbol_of("h<unsigned>", symbols) == symbols[2]);  // spelled otherwise, but the only one
+  CHECK(symbol_of("g", symbols) == "g");
+  CHECK(symbol_of("f<16, float>", symbols).empty());
+  const auto variables = read_ptx("// x x\n.global .u32 x;\n.global .u32 y;\nf { ld [y]; z } // x");
+  CHECK(variables.unused == std::vector<std::string>{"f", "x"});
+  CHECK_FALSE(variables.in_functions);
+  CHECK(read_ptx("f { .global .u32 x; }").in_functions);
+  compile_job job{{"-a"}, {"f<1>"}, {{"k.cu", "text"}, {"h", ""}}};
+  CHECK(decode_compile_job(encode(job)) == job);
+  compile_answer answer;
+  answer.status = compile_status::compiled;
+  answer.symbols = {"_Z1fv"};
+  answer.major = 13;
+  CHECK(decode_compile_answer(encode(answer)) == answer);
+  CHECK_THROWS_AS(decode_compile_answer(encode(answer) + " "), kevo::error);
+  CHECK_THROWS_WITH_AS(find_toolchain("/nonexistent"), doctest::Contains("there is no NVRTC in /nonexistent"),
+                       kevo::error);
+}

@@ -1,0 +1,6 @@
+// kevo: launch
+// kevo: memset
+// kevo: workspace
+// kevo: tensormap
+// kevo: when
+// kevo: for

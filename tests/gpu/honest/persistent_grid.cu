@@ -1,0 +1,22 @@
+// verdict: valid
+// because: As many blocks as the device has multiprocessors, each with many rows.
+// kevo: launch rows<<<device.sms, 256>>>(x, y, N, M)
+__device__ float row(const float* x, long long n, long long i) {
+  __shared__ float sums[256];
+  float sum = 0;
+  for (long long j = threadIdx.x; j < n; j += 256) sum += x[i * n + j];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  return sums[0];
+}
+extern "C" __global__ void rows(const float* x, float* y, long long n, long long m) {
+  for (long long i = blockIdx.x; i < m; i += gridDim.x) {
+    const float sum = row(x, n, i);
+    if (threadIdx.x == 0) y[i] = sum;
+    __syncthreads();
+  }
+}

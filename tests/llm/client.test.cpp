@@ -1,0 +1,359 @@
+// timeout: 120
+// The client against a scripted server on real sockets: protocol, faults, retries, limits, TLS, cap,
+// cassette.
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+#include <kevo/vary/adaptive_pursuit.hpp>
+#include <kevo/vary/exp3.hpp>
+#include <kevo/vary/thompson.hpp>
+#include <kevo/vary/ucb1.hpp>
+
+#include "src/llm/language_models.hpp"
+#include "tests/support/llm_server.hpp"
+
+using namespace kevo;
+using namespace std::chrono_literals;
+
+namespace {
+
+endpoint_settings settings_for(const scripted::server& server, bool stream = false) {
+  endpoint_settings s;
+  s.url = server.url();
+  s.key = "sk-secret-123";
+  s.dialect = {.model = "m", .stream = stream};
+  s.limits = {.connect_s = 2, .first_s = 0.4, .total_s = 1.5, .body_bytes = 1U << 21U};
+  s.retries = {.tries = 3, .first_s = 0.01, .longest_s = 2};
+  return s;
+}
+
+const chat_request hello{.messages = {{"system", "be brief"}, {"user", "hello \"you\"\n"}}};
+
+chat_reply asked(const scripted::server& server, bool stream = false) {
+  endpoint model(settings_for(server, stream));
+  return model.chat(hello, {});
+}
+
+chat_reply asked(const scripted::answer& always, bool stream = false) {
+  scripted::server server([&](const scripted::request&) { return always; });
+  return asked(server, stream);
+}
+
+language_models models_of(const scripted::server& server, double max_money,
+                          cassette_mode mode = cassette_mode::off, const std::string& path = {}) {
+  model_settings one{
+      .name = "small", .price = {.input = 1000, .output = 10000}, .server = settings_for(server)};
+  one.server.limits.first_s = 5;
+  one.server.limits.total_s = 5;
+  return language_models({.models = {one}, .max_money = max_money, .mode = mode, .cassette_path = path});
+}
+
+}  // namespace
+
+TEST_CASE("a request says what the protocol wants, and an answer comes back whole, streamed or not") {
+  scripted::server server([](const scripted::request& r) {
+    return r.body.find("\"stream\":true") != std::string::npos
+               ? scripted::streams("Grüße, \"x\"\n\tdone", 7, 9)
+               : scripted::says("Grüße, \"x\"\n\tdone", 7, 9);
+  });
+  for (const bool stream : {false, true}) {
+    const chat_reply reply = asked(server, stream);
+    CHECK(reply.ok());
+    CHECK(reply.content == "Grüße, \"x\"\n\tdone");
+    CHECK(reply.tokens_in == 7);
+    CHECK(reply.tokens_out == 9);
+    CHECK(reply.model == "scripted-1");
+    CHECK(reply.tries == 1);
+  }
+  const auto seen = server.seen();
+  CHECK(seen[0].head.find("POST /v1/chat/completions HTTP/1.1") == 0);
+  CHECK(seen[0].head.find("Authorization: Bearer sk-secret-123") != std::string::npos);
+  CHECK(seen[0].body.find(R"({"role":"user","content":"hello \"you\"\n"})") != std::string::npos);
+  CHECK(seen[1].body.find("\"include_usage\":true") != std::string::npos);
+}
+
+TEST_CASE("thinking is kept apart, in fields and in the text") {
+  CHECK(asked(scripted::says("<think>hm</think>\nso")).reasoning == "hm");
+  CHECK(asked(scripted::says("<think>hm</think>\nso")).content == "\nso");
+  const chat_reply field = asked(scripted::answer{
+      .body = R"({"choices":[{"message":{"content":"a","reasoning_content":"b"},"finish_reason":"stop"}]})"});
+  CHECK(field.content == "a");
+  CHECK(field.reasoning == "b");
+  const chat_reply tool = asked(scripted::calls({{"compile", "{\"x\": 1"}}));
+  REQUIRE(tool.tool_calls.size() == 1);
+  CHECK(tool.ok());
+  CHECK(tool.tool_calls[0].arguments == "{\"x\": 1");
+}
+
+TEST_CASE("what is wrong with an answer is told apart") {
+  using status = reply_status;
+  const auto status_of = [](const scripted::answer& a, bool stream = false) {
+    return asked(a, stream).status;
+  };
+  CHECK(status_of(scripted::says("half a", 5, 5, "length")) == status::truncated);
+  CHECK(status_of(scripted::says("  \n")) == status::empty);
+  CHECK(status_of(scripted::says("", 1, 1, "content_filter")) == status::refused);
+  CHECK(
+      status_of(
+          {.body = R"({"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]})"}) ==
+      status::refused);
+  CHECK(status_of({.body = "{\"choices\":"}) == status::malformed);
+  CHECK(status_of({.body = "[1]"}) == status::malformed);
+  CHECK(status_of({.body = "{}"}) == status::malformed);
+  CHECK(status_of({.content_type = "text/html", .body = "<html>"}) == status::malformed);
+  CHECK(status_of({.status = 401, .body = R"({"error":{"message":"no"}})"}) == status::rejected);
+  CHECK(status_of({.status = 500, .body = "oops"}) == status::server_error);
+  CHECK(status_of({.status = 429, .body = "{}"}) == status::rate_limited);
+  auto cut = scripted::says("a long answer");
+  cut.cut = 20;
+  CHECK(status_of(cut) == status::disconnected);
+  auto stream = scripted::streams("a long answer that is cut");
+  stream.body.resize(150);
+  CHECK(status_of(stream, true) == status::malformed);
+  auto megabytes = scripted::says(std::string(3U << 20U, 'x'));
+  CHECK(status_of(megabytes) == status::malformed);
+  CHECK(status_of(scripted::says(std::string(1U << 20U, 'x'))) == status::ok);
+  CHECK(status_of({.hang = true}) == status::timed_out);
+  // A key that the server repeats does not come through.
+  const chat_reply told =
+      asked(scripted::answer{.status = 401, .body = R"({"error":{"message":"bad key sk-secret-123!"}})"});
+  CHECK(told.detail.find("bad key [key]!") != std::string::npos);
+  endpoint nobody({.url = "http://127.0.0.1:1/v1", .dialect = {.model = "m"}, .retries = {.tries = 1}});
+  CHECK(nobody.chat(hello, {}).status == status::disconnected);
+}
+
+TEST_CASE("calls are tried again where that may help, and Retry-After is honoured") {
+  scripted::server server([](const scripted::request& r) -> scripted::answer {
+    if (r.number == 0) return {.status = 429, .headers = "Retry-After: 1\r\n", .body = "{}"};
+    if (r.number == 1) return {.status = 503, .body = "{}"};
+    return scripted::says("at last");
+  });
+  const chat_reply reply = asked(server);
+  CHECK(reply.ok());
+  CHECK(reply.tries == 3);
+  CHECK(reply.wall_s >= 1.0);
+  scripted::server refuses(
+      [](const scripted::request&) -> scripted::answer { return {.status = 400, .body = "{}"}; });
+  CHECK(asked(refuses).tries == 1);
+  scripted::server later([](const scripted::request&) -> scripted::answer {
+    return {.status = 429, .headers = "Retry-After: 3600\r\n", .body = "{}"};
+  });
+  CHECK(asked(later).tries == 1);
+  const auto now = std::chrono::system_clock::from_time_t(784111777);  // Sun, 06 Nov 1994 08:49:37 GMT
+  CHECK(retry_after_seconds("Sun, 06 Nov 1994 08:50:07 GMT", now) == doctest::Approx(30));
+  CHECK(retry_after_seconds("2.5", now) == doctest::Approx(2.5));
+  CHECK(retry_after_seconds("soon", now) == 0);
+}
+
+TEST_CASE("a stop ends a call that hangs") {
+  scripted::server server([](const scripted::request&) -> scripted::answer { return {.hang = true}; });
+  endpoint_settings patient = settings_for(server);
+  patient.limits = {.connect_s = 5, .first_s = 30, .total_s = 30};
+  endpoint model(patient);
+  std::stop_source stop;
+  const std::jthread later([&] {
+    std::this_thread::sleep_for(100ms);
+    stop.request_stop();
+  });
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(model.chat(hello, stop.get_token()).status == reply_status::cancelled);
+  CHECK(std::chrono::steady_clock::now() - began < 5s);
+}
+
+TEST_CASE("TLS is verified: the right certificate, and the right name") {
+  scripted::server server([](const scripted::request&) { return scripted::says("sealed"); }, true);
+  endpoint_settings s = settings_for(server);
+  CHECK(endpoint(s).chat(hello, {}).status == reply_status::rejected);  // nobody vouches for it
+  s.ca_file = server.ca_file();
+  const chat_reply sealed = endpoint(s).chat(hello, {});
+  CHECK_MESSAGE(sealed.ok(), sealed.detail);
+  CHECK(sealed.content == "sealed");
+  s.url = "https://127.0.0.1:" + std::to_string(server.port()) + "/v1";  // it vouches for localhost alone
+  CHECK(endpoint(s).chat(hello, {}).status == reply_status::rejected);
+}
+
+TEST_CASE("proxies come from the environment") {
+  ::setenv("http_proxy", "http://user:p%40ss@proxy.example:3128", 1);
+  ::setenv("no_proxy", "localhost, .internal,10.0.0.1:8000", 1);
+  CHECK(proxy_from_environment(parse_url("http://api.example/v1"))->host == "proxy.example");
+  CHECK(proxy_from_environment(parse_url("http://api.example/v1"))->user == "user:p@ss");
+  CHECK(!proxy_from_environment(parse_url("http://localhost:8000/v1")));
+  CHECK(!proxy_from_environment(parse_url("http://a.internal/v1")));
+  CHECK(!proxy_from_environment(parse_url("http://10.0.0.1:8000/v1")));
+  CHECK(proxy_from_environment(parse_url("http://10.0.0.1:8001/v1")));
+  CHECK(!proxy_from_environment(parse_url("https://api.example/v1")));
+  scripted::server server([](const scripted::request&) { return scripted::says("through"); });
+  ::setenv("http_proxy", ("http://user:pw@127.0.0.1:" + std::to_string(server.port())).c_str(), 1);
+  ::unsetenv("no_proxy");
+  endpoint_settings s = settings_for(server);
+  s.url = "http://far.example/v1";
+  CHECK(endpoint(s).chat(hello, {}).content == "through");
+  CHECK(server.seen()[0].head.find("POST http://far.example:80/v1/chat/completions") == 0);
+  CHECK(server.seen()[0].head.find("Proxy-Authorization: Basic dXNlcjpwdw==") != std::string::npos);
+  ::unsetenv("http_proxy");
+  CHECK_THROWS_AS(parse_url("ftp://x"), error);
+  CHECK_THROWS_AS(parse_url("http://x:y/v1"), error);
+}
+
+TEST_CASE("no more calls are out at once than allowed, and embeddings come in order") {
+  scripted::server server([](const scripted::request& r) -> scripted::answer {
+    if (r.head.find("/embeddings") != std::string::npos)
+      return {.body = R"({"data":[{"index":1,"embedding":[0,1]},{"index":0,"embedding":[1,0]}]})"};
+    auto a = scripted::says("x");
+    a.delay = 30ms;
+    return a;
+  });
+  endpoint_settings s = settings_for(server);
+  s.calls.concurrency = 3;
+  endpoint model(s);
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 9; ++i) threads.emplace_back([&] { CHECK(model.chat(hello, {}).ok()); });
+  }
+  CHECK(model.most_at_once() == 3);
+  CHECK(server.most_at_once() <= 3);
+  chat_reply reply;
+  const auto vectors = model.embed({"a", "b"}, {}, reply);
+  REQUIRE(vectors.size() == 2);
+  CHECK(vectors[0] == std::vector<float>{1, 0});
+}
+
+TEST_CASE("the money cap holds with calls in flight, and what was spent is booked") {
+  scripted::server server([](const scripted::request&) {
+    auto a = scripted::says("x", 20, 10);
+    a.delay = 20ms;
+    return a;
+  });
+  // A call is at most about 17 + 100 tokens: 0.017 + 1.0; it turns out to cost 0.02 + 0.1.
+  auto models = models_of(server, 3.0);
+  std::mutex guard;
+  double booked = 0;
+  std::size_t recorded = 0;
+  variation_request owner;
+  variation_services services;
+  services.book = [&](const spending& s) {
+    const std::scoped_lock lock(guard);
+    booked += s.money;
+  };
+  services.record = [&](const model_call& c) {
+    const std::scoped_lock lock(guard);
+    recorded += c.messages.find("be brief") != std::string::npos ? 1U : 0U;
+  };
+  owner.services = std::make_shared<const variation_services>(services);
+  chat_request small = hello;
+  small.sampling.max_tokens = 100;
+  std::atomic<int> refused = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        for (int k = 0; k < 10; ++k)
+          refused +=
+              models.ask({.operator_name = "t"}, small, owner).status == reply_status::over_budget ? 1 : 0;
+      });
+    }
+  }
+  CHECK(refused > 0);
+  CHECK(server.requests() > 10);
+  CHECK(booked == doctest::Approx(0.12 * static_cast<double>(server.requests())));
+  CHECK(models.account().spent == doctest::Approx(booked));
+  CHECK(models.account().spent <= 3.0);
+  CHECK(models.account().reserved == doctest::Approx(0));
+  CHECK(recorded == 80);
+}
+
+TEST_CASE("a cassette answers without a server, names a changed request, and says what it lacks") {
+  const shell::scratch folder;
+  const std::string path = (folder / "deep/tape.yaml").string();
+  const std::vector<std::string> texts = {
+      "plain\ntext\n", "  indented first", "tail\n\n", "trailing \nspace",     "tab\there", "ünïcode",
+      "# hash",        "x: {a: [1",        "",         "quote \" and \\ back", "cr\r\nlf"};
+  std::vector<std::string> got;
+  {
+    scripted::server server(
+        [&](const scripted::request& r) { return scripted::says(texts[r.number], 3, 4); });
+    auto models = models_of(server, 0, cassette_mode::record, path);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      got.push_back(models.ask({.operator_name = "op"}, hello, {}).content);
+    CHECK(got == texts);
+  }
+  language_models again({.models = {{.name = "small", .server = {.url = "http://127.0.0.1:1/v1"}}},
+                         .mode = cassette_mode::replay,
+                         .cassette_path = path});
+  std::string notes;
+  variation_services services;
+  services.note = [&](const std::string& text) { notes += text; };
+  variation_request owner;
+  owner.services = std::make_shared<const variation_services>(services);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const chat_reply reply = again.ask({.operator_name = "op"}, hello, owner);
+    CHECK(reply.content == texts[i]);
+    CHECK(reply.status == (texts[i].empty() ? reply_status::empty : reply_status::ok));
+    CHECK(reply.tokens_out == 4);
+  }
+  CHECK(notes.empty() == false);  // the dialect's model name is part of the request, and it is another here
+  CHECK(again.account().changed == texts.size());
+  const chat_reply none = again.ask({.operator_name = "op"}, hello, owner);
+  CHECK(none.status == reply_status::unrecorded);
+  CHECK(none.detail.find("op/small/11") != std::string::npos);
+  CHECK_THROWS_AS(cassette((folder / "none.yaml").string(), cassette_mode::replay), error);
+}
+
+TEST_CASE("bandit and portfolios prefer the model that gains, and the cheaper one if both do") {
+  choice_settings by;
+  SUBCASE("the bandit") {
+    by.bandit = true;
+  }
+  SUBCASE("ucb1") {
+    by.portfolio = ucb1{};
+  }
+  SUBCASE("thompson") {
+    by.portfolio = thompson{};
+  }
+  SUBCASE("adaptive pursuit") {
+    by.portfolio = adaptive_pursuit{};
+  }
+  SUBCASE("exp3") {
+    by.portfolio = exp3{};
+  }
+  const auto share_of_first = [&by](double gain_a, double gain_b, double price_a, double price_b) {
+    const shell::scratch folder;
+    const std::string path = (folder / "t.yaml").string();
+    std::string tape = "replies:\n";
+    for (const char* name : {"a", "b"}) {
+      for (int i = 0; i < 300; ++i)
+        tape += std::string("  - {operator: op, model: ") + name + ", ordinal: " + std::to_string(i) +
+                ", tokens_out: 1000, content: x}\n";
+    }
+    shell::write_file(path, tape);
+    language_models models(
+        {.models = {{.name = "a", .price = {.output = price_a}, .server = {.url = "http://x/v1"}},
+                    {.name = "b", .price = {.output = price_b}, .server = {.url = "http://x/v1"}}},
+         .choice = by,
+         .mode = cassette_mode::replay,
+         .cassette_path = path});
+    rng random(5);
+    int first = 0;
+    for (std::uint64_t job = 1; job <= 200; ++job) {
+      const std::size_t chosen = models.choose("", random);
+      first += chosen == 0 ? 1 : 0;
+      variation_request owner;
+      owner.job = job;
+      models.ask({.operator_name = "op", .model = chosen}, hello, owner);
+      observation seen;
+      seen.job = job;
+      seen.parent_score = 1;
+      seen.score = 1 + (chosen == 0 ? gain_a : gain_b);
+      models.observe(seen);
+    }
+    return first / 200.0;
+  };
+  CHECK(share_of_first(1.0, 0.0, 1, 1) > 0.6);
+  CHECK(share_of_first(0.0, 1.0, 1, 1) < 0.4);
+  CHECK(share_of_first(0.5, 0.5, 1, 100) > 0.55);
+}

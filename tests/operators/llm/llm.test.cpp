@@ -1,0 +1,389 @@
+// timeout: 120
+// The operators end to end against a scripted server that succeeds only if the prompt holds what is
+// distinctive of each; edits, prompts, novelty and knowledge in the small.
+
+#include <filesystem>
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+#include "operators/llm/directed.hpp"
+#include "operators/llm/edits.hpp"
+#include "operators/llm/macro_micro.hpp"
+#include "operators/llm/operators.hpp"
+#include "operators/llm/sections.hpp"
+#include "tests/support/llm_server.hpp"
+
+using namespace kevo;
+
+namespace {
+
+const std::string parent_text =
+    "#include <cstdint>\nextern \"C\" void run(const float* X, float* Y, int64_t N) {\n  for (int64_t i = 0; "
+    "i < N; ++i) {\n"
+    "    Y[i] = 2 * X[i];\n  }\n}\n";
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::shared_ptr<const candidate_snapshot> candidate(candidate_id id, const std::string& text, double score,
+                                                    outcome what = outcome::valid,
+                                                    const std::string& feedback = {}) {
+  evaluation e;
+  e.outcome = what;
+  e.score = e.speedup = what == outcome::valid ? score : 0;
+  e.baseline = "seed";
+  e.feedback = feedback;
+  e.workloads = {{.uuid = "visible", .axes = {{"N", 100}}, .time_ns = 1234},
+                 {.uuid = "secret-shape", .axes = {{"N", 77}}, .hidden = true}};
+  candidate_snapshot s;
+  s.id = id;
+  s.program = std::make_shared<const program>(single_file_program("cpp", "kernel.cpp", text));
+  s.evaluation = std::make_shared<const evaluation>(e);
+  s.operator_name = "tune";
+  return std::make_shared<const candidate_snapshot>(std::move(s));
+}
+
+struct bench {
+  std::shared_ptr<language_models> models;
+  std::string notes;
+  int drafts = 0;
+  std::function<evaluation(const program&)> judge;
+  variation_request request;
+
+  explicit bench(const scripted::server& server, const std::string& knowledge = {}) {
+    model_settings one{.name = "m",
+                       .server = {.url = server.url(), .dialect = {.model = "m", .stream = false}}};
+    one.server.retries.tries = 1;
+    models = std::make_shared<language_models>(models_settings{.models = {one}, .knowledge = knowledge});
+    auto t = std::make_shared<task>();
+    t->name = "double";
+    t->op_type = "elementwise";
+    t->description = "Y = 2 X";
+    t->axes = {{.name = "N"}};
+    t->inputs = {{.name = "X", .shape = {"N"}, .dtype = "float32"}};
+    t->outputs = {{.name = "Y", .shape = {"N"}, .dtype = "float32"}};
+    t->workloads = {{.uuid = "visible", .axes = {{"N", 100}}},
+                    {.uuid = "secret-shape", .axes = {{"N", 77}}, .hidden = true}};
+    request.task = t;
+    request.job = 1;
+    request.parents = {candidate(3, parent_text, 1.5)};
+    variation_services s;
+    s.note = [this](const std::string& text) { notes += text; };
+    s.evaluate = [this](const program& p) {
+      ++drafts;
+      return judge(p);
+    };
+    request.services = std::make_shared<const variation_services>(std::move(s));
+  }
+  llm_settings settings() const { return {.models = models}; }
+  variation_result vary(any_variation op) {
+    rng random(1);
+    return op.vary(request, random);
+  }
+};
+
+std::string code(const std::string& body) {
+  return "Summary: faster\n\n```cpp\n#include <cstdint>\nextern \"C\" void run(const float* X, float* Y, "
+         "int64_t N) {\n" +
+         body + "\n}\n```\n";
+}
+const std::string good = code("  for (int64_t i = 0; i < N; ++i) Y[i] = X[i] + X[i];");
+
+std::string text_of(const variation_result& r) {
+  const auto* p = std::get_if<proposal>(&r);
+  return p != nullptr ? std::string(p->program.text()) : "none: " + std::get<no_proposal>(r).reason;
+}
+
+}  // namespace
+
+TEST_CASE("rewrite: the prompt holds task, parent and evaluation, and nothing of hidden workloads") {
+  scripted::server server([](const scripted::request& r) {
+    const bool all = has(r.body, "Y = 2 X") && has(r.body, "Y[i] = 2 * X[i];") &&
+                     has(r.body, "1.5 times as fast") && has(r.body, "1.23 us") &&
+                     !has(r.body, "secret-shape") && !has(r.body, "77");
+    return scripted::says(all ? good : "I lack something");
+  });
+  bench b(server);
+  const auto made = b.vary(llm_rewrite{b.settings()});
+  CHECK(has(text_of(made), "X[i] + X[i]"));
+  CHECK(std::get<proposal>(made).summary == "faster");
+}
+
+TEST_CASE("diff: a search that does not match is complained about precisely, and the next reply counts") {
+  scripted::server server([](const scripted::request& r) {
+    if (r.number == 0)
+      return scripted::says("<<<<<<< SEARCH\n    Y[i] = 3 * X[i];\n=======\n    Y[i] = 0;\n>>>>>>> REPLACE");
+    const bool told = has(r.body, "edit 1 of 1 does not match the source");
+    return scripted::says(
+        told ? "Summary: add\n<<<<<<< SEARCH\nY[i] = 2 * X[i];\n=======\nY[i] = X[i] + X[i];\n>>>>>>> REPLACE"
+             : "no");
+  });
+  bench b(server);
+  const auto made = b.vary(llm_diff{b.settings()});
+  CHECK(has(text_of(made), "    Y[i] = X[i] + X[i];\n  }"));
+}
+
+TEST_CASE("crossover: both sources are sent; without a second one no model is asked") {
+  scripted::server server([](const scripted::request& r) {
+    return scripted::says(has(r.body, "Y[i] = 2 * X[i]") && has(r.body, "OTHER_IDEA") ? good : "no");
+  });
+  bench b(server);
+  CHECK(has(text_of(b.vary(llm_crossover{b.settings()})), "nothing to cross"));
+  CHECK(server.requests() == 0);
+  b.request.inspirations = {candidate(4, "// OTHER_IDEA\n", 2.0)};
+  CHECK(has(text_of(b.vary(llm_crossover{b.settings()})), "X[i] + X[i]"));
+}
+
+TEST_CASE("repair: the failure is told, only the fixed draft is proposed, and the chain is bounded") {
+  scripted::server server([](const scripted::request& r) {
+    if (has(r.body, "error: 'min' is not a member")) return scripted::says(good);
+    return scripted::says(code("  broken" + std::to_string(r.number) + ";"));
+  });
+  bench b(server);
+  b.judge = [](const program& p) {
+    evaluation e;
+    e.outcome = has(std::string(p.text()), "broken") ? outcome::build_failed : outcome::valid;
+    e.feedback = "error: 'min' is not a member of 'std'";
+    return e;
+  };
+  CHECK(has(text_of(b.vary(llm_repair{b.settings(), 3})), "X[i] + X[i]"));
+  CHECK(b.drafts == 2);
+  b.drafts = 0;
+  b.judge = [](const program&) {
+    evaluation e;
+    e.outcome = outcome::incorrect;
+    e.feedback = "output Y differs at [3]: 1 instead of 2";
+    return e;
+  };
+  CHECK(has(text_of(b.vary(llm_repair{b.settings(), 2})), "still incorrect after 2 repairs"));
+  CHECK(b.drafts == 3);
+}
+
+TEST_CASE("universal: succeeds only if the page that its diagnosis asks for was retrieved") {
+  const shell::scratch folder;
+  shell::write_file(folder / "k/fuse.md",
+                    "---\ntitle: Fusing passes\nlanguages: cpp\nbottlenecks: memory\n---\nMAGIC-FUSE: join "
+                    "the loops over rows.\n");
+  shell::write_file(folder / "k/gpu.md",
+                    "---\ntitle: Fusing passes on GPUs\nlanguages: cuda\nbottlenecks: memory\n---\nMAGIC-GPU "
+                    "join the loops over rows.\n");
+  shell::write_file(folder / "k/other.md", "---\ntitle: Trigonometry\n---\nSines.\n");
+  scripted::server server([](const scripted::request& r) {
+    if (r.number % 2 == 0)
+      return scripted::says("It reads twice.\n\n**Bottleneck:** memory\nQuery: fuse \"loops\" AND (rows\n");
+    return scripted::says(
+        has(r.body, "MAGIC-FUSE") && !has(r.body, "MAGIC-GPU") && has(r.body, "It reads twice") ? good
+                                                                                                : "no");
+  });
+  bench b(server, (folder / "k").string());
+  CHECK(has(text_of(b.vary(llm_universal{b.settings()})), "X[i] + X[i]"));
+  llm_settings without = b.settings();
+  without.injection_rate = 0;
+  without.attempts = 1;
+  CHECK(has(text_of(b.vary(llm_universal{without})), "none: no usable reply"));
+}
+
+TEST_CASE("contrastive: both exemplars with their scores, and three sections or a complaint") {
+  scripted::server server([](const scripted::request& r) {
+    const bool all = has(r.body, "SLOW_ONE") && has(r.body, "score 1.1") && has(r.body, "FAST_ONE") &&
+                     has(r.body, "score 3.7");
+    if (!all) return scripted::says("no");
+    if (!has(r.body, "lacks the section")) return scripted::says(good);
+    return scripted::says("## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n" +
+                          good);
+  });
+  bench b(server);
+  CHECK(has(text_of(b.vary(llm_contrastive{b.settings(), {}})), "fewer than two"));
+  b.request.parents = {candidate(1, "// SLOW_ONE\n", 1.1)};
+  b.request.inspirations = {candidate(2, "// FAST_ONE\n", 3.7)};
+  CHECK(has(text_of(b.vary(llm_contrastive{b.settings(), {}})), "X[i] + X[i]"));
+  CHECK(server.requests() == 2);
+}
+
+TEST_CASE("exemplars: distinct buckets, the better ones more often by the softmax") {
+  std::vector<candidate_snapshot> pool;
+  for (candidate_id i = 0; i < 9; ++i) pool.push_back(*candidate(i, "x", 1.0 + 0.5 * (i / 3)));
+  rng random(3);
+  std::map<int, int> count;
+  for (int n = 0; n < 3000; ++n) {
+    const auto drawn = draw_exemplars(pool, {.count = 1, .width = 0.5, .temperature = 0.5}, random);
+    ++count[static_cast<int>(drawn.front().evaluation->score * 2)];
+  }
+  // Scores 1, 1.5 and 2 at temperature 0.5: e^-2, e^-1 and 1 over their sum.
+  const double sum = std::exp(-2) + std::exp(-1) + 1;
+  CHECK(count[2] / 3000.0 == doctest::Approx(std::exp(-2) / sum).epsilon(0.2));
+  CHECK(count[4] / 3000.0 == doctest::Approx(1 / sum).epsilon(0.06));
+  CHECK(draw_exemplars(pool, {.count = 5, .width = 0.5}, random).size() == 3);
+}
+
+TEST_CASE("macro and micro: the model realizes the picked step, and UCB learns which kind pays") {
+  scripted::server server([](const scripted::request& r) {
+    if (has(r.body, "Steps to choose from")) return scripted::says("Because.\nStep: 2");
+    return scripted::says(has(r.body, "Step: fusion of line 3: for (int64_t i = 0") ? good : "no");
+  });
+  bench b(server);
+  CHECK(has(text_of(b.vary(macro_micro(b.settings(), {"tiling", "fusion"}, model_policy()))), "X[i] + X[i]"));
+  CHECK(has(b.notes, "[macro] fusion"));
+
+  scripted::server both([](const scripted::request& r) {
+    return scripted::says(code("  Y[0] = " + std::to_string(r.number) + ";"));
+  });
+  bench c(both);
+  const macro_micro op(c.settings(), {"tiling", "fusion"}, ucb_policy());
+  int fused = 0;
+  rng random(2);
+  for (std::uint64_t job = 1; job <= 40; ++job) {
+    c.request.job = job;
+    c.notes.clear();
+    CHECK(has(text_of(op.vary(c.request, random)), "Y[0]"));
+    const bool fusion = has(c.notes, "[macro] fusion");
+    fused += fusion ? 1 : 0;
+    observation seen;
+    seen.job = job;
+    seen.parent_score = 1;
+    seen.score = fusion ? 2 : 1;
+    op.observe(seen);
+  }
+  CHECK(fused >= 24);
+}
+
+TEST_CASE("summarize: what was noted reaches the next prompt, also of another operator") {
+  scripted::server server([](const scripted::request& r) {
+    if (r.number == 0) return scripted::says("<summary>TILES of 8 failed: crashed</summary>");
+    return scripted::says(has(r.body, "TILES of 8 failed") ? good : "no");
+  });
+  bench b(server);
+  CHECK(has(text_of(b.vary(summarize{b.settings()})), "X[i] + X[i]"));
+  CHECK(has(text_of(b.vary(llm_rewrite{b.settings()})), "X[i] + X[i]"));
+}
+
+TEST_CASE("a program that is known, or the same but for comments, is refused before it is paid for") {
+  scripted::server server([](const scripted::request& r) {
+    if (r.number == 0) return scripted::says("```cpp\n// a new comment\n" + parent_text + "```");
+    return scripted::says(has(r.body, "but for comments, spacing") ? good : "no");
+  });
+  bench b(server);
+  CHECK(has(text_of(b.vary(llm_rewrite{b.settings()})), "X[i] + X[i]"));
+  CHECK(similarity("a = b + c;", "a=b  + c; // x") == 1);
+  CHECK(similarity("a = b + c;", "a = b + d;") < 1);
+  CHECK(similarity("#define N 4 // kevo: {4, 8}", "#define N 4") < 1);
+}
+
+TEST_CASE("failures of the model cost the turn, and say why") {
+  scripted::server server([](const scripted::request& r) -> scripted::answer {
+    if (r.number == 0) return {.status = 401, .body = R"({"error":{"message":"who are you"}})"};
+    return scripted::says("no code here");
+  });
+  bench b(server);
+  CHECK(text_of(b.vary(llm_rewrite{b.settings()})) ==
+        "none: model: rejected: the server answered 401: who are you");
+  CHECK(has(text_of(b.vary(llm_rewrite{b.settings()})),
+            "no usable reply: Your reply holds no closed code block"));
+}
+
+TEST_CASE("edits: tolerant of white space, strict about everything else") {
+  const std::string source = "int a;\n  if (x) {\n    y();\n  }\nint a;\nlast\n";
+  std::string why;
+  const auto edit = [&](const std::string& reply) {
+    why.clear();
+    const auto edits = parse_edits(reply, why);
+    return why.empty() ? apply_edits(source, edits, why) : source;
+  };
+  const auto block = [](const std::string& a, const std::string& b) {
+    return "<<<<<<< SEARCH\n" + a + "=======\n" + b + ">>>>>>> REPLACE\n";
+  };
+  CHECK(edit(block("last  \n", "first\n")) == "int a;\n  if (x) {\n    y();\n  }\nint a;\nfirst\n");
+  CHECK(edit(block("if (x) {\n  y();\n}\n", "if (z) {\n  w();\n}\n")) ==
+        "int a;\n  if (z) {\n    w();\n  }\nint a;\nlast\n");
+  edit(block("int a;\n", "int b;\n"));
+  CHECK(has(why, "fits in 2 places, from lines 1 and 5"));
+  edit(block("  if (x) {\n    z();\n", "q\n"));
+  CHECK(has(why, "nearest place is line 2; its line 3 differs"));
+  edit("<<<<<<< SEARCH\nlast\n");
+  CHECK(has(why, "ends without ======="));
+  edit("just words");
+  CHECK(has(why, "holds no edit"));
+  edit(block("", "x\n"));
+  CHECK(has(why, "empty search part"));
+  CHECK(edit("```diff\n--- a/kernel.cpp\n+++ b/kernel.cpp\n@@ -99,2 +98,3 @@\n   if (x) {\n-    y();\n+    "
+             "w();\n+    v();\n```\n") == "int a;\n  if (x) {\n    w();\n    v();\n  }\nint a;\nlast\n");
+  CHECK(edit(block("last\n", "mid\n") + block("mid\n", "end\n")) ==
+        "int a;\n  if (x) {\n    y();\n  }\nint a;\nend\n");
+}
+
+TEST_CASE("prompts: trimmed by priority, never the parent, and they say what is missing") {
+  const std::string file = "=== system\nS\n=== user\n{{parent}}\n{{memory}}\n{{inspirations}}\nend\n";
+  const std::string big(30000, 'm');
+  const std::vector<prompt_section> sections = {{"parent", std::string(20000, 'p'), 100, true},
+                                                {"memory", big, 30},
+                                                {"inspirations", std::string(9000, 'i'), 20}};
+  const auto all = assemble("p.md", file, sections, 100000);
+  CHECK(all.cut.empty());
+  CHECK(all.messages[0].role == "system");
+  CHECK(has(all.messages[1].content, big));
+  const auto less = assemble("p.md", file, sections, 10000);
+  REQUIRE(less.cut.size() == 2);
+  CHECK(less.cut[0] == "inspirations (all of it)");
+  CHECK(has(less.cut[1], "memory ("));
+  CHECK(has(less.messages[1].content, std::string(20000, 'p')));
+  CHECK(has(less.messages[1].content, "(Left out for length: inspirations"));
+  CHECK(less.messages[1].content.size() < 30500);
+  CHECK(has(assemble("p.md", file, sections, 1).messages[1].content, std::string(20000, 'p')));
+  try {
+    assemble("p.md", "=== user\n{{memry}}", sections, 10);
+    FAIL("accepted");
+  } catch (const error& wrong) {
+    CHECK(has(wrong.what(), "did you mean 'memory'"));
+  }
+  CHECK(fenced("a ``` b") == "````\na ``` b\n````\n");
+  CHECK(shipped_prompts().size() >= 9);
+  bench b(scripted::server([](const scripted::request&) { return scripted::says("x"); }));
+  for (const auto& name : shipped_prompts())
+    CHECK_NOTHROW(assemble(name, shipped_prompt(name), sections_of(b.request), 100000));
+  const shell::scratch folder;
+  shell::write_file(folder / "llm_diff.md", "=== user\nmine {{parent}}\n");
+  CHECK(prompt_text(folder.string(), "llm_diff") == "=== user\nmine {{parent}}\n");
+  CHECK(has(prompt_text(folder.string(), "llm_rewrite"), "{{parent}}"));
+  CHECK_THROWS_AS(prompt_text("", "nothing"), error);
+}
+
+TEST_CASE(
+    "knowledge: the shipped pages are whole, the right ones are found, and successes are written back") {
+  const std::string folder = KEVO_SOURCE_DIR "/configs/knowledge";
+  const knowledge_base shipped(folder, "");
+  CHECK(shipped.size() >= 20);
+  for (const auto& page : shipped.search("the a of memory cache sum loop vector", {}, 100)) {
+    CAPTURE(page.id);
+    CHECK(!page.source.empty());
+    CHECK(page.text.size() > 200);
+  }
+  CHECK(shipped.search("register tile of a matrix product", {.language = "cpp", .hardware = "cpu"}, 1)
+            .front()
+            .id == "cpu/register_tiling");
+  CHECK(
+      shipped.search("shared memory bank conflict", {.language = "cuda", .hardware = "gpu"}, 1).front().id ==
+      "hopper/bank_conflicts");
+  for (const auto& page : shipped.search("memory bandwidth", {.language = "cpp", .hardware = "cpu"}, 50))
+    CHECK(!page.id.starts_with("hopper/"));
+  CHECK(shipped.search("\"; DROP TABLE pages; --", {}, 5).size() <= 5);
+  CHECK(shipped.search("", {}, 5).empty());
+
+  const shell::scratch own;
+  knowledge_base base("", own.string());
+  base.attempt(7, {.title = "Unroll by four", .source = "kevo", .text = "It helped."});
+  base.attempt(8, {.title = "../../escape", .source = "kevo", .text = "It did not."});
+  observation seen;
+  seen.job = 7;
+  seen.parent_score = 1;
+  seen.score = 1.2;
+  base.observe(seen);
+  seen.job = 8;
+  seen.score = 1.05;
+  base.observe(seen);
+  CHECK(base.size() == 1);
+  CHECK(knowledge_base(own.string(), "").search("unroll", {}, 1).front().kind == "skill");
+}
