@@ -263,4 +263,11 @@ std::map<std::string, tolerance> decode_tolerances(settings& reader, const task&
   return result;
 }
 
+const axis* find_axis(const task& t, const std::string& name) {
+  for (const auto& a : t.axes) {
+    if (a.name == name) return &a;
+  }
+  return nullptr;
+}
+
 }  // namespace kevo::task_decoding

@@ -1,6 +1,7 @@
 #pragma once
 // Pieces of the task decoder that stand alone: expressions, generators, tolerances.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ std::map<std::string, tolerance> decode_tolerances(settings& reader, const task&
 
 /// Fails if a value is no word of letters, digits and '_' that starts with a letter.
 void check_identifier(const std::string& name, const error_place& place, const std::string& what);
+
+constexpr std::int64_t max_extent = std::int64_t{1} << 40U;
+
+/// The axis of that name; null if there is none.
+const axis* find_axis(const task& t, const std::string& name);
 
 /// The names of tensors or axes, for hints.
 template <class T>

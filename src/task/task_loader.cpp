@@ -1,9 +1,7 @@
 #include "src/task/task_loader.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -17,15 +15,13 @@
 #include "src/config/text_file.hpp"
 #include "src/config/yaml.hpp"
 #include "src/task/decode.hpp"
+#include "src/task/decode_workload.hpp"
 #include "src/task/source_file.hpp"
 
 namespace kevo {
 namespace {
 
 using namespace task_decoding;  // NOLINT(google-build-using-namespace): the other half of this decoder
-
-constexpr std::int64_t max_extent = std::int64_t{1} << 40U;
-constexpr double max_tensor_bytes = 1099511627776.0;  // 1 TiB: more is a slip of the pen
 
 class decoder {
  public:
@@ -88,13 +84,6 @@ class decoder {
     }
   }
 
-  const axis* find_axis(const std::string& name) const {
-    for (const auto& a : task_.axes) {
-      if (a.name == name) return &a;
-    }
-    return nullptr;
-  }
-
   std::vector<tensor> decode_tensors(const std::string& key) {
     const bool input = key == "inputs";
     settings all = reader_.child(
@@ -144,7 +133,7 @@ class decoder {
         throw error(error_code::input, "expected the name of an axis, found " + describe(item), item.place,
                     "make it an axis: {type: const, value: " + item.text + "}");
       }
-      if (find_axis(item.text) == nullptr) {
+      if (find_axis(task_, item.text) == nullptr) {
         throw error(error_code::input, "'" + detail::shown(item.text) + "' is not an axis", item.place,
                     detail::hint_for(item.text, names_of(task_.axes), "axes"));
       }
@@ -170,7 +159,7 @@ class decoder {
     for (const auto& item : given->items) {
       try {
         task_.constraints.push_back(decode_expression(item, task_.axes));
-        constraint_places_.push_back(item.place);
+        places_.constraints.push_back(item.place);
       } catch (const error&) {
         // FlashInfer's are Python and may speak of contents ("len == indptr[-1].item()"): carried, not
         // checked.
@@ -223,7 +212,7 @@ class decoder {
       const settings_node* node = cost.raw(key, doc, "expression");
       if (node == nullptr || node->type == settings_node::kind::null) return;
       to = decode_expression(*node, task_.axes);
-      cost_places_.emplace_back(*to, node->place);
+      places_.costs.emplace_back(*to, node->place);
     };
     one("flops", "operations", task_.cost.flops);
     one("bytes", "compulsory memory traffic", task_.cost.bytes);
@@ -232,11 +221,11 @@ class decoder {
 
   void decode_workloads() {
     auto given = reader_.children("workloads", false, "concrete sizes");
-    for (auto& one : given) decode_workload(one);
+    for (auto& one : given) add_workload(one);
     for (const auto& trace : traces_) {
       settings reader(trace);
       if (!reader.has("workload")) {  // a bare workload
-        decode_workload(reader);
+        add_workload(reader);
         reader.finish();
         continue;
       }
@@ -248,7 +237,7 @@ class decoder {
           uuids_.contains(one.raw().find("uuid")->text)) {
         continue;  // traces of several solutions repeat their workload
       }
-      decode_workload(one);
+      add_workload(one);
       reader.finish();
     }
     if (task_.workloads.empty()) {
@@ -265,124 +254,11 @@ class decoder {
                    "leave out 'hidden' in one");
   }
 
-  void decode_workload(settings& one) {
-    workload made;
-    made.uuid = one.text("uuid", {.doc = "unique name"});
-    if (made.uuid.empty()) one.fail("uuid", "a workload needs a name");
+  void add_workload(settings& one) {
+    workload made = decode_workload(one, task_, places_);
     if (!uuids_.insert(made.uuid).second)
       one.fail("uuid", "the name '" + detail::shown(made.uuid) + "' twice");
-    settings axes = one.child_or_empty("axes", "the value of every variable axis");
-    for (const auto& name : axes.keys()) {
-      const axis* known = find_axis(name);
-      if (known == nullptr) {
-        axes.fail(name, "'" + detail::shown(name) + "' is not an axis",
-                  detail::hint_for(name, names_of(task_.axes), "axes"));
-      }
-      const auto value = axes.integer(name, {.min = 1, .max = max_extent});
-      if (known->value && *known->value != value) {
-        axes.fail(name, "'" + name + "' is constant: " + std::to_string(*known->value), "leave it out");
-      }
-      if (!known->value) made.axes[name] = value;
-    }
-    for (const auto& a : task_.axes) {
-      if (!a.value && !made.axes.contains(a.name)) {
-        one.fail("axes", "the variable axis '" + a.name + "' has no value", "add " + a.name + ": <extent>");
-      }
-    }
-    decode_workload_inputs(one, made);
-    made.generate = decode_generators(one, task_.inputs);
-    made.tolerances = decode_tolerances(one, task_);
-    made.cache = one.text(
-        "cache",
-        {.def = "warm", .doc = "whether caches are flushed before a call", .one_of = {"warm", "cold"}});
-    made.hidden = one.boolean("hidden", {.def = false, .doc = "checked, never shown or timed"});
-    made.weight = one.real("weight", {.def = 1.0, .above = 0.0, .doc = "in the geometric mean of speedups"});
-    check_sizes(one, made);
     task_.workloads.push_back(std::move(made));
-  }
-
-  void decode_workload_inputs(settings& one, workload& made) const {
-    settings inputs = one.child_or_empty("inputs", "how an input is made, where it is not drawn");
-    for (const auto& name : inputs.keys()) {
-      const auto found = std::find_if(task_.inputs.begin(), task_.inputs.end(),
-                                      [&](const tensor& t) { return t.name == name; });
-      if (found == task_.inputs.end()) {
-        inputs.fail(name, "'" + detail::shown(name) + "' is not an input",
-                    detail::hint_for(name, names_of(task_.inputs), "inputs"));
-      }
-      settings input = inputs.child(name);
-      workload_input recipe;
-      const auto* type = input.raw().find("type");
-      if (type != nullptr && (type->text == "safetensors" || type->text == "custom")) {
-        not_supported_yet(input, "type", "an input of type " + type->text);
-      }
-      recipe.kind = input.text("type", {.doc = "what it is", .one_of = {"random", "scalar"}});
-      if (recipe.kind == "scalar") {
-        if (!found->scalar)
-          input.fail("type", "'" + name + "' is a tensor, not a scalar", "its shape would have to be null");
-        const auto* value = input.raw().find("value");
-        if (value != nullptr && value->type == settings_node::kind::boolean) {
-          recipe.value = input.boolean("value") ? 1 : 0;
-        } else {
-          recipe.value = input.real("value", {.doc = "of the scalar"});
-        }
-        if (is_exact(*find_dtype(found->dtype)) && std::trunc(recipe.value) != recipe.value) {
-          input.fail("value", "'" + name + "' is " + found->dtype);
-        }
-      } else if (found->scalar) {
-        input.fail("type", "'" + name + "' is a scalar: it needs a value",
-                   "write {type: scalar, value: 1.0}");
-      }
-      made.inputs[name] = recipe;
-    }
-    for (const auto& input : task_.inputs) {
-      if (input.scalar && !made.inputs.contains(input.name)) {
-        one.fail("inputs", "the scalar '" + input.name + "' has no value",
-                 "add " + input.name + ": {type: scalar, value: 1.0}");
-      }
-    }
-  }
-
-  // Whether constraints, cost and sizes make sense for a workload; mistakes are told at the workload.
-  void check_sizes(const settings& one, const workload& made) const {
-    const auto values = axis_values(task_, made);
-    const symbol_lookup lookup = [&](std::string_view name) -> std::optional<std::int64_t> {
-      const auto found = values.find(std::string(name));
-      return found == values.end() ? std::nullopt : std::optional(found->second);
-    };
-    const auto value_of = [&](const expression& e) {
-      try {
-        return e.evaluate(lookup);
-      } catch (const error& wrong) {
-        one.fail("axes", wrong.message(), "see line " + std::to_string(wrong.place().line));
-      }
-    };
-    for (std::size_t i = 0; i < task_.constraints.size(); ++i) {
-      if (value_of(task_.constraints[i]) == 0) {
-        one.fail("axes", "the constraint '" + task_.constraints[i].text() + "' does not hold",
-                 "see line " + std::to_string(constraint_places_[i].line));
-      }
-    }
-    for (const auto& [cost, place] : cost_places_) {
-      if (value_of(cost) < 0) {
-        one.fail("axes", "the cost '" + cost.text() + "' is negative",
-                 "see line " + std::to_string(place.line));
-      }
-    }
-    for (const auto* tensors : {&task_.inputs, &task_.outputs}) {
-      for (const auto& t : *tensors) {
-        double bytes = static_cast<double>(find_dtype(t.dtype)->size);
-        for (const auto extent : extents(t, values)) bytes *= static_cast<double>(extent);
-        if (bytes > max_tensor_bytes) one.fail("axes", "'" + t.name + "' would take more than 1 TiB");
-      }
-    }
-    for (const auto* chosen : {&task_.tolerances, &made.tolerances}) {
-      for (const auto& [output, rule] : *chosen) {
-        if (rule.length && value_of(*rule.length) < 1) {
-          one.fail("axes", "the length '" + rule.length->text() + "' of a tolerance is not positive");
-        }
-      }
-    }
   }
 
   program decode_program(const settings_node& node, const std::string& what) {
@@ -441,8 +317,7 @@ class decoder {
   bool pointers_;  ///< from JSON: FlashInfer-Bench's defaults hold
   task task_;
   std::set<std::string> uuids_;
-  std::vector<error_place> constraint_places_;
-  std::vector<std::pair<expression, error_place>> cost_places_;
+  expression_places places_;
 };
 
 std::vector<settings_node> traces_of(const settings_node& root, const std::string& path,

@@ -1,0 +1,120 @@
+#include "src/journal/database_file.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <kevo/version.hpp>
+
+#include "src/journal/run_folder.hpp"
+#include "src/journal/schema.hpp"
+
+namespace kevo::detail {
+
+std::string database_path(const std::string& directory) {
+  return directory + "/journal.sqlite";
+}
+
+std::string program_version() {
+  return fmt::format("{}.{}.{}", KEVO_VERSION_MAJOR, KEVO_VERSION_MINOR, KEVO_VERSION_PATCH);
+}
+
+error as_error(const sqlite::failure& failure, const std::string& path) {
+  const error_place place{.file = path, .key = {}};
+  if (failure.damaged()) {
+    return {error_code::input, std::string("damaged, or not a journal of kevo: ") + failure.what(), place,
+            "`sqlite3 FILE .recover` may save what is left"};
+  }
+  if (failure.no_space()) {
+    return {error_code::environment,
+            fmt::format("{}; {} bytes are free", failure.what(), free_bytes(path)), place,
+            "look at the disk"};
+  }
+  if (failure.busy()) {
+    return {error_code::environment, "another program holds the database", place,
+            "close other programs that write it, `sqlite3` for instance"};
+  }
+  return {error_code::environment, failure.what(), place};
+}
+
+bool has_header(sqlite::connection& database) {
+  return database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'header'") > 0;
+}
+
+void check_version(sqlite::connection& database, const std::string& path) {
+  const error_place place{.file = path, .key = {}};
+  if (!has_header(database)) {
+    throw error(error_code::input, "holds no run: its creation was interrupted", place,
+                "start it with `kevo run`");
+  }
+  if (database.integer("PRAGMA application_id") != journal_application_id) {
+    throw error(error_code::input, "is a database, but not a journal of kevo", place);
+  }
+  const auto version = database.integer("PRAGMA user_version");
+  if (version <= journal_schema_version) return;
+  auto writer = database.prepare("SELECT value FROM header WHERE key = 'kevo_version'");
+  const std::string by = writer.step() ? writer.text(0) : "a newer kevo";
+  throw error(error_code::input,
+              fmt::format("was written with schema {} by kevo {}; this kevo ({}) reads up to schema {}",
+                          version, by, program_version(), journal_schema_version),
+              place, "use a kevo that is at least as new");
+}
+
+void write_header(sqlite::connection& database, const journal_header& h) {
+  auto put = database.prepare("INSERT INTO header VALUES (?, ?)");
+  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  put.run(std::string_view("schema_version"), std::to_string(journal_schema_version));
+  put.run(std::string_view("created_at"), fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now)));
+  put.run(std::string_view("run_name"), h.run_name);
+  put.run(std::string_view("kevo_version"), h.kevo_version);
+  put.run(std::string_view("config"), h.config_yaml);
+  put.run(std::string_view("config_path"), h.config_path);
+  put.run(std::string_view("task_path"), h.task_path);
+  put.run(std::string_view("task"), h.task_json_or_text);
+  put.run(std::string_view("task_id"), h.task_id);
+  put.run(std::string_view("seed"), std::to_string(h.seed));
+  for (const auto& [key, value] : h.more) put.run("more." + key, value);
+  auto name = database.prepare("INSERT INTO operator_names VALUES (?, ?)");
+  for (std::size_t i = 0; i < h.operators.size(); ++i) name.run(i, h.operators[i]);
+}
+
+journal_header read_header(sqlite::connection& database) {
+  journal_header h;
+  const std::map<std::string, std::string*, std::less<>> fields = {
+      {"run_name", &h.run_name},       {"kevo_version", &h.kevo_version}, {"config", &h.config_yaml},
+      {"config_path", &h.config_path}, {"task_path", &h.task_path},       {"task", &h.task_json_or_text},
+      {"task_id", &h.task_id}};
+  auto rows = database.prepare("SELECT key, value FROM header");
+  while (rows.step()) {
+    const std::string key = rows.text(0);
+    if (const auto field = fields.find(key); field != fields.end()) *field->second = rows.text(1);
+    if (key == "seed") h.seed = std::stoull(rows.text(1));
+    if (key.starts_with("more.")) h.more[key.substr(5)] = rows.text(1);
+  }
+  auto names = database.prepare("SELECT name FROM operator_names ORDER BY number");
+  while (names.step()) h.operators.push_back(names.text(0));
+  return h;
+}
+
+std::shared_ptr<const program> read_program(sqlite::connection& database, const content_id& id) {
+  auto rows = database.prepare(
+      "SELECT p.language, f.path, f.text FROM programs p LEFT JOIN program_files f ON f.program = p.number"
+      " WHERE p.id = ? ORDER BY f.position");
+  const std::string name = to_string(id);
+  rows.bind_all(name);
+  auto found = std::make_shared<program>();
+  bool any = false;
+  while (rows.step()) {
+    any = true;
+    found->language = rows.text(0);
+    if (!rows.is_null(1)) found->files.push_back({rows.text(1), rows.text(2)});
+  }
+  if (!any) return nullptr;
+  return found;
+}
+
+}  // namespace kevo::detail

@@ -1,0 +1,43 @@
+#pragma once
+// The database file of a run: where it is, whose it is, its header and programs, and SQLite's failures in kevo's words.
+
+#include <memory>
+#include <string>
+
+#include <kevo/content_id.hpp>
+#include <kevo/error.hpp>
+#include <kevo/program.hpp>
+
+#include "src/journal/journal.hpp"
+#include "src/journal/sqlite.hpp"
+
+namespace kevo::detail {
+
+/// DIRECTORY/journal.sqlite.
+std::string database_path(const std::string& directory);
+/// The version of this kevo.
+std::string program_version();
+
+/// What SQLite refused, as an error of kevo's.
+error as_error(const sqlite::failure& failure, const std::string& path);
+
+/// Runs `work`; failures of SQLite come out as errors of kevo's.
+template <class Work>
+decltype(auto) translated(const std::string& path, Work work) {
+  try {
+    return work();
+  } catch (const sqlite::failure& failure) {
+    throw as_error(failure, path);
+  }
+}
+
+/// Whether a run was begun in it.
+bool has_header(sqlite::connection& database);
+/// @throws kevo::error (input) unless it is a journal that this kevo reads
+void check_version(sqlite::connection& database, const std::string& path);
+void write_header(sqlite::connection& database, const journal_header& header);
+journal_header read_header(sqlite::connection& database);
+/// Null if there is no such program.
+std::shared_ptr<const program> read_program(sqlite::connection& database, const content_id& id);
+
+}  // namespace kevo::detail

@@ -1,0 +1,175 @@
+// What a journal answers to those who read a run.
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "src/journal/journal.hpp"
+#include "src/journal/journal_state.hpp"
+#include "src/json/evaluation_json.hpp"
+
+namespace kevo {
+
+std::vector<journal_session> journal::sessions() const {
+  return state_->query([](sqlite::connection& database) {
+    std::vector<journal_session> all;
+    auto rows =
+        database.prepare("SELECT opened_unix_s, after_sequence, after_time_s FROM sessions ORDER BY number");
+    while (rows.step()) {
+      all.push_back({rows.real(0), static_cast<std::uint64_t>(rows.integer(1)), rows.real(2)});
+    }
+    return all;
+  });
+}
+
+void journal::for_each_event(const std::function<void(const event&)>& visit) const {
+  // A writer reads through a connection of its own, so that a long visit does not hold back what others see.
+  sqlite::connection own;
+  if (!state_->read_only)
+    own = detail::translated(state_->path, [&] { return sqlite::connection(state_->path, sqlite::access::read); });
+  sqlite::connection& database = state_->read_only ? state_->reader : own;
+  auto rows = state_->query([&](sqlite::connection&) { return detail::select_events(database); });
+  std::uint64_t expected = 1;
+  while (true) {
+    std::optional<event> next = state_->query([&](sqlite::connection&) -> std::optional<event> {
+      if (!rows.step()) return std::nullopt;
+      try {
+        return detail::read_event(rows);
+      } catch (const std::exception& broken) {
+        throw error(error_code::input, fmt::format("event {} cannot be read: {}", expected, broken.what()),
+                    {.file = state_->path, .key = {}});
+      }
+    });
+    if (!next) break;
+    if (next->sequence != expected) {
+      throw error(error_code::input, fmt::format("event {} is missing", expected),
+                  {.file = state_->path, .key = {}});
+    }
+    ++expected;
+    visit(*next);
+  }
+  const auto waiting = state_->events;  // `visit` may consume
+  for (const auto& one : waiting) visit(one.what);
+}
+
+candidate_id journal::candidate_count() const {
+  return state_->query([](sqlite::connection& database) {
+    return static_cast<candidate_id>(database.integer("SELECT count(*) FROM candidates"));
+  });
+}
+
+std::optional<recorded_candidate> journal::candidate(candidate_id id) const {
+  return state_->query([id](sqlite::connection& database) -> std::optional<recorded_candidate> {
+    auto row = database.prepare(
+        "SELECT c.program, c.operator, c.sequence, e.time_s, v.summary, v.transcript, v.wall_s, v.device_s, "
+        "v.money,"
+        " v.tokens_in, v.tokens_out FROM candidates c JOIN events e ON e.sequence = c.sequence"
+        " LEFT JOIN variations v ON v.sequence = c.sequence WHERE c.id = ?");
+    row.bind_all(id);
+    if (!row.step()) return std::nullopt;
+    recorded_candidate c;
+    c.id = id;
+    c.program = parse_content_id(row.text(0)).value_or(content_id{});
+    c.operator_name = row.text(1);
+    c.sequence = static_cast<std::uint64_t>(row.integer(2));
+    c.born_s = row.real(3);
+    if (!row.is_null(4)) {
+      c.summary = row.text(4);
+      c.transcript = row.text(5);
+      c.cost = {row.real(6), row.real(7), row.real(8), row.integer(9), row.integer(10)};
+    }
+    auto edges = database.prepare("SELECT role, parent FROM edges WHERE child = ? ORDER BY role, position");
+    edges.bind_all(id);
+    while (edges.step()) {
+      (edges.text(0) == "parent" ? c.parents : c.inspirations)
+          .push_back(static_cast<candidate_id>(edges.integer(1)));
+    }
+    return c;
+  });
+}
+
+std::vector<model_call> journal::model_calls(candidate_id id) const {
+  return state_->query([id](sqlite::connection& database) {
+    auto rows = database.prepare(
+        "SELECT m.operator, m.model, m.group_id, m.turn, m.messages, m.response, m.prompt_token_ids, "
+        "m.token_ids,"
+        " m.log_probabilities, m.sampling, m.policy_version, m.reward_terms, m.request_key, m.tokens_in,"
+        " m.tokens_out, m.money, m.wall_s FROM candidates c JOIN events e ON e.sequence = c.sequence"
+        " JOIN model_calls m ON m.job = e.job WHERE c.id = ? ORDER BY m.number");
+    rows.bind_all(id);
+    std::vector<model_call> calls;
+    while (rows.step()) {
+      calls.push_back({rows.text(0), rows.text(1), rows.text(2), rows.integer(3), rows.text(4), rows.text(5),
+                       rows.text(6), rows.text(7), rows.text(8), rows.text(9), rows.text(10), rows.text(11),
+                       rows.text(12), rows.integer(13), rows.integer(14), rows.real(15), rows.real(16)});
+    }
+    return calls;
+  });
+}
+
+double journal::model_spending() const {
+  return state_->query([](sqlite::connection& database) {
+    auto row = database.prepare("SELECT coalesce(sum(money), 0) FROM model_calls");
+    return row.step() ? row.real(0) : 0.0;
+  });
+}
+
+std::vector<std::string> journal::model_call_keys() const {
+  return state_->query([](sqlite::connection& database) {
+    auto rows = database.prepare("SELECT request_key FROM model_calls WHERE request_key IS NOT NULL");
+    std::vector<std::string> keys;
+    while (rows.step()) keys.push_back(rows.text(0));
+    return keys;
+  });
+}
+
+std::vector<recorded_evaluation> journal::evaluations(candidate_id id) const {
+  return state_->query([id](sqlite::connection& database) {
+    std::vector<recorded_evaluation> all;
+    auto rows = database.prepare(
+        "SELECT x.sequence, e.time_s, x.wanted, x.archive_status, x.archive_value, x.evaluation FROM "
+        "evaluations x"
+        " JOIN events e ON e.sequence = x.sequence WHERE x.candidate = ? ORDER BY x.sequence");
+    rows.bind_all(id);
+    while (rows.step()) {
+      recorded_evaluation one;
+      one.sequence = static_cast<std::uint64_t>(rows.integer(0));
+      one.time_s = rows.real(1);
+      one.wanted = parse_evaluation_stage(rows.text(2)).value_or(evaluation_stage::timed_full);
+      for (std::size_t i = 0; i < archive_status_names.size(); ++i) {
+        if (archive_status_names[i] == rows.text(3)) one.archived.status = static_cast<archive_status>(i);
+      }
+      one.archived.value = rows.real(4);
+      one.result = std::make_shared<const evaluation>(evaluation_from_json(rows.text(5)));
+      all.push_back(std::move(one));
+    }
+    return all;
+  });
+}
+
+std::optional<candidate_id> journal::best() const {
+  return state_->query([](sqlite::connection& database) -> std::optional<candidate_id> {
+    // The view would rank every candidate before it finds the champion.
+    auto champion = database.prepare(
+        "SELECT candidate FROM events WHERE kind = 'champion_crowned' ORDER BY sequence DESC LIMIT 1");
+    if (champion.step()) {
+      auto valid = database.prepare("SELECT outcome = 'valid' FROM results WHERE candidate = ?");
+      const auto id = champion.integer(0);
+      valid.bind_all(id);
+      if (valid.step() && valid.integer(0) != 0) return static_cast<candidate_id>(id);
+    }
+    auto row = database.prepare("SELECT candidate FROM best LIMIT 1");
+    return row.step() ? std::optional(static_cast<candidate_id>(row.integer(0))) : std::nullopt;
+  });
+}
+
+std::uint64_t journal::last_sequence() const {
+  return state_->last_sequence;
+}
+double journal::last_time() const {
+  return state_->last_time;
+}
+
+}  // namespace kevo

@@ -1,0 +1,139 @@
+#include "src/task/decode_workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <kevo/detail/nearest.hpp>
+#include <kevo/dtype.hpp>
+
+#include "src/task/decode.hpp"
+
+namespace kevo::task_decoding {
+namespace {
+
+constexpr double max_tensor_bytes = 1099511627776.0;  // 1 TiB: more is a slip of the pen
+
+void decode_inputs(settings& one, const task& t, workload& made) {
+  settings inputs = one.child_or_empty("inputs", "how an input is made, where it is not drawn");
+  for (const auto& name : inputs.keys()) {
+    const auto found = std::find_if(t.inputs.begin(), t.inputs.end(),
+                                    [&](const tensor& input) { return input.name == name; });
+    if (found == t.inputs.end()) {
+      inputs.fail(name, "'" + detail::shown(name) + "' is not an input",
+                  detail::hint_for(name, names_of(t.inputs), "inputs"));
+    }
+    settings input = inputs.child(name);
+    workload_input recipe;
+    const auto* type = input.raw().find("type");
+    if (type != nullptr && (type->text == "safetensors" || type->text == "custom")) {
+      not_supported_yet(input, "type", "an input of type " + type->text);
+    }
+    recipe.kind = input.text("type", {.doc = "what it is", .one_of = {"random", "scalar"}});
+    if (recipe.kind == "scalar") {
+      if (!found->scalar)
+        input.fail("type", "'" + name + "' is a tensor, not a scalar", "its shape would have to be null");
+      const auto* value = input.raw().find("value");
+      if (value != nullptr && value->type == settings_node::kind::boolean) {
+        recipe.value = input.boolean("value") ? 1 : 0;
+      } else {
+        recipe.value = input.real("value", {.doc = "of the scalar"});
+      }
+      if (is_exact(*find_dtype(found->dtype)) && std::trunc(recipe.value) != recipe.value) {
+        input.fail("value", "'" + name + "' is " + found->dtype);
+      }
+    } else if (found->scalar) {
+      input.fail("type", "'" + name + "' is a scalar: it needs a value",
+                 "write {type: scalar, value: 1.0}");
+    }
+    made.inputs[name] = recipe;
+  }
+  for (const auto& input : t.inputs) {
+    if (input.scalar && !made.inputs.contains(input.name)) {
+      one.fail("inputs", "the scalar '" + input.name + "' has no value",
+               "add " + input.name + ": {type: scalar, value: 1.0}");
+    }
+  }
+}
+
+// Whether constraints, cost and sizes make sense for a workload; mistakes are told at the workload.
+void check_sizes(const settings& one, const task& t, const workload& made, const expression_places& places) {
+  const auto values = axis_values(t, made);
+  const symbol_lookup lookup = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const auto found = values.find(std::string(name));
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto value_of = [&](const expression& e) {
+    try {
+      return e.evaluate(lookup);
+    } catch (const error& wrong) {
+      one.fail("axes", wrong.message(), "see line " + std::to_string(wrong.place().line));
+    }
+  };
+  for (std::size_t i = 0; i < t.constraints.size(); ++i) {
+    if (value_of(t.constraints[i]) == 0) {
+      one.fail("axes", "the constraint '" + t.constraints[i].text() + "' does not hold",
+               "see line " + std::to_string(places.constraints[i].line));
+    }
+  }
+  for (const auto& [cost, place] : places.costs) {
+    if (value_of(cost) < 0) {
+      one.fail("axes", "the cost '" + cost.text() + "' is negative",
+               "see line " + std::to_string(place.line));
+    }
+  }
+  for (const auto* tensors : {&t.inputs, &t.outputs}) {
+    for (const auto& one_tensor : *tensors) {
+      double bytes = static_cast<double>(find_dtype(one_tensor.dtype)->size);
+      for (const auto extent : extents(one_tensor, values)) bytes *= static_cast<double>(extent);
+      if (bytes > max_tensor_bytes) one.fail("axes", "'" + one_tensor.name + "' would take more than 1 TiB");
+    }
+  }
+  for (const auto* chosen : {&t.tolerances, &made.tolerances}) {
+    for (const auto& [output, rule] : *chosen) {
+      if (rule.length && value_of(*rule.length) < 1) {
+        one.fail("axes", "the length '" + rule.length->text() + "' of a tolerance is not positive");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+workload decode_workload(settings& one, const task& t, const expression_places& places) {
+  workload made;
+  made.uuid = one.text("uuid", {.doc = "unique name"});
+  if (made.uuid.empty()) one.fail("uuid", "a workload needs a name");
+  settings axes = one.child_or_empty("axes", "the value of every variable axis");
+  for (const auto& name : axes.keys()) {
+    const axis* known = find_axis(t, name);
+    if (known == nullptr) {
+      axes.fail(name, "'" + detail::shown(name) + "' is not an axis",
+                detail::hint_for(name, names_of(t.axes), "axes"));
+    }
+    const auto value = axes.integer(name, {.min = 1, .max = max_extent});
+    if (known->value && *known->value != value) {
+      axes.fail(name, "'" + name + "' is constant: " + std::to_string(*known->value), "leave it out");
+    }
+    if (!known->value) made.axes[name] = value;
+  }
+  for (const auto& a : t.axes) {
+    if (!a.value && !made.axes.contains(a.name)) {
+      one.fail("axes", "the variable axis '" + a.name + "' has no value", "add " + a.name + ": <extent>");
+    }
+  }
+  decode_inputs(one, t, made);
+  made.generate = decode_generators(one, t.inputs);
+  made.tolerances = decode_tolerances(one, t);
+  made.cache = one.text(
+      "cache",
+      {.def = "warm", .doc = "whether caches are flushed before a call", .one_of = {"warm", "cold"}});
+  made.hidden = one.boolean("hidden", {.def = false, .doc = "checked, never shown or timed"});
+  made.weight = one.real("weight", {.def = 1.0, .above = 0.0, .doc = "in the geometric mean of speedups"});
+  check_sizes(one, t, made, places);
+  return made;
+}
+
+}  // namespace kevo::task_decoding
