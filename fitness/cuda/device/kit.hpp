@@ -4,9 +4,13 @@
 // needed.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kevo::cuda {
+
+/// kit.cu, which the build makes part of the library.
+std::string_view kit_text();
 
 /// CUDA C++ of every trusted kernel.
 const std::string& kit_source();
