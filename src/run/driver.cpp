@@ -39,7 +39,9 @@ struct fault {
   bool evaluates = false;
   std::exception_ptr what;
 };
-using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, fault>;
+/// An evaluation that an interruption came before.
+struct withdrawn {};
+using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, fault, withdrawn>;
 
 /// A queue that threads wait on.
 template <class T>
@@ -86,6 +88,7 @@ struct floor {
   channel<ending> ended;
   std::stop_source cancel;
   std::atomic<std::size_t> measuring{0};
+  std::atomic<bool> winding_down{false};
 };
 
 void vary_one(floor& shared, variation_job work) {
@@ -127,11 +130,19 @@ void vary_one(floor& shared, variation_job work) {
 }
 
 void evaluate_one(floor& shared, evaluation_job work) {
+  bool withdraws = false;
   work.request.stop = shared.cancel.get_token();
-  work.request.measuring = [&shared](bool begins) { begins ? ++shared.measuring : --shared.measuring; };
+  work.request.measuring = [&](bool begins) {
+    if (begins && shared.winding_down) {  // a queue at the device would hold an interrupted run up for long
+      withdraws = true;
+      throw error(error_code::interrupted, "interrupted before it was measured");
+    }
+    begins ? ++shared.measuring : --shared.measuring;
+  };
   try {
     shared.ended.push(evaluation_end{work.id, shared.fitness_function.evaluate(work.request)});
   } catch (...) {
+    if (withdraws) return shared.ended.push(withdrawn{});
     shared.ended.push(fault{true, std::current_exception()});
   }
 }
@@ -147,7 +158,7 @@ class coordinator {
     while (open || load_.varying + load_.evaluating > 0) {
       heed_interrupts();
       if (open && !fault_) open = hand_out();
-      if (fault_) open = false;
+      if (fault_ || (withdrawn_ && load_.varying + load_.evaluating == 0)) open = false;
       between(false);
       if (open || load_.varying + load_.evaluating > 0) take_in();
     }
@@ -171,6 +182,7 @@ class coordinator {
     if (settings_.wind_down.stop_requested()) {
       const std::scoped_lock lock(shared_.guard);
       shared_.engine.stop("interrupted", settings_.clock_s(), false);
+      shared_.winding_down = true;
     }
     if (settings_.at_once.stop_requested()) shared_.cancel.request_stop();
   }
@@ -235,6 +247,12 @@ class coordinator {
     if (!fault_) fault_ = end.what;
   }
 
+  /// It stays asked and untold: whoever resumes the run evaluates it.
+  void tell(withdrawn&) {
+    --load_.evaluating;
+    withdrawn_ = true;
+  }
+
   void refresh(bool last) {
     const double now_s = settings_.clock_s();
     if (!settings_.refresh || (!last && now_s - refreshed_s_ < settings_.breath_s)) return;
@@ -249,6 +267,7 @@ class coordinator {
   const driver_settings& settings_;
   driver_load load_;
   std::exception_ptr fault_;
+  bool withdrawn_ = false;
   double refreshed_s_ = -1;
 };
 

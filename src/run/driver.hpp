@@ -27,9 +27,10 @@ struct driver_settings {
   std::function<void(bool idle)> between;  ///< called often by the coordinator: commit, housekeeping
   std::function<void(const search&, driver_load)> refresh;  ///< called a few times a second: displays
   std::function<void(ticket, const model_call&, double now_s)> call;  ///< an operator asked a language model
-  std::stop_token wind_down;  ///< hand out nothing more, let what is out finish
-  std::stop_token at_once;    ///< also cancel what is out
-  double breath_s = 0.1;      ///< longest time between two refreshes [s]
+  /// Hand out nothing more, let what is out finish; evaluations that have not begun to measure are withdrawn.
+  std::stop_token wind_down;
+  std::stop_token at_once;  ///< also cancel what is out
+  double breath_s = 0.1;    ///< longest time between two refreshes [s]
 };
 
 /// Runs until the search stops and nothing is out. `unfinished` are jobs that an earlier process had asked

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -121,6 +122,55 @@ TEST_CASE("an interruption winds down; a second one cancels what is out") {
          .at_once = hard.get_token()});
   CHECK(engine.stopped().value_or("") == "interrupted");
   CHECK(engine.spent().evaluations > 0);
+}
+
+TEST_CASE("an interruption does not wait for evaluations that queue for the device; a resume has them") {
+  struct queue_at_device {
+    std::shared_ptr<std::mutex> device = std::make_shared<std::mutex>();
+    std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);
+    evaluation evaluate(const evaluation_request& request) {
+      const std::scoped_lock held(*device);
+      const measuring_span measuring(request);
+      std::this_thread::sleep_for(20ms);
+      ++*measured;
+      return toy::hill{}.evaluate(request);
+    }
+  };
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  auto made = toy::parts({.evaluations = 1000000}, toy::recorder{&events});
+  made.store = store;
+  search engine(std::move(made), {.seed = 1, .proposals_ahead = 40});
+  engine.add_seed(toy::program_of(500), 0);
+  std::stop_source soft;
+  queue_at_device fitness;
+  std::atomic<int> at_stop{-1};
+  std::jthread user([&] {
+    while (fitness.measured->load() < 4) std::this_thread::sleep_for(1ms);
+    soft.request_stop();
+    at_stop = fitness.measured->load();
+  });
+  drive(engine, fitness, {},
+        {.variations = 4, .evaluations = 16, .clock_s = wall_clock(), .wind_down = soft.get_token()});
+  user.join();
+  CHECK(engine.stopped().value_or("") == "interrupted");
+  // Told is what was measured, and no queue was: a coordinator that is late costs a few, not the 15 that
+  // wait.
+  CHECK(engine.spent().evaluations + engine.spent().confirmations ==
+        static_cast<unsigned>(fitness.measured->load()));
+  CHECK(fitness.measured->load() - at_stop < 12);
+  CHECK(engine.outstanding() > 0);
+
+  auto parts = toy::parts({.evaluations = 1000000}, {});
+  parts.store = store;
+  search resumed(std::move(parts), {.seed = 1, .proposals_ahead = 40});
+  const replay_report report = replay(resumed,
+                                      [&](const std::function<void(const event&)>& each) {
+                                        for (const event& e : events) each(e);
+                                      },
+                                      store.program_of, {.recompute_variations = false});
+  CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.unfinished.size() == engine.outstanding());
 }
 
 TEST_CASE(
