@@ -15,6 +15,7 @@
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/compile/build_cache.hpp"
 #include "fitness/cuda/compile/cubin.hpp"
 #include "fitness/cuda/compile/message.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
@@ -86,7 +87,8 @@ struct cuda_compiler::state {
       : settings(std::move(given)),
         tools(settings.compiler == "nvrtc" ? find_toolchain(settings.cuda) : toolchain()),
         program(settings.compiler == "nvrtc" ? find_compile_program() : find_nvcc(settings.compiler)),
-        gate(shared_gate) {
+        gate(shared_gate),
+        on_disk(settings.cache_dir) {
     static_cast<void>(contains(settings.sandbox));  // refuses here rather than at the first build
   }
 
@@ -94,6 +96,7 @@ struct cuda_compiler::state {
   toolchain tools;
   std::string program;
   build_gate* gate;
+  build_cache on_disk;
   std::mutex mutex;
   std::map<content_id, cuda_build_result> known;
   std::deque<content_id> order;  // of `known`, oldest first
@@ -305,8 +308,16 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
     }
   }
   bool again = false;
-  auto result = state_->attempt(request, stop, again);
-  if (again) result = state_->attempt(request, stop, again);
+  cuda_build_result result;
+  if (auto kept = state_->on_disk.find(key)) {
+    result = std::move(*kept);
+    result.cached = true;
+  } else {
+    result = state_->attempt(request, stop, again);
+    if (again) result = state_->attempt(request, stop, again);
+    // A compiler that died may have died of the machine.
+    if (!again && !result.compiler.empty()) state_->on_disk.keep(key, result);
+  }
   if (!again) {
     const std::lock_guard lock(state_->mutex);
     if (state_->known.emplace(key, result).second) state_->order.push_back(key);

@@ -45,6 +45,7 @@ struct cuda_compiler_settings {
   process_limits limits = default_limits();
   std::uint64_t diagnostics_bytes = 64U << 10U;
   std::size_t remembered = 256;  ///< results that are kept in memory
+  std::string cache_dir;         ///< results are kept in this folder, too; empty: in memory alone
   std::vector<int> cpus;         ///< processors that it may use; empty: any
 
   /// 60 s, 8 GB of address space, 64 MB of output.
@@ -61,7 +62,8 @@ class cuda_compiler {
   cuda_compiler& operator=(cuda_compiler&&) noexcept;
   ~cuda_compiler();
 
-  /// Compiles, or answers from memory (failures too; a time-out is tried once more and not remembered).
+  /// Compiles, or answers from memory or disk (failures too; a time-out is tried once more and not
+  /// remembered).
   /// @throws kevo::error: environment (NVRTC does not work, the architecture is unknown to it), interrupted
   cuda_build_result build(const cuda_build_request& request, std::stop_token stop = {});
 
