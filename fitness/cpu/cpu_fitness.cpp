@@ -10,10 +10,10 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cascade/cascade.hpp"
+#include "fitness/cascade/result_cache.hpp"
 #include "fitness/cpu/bench.hpp"
-#include "fitness/cpu/feedback.hpp"
 #include "fitness/cpu/paired.hpp"
-#include "fitness/cpu/result_cache.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
@@ -37,19 +37,9 @@ struct passage {
   bool machine = false;         // the failure may be the machine's
 };
 
-// The outcome of a failed call. A hidden workload tells nothing but that it failed.
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
-  p.result.outcome = failure.outcome;
-  p.result.workloads[index].outcome = failure.outcome;
   p.machine = failure.machine;
-  if (w.hidden) {
-    p.result.reasons.push_back("a hidden workload failed");
-    p.result.feedback = "a hidden workload failed";
-    return;
-  }
-  p.result.reasons.push_back(failure.reason);
-  p.result.feedback = fmt::format("workload {}: {}", w.uuid, failure.reason);
-  if (!failure.detail.empty()) p.result.feedback += ": " + failure.detail;
+  tell_failure(p.result, index, w, failure);
 }
 
 }  // namespace
@@ -69,7 +59,6 @@ struct cpu_fitness::state {
   bool check_smallest(passage& p, runner& candidate);
   bool check_all(passage& p, runner& candidate);
   bool time_workloads(passage& p, runner& candidate, bool fresh);
-  bool above_floor(passage& p) const;
 
   bool check_workload(passage& p, runner& candidate, std::size_t index, std::size_t from, std::size_t count);
   bool look(passage& p, std::vector<paired_timer>& timers, double alpha) const;
@@ -138,32 +127,12 @@ bool cpu_fitness::state::check_all(passage& p, runner& candidate) {
   return true;
 }
 
-// Estimates from all pairs so far; answers whether the interval is narrow enough to end.
+// Answers whether the interval is narrow enough to end.
 bool cpu_fitness::state::look(passage& p, std::vector<paired_timer>& timers, double alpha) const {
-  std::vector<weighted_estimate> parts;
-  for (auto& timer : timers) {
-    const auto index = timer.workload();
-    auto& w = p.result.workloads[index];
-    const auto speedup = speedup_of(timer.pairs(), alpha);
-    std::vector<double> times;
-    std::vector<double> baseline_times;
-    for (const auto& pair : timer.pairs()) {
-      times.push_back(pair.candidate_ns);
-      baseline_times.push_back(pair.baseline_ns);
-    }
-    const auto time = positive_location(times, alpha);
-    w.samples = timer.pairs();
-    w.speedup = speedup.value;
-    w.time_ns = time.value;
-    w.time_interval = time.range;
-    w.baseline_ns = median(baseline_times);
-    w.sol_fraction = bench.speed_of_light_ns(index) / w.time_ns;
-    parts.push_back({speedup, bench.subject().workloads[index].weight});
-  }
-  const auto mean = geometric_mean(parts);
-  p.result.speedup = mean.value;
-  p.result.speedup_interval = mean.range;
-  return mean.range.high - mean.range.low < bench.settings().timing.target_interval * mean.value;
+  std::vector<timed_pairs> timed;
+  for (const auto& timer : timers)
+    timed.push_back({timer.workload(), &timer.pairs(), bench.speed_of_light_ns(timer.workload())});
+  return estimate_all(p.result, bench.subject(), timed, alpha, bench.settings().timing.target_interval);
 }
 
 bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fresh) {
@@ -225,31 +194,15 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
       p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
     }
   }
-  int discarded = 0;
+  std::size_t discarded = 0;
   std::size_t kept = 0;
   for (const auto& timer : timers) {
-    discarded += timer.discarded();
+    discarded += static_cast<std::size_t>(timer.discarded());
     kept += timer.pairs().size();
   }
-  if (discarded > 0) p.result.context["discarded_pairs"] = std::to_string(discarded);
-  if (10 * static_cast<std::size_t>(discarded) > kept)
-    p.result.context["timing"] = "ambiguous: many pairs were discarded";
+  tell_discarded(p.result, discarded, kept);
   p.result.context["clock"] =
       std::string(timers.front().plan().mode == clock_mode::isolated ? "isolated calls" : "intervals");
-  return true;
-}
-
-bool cpu_fitness::state::above_floor(passage& p) const {
-  for (std::size_t i = 0; i < p.result.workloads.size(); ++i) {
-    auto& w = p.result.workloads[i];
-    if (w.hidden || !(w.time_ns > 0) || w.time_ns >= bench.floor_ns(i)) continue;
-    w.outcome = p.result.outcome = outcome::suspect;
-    p.result.reasons.push_back("faster than this machine can be");
-    p.result.feedback =
-        fmt::format("workload {}: {} is below what the task's compulsory work takes on this machine ({})",
-                    w.uuid, time_text(w.time_ns), time_text(bench.floor_ns(i)));
-    return false;
-  }
   return true;
 }
 
@@ -280,7 +233,9 @@ void cpu_fitness::state::run_cascade(passage& p) {
     if (!check_smallest(p, candidate) || !check_all(p, candidate)) return;
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
-    if (!above_floor(p)) return;
+    if (!all_possible(
+            p.result, [&](std::size_t i) { return bench.floor_ns(i); }, "machine"))
+      return;
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
   };
   climb();
@@ -297,35 +252,19 @@ void cpu_fitness::state::judge_machine() {
 }
 
 content_id cpu_fitness::state::key_of(const program& candidate) const {
-  content_hasher hash;
-  hash.text("kevo cpu result 1").text(protocol_name).text(to_string(id_of(candidate))).text(bench.identity());
-  return hash.finish();
+  return result_key("cpu", protocol_name, candidate, bench.identity());
 }
 
 std::optional<evaluation> cpu_fitness::state::cached(const evaluation_request& request) const {
   if (request.fresh || request.wanted == evaluation_stage::confirmed) return std::nullopt;
   auto found = results.find(key_of(*request.program));
   if (!found) return std::nullopt;
-  const bool enough = !found->valid() || found->stage >= request.wanted ||
-                      (found->stage == evaluation_stage::timed_short &&
-                       found->speedup_interval.high < bench.settings().promising * request.best_speedup);
-  return enough ? found : std::nullopt;
+  return is_enough(*found, request, bench.settings().promising) ? found : std::nullopt;
 }
 
 void cpu_fitness::state::finish(passage& p, std::chrono::steady_clock::time_point start) {
   auto& e = p.result;
-  if (!e.valid()) {
-    e.speedup = 0;
-    e.speedup_interval = {};
-  } else {
-    e.feedback = feedback_of_valid(e);
-    double sol = 1e300;
-    for (const auto& w : e.workloads) {
-      if (!w.hidden) sol = std::min(sol, w.sol_fraction);
-    }
-    e.sol_fraction = sol < 1e300 ? sol : 0;
-  }
-  e.score = e.speedup;
+  conclude(e);
   if (p.built.ok) {
     e.measures = bench.measures_of(p.built);
     e.measures["working_set_bytes"] = bench.working_set_bytes();

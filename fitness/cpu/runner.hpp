@@ -13,18 +13,11 @@
 #include <kevo/random.hpp>
 #include <kevo/task.hpp>
 
+#include "fitness/cascade/cascade.hpp"
 #include "fitness/oracle/oracle.hpp"
 #include "fitness/worker/session.hpp"
 
 namespace kevo {
-
-/// Why a call is not valid.
-struct call_failure {
-  kevo::outcome outcome = kevo::outcome::incorrect;
-  std::string reason;    ///< short; names no sizes or numbers: may be told about hidden workloads, too
-  std::string detail;    ///< for visible workloads: places and numbers
-  bool machine = false;  ///< may be the machine's fault: ask the canary first
-};
 
 /// What one verified call (or the calls of one interval) took.
 struct call_time {

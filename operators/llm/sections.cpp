@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "fitness/cpu/feedback.hpp"
+#include "fitness/cascade/feedback.hpp"
 #include "fitness/oracle/signature.hpp"
 
 namespace kevo {

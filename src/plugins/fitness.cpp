@@ -106,13 +106,25 @@ any_fitness cuda_from(settings& from, const build_context& context) {
       "short", {.def = made.timing.short_s, .above = 0.0, .unit = "s", .doc = "first look, each workload"});
   made.timing.full_s = timing.real(
       "full", {.def = made.timing.full_s, .above = 0.0, .unit = "s", .doc = "full timing, each workload"});
+  made.timing.sustained_s =
+      timing.real("sustained", {.def = made.timing.sustained_s,
+                                .min = 0.0,
+                                .unit = "s",
+                                .doc = "a confirmation goes on with the candidate alone, each workload"});
   made.timing.target_interval = timing.real(
       "target_interval", {.def = made.timing.target_interval,
                           .above = 0.0,
                           .doc = "timing ends early when the interval of the speedup is narrower, relative"});
+  settings gates = from.child_or_empty("gates", "further conditions of being valid");
+  made.gates.determinism = static_cast<int>(gates.integer(
+      "determinism", {.def = 0,
+                      .min = 0,
+                      .max = 1000,
+                      .unit = "runs",
+                      .doc = "must give the same bits, each in a process of its own; below 2: not asked"}));
   const std::string cache = from.text(
       "cache", {.def = "",
-                .doc = "folder of the result cache and the ceilings; empty: a folder in the run, or "
+                .doc = "folder of the build and result cache and the ceilings; empty: a folder in the run, or "
                        "none outside a run"});
   made.cache_dir = cache.empty() ? (context.run_directory.empty() ? "" : context.run_directory + "/cache")
                                  : path_beside(context.directory + "/config", cache);

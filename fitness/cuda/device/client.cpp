@@ -123,9 +123,14 @@ worker_answer device_client::load(std::uint32_t arena, const compiled_module& ca
 call_result device_client::call(const call_wanted& wanted) {
   return decoded<call_result>(ask(device_request::call, 0, encode(wanted)));
 }
-double device_client::lock() {
-  const std::string answer = ask(device_request::lock, 0, {});
-  return byte_reader(answer).get<double>();
+void device_client::lock(const std::stop_token& stop) {
+  constexpr std::uint64_t patience_ms = 100;
+  for (;;) {
+    const std::string answer = ask(device_request::lock, patience_ms, {});
+    if (byte_reader(answer).get<bool>()) return;
+    if (stop.stop_requested())
+      throw error(error_code::interrupted, "stopped while another process held the device");
+  }
 }
 void device_client::unlock() {
   ask(device_request::unlock, 0, {});

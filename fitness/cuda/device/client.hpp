@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 
 #include "fitness/cuda/device/protocol.hpp"
@@ -43,8 +44,9 @@ class device_client {
   void detach(std::uint32_t arena);
   worker_answer load(std::uint32_t arena, const compiled_module& candidate);
   call_result call(const call_wanted& wanted);
-  /// Waits for the device; returns how long. [s]
-  double lock();
+  /// Takes the device from all other processes; waits until they have done, or until `stop`.
+  /// @throws kevo::error (interrupted) if it was stopped
+  void lock(const std::stop_token& stop = {});
   void unlock();
   device_ceilings calibrate();
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 
 namespace kevo::cuda {
@@ -250,6 +251,21 @@ void engine::verify(const arena_state& arena, const std::vector<layout>& places,
   }
 }
 
+// By the host: outputs of any layout, and nothing new that runs on the device.
+std::string engine::fingerprint(const arena_state& arena, const std::vector<layout>& places,
+                                const device_workload& w) {
+  content_hasher hash;
+  std::string bytes;
+  for (const auto& one : places) {
+    for (std::size_t i = w.inputs.size(); i < w.inputs.size() + w.outputs.size(); ++i) {
+      bytes.resize(one.bytes[i]);
+      gpu_.copy_out(bytes.data(), arena.memory.at() + one.offsets[i], bytes.size());
+      hash.text(bytes);
+    }
+  }
+  return to_string(hash.finish());
+}
+
 call_result engine::call(const call_wanted& wanted) {
   auto& arena = at(wanted.arena);
   if (!arena.worker) throw error(error_code::internal, "the arena has no worker");
@@ -293,6 +309,7 @@ call_result engine::call(const call_wanted& wanted) {
   result.unblocked = run.unblocked;
   if (wanted.timed) result.clock_mhz = clock_mhz();
   if (wanted.verify) verify(arena, places, wanted, begin, end, seed, result);
+  if (wanted.fingerprint) result.fingerprint = fingerprint(arena, places, w);
   return result;
 }
 

@@ -62,6 +62,8 @@ class engine {
              std::uint64_t seed);
   void verify(const arena_state& arena, const std::vector<layout>& places, const call_wanted& wanted,
               std::uint64_t begin, std::uint64_t end, std::uint64_t seed, call_result& result);
+  std::string fingerprint(const arena_state& arena, const std::vector<layout>& places,
+                          const device_workload& w);
   double clock_mhz();
 
   gpu gpu_;

@@ -95,7 +95,8 @@ void members(Codec& c, worker_answer& v) {
 }
 template <class Codec>
 void members(Codec& c, call_wanted& v) {
-  c(v.arena), c(v.workload), c(v.contents), c(v.timed), c(v.cold), c(v.verify), c(v.limit_ns), c(v.what);
+  c(v.arena), c(v.workload), c(v.contents), c(v.timed), c(v.cold), c(v.verify), c(v.limit_ns), c(v.what),
+      c(v.fingerprint);
 }
 template <class Codec>
 void members(Codec& c, output_finding& v) {
@@ -105,7 +106,7 @@ template <class Codec>
 void members(Codec& c, call_result& v) {
   c(v.answer), c(v.outside_ns), c(v.event_ns), c(v.clock_mhz), c(v.unblocked), c(v.early), c(v.guards),
       c(v.inputs);
-  c(v.findings);
+  c(v.findings), c(v.fingerprint);
 }
 
 template <class T>

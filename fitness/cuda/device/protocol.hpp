@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 1;
+inline constexpr std::uint32_t device_protocol = 2;
 
 enum class device_request : std::uint32_t {
   hello,       ///< -> device_description, or an error that says what is missing
@@ -25,7 +25,7 @@ enum class device_request : std::uint32_t {
   detach,      ///< arena number
   load,        ///< arena number, compiled_module -> worker_answer
   call,        ///< call_wanted -> call_result
-  lock,        ///< nothing -> seconds waited
+  lock,        ///< how long to try [ms] -> whether the device is held now
   unlock,      ///< nothing
   calibrate,   ///< nothing -> device_ceilings
 };
@@ -140,6 +140,7 @@ struct call_wanted {
   bool verify = true;
   std::uint64_t limit_ns = 0;  ///< of all calls together
   plan what;
+  bool fingerprint = false;  ///< of the bits of all outputs
 };
 inline constexpr std::uint32_t varied_base = 1U << 16U;
 
@@ -165,6 +166,7 @@ struct call_result {
   bool guards = false;                   ///< something outside of every buffer was written
   bool inputs = false;                   ///< an input was changed
   std::vector<output_finding> findings;  ///< outputs that are not accepted
+  std::string fingerprint;               ///< equal for equal bits; empty unless asked for
 };
 
 std::string encode(const device_description& value);

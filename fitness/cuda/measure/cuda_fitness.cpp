@@ -8,8 +8,8 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
-#include "fitness/cpu/feedback.hpp"
-#include "fitness/cpu/result_cache.hpp"
+#include "fitness/cascade/cascade.hpp"
+#include "fitness/cascade/result_cache.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 
 namespace kevo {
@@ -17,7 +17,6 @@ namespace {
 
 using cuda::built_program;
 using cuda::gpu_bench;
-using cuda::gpu_failure;
 using cuda::pair_timer;
 using cuda::program_runner;
 
@@ -36,19 +35,9 @@ struct passage {
   bool machine = false;              // the failure may be the machine's
 };
 
-// The outcome of a failed call. A hidden workload tells nothing but that it failed.
-void fail(passage& p, std::size_t index, const workload& w, const gpu_failure& failure) {
-  p.result.outcome = failure.outcome;
-  p.result.workloads[index].outcome = failure.outcome;
+void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
   p.machine = failure.machine;
-  if (w.hidden) {
-    p.result.reasons.emplace_back("a hidden workload failed");
-    p.result.feedback = "a hidden workload failed";
-    return;
-  }
-  p.result.reasons.push_back(failure.reason);
-  p.result.feedback = fmt::format("workload {}: {}", w.uuid, failure.reason);
-  if (!failure.detail.empty()) p.result.feedback += ": " + failure.detail;
+  tell_failure(p.result, index, w, failure);
 }
 
 }  // namespace
@@ -69,9 +58,10 @@ struct cuda_fitness::state {
   bool check_all(passage& p, program_runner& candidate);
   bool look(passage& p, std::vector<pair_timer>& timers, double alpha) const;
   bool time_workloads(passage& p, program_runner& candidate, bool fresh);
-  bool above_floor(passage& p) const;
   void time_other_baselines(passage& p, program_runner& candidate);
+  bool same_bits(passage& p, program_runner& candidate);
   void run_cascade(passage& p);
+  static void account(passage& p, const gpu_bench::hold& device);
   void judge_machine();
   content_id key_of(const program& candidate) const;
   std::optional<evaluation> cached(const evaluation_request& request) const;
@@ -127,32 +117,36 @@ bool cuda_fitness::state::check_all(passage& p, program_runner& candidate) {
   return true;
 }
 
-// Estimates from all pairs so far; answers whether the interval is narrow enough to end.
-bool cuda_fitness::state::look(passage& p, std::vector<pair_timer>& timers, double alpha) const {
-  std::vector<weighted_estimate> parts;
-  for (auto& timer : timers) {
-    const auto index = timer.workload();
-    auto& w = p.result.workloads[index];
-    const auto speedup = speedup_of(timer.pairs(), alpha);
-    std::vector<double> times;
-    std::vector<double> baseline_times;
-    for (const auto& pair : timer.pairs()) {
-      times.push_back(pair.candidate_ns);
-      baseline_times.push_back(pair.baseline_ns);
+// An optional gate: each run in a process of its own gives the bits of the first.
+bool cuda_fitness::state::same_bits(passage& p, program_runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  std::vector<std::string> first(workloads.size());
+  const int runs = bench.settings().gates.determinism;
+  for (int run = 0; runs > 1 && run < runs; ++run) {
+    candidate.restart();
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+      const auto time = candidate.fingerprint(i, bench.call_limit(i));
+      if (time.failure) return fail(p, i, workloads[i], *time.failure), false;
+      if (run == 0) {
+        first[i] = time.fingerprint;
+      } else if (time.fingerprint != first[i]) {
+        const std::string detail = fmt::format("run {} of {} on the same inputs", run + 1, runs);
+        return fail(p, i, workloads[i], {outcome::incorrect, "gives other bits in another run", detail}),
+               false;
+      }
     }
-    const auto time = positive_location(times, alpha);
-    w.samples = timer.pairs();
-    w.speedup = speedup.value;
-    w.time_ns = time.value;
-    w.time_interval = time.range;
-    w.baseline_ns = median(baseline_times);
-    w.sol_fraction = w.time_ns > 0 ? bench.speed_of_light_ns(index) / w.time_ns : 0;
-    parts.push_back({speedup, bench.subject().workloads[index].weight});
   }
-  const auto mean = geometric_mean(parts);
-  p.result.speedup = mean.value;
-  p.result.speedup_interval = mean.range;
-  return mean.range.high - mean.range.low < bench.settings().timing.target_interval * mean.value;
+  if (runs > 1) p.result.context["determinism"] = fmt::format("{} runs gave the same bits", runs);
+  return true;
+}
+
+// Answers whether the interval is narrow enough to end.
+bool cuda_fitness::state::look(passage& p, std::vector<pair_timer>& timers, double alpha) const {
+  std::vector<timed_pairs> timed;
+  for (const auto& timer : timers)
+    timed.push_back({timer.workload(), &timer.pairs(), bench.speed_of_light_ns(timer.workload())});
+  return estimate_all(p.result, bench.subject(), timed, alpha, bench.settings().timing.target_interval);
 }
 
 bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, bool fresh) {
@@ -171,6 +165,7 @@ bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, 
     timers.emplace_back(candidate, *baseline.program, i, plan, bench.call_limit(i));
   }
   candidate.workers().settle();
+  baseline.program->workers().settle();
   const auto run_until = [&](pair_timer& timer, int blocks, double seconds) {
     const auto start = std::chrono::steady_clock::now();
     while (static_cast<int>(timer.pairs().size()) < blocks) {
@@ -202,32 +197,24 @@ bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, 
       break;
     }
   }
-  int discarded = 0;
-  int kept = 0;
+  for (auto& timer : timers) {
+    if (!fresh || !(budget.sustained_s > 0)) break;
+    const auto time = timer.sustained(budget.sustained_s);
+    if (const auto* failure = std::get_if<call_failure>(&time))
+      return fail(p, timer.workload(), workloads[timer.workload()], *failure), false;
+    p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
+  }
+  std::size_t discarded = 0;
+  std::size_t kept = 0;
   int disagreements = 0;
   for (const auto& timer : timers) {
-    discarded += timer.discarded();
-    kept += static_cast<int>(timer.pairs().size());
+    discarded += static_cast<std::size_t>(timer.discarded());
+    kept += timer.pairs().size();
     disagreements += timer.disagreements();
   }
-  if (discarded > 0) p.result.context["discarded_pairs"] = std::to_string(discarded);
+  tell_discarded(p.result, discarded, kept);
   if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
-  if (10 * discarded > kept) p.result.context["timing"] = "ambiguous: many pairs were discarded";
   p.result.context["clock"] = "events, held against the trusted clock";
-  return true;
-}
-
-bool cuda_fitness::state::above_floor(passage& p) const {
-  for (std::size_t i = 0; i < p.result.workloads.size(); ++i) {
-    auto& w = p.result.workloads[i];
-    if (w.hidden || !(w.time_ns > 0) || w.time_ns >= bench.floor_ns(i)) continue;
-    w.outcome = p.result.outcome = outcome::suspect;
-    p.result.reasons.emplace_back("faster than this device can be");
-    p.result.feedback =
-        fmt::format("workload {}: {} is below what the task's compulsory work takes on this device ({})",
-                    w.uuid, time_text(w.time_ns), time_text(bench.floor_ns(i)));
-    return false;
-  }
   return true;
 }
 
@@ -253,14 +240,16 @@ void cuda_fitness::state::time_other_baselines(passage& p, program_runner& candi
 
 void cuda_fitness::state::run_cascade(passage& p) {
   if (!build(p)) return;
-  const gpu_bench::hold device(bench);
-  const auto start = std::chrono::steady_clock::now();
+  const gpu_bench::hold device(bench, p.request.stop);
+  const measuring_span measuring(p.request);
   auto candidate = bench.run_candidate(p.built);
   const auto climb = [&] {
-    if (!check_all(p, candidate)) return;
+    if (!check_all(p, candidate) || !same_bits(p, candidate)) return;
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
-    if (!above_floor(p)) return;
+    if (!all_possible(
+            p.result, [&](std::size_t i) { return bench.floor_ns(i); }, "device"))
+      return;
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
   };
   try {
@@ -271,7 +260,21 @@ void cuda_fitness::state::run_cascade(passage& p) {
   }
   candidate.restart();
   if (p.machine) judge_machine();
-  p.result.cost.device_s += seconds_since(start);
+  account(p, device);
+}
+
+// Where the time went in which nobody else could measure.
+void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
+  const double held = device.seconds();
+  const auto& spent = device.spent();
+  p.result.cost.device_s += held;
+  auto& context = p.result.context;
+  const auto share = [&](double seconds) { return fmt::format("{:.3f}", held > 0 ? seconds / held : 0); };
+  context["held_s"] = fmt::format("{:.4f}", held);
+  context["held_calls"] = std::to_string(spent.calls);
+  context["held_share_kernels"] = share(spent.kernels_s);
+  context["held_share_around_kernels"] = share(spent.calls_s - spent.kernels_s);
+  context["held_share_workers"] = share(spent.workers_s);
 }
 
 // A failure that could be the machine's counts as the candidate's only if a known-good program still runs.
@@ -283,38 +286,19 @@ void cuda_fitness::state::judge_machine() {
 }
 
 content_id cuda_fitness::state::key_of(const program& candidate) const {
-  content_hasher hash;
-  hash.text("kevo cuda result 1")
-      .text(protocol_name)
-      .text(to_string(id_of(candidate)))
-      .text(bench.identity());
-  return hash.finish();
+  return result_key("cuda", protocol_name, candidate, bench.identity());
 }
 
 std::optional<evaluation> cuda_fitness::state::cached(const evaluation_request& request) const {
   if (request.fresh || request.wanted == evaluation_stage::confirmed) return std::nullopt;
   auto found = results.find(key_of(*request.program));
   if (!found) return std::nullopt;
-  const bool enough = !found->valid() || found->stage >= request.wanted ||
-                      (found->stage == evaluation_stage::timed_short &&
-                       found->speedup_interval.high < bench.settings().promising * request.best_speedup);
-  return enough ? found : std::nullopt;
+  return is_enough(*found, request, bench.settings().promising) ? found : std::nullopt;
 }
 
 void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_point start) const {
   auto& e = p.result;
-  if (!e.valid()) {
-    e.speedup = 0;
-    e.speedup_interval = {};
-  } else {
-    e.feedback = feedback_of_valid(e);
-    double sol = 1e300;
-    for (const auto& w : e.workloads) {
-      if (!w.hidden) sol = std::min(sol, w.sol_fraction);
-    }
-    e.sol_fraction = sol < 1e300 ? sol : 0;
-  }
-  e.score = e.speedup;
+  conclude(e);
   if (p.built.ok) {
     e.measures = cuda::measures_of_module(p.built.code);
     if (e.valid()) e.feedback += "\n" + cuda::describe_resources(p.built.code);
@@ -337,7 +321,16 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     passage p{request, state_->bench.blank(), {}};
     p.result.protocol = protocol_name;
     p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
-    state_->run_cascade(p);
+    try {
+      state_->run_cascade(p);
+    } catch (const error& failure) {
+      if (failure.code() != error_code::environment) throw;
+      // There may be several devices: say which.
+      throw error(failure.code(), p.result.device + ": " + failure.message(), failure.place(),
+                  failure.hint().empty()
+                      ? "nvidia-smi and the kernel's log (Xid) say more; `kevo resume` goes on"
+                      : failure.hint());
+    }
     return p;
   };
   std::optional<passage> p(attempt());

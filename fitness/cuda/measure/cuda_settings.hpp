@@ -23,8 +23,15 @@ struct cuda_timing {
   int full_blocks = 16;           ///< pairs of the last look
   double short_s = 1.0;           ///< [s] no new block of the first look begins after this
   double full_s = 4.0;            ///< [s] the same for the full timing
+  double sustained_s = 0.5;       ///< [s] of the candidate alone after a confirmation; 0: not taken
   double target_interval = 0.02;  ///< timing ends early when the speedup's interval is narrower, relative
   double alpha = 0.05;            ///< the chance that an interval misses, all looks together
+};
+
+/// Further conditions of being valid. Each costs time, so that none is on by default.
+struct cuda_gates {
+  int determinism =
+      0;  ///< runs, each in a process of its own, that must give the same bits; below 2: not asked
 };
 
 struct cuda_settings {
@@ -33,6 +40,7 @@ struct cuda_settings {
   sandbox_mode sandbox = sandbox_mode::required;
   cuda_limits limits;
   cuda_timing timing;
+  cuda_gates gates;
   std::string cache_dir;       ///< results, builds and ceilings; empty: none are kept on disk
   double pool_fraction = 0.5;  ///< of the free device memory, for the contents of all workloads together
   double promising = 1.0;  ///< timing goes on while the upper end of a look reaches this share of the best

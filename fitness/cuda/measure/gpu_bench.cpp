@@ -26,6 +26,11 @@ std::uint32_t contents_for(std::uint64_t bytes) {
   return bytes < (8U << 20U) ? 400 : bytes < (64U << 20U) ? 128 : 32;
 }
 
+// Each has a context, which takes some hundred MiB of the device.
+std::size_t workers_ahead(std::uint64_t device_bytes) {
+  return std::clamp<std::size_t>(device_bytes >> 33U, 1, 6);
+}
+
 worker_options options_for(const cuda_settings& settings) {
   worker_options options;
   options.sandbox = settings.sandbox;
@@ -75,6 +80,7 @@ void gpu_bench::prepare(std::stop_token stop) {
     cuda_compiler_settings compiling;
     compiling.sandbox = settings_.sandbox;
     compiling.limits.wall_s = settings_.limits.build_s;
+    if (!settings_.cache_dir.empty()) compiling.cache_dir = settings_.cache_dir + "/builds";
     compiler_ = std::make_unique<cuda_compiler>(compiling);
   }
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
@@ -96,7 +102,7 @@ void gpu_bench::prepare(std::stop_token stop) {
   if (built.empty())
     throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file});
 
-  const hold device(*this);
+  const hold device(*this, stop);
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
   make_contents();
@@ -105,19 +111,22 @@ void gpu_bench::prepare(std::stop_token stop) {
   const std::uint64_t arena = largest + largest / 8 + settings_.limits.workspace_bytes + (64U << 20U);
   rng random(secret_seed());
   for (auto& [name, program] : built) {
-    baseline_workers_.push_back(
-        std::make_unique<worker_source>(*device_, options_for(settings_), arena, false));
-    gpu_baseline next{name,
-                      std::make_unique<program_runner>(task_, *baseline_workers_.back(), program.code,
-                                                       program.plans, contents_, random.split(name)),
-                      {}};
+    baseline_workers_.push_back(std::make_unique<worker_source>(*device_, options_for(settings_), arena, 1));
+    baseline_workers_.back()->account(&spent_);
+    gpu_baseline next{
+        name,
+        std::make_unique<program_runner>(task_, *baseline_workers_.back(), program.code, program.plans,
+                                         contents_, random.split(name), trust::baseline),
+        {}};
     check_baseline(next);
     baselines_.push_back(std::move(next));
   }
-  candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena, true);
-  identity_ = fmt::format("{} {} {} {} {} {}", to_string(id_of(*task_)), compiler_->identity(),
+  candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena,
+                                                       workers_ahead(device_->facts().memory_bytes));
+  candidate_workers_->account(&spent_);
+  identity_ = fmt::format("{} {} {} {} {} {} determinism {}", to_string(id_of(*task_)), compiler_->identity(),
                           fmt::join(settings_.flags, " "), device_->facts().uuid, device_->facts().driver,
-                          describe_layers(settings_.sandbox));
+                          describe_layers(settings_.sandbox), settings_.gates.determinism);
   prepared_ = true;
 }
 
@@ -214,14 +223,21 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
   return result;
 }
 
-gpu_bench::hold::hold(gpu_bench& bench) : bench_(&bench) {
-  bench_->measuring_.lock();
+gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop) : bench_(&bench) {
+  while (!bench_->measuring_.try_lock_for(std::chrono::milliseconds(100))) {
+    if (stop.stop_requested()) throw error(error_code::interrupted, "stopped while it waited for the device");
+  }
   try {
-    bench_->device_->lock();
+    bench_->device_->lock(stop);
   } catch (...) {
     bench_->measuring_.unlock();
     throw;
   }
+  bench_->spent_ = {};
+  start_ = std::chrono::steady_clock::now();
+}
+double gpu_bench::hold::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 gpu_bench::hold::~hold() {
   try {
@@ -235,7 +251,7 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
   return {task_, *candidate_workers_, built.code, built.plans, contents_, rng(secret_seed())};
 }
 
-std::optional<gpu_failure> gpu_bench::canary() {
+std::optional<call_failure> gpu_bench::canary() {
   baseline().program->restart();
   return baseline().program->check(smallest_, 0, std::chrono::seconds(60)).failure;
 }

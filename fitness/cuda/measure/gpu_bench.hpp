@@ -59,20 +59,25 @@ class gpu_bench {
   /// The device for this thread alone, among all processes.
   class hold {
    public:
-    explicit hold(gpu_bench& bench);
+    /// Waits for whoever has it, or until `stop`. @throws kevo::error (interrupted, environment)
+    explicit hold(gpu_bench& bench, const std::stop_token& stop = {});
     ~hold();
     hold(const hold&) = delete;
     hold& operator=(const hold&) = delete;
 
+    const held_time& spent() const { return bench_->spent_; }
+    double seconds() const;  ///< since it is held
+
    private:
     gpu_bench* bench_;
+    std::chrono::steady_clock::time_point start_;
   };
 
   program_runner run_candidate(const built_program& built);
   gpu_baseline& baseline() { return baselines_.front(); }
   std::vector<gpu_baseline>& baselines() { return baselines_; }
   /// One call of the first baseline: nothing, or what is wrong with the machine.
-  std::optional<gpu_failure> canary();
+  std::optional<call_failure> canary();
 
   const std::vector<content_counts>& contents() const { return contents_; }
   std::chrono::nanoseconds call_limit(std::size_t workload) const;
@@ -98,7 +103,8 @@ class gpu_bench {
   std::shared_ptr<const task> task_;
   cuda_settings settings_;
   std::mutex preparing_;
-  std::mutex measuring_;
+  std::timed_mutex measuring_;
+  held_time spent_;  // of the hold at hand
   bool prepared_ = false;
   std::size_t smallest_ = 0;
   std::unique_ptr<cuda_compiler> compiler_;

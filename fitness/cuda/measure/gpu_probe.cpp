@@ -21,7 +21,7 @@ std::string path_of(const device_client& device, const std::string& folder) {
 
 gpu_finding worker_finding(device_client& device) {
   try {
-    worker_source workers(device, {.sandbox = sandbox_mode::required}, 16U << 20U, false);
+    worker_source workers(device, {.sandbox = sandbox_mode::required}, 16U << 20U, 0);
     workers.fresh();
     workers.end();
     return {"GPU worker", true, "starts in the sandbox"};

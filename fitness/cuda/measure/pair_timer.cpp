@@ -52,7 +52,7 @@ double pair_timer::constant_ns() const {
 
 pair_timer::reading pair_timer::read(program_runner& program, bool trusted) {
   // A process that has just been started has its first call untimed.
-  if (program.unseen(workload_) < plan_.calls * static_cast<std::uint32_t>(plan_.repeats)) {
+  if (!program.ready_for(workload_, plan_.calls * static_cast<std::uint32_t>(plan_.repeats))) {
     program.restart();
     if (auto warm = program.time(workload_, 1, plan_.cold, limit_); warm.failure)
       return {0, false, warm.failure};
@@ -79,7 +79,21 @@ pair_timer::reading pair_timer::read(program_runner& program, bool trusted) {
   return result;
 }
 
-std::optional<gpu_failure> pair_timer::block() {
+std::variant<double, call_failure> pair_timer::sustained(double seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed_s = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  std::vector<double> times;
+  while (times.size() < 3 || elapsed_s() < seconds) {
+    const auto once = read(*candidate_, false);
+    if (once.failure) return *once.failure;
+    times.push_back(once.ns);
+  }
+  return median({times.end() - static_cast<std::ptrdiff_t>((times.size() + 2) / 3), times.end()});
+}
+
+std::optional<call_failure> pair_timer::block() {
   clocks_.clear();
   // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
   const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
@@ -107,8 +121,8 @@ std::optional<gpu_failure> pair_timer::block() {
   }
   ++discarded_;
   if (disagreements_ >= 4 && 2 * disagreements_ > readings_) {
-    return gpu_failure{outcome::suspect, "its events and the trusted clock disagree",
-                       "what the device says the call took is not what the trusted clock saw", true};
+    return call_failure{outcome::suspect, "its events and the trusted clock disagree",
+                        "what the device says the call took is not what the trusted clock saw", true};
   }
   if (discarded_ > 12 + 2 * static_cast<int>(pairs_.size())) {
     throw error(error_code::environment,

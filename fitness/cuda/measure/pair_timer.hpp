@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include <kevo/evaluation.hpp>
@@ -40,7 +41,11 @@ class pair_timer {
 
   /// One block of four readings, or why the candidate is not valid. A failure of the baseline throws
   /// kevo::error (environment).
-  std::optional<gpu_failure> block();
+  std::optional<call_failure> block();
+
+  /// The candidate alone, call after call for so long: one call's time at the end, when the device is as warm
+  /// as it gets. [ns] Of the last third of the readings, the median.
+  std::variant<double, call_failure> sustained(double seconds);
 
   const std::vector<timing_pair>& pairs() const { return pairs_; }
   /// Blocks that were thrown away because the clock of the device changed within them, or a reading was
@@ -56,7 +61,7 @@ class pair_timer {
   struct reading {
     double ns = 0;  // per call
     bool disturbed = false;
-    std::optional<gpu_failure> failure;
+    std::optional<call_failure> failure;
   };
   reading read(program_runner& program, bool trusted);
 

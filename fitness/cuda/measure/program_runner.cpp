@@ -19,48 +19,77 @@ namespace {
               "nvidia-smi and the kernel's log (Xid) say more; resume the run when it is mended");
 }
 
-std::optional<gpu_failure> failure_of(const worker_answer& answer, const std::string& death) {
+std::optional<call_failure> failure_of(const worker_answer& answer, const std::string& death) {
   if (answer.end != call_end::done && speaks_of_machine(answer.code)) machine_fault(answer.message);
   switch (answer.end) {
     case call_end::done:
       return std::nullopt;
     case call_end::refused:
-      return gpu_failure{outcome::launch_failed, "could not be launched", answer.message};
+      return call_failure{outcome::launch_failed, "could not be launched", answer.message};
     case call_end::failed:
-      return gpu_failure{outcome::crashed, "crashed", answer.message, true};
+      return call_failure{outcome::crashed, "crashed", answer.message, true};
     case call_end::died:
-      return gpu_failure{outcome::crashed, "crashed", "the worker " + death, true};
+      return call_failure{outcome::crashed, "crashed", "the worker " + death, true};
     case call_end::timed_out:
-      return gpu_failure{outcome::timed_out, "timed out", "", true};
+      return call_failure{outcome::timed_out, "timed out", "", true};
     case call_end::contradiction:
-      return gpu_failure{outcome::suspect, "contradicts itself", answer.message, true};
+      return call_failure{outcome::suspect, "contradicts itself", answer.message, true};
   }
-  return gpu_failure{outcome::crashed, "crashed", ""};
+  return call_failure{outcome::crashed, "crashed", ""};
 }
 
 }  // namespace
 
 worker_source::worker_source(device_client& device, worker_options options, std::uint64_t arena_bytes,
-                             bool ahead)
+                             std::size_t ahead)
     : device_(&device), options_(std::move(options)), arena_(device.open_arena(arena_bytes)), ahead_(ahead) {}
 
-std::unique_ptr<worker_process> worker_source::start() const {
+worker_source::~worker_source() {
+  if (coming_.valid()) coming_.wait();
+}
+
+worker_source::worker worker_source::start() const {
   return std::make_unique<worker_process>(options_, device_->facts(), arena_.memory.get(), arena_.bytes);
+}
+
+// Not on the thread that measures: setting up a sandbox takes some milliseconds.
+void worker_source::start_more() {
+  if (ahead_ == 0 || coming_.valid() || !spare_.empty()) return;
+  coming_ = std::async(std::launch::async, [this] {
+    std::deque<worker> started;
+    while (started.size() < ahead_) started.push_back(start());
+    return started;
+  });
+}
+
+// Those that were started come to those that wait.
+void worker_source::gather() {
+  if (!coming_.valid()) return;
+  for (auto& one : coming_.get()) spare_.push_back(std::move(one));
+}
+
+worker_source::worker worker_source::next() {
+  gather();
+  if (spare_.empty()) return start();
+  auto one = std::move(spare_.front());
+  spare_.pop_front();
+  return one;
 }
 
 void worker_source::end() {
   if (!current_) return;
+  const time_span span(spent().workers_s);
   device_->detach(arena_.number);
   current_->kill();
   // One that still had work on the device must be gone before the arena has another's contents.
   if (leaving_.valid()) leaving_.get();
   leaving_ = std::async(std::launch::async, [old = std::move(current_)]() mutable { old.reset(); });
-  if (!ahead_) leaving_.get();
 }
 
 void worker_source::fresh() {
   end();
-  current_ = spare_ ? std::move(spare_) : start();
+  const time_span span(spent().workers_s);
+  current_ = next();
   const auto answer = device_->attach(arena_.number, current_->region(), current_->handle());
   if (answer.end != call_end::done) {
     std::string why = answer.message;
@@ -69,14 +98,17 @@ void worker_source::fresh() {
     throw error(error_code::environment, "no worker starts on the device" + (why.empty() ? "" : ": " + why),
                 {}, "`kevo doctor` tries each part");
   }
-  if (ahead_) spare_ = start();
+  // While the checks run: they need no quiet device.
+  start_more();
 }
 
 void worker_source::settle() {
+  const time_span span(spent().workers_s);
   if (leaving_.valid()) leaving_.get();
-  if (!spare_) return;
-  for (int i = 0; i < 20'000 && !spare_->ready() && !spare_->report(); ++i) {
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  gather();
+  for (const auto& one : spare_) {
+    for (int i = 0; i < 20'000 && !one->ready() && !one->report(); ++i)
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
   }
 }
 
@@ -92,22 +124,25 @@ std::string worker_source::death() const {
 }
 
 program_runner::program_runner(std::shared_ptr<const task> t, worker_source& workers, compiled_module code,
-                               std::vector<plan> plans, std::vector<content_counts> contents, rng random)
+                               std::vector<plan> plans, std::vector<content_counts> contents, rng random,
+                               trust whose)
     : task_(std::move(t)),
       workers_(&workers),
       code_(std::move(code)),
       plans_(std::move(plans)),
       contents_(std::move(contents)),
-      random_(random) {}
+      random_(random),
+      whose_(whose) {}
 
 void program_runner::restart() {
   workers_->end();
   loaded_ = false;
 }
 
-std::optional<gpu_failure> program_runner::start() {
+std::optional<call_failure> program_runner::start() {
   workers_->fresh();
   seen_.clear();
+  const time_span span(workers_->spent().workers_s);
   const auto answer = workers_->device().load(workers_->arena(), code_);
   loaded_ = answer.end == call_end::done;
   auto failure = failure_of(answer, answer.end == call_end::died ? workers_->death() : "");
@@ -115,23 +150,29 @@ std::optional<gpu_failure> program_runner::start() {
   return failure;
 }
 
-std::uint32_t program_runner::unseen(std::size_t workload) const {
-  std::uint32_t used = 0;
-  for (const auto& [w, content] : seen_) used += w == workload && content < varied_base ? 1 : 0;
-  return contents_[workload].timed - used;
+std::vector<std::uint32_t> program_runner::choices(std::size_t workload) const {
+  std::vector<std::uint32_t> left;
+  for (std::uint32_t i = 0; i < contents_[workload].timed; ++i) {
+    if (whose_ == trust::baseline || !seen_.contains({workload, i})) left.push_back(i);
+  }
+  return left;
 }
 
-std::optional<gpu_failure> program_runner::verdict(std::size_t workload, const call_result& result) const {
+bool program_runner::ready_for(std::size_t workload, std::uint32_t calls) const {
+  return loaded_ && (whose_ == trust::baseline || choices(workload).size() >= calls);
+}
+
+std::optional<call_failure> program_runner::verdict(std::size_t workload, const call_result& result) const {
   if (result.guards)
-    return gpu_failure{outcome::rejected, "wrote outside of its outputs",
-                       "memory around the buffers was changed"};
-  if (result.inputs) return gpu_failure{outcome::rejected, "changed its inputs", ""};
+    return call_failure{outcome::rejected, "wrote outside of its outputs",
+                        "memory around the buffers was changed"};
+  if (result.inputs) return call_failure{outcome::rejected, "changed its inputs", ""};
   if (!result.findings.empty()) {
     const auto& found = result.findings.front();
     const auto& output = task_->outputs[found.output];
     const auto axes = axis_values(*task_, task_->workloads[workload]);
     const auto shape = extents(output, axes);
-    return gpu_failure{
+    return call_failure{
         outcome::incorrect, "wrong result",
         fmt::format(
             "output {}: {} of {} elements are wrong, the first at {}; at {} it is {:.6g} and must be {:.6g} "
@@ -140,19 +181,32 @@ std::optional<gpu_failure> program_runner::verdict(std::size_t workload, const c
             index_text(found.worst, shape), found.got, found.expected, found.factor)};
   }
   if (result.early)
-    return gpu_failure{outcome::rejected, "signalled done before the work was done",
-                       "output that was read the moment the call had ended was written afterwards"};
+    return call_failure{outcome::rejected, "signalled done before the work was done",
+                        "output that was read the moment the call had ended was written afterwards"};
   return std::nullopt;
 }
 
-gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> contents, bool timed,
-                              bool cold, std::chrono::nanoseconds limit) {
+gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                              std::chrono::nanoseconds limit, bool fingerprint) {
   gpu_time time;
   time.calls = static_cast<int>(contents.size());
   for (const auto content : contents) seen_.emplace(workload, content);
-  const auto result = workers_->device().call(
-      {workers_->arena(), static_cast<std::uint32_t>(workload), std::move(contents), timed, cold, true,
-       static_cast<std::uint64_t>(limit.count() * time.calls), plans_[workload]});
+  call_wanted wanted;
+  wanted.arena = workers_->arena();
+  wanted.workload = static_cast<std::uint32_t>(workload);
+  wanted.contents = std::move(contents);
+  wanted.cold = cold;
+  wanted.fingerprint = fingerprint;
+  wanted.limit_ns = static_cast<std::uint64_t>(limit.count() * time.calls);
+  wanted.what = plans_[workload];
+  auto& spent = workers_->spent();
+  call_result result;
+  {
+    const time_span span(spent.calls_s);
+    result = workers_->device().call(wanted);
+  }
+  spent.kernels_s += 1e-9 * result.outside_ns;
+  spent.calls += time.calls;
   time.failure = failure_of(result.answer, result.answer.end == call_end::died ? workers_->death() : "");
   if (!time.failure) time.failure = verdict(workload, result);
   if (time.failure) {
@@ -163,43 +217,46 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.outside_ns = result.outside_ns;
   time.clock_mhz = result.clock_mhz;
   time.unblocked = result.unblocked;
+  time.fingerprint = result.fingerprint;
   return time;
 }
 
 gpu_time program_runner::check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit) {
   const std::uint32_t number =
       varied == 0 ? 0 : varied_base + (varied - 1) % std::max(contents_[workload].varied, 1U);
-  if (!loaded_ || seen_.contains({workload, number})) {
+  if (!loaded_ || (whose_ == trust::none && seen_.contains({workload, number}))) {
     if (auto failure = start()) {
       restart();
       return {.failure = failure};
     }
   }
-  return call(workload, {number}, true, false, limit);
+  return call(workload, {number}, false, limit);
+}
+
+gpu_time program_runner::fingerprint(std::size_t workload, std::chrono::nanoseconds limit) {
+  if (!loaded_ || seen_.contains({workload, 0})) {
+    if (auto failure = start()) {
+      restart();
+      return {.failure = failure};
+    }
+  }
+  return call(workload, {0}, false, limit, true);
 }
 
 gpu_time program_runner::time(std::size_t workload, std::uint32_t count, bool cold,
                               std::chrono::nanoseconds limit) {
-  const auto choose = [&] {
-    std::vector<std::uint32_t> fresh;
-    for (std::uint32_t i = 0; i < contents_[workload].timed; ++i) {
-      if (!seen_.contains({workload, i})) fresh.push_back(i);
-    }
-    random_.shuffle<std::uint32_t>(fresh);
-    return fresh;
-  };
   count = std::clamp(count, 1U, contents_[workload].timed);
-  auto fresh = choose();
-  if (!loaded_ || fresh.size() < count) {
+  if (!ready_for(workload, count)) {
     if (auto failure = start()) {
       restart();
       return {.failure = failure};
     }
     workers_->settle();
-    fresh = choose();
   }
-  fresh.resize(count);
-  return call(workload, std::move(fresh), true, cold, limit);
+  auto chosen = choices(workload);
+  random_.shuffle<std::uint32_t>(chosen);
+  chosen.resize(count);
+  return call(workload, std::move(chosen), cold, limit);
 }
 
 }  // namespace kevo::cuda

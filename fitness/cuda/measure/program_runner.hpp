@@ -2,6 +2,7 @@
 // One program on the device: worker processes that never see a content twice, and the verdict on every call.
 
 #include <chrono>
+#include <deque>
 #include <future>
 #include <memory>
 #include <optional>
@@ -14,18 +15,12 @@
 #include <kevo/random.hpp>
 #include <kevo/task.hpp>
 
+#include "fitness/cascade/cascade.hpp"
 #include "fitness/cuda/device/client.hpp"
+#include "fitness/cuda/measure/held_time.hpp"
 #include "fitness/cuda/worker/process.hpp"
 
 namespace kevo::cuda {
-
-/// Why a call is not valid.
-struct gpu_failure {
-  kevo::outcome outcome = kevo::outcome::incorrect;
-  std::string reason;    ///< short; names no sizes or numbers: may be told about hidden workloads, too
-  std::string detail;    ///< for visible workloads: places and numbers
-  bool machine = false;  ///< may be the machine's fault: ask the canary first
-};
 
 /// What one verified measurement took.
 struct gpu_time {
@@ -34,37 +29,52 @@ struct gpu_time {
   double clock_mhz = 0;
   int calls = 1;
   bool unblocked = false;
-  std::optional<gpu_failure> failure;
+  std::string fingerprint;  ///< of the outputs' bits, where it was asked for
+  std::optional<call_failure> failure;
 };
 
-/// Workers of one arena, one at a time; the next one is started ahead.
+/// Workers of one arena, one at a time. The next ones wait already: a context takes a tenth of a second to
+/// start, and while one starts nothing else can be timed, so that they are started several at once.
 class worker_source {
  public:
-  worker_source(device_client& device, worker_options options, std::uint64_t arena_bytes, bool ahead);
+  /// @param ahead how many are started at once; 0: none before it is needed
+  worker_source(device_client& device, worker_options options, std::uint64_t arena_bytes, std::size_t ahead);
+  worker_source(const worker_source&) = delete;
+  worker_source& operator=(const worker_source&) = delete;
+  ~worker_source();
 
   /// Ends the worker in use and takes a fresh one. @throws kevo::error (environment) if none starts
   void fresh();
   /// Ends the worker in use.
   void end();
-  /// Waits until neither the one that was started ahead nor the one that ended last makes work for the
-  /// device.
+  /// Waits until neither those that were started ahead nor the one that ended last make work for the device.
   void settle();
   bool running() const { return current_ != nullptr; }
   std::uint32_t arena() const { return arena_.number; }
   device_client& device() const { return *device_; }
   /// How the worker in use ended, if it has.
   std::string death() const;
+  /// Where the time goes; null: nowhere.
+  void account(held_time* to) { spent_ = to; }
+  held_time& spent() { return spent_ != nullptr ? *spent_ : unused_; }
 
  private:
-  std::unique_ptr<worker_process> start() const;
+  using worker = std::unique_ptr<worker_process>;
+  worker start() const;
+  void start_more();
+  void gather();
+  worker next();
 
   device_client* device_;
   worker_options options_;
   device_client::opened_arena arena_;
-  bool ahead_;
-  std::unique_ptr<worker_process> current_;
-  std::unique_ptr<worker_process> spare_;
+  std::size_t ahead_;
+  worker current_;
+  std::deque<worker> spare_;
+  std::future<std::deque<worker>> coming_;
   std::future<void> leaving_;  // a context takes a while to go
+  held_time* spent_ = nullptr;
+  held_time unused_;
 };
 
 /// How many contents there are of each workload.
@@ -73,29 +83,38 @@ struct content_counts {
   std::uint32_t varied = 0;
 };
 
+/// Whose program runs. A candidate's process never sees a content twice; a trusted program has no use for
+/// what it has seen, and keeps its process.
+enum class trust { none, baseline };
+
 /// Runs a compiled program by its plans. One thread at a time.
 class program_runner {
  public:
   program_runner(std::shared_ptr<const task> t, worker_source& workers, compiled_module code,
-                 std::vector<plan> plans, std::vector<content_counts> contents, rng random);
+                 std::vector<plan> plans, std::vector<content_counts> contents, rng random,
+                 trust whose = trust::none);
   program_runner(program_runner&&) = default;
 
   /// A call of a varied content (correctness); the process must not have seen it.
   gpu_time check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit);
-  /// `count` calls of contents that this process has not seen, as one measurement; a fresh process where
-  /// there are none.
+  /// `count` calls of distinct contents, which a candidate's process has not seen, as one measurement; a
+  /// fresh process where there are none.
   gpu_time time(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit);
-  /// Contents of a workload that this process has not seen.
-  std::uint32_t unseen(std::size_t workload) const;
+  /// A call of the content 0 of a workload, in a process that has not seen it, with a fingerprint of the bits
+  /// that it gave.
+  gpu_time fingerprint(std::size_t workload, std::chrono::nanoseconds limit);
+  /// Whether a process runs that can be given so many distinct contents of a workload.
+  bool ready_for(std::size_t workload, std::uint32_t calls) const;
   /// Ends the process; the next call starts a fresh one.
   void restart();
   worker_source& workers() { return *workers_; }
 
  private:
-  std::optional<gpu_failure> start();
-  gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool timed, bool cold,
-                std::chrono::nanoseconds limit);
-  std::optional<gpu_failure> verdict(std::size_t workload, const call_result& result) const;
+  std::optional<call_failure> start();
+  std::vector<std::uint32_t> choices(std::size_t workload) const;
+  gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                std::chrono::nanoseconds limit, bool fingerprint = false);
+  std::optional<call_failure> verdict(std::size_t workload, const call_result& result) const;
 
   std::shared_ptr<const task> task_;
   worker_source* workers_;
@@ -103,6 +122,7 @@ class program_runner {
   std::vector<plan> plans_;
   std::vector<content_counts> contents_;
   rng random_;
+  trust whose_;
   bool loaded_ = false;
   std::set<std::pair<std::size_t, std::uint32_t>> seen_;
 };

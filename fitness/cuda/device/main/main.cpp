@@ -2,6 +2,7 @@
 // the local socket at descriptor 3. Usage: kevo-device ORDINAL, or kevo-device --facts ORDINAL for one line
 // of text.
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,11 +39,16 @@ class device_lock {
     throw error(error_code::environment,
                 "cannot open the lock of the device in /run/lock, /var/lock or /tmp");
   }
-  double take() {
-    const auto start = std::chrono::steady_clock::now();
-    if (::flock(file_.get(), LOCK_EX) != 0)
-      throw error(error_code::environment, "cannot lock " + path_ + ": " + std::strerror(errno));
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // Tries for so long; whoever asks must be able to give up between.
+  bool take(std::chrono::milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR)
+        throw error(error_code::environment, "cannot lock " + path_ + ": " + std::strerror(errno));
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
   }
   void give() { ::flock(file_.get(), LOCK_UN); }
 
@@ -121,7 +127,7 @@ message server::answer(message& request) {
     case device_request::call:
       return {encode(device().call(decoded<call_wanted>(payload))), {}};
     case device_request::lock:
-      return {byte_writer().put(lock().take()).take(), {}};
+      return {byte_writer().put(lock().take(std::chrono::milliseconds(number))).take(), {}};
     case device_request::unlock:
       lock().give();
       return {};

@@ -1,4 +1,4 @@
-#include "fitness/cpu/result_cache.hpp"
+#include "fitness/cascade/result_cache.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "fitness/cpu/feedback.hpp"
+#include "fitness/cascade/feedback.hpp"
 
 #include <array>
 

@@ -1,0 +1,100 @@
+#include "fitness/cascade/cascade.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/cascade/feedback.hpp"
+
+namespace kevo {
+
+void tell_failure(evaluation& e, std::size_t index, const workload& w, const call_failure& failure) {
+  e.outcome = failure.outcome;
+  e.workloads[index].outcome = failure.outcome;
+  if (w.hidden) {
+    e.reasons.emplace_back("a hidden workload failed");
+    e.feedback = "a hidden workload failed";
+    return;
+  }
+  e.reasons.push_back(failure.reason);
+  e.feedback = fmt::format("workload {}: {}", w.uuid, failure.reason);
+  if (!failure.detail.empty()) e.feedback += ": " + failure.detail;
+}
+
+bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
+                  double target) {
+  std::vector<weighted_estimate> parts;
+  for (const auto& one : timed) {
+    auto& w = e.workloads[one.workload];
+    const auto speedup = speedup_of(*one.pairs, alpha);
+    std::vector<double> times;
+    std::vector<double> baseline_times;
+    for (const auto& pair : *one.pairs) {
+      times.push_back(pair.candidate_ns);
+      baseline_times.push_back(pair.baseline_ns);
+    }
+    const auto time = positive_location(times, alpha);
+    w.samples = *one.pairs;
+    w.speedup = speedup.value;
+    w.time_ns = time.value;
+    w.time_interval = time.range;
+    w.baseline_ns = median(baseline_times);
+    w.sol_fraction = w.time_ns > 0 ? one.speed_of_light_ns / w.time_ns : 0;
+    parts.push_back({speedup, t.workloads[one.workload].weight});
+  }
+  const auto mean = geometric_mean(parts);
+  e.speedup = mean.value;
+  e.speedup_interval = mean.range;
+  return mean.range.high - mean.range.low < target * mean.value;
+}
+
+void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept) {
+  if (discarded > 0) e.context["discarded_pairs"] = std::to_string(discarded);
+  if (10 * discarded > kept) e.context["timing"] = "ambiguous: many pairs were discarded";
+}
+
+bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor_ns,
+                  const std::string& device) {
+  for (std::size_t i = 0; i < e.workloads.size(); ++i) {
+    auto& w = e.workloads[i];
+    if (w.hidden || !(w.time_ns > 0) || w.time_ns >= floor_ns(i)) continue;
+    w.outcome = e.outcome = outcome::suspect;
+    e.reasons.push_back("faster than this " + device + " can be");
+    e.feedback = fmt::format("workload {}: {} is below what the task's compulsory work takes on this {} ({})",
+                             w.uuid, time_text(w.time_ns), device, time_text(floor_ns(i)));
+    return false;
+  }
+  return true;
+}
+
+void conclude(evaluation& e) {
+  if (!e.valid()) {
+    e.speedup = 0;
+    e.speedup_interval = {};
+  } else {
+    e.feedback = feedback_of_valid(e);
+    double sol = 1e300;
+    for (const auto& w : e.workloads) {
+      if (!w.hidden) sol = std::min(sol, w.sol_fraction);
+    }
+    e.sol_fraction = sol < 1e300 ? sol : 0;
+  }
+  e.score = e.speedup;
+}
+
+bool is_enough(const evaluation& found, const evaluation_request& request, double promising) {
+  return !found.valid() || found.stage >= request.wanted ||
+         (found.stage == evaluation_stage::timed_short &&
+          found.speedup_interval.high < promising * request.best_speedup);
+}
+
+content_id result_key(const std::string& backend, const std::string& protocol, const program& candidate,
+                      const std::string& identity) {
+  content_hasher hash;
+  hash.text("kevo " + backend + " result 1").text(protocol).text(to_string(id_of(candidate))).text(identity);
+  return hash.finish();
+}
+
+}  // namespace kevo

@@ -1,0 +1,59 @@
+#pragma once
+// What every cascade of gates does alike, on whatever device: how a failure is told, how pairs become a
+// speedup, when an earlier result will do. Pure functions on an evaluation.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <kevo/content_id.hpp>
+#include <kevo/evaluate.hpp>
+#include <kevo/evaluation.hpp>
+#include <kevo/task.hpp>
+
+namespace kevo {
+
+/// Why a call is not valid.
+struct call_failure {
+  kevo::outcome outcome = kevo::outcome::incorrect;
+  std::string reason;    ///< short; names no sizes or numbers: may be told about hidden workloads, too
+  std::string detail;    ///< for visible workloads: places and numbers
+  bool machine = false;  ///< may be the machine's fault: ask the canary first
+};
+
+/// The outcome of a failed call of that workload. A hidden one tells nothing but that it failed.
+void tell_failure(evaluation& e, std::size_t index, const workload& w, const call_failure& failure);
+
+/// Pairs of one visible workload, in the order of time.
+struct timed_pairs {
+  std::size_t workload = 0;
+  const std::vector<timing_pair>* pairs = nullptr;
+  double speed_of_light_ns = 0;  ///< 0 if unknown
+};
+
+/// Estimates times and speedups from all pairs so far. @param alpha of this look (alpha_of_look)
+/// @return whether the interval of the speedup is narrower than `target`, relative
+bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
+                  double target);
+
+/// How many pairs were thrown away; over a tenth is ambiguous.
+void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept);
+
+/// A time below what a device can do is suspect. @param floor_ns of a workload, 0 if unknown
+/// @return whether all times are possible
+bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor_ns,
+                  const std::string& device);
+
+/// The last step: a failure has no speedup, a valid evaluation its feedback, score and share of speed of
+/// light.
+void conclude(evaluation& e);
+
+/// Whether an earlier evaluation answers this request.
+bool is_enough(const evaluation& found, const evaluation_request& request, double promising);
+
+/// The key of an evaluation in a cache. @param identity all that it depends on besides the program
+content_id result_key(const std::string& backend, const std::string& protocol, const program& candidate,
+                      const std::string& identity);
+
+}  // namespace kevo
