@@ -1,0 +1,257 @@
+// The processes of the CUDA evaluator end to end, on the test double of the driver: kevo-device,
+// kevo-worker-cuda and kevo-compile-cuda are the real ones, the device and its clock are simulated.
+// timeout: 300
+
+#include <chrono>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/measure/gpu_probe.hpp"
+#include "tests/fitness/cuda/fake/toy_candidates.hpp"
+#include "tests/support/fake_gpu.hpp"
+
+using namespace kevo;
+
+namespace {
+
+struct toy_bench {
+  explicit toy_bench(const std::string& settings = {}, const std::string& name = "scale.yaml")
+      : gpu(settings), fitness(toy::task_of(name), toy::quick_settings()) {}
+  evaluation judge(int ns, const std::string& faults = {},
+                   evaluation_stage wanted = evaluation_stage::timed_full) {
+    return toy::evaluate(fitness, toy::scale_source(ns, faults), wanted);
+  }
+  fake_gpu gpu;
+  cuda_fitness fitness;
+};
+
+}  // namespace
+
+TEST_CASE("an honest kernel is as fast as the device's clock says") {
+  toy_bench bench;
+  const auto twice = bench.judge(10000);
+  CHECK_MESSAGE(twice.outcome == outcome::valid, twice.feedback);
+  CHECK(twice.speedup == doctest::Approx(2).epsilon(0.01));
+  CHECK(twice.speedup_interval.low <= twice.speedup);
+  CHECK(twice.speedup_interval.high >= twice.speedup);
+  CHECK(twice.speedup_interval.low > 1.9);
+  for (const auto& w : twice.workloads) {
+    if (!w.hidden) CHECK(w.time_ns == doctest::Approx(10000).epsilon(0.01));
+  }
+  CHECK(twice.device == "test double");
+  CHECK(twice.measures.at("registers") == 32);
+
+  const auto same = bench.judge(20000);
+  CHECK(same.valid());
+  CHECK(same.speedup_interval.low < 1.01);
+  CHECK(same.speedup_interval.high > 0.99);
+
+  const auto confirmed = bench.judge(10000, "", evaluation_stage::confirmed);
+  CHECK(confirmed.stage == evaluation_stage::confirmed);
+  CHECK(confirmed.speedup == doctest::Approx(2).epsilon(0.01));
+
+  // The first launch of a process is slow on a real device, too: no reading shows it.
+  const auto slow_first = bench.judge(10000, "slow_first");
+  CHECK(slow_first.valid());
+  CHECK(slow_first.speedup == doctest::Approx(2).epsilon(0.01));
+
+  // Rounding noise is no mistake.
+  CHECK(bench.judge(10000, "random_bits").valid());
+}
+
+TEST_CASE("a reduction with a scale tensor is judged by the reference on the device") {
+  toy_bench bench("", "rows.yaml");
+  const auto t = toy::task_of("rows.yaml");
+  const auto same = toy::evaluate(bench.fitness, t->seeds.front().files.front().text);
+  CHECK_MESSAGE(same.valid(), same.feedback);
+  CHECK(same.speedup == doctest::Approx(1).epsilon(0.01));
+  const auto wrong =
+      toy::evaluate(bench.fitness, "// fake: wrong_value\n" + t->seeds.front().files.front().text);
+  CHECK(wrong.outcome == outcome::incorrect);
+}
+
+TEST_CASE("every fault costs the candidate that has it, and nobody else") {
+  toy_bench bench;
+  const auto judged = [&](const std::string& fault) {
+    const auto result = bench.judge(10000, fault);
+    CHECK(result.speedup == 0);
+    const auto next = bench.judge(10000 + static_cast<int>(fault.size()));
+    CHECK_MESSAGE(next.valid(), fault, ": ", next.feedback);
+    return result;
+  };
+  SUBCASE("sticky errors and deaths") {
+    CHECK(judged("illegal_address").outcome == outcome::crashed);
+    CHECK(judged("launch_failure").outcome == outcome::crashed);
+    const auto died = judged("exit");
+    CHECK(died.outcome == outcome::crashed);
+    CHECK(died.feedback.find("exit code 5") != std::string::npos);
+    CHECK(judged("refused").outcome == outcome::launch_failed);
+  }
+  SUBCASE("a hang, within its limit, twice") {
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(judged("hang").outcome == outcome::timed_out);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  }
+  SUBCASE("a hang that only a hidden workload shows says nothing of it") {
+    const auto hidden = judged("hang when_hidden");
+    CHECK(hidden.outcome == outcome::timed_out);
+    CHECK(hidden.feedback == "a hidden workload failed");
+  }
+  SUBCASE("wrong results") {
+    CHECK(judged("no_op").outcome == outcome::incorrect);
+    CHECK(judged("stale").outcome == outcome::incorrect);
+    const auto wrong = judged("wrong_value");
+    CHECK(wrong.outcome == outcome::incorrect);
+    CHECK(wrong.feedback.find("1 of 500 elements") != std::string::npos);
+    const auto hidden = judged("wrong_value when_hidden");
+    CHECK(hidden.outcome == outcome::incorrect);
+    CHECK(hidden.feedback == "a hidden workload failed");
+  }
+  SUBCASE("writes outside of the outputs") {
+    CHECK(judged("write_guard").outcome == outcome::rejected);
+    CHECK(judged("change_input").outcome == outcome::rejected);
+  }
+  SUBCASE("fraud with time") {
+    const auto early = judged("early");
+    CHECK(early.outcome == outcome::rejected);
+    CHECK(early.reasons.front() == "signalled done before the work was done");
+    const auto forged = judged("forge_events");
+    CHECK(forged.outcome == outcome::suspect);
+  }
+  SUBCASE("a source that does not compile") {
+    const auto broken = toy::evaluate(bench.fitness, "#error\n" + toy::scale_source(10000));
+    CHECK(broken.outcome == outcome::build_failed);
+    CHECK(broken.feedback.find("error") != std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "a lost device fails nobody: the error names it, and the next evaluation after its return is fine") {
+  toy_bench bench;
+  CHECK(bench.judge(10000).valid());
+  try {
+    const auto result = bench.judge(10000, "lose_device");
+    FAIL("a lost device was blamed on the candidate: " << to_string(result.outcome));
+  } catch (const error& failure) {
+    CHECK(failure.code() == error_code::environment);
+    INFO(failure.message());
+    CHECK(failure.message().find("test double") != std::string::npos);
+  }
+  CHECK(bench.gpu.lost());
+  // As long as it is away every evaluation says so.
+  CHECK_THROWS_AS(bench.judge(9000), error);
+  bench.gpu.mend();
+  cuda_fitness again(toy::task_of("scale.yaml"), toy::quick_settings());
+  CHECK(toy::evaluate(again, toy::scale_source(10000)).valid());
+}
+
+TEST_CASE("a device whose clock changes: pairs are thrown away and counted, or no time is taken") {
+  SUBCASE("now and then") {
+    toy_bench bench("clock_drop_every 25");
+    const auto result = bench.judge(10000);
+    CHECK(result.valid());
+    CHECK(result.speedup == doctest::Approx(2).epsilon(0.02));
+    CHECK(result.context.contains("discarded_pairs"));
+  }
+  SUBCASE("all the time") {
+    toy_bench bench("clock_drop_every 2");
+    try {
+      bench.judge(10000);
+      FAIL("a time was taken on a device that cannot hold its clock");
+    } catch (const error& failure) {
+      CHECK(failure.code() == error_code::environment);
+      CHECK(failure.message().find("clock") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a device with too little memory is a fault of the environment that says so") {
+  toy_bench bench("memory_bytes 33554432");
+  try {
+    bench.judge(10000);
+    FAIL("an arena was made out of nothing");
+  } catch (const error& failure) {
+    CHECK(failure.code() == error_code::environment);
+    INFO(failure.message());
+    CHECK(failure.message().find("OUT_OF_MEMORY") != std::string::npos);
+  }
+}
+
+TEST_CASE("the figures say what the device was held for") {
+  toy_bench bench;
+  const auto result = bench.judge(10000, "", evaluation_stage::confirmed);
+  REQUIRE(result.valid());
+  const auto figure = [&](const std::string& name) { return std::stod(result.context.at(name)); };
+  CHECK(figure("held_s") == doctest::Approx(result.cost.device_s).epsilon(0.01));
+  CHECK(figure("held_calls") > 10);
+  // Kernels are simulated and the rest is not, so that only this much is certain: most calls take 10 or 20 us
+  // and the 8 us of the signal.
+  const double kernels_s = figure("held_share_kernels") * figure("held_s");
+  CHECK(kernels_s > figure("held_calls") * 10e-6);
+  CHECK(kernels_s < figure("held_calls") * 40e-6);
+  CHECK(figure("held_share_workers") > 0);
+  CHECK(figure("held_share_workers") < 1);
+}
+
+TEST_CASE("a confirmation gives a sustained time") {
+  toy_bench bench;
+  const auto result = bench.judge(10000, "", evaluation_stage::confirmed);
+  REQUIRE(result.valid());
+  for (const auto& w : result.workloads)
+    CHECK(w.sustained_ns == doctest::Approx(w.hidden ? 0 : 10000).epsilon(0.01));
+  CHECK(result.feedback.find("sustained") != std::string::npos);
+  CHECK(bench.judge(11000).workloads.front().sustained_ns == 0);
+}
+
+TEST_CASE("the gate of determinism asks for the same bits") {
+  const fake_gpu gpu;
+  auto settings = toy::quick_settings();
+  settings.gates.determinism = 3;
+  cuda_fitness fitness(toy::task_of("scale.yaml"), settings);
+  const auto same = toy::evaluate(fitness, toy::scale_source(10000));
+  CHECK_MESSAGE(same.valid(), same.feedback);
+  CHECK(same.context.at("determinism") == "3 runs gave the same bits");
+  const auto other = toy::evaluate(fitness, toy::scale_source(10000, "random_bits"));
+  CHECK(other.outcome == outcome::incorrect);
+  CHECK(other.reasons.front() == "gives other bits in another run");
+}
+
+TEST_CASE("builds are kept on disk, and a damaged one is made again") {
+  const fake_gpu gpu;
+  const shell::scratch folder;
+  cuda::cuda_compiler_settings settings;
+  settings.sandbox = sandbox_mode::best;
+  settings.cache_dir = folder / "builds";
+  const cuda::cuda_build_request good{program_of("cuda", toy::scale_source(10000)), {"scale"}, "sm_90a", {}};
+  const cuda::cuda_build_request bad{program_of("cuda", "#error\n"), {"scale"}, "sm_90a", {}};
+  const auto first = cuda::cuda_compiler(settings).build(good);
+  REQUIRE(first.ok);
+  CHECK_FALSE(first.cached);
+  const auto again = cuda::cuda_compiler(settings).build(good);
+  CHECK(again.cached);
+  CHECK(again.module == first.module);
+  CHECK(again.compiler == first.compiler);
+  CHECK_FALSE(cuda::cuda_compiler(settings).build(bad).cached);
+  const auto refused = cuda::cuda_compiler(settings).build(bad);
+  CHECK(refused.cached);
+  CHECK_FALSE(refused.ok);
+  CHECK(refused.diagnostics.find("error") != std::string::npos);
+  for (const auto& file : std::filesystem::directory_iterator(settings.cache_dir))
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  const auto rebuilt = cuda::cuda_compiler(settings).build(good);
+  CHECK_FALSE(rebuilt.cached);
+  CHECK(rebuilt.module == first.module);
+}
+
+TEST_CASE("doctor finds the parts by trying them") {
+  const fake_gpu gpu;
+  for (const auto& part : cuda::probe_gpu()) {
+    if (part.name != "GPU worker") CHECK_MESSAGE(part.there, part.name, ": ", part.detail);
+  }
+  const auto ceilings = cuda::calibrate_gpu("");
+  REQUIRE(ceilings);
+  CHECK(ceilings->copy_bytes_per_s == doctest::Approx(4e12).epsilon(0.05));
+}

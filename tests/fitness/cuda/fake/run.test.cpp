@@ -1,0 +1,117 @@
+// `kevo run` on the test double of the GPU: a device that is lost on the way, Ctrl-C, resume.
+// timeout: 300
+
+#include <chrono>
+#include <thread>
+
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include "tests/fitness/cuda/fake/toy_candidates.hpp"
+#include "tests/support/fake_gpu.hpp"
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+namespace {
+
+struct toy_run {
+  explicit toy_run(const std::string& seed, const std::string& stop) {
+    for (const char* file : {"scale.yaml", "scale.cu", "scale_reference.cu"})
+      std::filesystem::copy_file(toy::folder + file, folder / file);
+    shell::write_file(folder / "tuned.cu", seed);
+    std::string task = shell::read_file(folder / "scale.yaml");
+    task.replace(task.find("seeds: [scale.cu]"), 17, "seeds: [tuned.cu]");
+    shell::write_file(folder / "scale.yaml", task);
+    shell::write_file(
+        folder / "config.yaml",
+        "run: {name: toy, seed: 3, output: run, parallel: {variations: 2, builds: 4}}\n"
+        "task: scale.yaml\n"
+        "fitness: {backend: cuda, sandbox: best, limits: {workspace: 1048576}, timing: {sustained: 0.1}}\n"
+        "archive: {type: top_k, k: 8}\nselect: {type: power_law}\n"
+        "vary: {operators: [{type: tune}]}\nstop: " +
+            stop + "\n");
+  }
+  shell::result kevo(std::vector<std::string> words) const {
+    return shell::run(shell::kevo(std::move(words)), folder.string());
+  }
+  /// Until it has begun, and some evaluations more.
+  void let_it_run() const {
+    const auto journal = folder / "run/journal.sqlite";
+    for (int i = 0; i < 200 && !std::filesystem::exists(journal); ++i) std::this_thread::sleep_for(100ms);
+    std::this_thread::sleep_for(4s);
+  }
+  shell::scratch folder;
+};
+
+/// A seed with many settings, the fastest FAKE_NS 6000.
+std::string tunable() {
+  return "#define FAKE_NS 30000  // kevo: {6000..40000 step 250}\n"
+         "#define SPARE 0  // kevo: {0..5000 step 1}\n"
+         "// kevo: launch scale<<<ceildiv(N, 256), 256>>>(x, y, N)\n"
+         "extern \"C\" __global__ void scale(const float* x, float* y, long long n) {}\n";
+}
+
+json::object parsed(const shell::result& r) {
+  REQUIRE_MESSAGE(!r.out.empty(), r.err);
+  return json::parse(r.out).as_object();
+}
+
+}  // namespace
+
+TEST_CASE("a run on the simulated device finds the fast settings and confirms its champion") {
+  const fake_gpu gpu;
+  const toy_run run(tunable(), "{evaluations: 12}");
+  const auto ended = run.kevo({"run", "config.yaml", "--json"});
+  CHECK_MESSAGE(ended.code == 0, ended.out);
+  const auto all = parsed(ended);
+  CHECK(all.at("evaluations").to_number<int>() >= 12);
+  CHECK(all.at("best").as_object().at("speedup").to_number<double>() > 0.9);
+  const auto replayed = run.kevo({"run", "--replay", "run", "--json"});
+  CHECK_MESSAGE(replayed.code == 0, replayed.out);
+}
+
+TEST_CASE("a lost device ends a run with an error of the environment; resumed, it goes on with all it had") {
+  const fake_gpu gpu;
+  const toy_run run(tunable(), "{evaluations: 100000}");
+  shell::running program(shell::kevo({"run", "config.yaml", "--json"}), run.folder.string());
+  run.let_it_run();
+  gpu.lose();
+  const auto ended = program.wait();
+  CHECK_MESSAGE(ended.code == 1, ended.out, ended.err);
+  const auto told = parsed(ended).at("error").as_object();
+  CHECK(told.at("code").as_string() == "environment");
+  CHECK_MESSAGE(told.at("message").as_string().find("test double") != std::string::npos, ended.out);
+
+  const auto still = run.kevo({"resume", "run", "--json"});
+  CHECK_MESSAGE(still.code == 1, still.out);  // it is away still
+
+  gpu.mend();
+  const auto resumed = run.kevo({"resume", "run", "--json", "--set", "stop={seconds: 14}"});
+  CHECK_MESSAGE(resumed.code == 0, resumed.out);
+  const auto all = parsed(resumed);
+  CHECK(all.at("evaluations").to_number<int>() >= 3);
+  CHECK(all.at("valid").to_number<int>() == all.at("evaluations").to_number<int>());
+}
+
+TEST_CASE("Ctrl-C ends a run soon: what waits for the device is left to a resume") {
+  const fake_gpu gpu;
+  const toy_run run(tunable(), "{evaluations: 100000}");
+  shell::running program(shell::kevo({"run", "config.yaml", "--json"}), run.folder.string());
+  run.let_it_run();
+  const auto asked = std::chrono::steady_clock::now();
+  program.signal(SIGINT);
+  const auto ended = program.wait();
+  const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+  CHECK_MESSAGE(ended.code == 130, ended.err);
+  CHECK(waited < 20);
+  MESSAGE("ended ", waited, " s after Ctrl-C");
+  const auto before = parsed(ended);
+  const auto resumed =
+      run.kevo({"resume", "run", "--json", "--set",
+                "stop={evaluations: " + std::to_string(before.at("evaluations").to_number<int>() + 8) + "}"});
+  CHECK_MESSAGE(resumed.code == 0, resumed.out);
+  CHECK(parsed(resumed).at("evaluations").to_number<int>() > before.at("evaluations").to_number<int>());
+  const auto replayed = run.kevo({"run", "--replay", "run", "--json"});
+  CHECK_MESSAGE(replayed.code == 0, replayed.out);
+}

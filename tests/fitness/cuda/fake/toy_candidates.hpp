@@ -1,0 +1,52 @@
+#pragma once
+// Candidates of the toy tasks, as the test double of the driver understands them.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <kevo/program.hpp>
+
+#include "fitness/cuda/measure/cuda_fitness.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace toy {
+
+inline const std::string folder = KEVO_SOURCE_DIR "/tests/fitness/cuda/fake/";
+
+/// y = 2 x in so many nanoseconds, with what tests/support/fake_cuda/README.md lists in `faults`.
+inline std::string scale_source(int ns, const std::string& faults = {}) {
+  std::string text = "#define FAKE_NS " + std::to_string(ns) + "\n";
+  std::string word;
+  for (const char c : faults + " ") {
+    if (c != ' ') {
+      word += c;
+    } else if (!word.empty()) {
+      text += "// fake: " + word + "\n";
+      word.clear();
+    }
+  }
+  return text +
+         "// kevo: launch scale<<<ceildiv(N, 256), 256>>>(x, y, N)\n"
+         "extern \"C\" __global__ void scale(const float* x, float* y, long long n) {}\n";
+}
+
+inline std::shared_ptr<const kevo::task> task_of(const std::string& name) {
+  return std::make_shared<const kevo::task>(kevo::load_task(folder + name));
+}
+
+inline kevo::cuda_settings quick_settings() {
+  kevo::cuda_settings settings;
+  settings.sandbox = kevo::sandbox_mode::best;
+  settings.limits.workspace_bytes = 1U << 20U;
+  return settings;
+}
+
+inline kevo::evaluation evaluate(kevo::cuda_fitness& fitness, const std::string& source,
+                                 kevo::evaluation_stage wanted = kevo::evaluation_stage::timed_full) {
+  return fitness.evaluate(
+      {.program = std::make_shared<const kevo::program>(kevo::program_of("cuda", source)), .wanted = wanted});
+}
+
+}  // namespace toy

@@ -1,0 +1,242 @@
+#include "tests/support/fake_cuda/device.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+#include <unistd.h>
+
+namespace fake_cuda {
+namespace {
+
+using namespace kevo::cuda;
+
+constexpr double signal_ns = 8000;  // from the release of a call to its "done", besides the call itself
+constexpr std::uint64_t clock_mhz = 1980;
+constexpr double bytes_per_ns = 4000;
+// Nobody looks at what is copied to measure the bandwidth.
+constexpr std::size_t most_copied = std::size_t{256} << 20U;
+
+double jitter() {
+  static std::mt19937_64 random(std::random_device{}());
+  return 1 + 0.002 * (static_cast<double>(random() % 2001) / 1000 - 1);
+}
+
+void pass_time(double ns) {
+  auto& d = device();
+  d.now_ns += ns;
+  if (d.page != nullptr && d.page->frozen != 0) add(*d.page, ns);
+}
+
+// The toy kernels take (input, output, size); one of rows writes an element a block.
+std::size_t outputs_of(const work_item& item) {
+  const auto size = static_cast<std::size_t>(stored<long long>(item.parameters, 2));
+  return item.kernel->work == find_toy_kernel("rows") ? item.shape.blocks : size;
+}
+
+void spoil(module_state& module, const work_item& item) {
+  const auto& how = module.how;
+  auto* x = stored<float*>(item.parameters, 0);
+  auto* y = stored<float*>(item.parameters, 1);
+  const auto count = outputs_of(item);
+  if (how.stale) {
+    if (module.first_result.empty()) module.first_result.assign(y, y + count);
+    for (std::size_t i = 0; i < count; ++i) y[i] = module.first_result[i % module.first_result.size()];
+  }
+  if (how.wrong_value) y[count / 2] += 1;
+  if (how.change_input) x[0] += 1;
+  if (how.write_guard) std::memset(y + count, 0x5a, 64);
+  if (how.random_bits) {
+    static std::mt19937_64 random(std::random_device{}());
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, y + i, sizeof word);
+      word ^= static_cast<std::uint32_t>(random() & 1U);
+      std::memcpy(y + i, &word, sizeof word);
+    }
+  }
+}
+
+// The work comes after the first look at the outputs and before the last one, as kernels of another context
+// do that are still at work. kevo-device says when: it reads its clock between the two.
+void finish_later(const work_item& item) {
+  auto& d = device();
+  d.late.push_back(item);
+  if (d.page->late != 0) return;
+  d.page->late = 1;
+  std::thread([&d] {
+    while (d.page->late != 2) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    for (const auto& one : d.late) one.kernel->work->call(one.parameters, one.shape);
+    d.late.clear();
+    d.page->late = 0;
+  }).detach();
+}
+void await_late_work() {
+  for (auto* page : device().pages) {
+    std::uint32_t outstanding = 1;
+    if (!page->late.compare_exchange_strong(outstanding, 2)) continue;
+    for (int i = 0; i < 20'000 && page->late != 0; ++i)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    page->late = 0;
+  }
+}
+
+void read_clock(const work_item& item) {
+  auto& d = device();
+  await_late_work();
+  auto* out = stored<std::uint64_t*>(item.parameters, 0);
+  const bool low = d.clock_drop_every > 0 && ++d.clock_readings % d.clock_drop_every == 0;
+  out[0] = out[1] * (low ? clock_mhz * 9 / 10 : clock_mhz) / 1000;
+}
+
+driver_code run_kernel(const work_item& item) {
+  auto& d = device();
+  auto& module = *item.kernel->home;
+  const auto& work = *item.kernel->work;
+  const auto& how = module.how;
+  const bool spoilt = item.kernel->toy && (!how.when_hidden || stored<long long>(item.parameters, 2) < 100);
+  if (spoilt && how.hang) {
+    d.hangs = true;
+    if (d.page != nullptr) let_run(*d.page);
+    return error_not_ready;
+  }
+  if (spoilt && how.exit) ::_exit(5);
+  if (spoilt && how.illegal_address) return d.sticky = error_illegal_address;
+  if (spoilt && how.launch_failure) return d.sticky = error_launch_failed;
+  if (spoilt && how.lose_device) {
+    if (d.page != nullptr) d.page->lost = 1;
+    return d.sticky = unknown_error;
+  }
+  const bool first = module.launches++ == 0;
+  double ns = work.duration != nullptr ? work.duration(item.parameters) : module.how.ns * jitter();
+  if (how.slow_first && first) ns *= 100;
+  if (spoilt && how.early) {
+    pass_time(1000);
+    finish_later(item);
+    return success;
+  }
+  pass_time(ns);
+  if (spoilt && how.no_op) return success;
+  work.call(item.parameters, item.shape);
+  if (item.kernel->reads_clock) read_clock(item);
+  if (spoilt) spoil(module, item);
+  return success;
+}
+
+// Answers error_not_ready while the gate is closed.
+driver_code hold(stream_state& stream, const work_item& item) {
+  auto& d = device();
+  auto* gate = stored<volatile std::uint64_t*>(item.parameters, 0);
+  const auto wanted = stored<std::uint64_t>(item.parameters, 1);
+  if (!stream.at_gate) {
+    stream.at_gate = true;
+    if (d.page != nullptr) freeze(*d.page);
+    gate[1] = wanted;
+  }
+  if (gate[0] != wanted) return error_not_ready;
+  stream.at_gate = false;
+  if (d.page != nullptr) add(*d.page, signal_ns);
+  return success;
+}
+
+}  // namespace
+
+bool device_folder::lost() const {
+  return ::access((path + "/lost").c_str(), F_OK) == 0;
+}
+void device_folder::lose() const {
+  std::ofstream(path + "/lost") << "lost\n";
+}
+
+const device_folder& folder() {
+  static const device_folder found = [] {
+    Dl_info about = {};
+    ::dladdr(reinterpret_cast<const void*>(&folder), &about);
+    device_folder f;
+    f.path = std::filesystem::path(about.dli_fname).parent_path().string();
+    // A test's own copy of the library ends with its own id.
+    std::ifstream self(about.dli_fname, std::ios::binary);
+    self.seekg(-16, std::ios::end);
+    f.id.resize(16);
+    self.read(f.id.data(), 16);
+    return f;
+  }();
+  return found;
+}
+
+device_state& device() {
+  static device_state state = [] {
+    device_state made;
+    std::ifstream settings(folder().path + "/settings");
+    std::string word;
+    for (std::uint64_t value = 0; settings >> word >> value;) {
+      if (word == "memory_bytes") made.memory_bytes = value;
+      if (word == "clock_drop_every") made.clock_drop_every = static_cast<int>(value);
+    }
+    return made;
+  }();
+  return state;
+}
+
+driver_code enter() {
+  auto& d = device();
+  if (d.owns_memory) {
+    thaw();
+    bool lost = folder().lost();
+    for (const auto* page : d.pages) lost = lost || page->lost != 0;
+    if (lost && d.sticky == success) {
+      for (auto* page : d.pages) page->lost = 1;
+      folder().lose();
+      d.sticky = unknown_error;
+    }
+  } else if (d.page != nullptr && d.page->lost != 0) {
+    d.sticky = unknown_error;
+  }
+  return d.sticky;
+}
+
+driver_code advance(stream_state& stream) {
+  auto& d = device();
+  while (!stream.waiting.empty()) {
+    if (d.sticky != success) return d.sticky;
+    if (d.hangs) return error_not_ready;
+    auto& item = stream.waiting.front();
+    driver_code code = success;
+    switch (item.what) {
+      case work_item::kind::kernel:
+        code = item.kernel->blocks ? hold(stream, item) : run_kernel(item);
+        break;
+      case work_item::kind::fill:
+        std::memset(reinterpret_cast<void*>(item.target), item.value, item.bytes);
+        break;
+      case work_item::kind::copy:
+        pass_time(2 * static_cast<double>(item.bytes) / bytes_per_ns);
+        if (item.bytes > most_copied) break;
+        std::memmove(reinterpret_cast<void*>(item.target), reinterpret_cast<const void*>(item.source),
+                     item.bytes);
+        break;
+      case work_item::kind::record:
+        item.event->at_ns = d.now_ns;
+        item.event->recorded = true;
+        break;
+    }
+    if (code != success) return code;
+    stream.waiting.pop_front();
+  }
+  return d.sticky;
+}
+
+driver_code submit(stream_state& on, work_item item) {
+  if (on.captures_to != nullptr) {
+    on.captures_to->items.push_back(std::move(item));
+    return success;
+  }
+  on.waiting.push_back(std::move(item));
+  const auto code = advance(on);
+  return code == error_not_ready || !device().owns_memory ? success : code;
+}
+
+}  // namespace fake_cuda

@@ -1,0 +1,101 @@
+#pragma once
+// The simulated device of one process: streams whose work is carried out when somebody looks, memory of the
+// host, errors that stick.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fitness/cuda/driver/types.hpp"
+#include "tests/support/fake_cuda/behaviour.hpp"
+#include "tests/support/fake_cuda/device_clock.hpp"
+#include "tests/support/fake_cuda/kernels.hpp"
+
+namespace fake_cuda {
+
+using kevo::cuda::address;
+using kevo::cuda::driver_code;
+
+inline constexpr driver_code no_device = 100;
+inline constexpr driver_code not_found = 500;
+inline constexpr driver_code unknown_error = 999;
+
+struct module_state;
+struct kernel_state {
+  const host_kernel* work = nullptr;
+  module_state* home = nullptr;
+  bool toy = false;          ///< behaves as its source says
+  bool blocks = false;       ///< holds its stream until the host opens the gate
+  bool reads_clock = false;  ///< of a multiprocessor
+};
+struct module_state {
+  behaviour how;
+  std::uint64_t launches = 0;
+  std::vector<float> first_result;  ///< of the process, for a stale one
+  std::deque<kernel_state> kernels;
+};
+
+struct event_state {
+  bool recorded = false;
+  double at_ns = 0;
+};
+
+/// One piece of work of a stream or a graph.
+struct work_item {
+  enum class kind { kernel, fill, copy, record } what = kind::kernel;
+  kernel_state* kernel = nullptr;
+  stored_parameters parameters;
+  launch_shape shape;
+  address target = 0;
+  address source = 0;
+  std::size_t bytes = 0;
+  unsigned char value = 0;
+  event_state* event = nullptr;
+};
+
+struct graph_state {
+  std::vector<work_item> items;
+};
+struct stream_state {
+  std::deque<work_item> waiting;
+  graph_state* captures_to = nullptr;
+  bool at_gate = false;  ///< its first item holds it back
+};
+
+/// What lies beside the library in the file system: the device itself.
+struct device_folder {
+  std::string path;
+  std::string id;  ///< 16 bytes
+  bool lost() const;
+  void lose() const;
+};
+const device_folder& folder();
+
+struct device_state {
+  std::uint64_t memory_bytes = std::uint64_t{17} << 30U;
+  std::uint64_t used_bytes = 0;
+  int clock_drop_every = 0;
+  int clock_readings = 0;
+  bool owns_memory = false;  ///< this is kevo-device: it makes the arenas
+  driver_code sticky = kevo::cuda::success;
+  bool hangs = false;
+  bool forges = false;
+  double now_ns = 0;
+  device_page* page = nullptr;      ///< of the arena: exported or imported last
+  std::vector<device_page*> pages;  ///< of all exported arenas
+  std::vector<work_item> late;      ///< what is "done" before it was
+  std::map<address, std::size_t> allocations;
+};
+device_state& device();
+
+/// What every call begins with: the error that sticks, or that the device is lost.
+driver_code enter();
+/// Puts work on a stream, or into the graph that is captured from it.
+driver_code submit(stream_state& on, work_item item);
+/// Carries out what can be carried out. success: nothing is left; error_not_ready: something is
+driver_code advance(stream_state& stream);
+
+}  // namespace fake_cuda

@@ -1,0 +1,49 @@
+#pragma once
+// A GPU that is not there: the test double of the driver (tests/support/fake_cuda) made known to the programs
+// that a test starts, with a folder of its own that stands for the device.
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "tests/support/shell.hpp"
+
+/// One device. While it lives the environment of this process names it, for kevo and all that it starts. One
+/// at a time.
+class fake_gpu {
+ public:
+  /// @param settings lines of the device's `settings`
+  explicit fake_gpu(const std::string& settings = {}) {
+    namespace fs = std::filesystem;
+    const fs::path built = KEVO_BINARY_DIR "/tests/fake_cuda";
+    const fs::path library = folder_ / "libcuda.so.1";
+    fs::copy_file(built / "libcuda.so.1", library);
+    std::random_device random;
+    std::string id;
+    while (id.size() < 16) id += static_cast<char>('a' + random() % 26);
+    std::ofstream(library, std::ios::binary | std::ios::app) << id;
+    shell::write_file(folder_ / "settings", settings);
+    shell::write_file(folder_ / "kevo-device", "#!/bin/sh\nexec /usr/bin/env LD_PRELOAD=" + library.string() +
+                                                   " " KEVO_BINARY_DIR "/kevo-device \"$@\"\n");
+    fs::permissions(folder_ / "kevo-device", fs::perms::owner_all);
+    ::setenv("KEVO_DEVICE", (folder_ / "kevo-device").c_str(), 1);
+    ::setenv("KEVO_NVRTC", (built / "libnvrtc.so").c_str(), 1);
+    ::setenv("LD_LIBRARY_PATH", folder_.string().c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+  }
+  fake_gpu(const fake_gpu&) = delete;
+  fake_gpu& operator=(const fake_gpu&) = delete;
+  ~fake_gpu() {
+    for (const char* name : {"KEVO_DEVICE", "KEVO_NVRTC", "LD_LIBRARY_PATH", "XDG_CACHE_HOME"})
+      ::unsetenv(name);
+  }
+
+  bool lost() const { return std::filesystem::exists(folder_ / "lost"); }
+  void lose() const { shell::write_file(folder_ / "lost", "lost\n"); }
+  void mend() const { std::filesystem::remove(folder_ / "lost"); }
+
+ private:
+  shell::scratch folder_;
+};
