@@ -17,6 +17,7 @@ std::string time_text(double ns) {
 }
 
 std::string feedback_of_valid(const evaluation& e) {
+  if (e.stage == evaluation_stage::built) return "it compiles; neither checked nor timed";
   if (!(e.speedup > 0)) return "valid; not timed";
   std::string text = fmt::format("valid: {:.3g} times as fast as {} [{:.3g}, {:.3g}]", e.speedup, e.baseline,
                                  e.speedup_interval.low, e.speedup_interval.high);

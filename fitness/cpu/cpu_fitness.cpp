@@ -225,6 +225,11 @@ void cpu_fitness::state::time_other_baselines(passage& p, runner& candidate) {
 
 void cpu_fitness::state::run_cascade(passage& p) {
   if (!check_source(p) || !build(p)) return;
+  if (p.request.wanted == evaluation_stage::built) {
+    p.result.outcome = outcome::valid;
+    p.result.stage = evaluation_stage::built;
+    return;
+  }
   const auto processors = bench.take_processors(p.request.stop);
   const measuring_span measuring(p.request);
   const auto start = std::chrono::steady_clock::now();
@@ -302,7 +307,8 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
     p.built = std::move(again.built);
   }
   state_->finish(p, start);
-  state_->results.keep(state_->key_of(*request.program), p.result);
+  if (!p.result.valid() || p.result.stage > evaluation_stage::built)
+    state_->results.keep(state_->key_of(*request.program), p.result);
   return p.result;
 }
 

@@ -19,7 +19,8 @@ namespace kevo {
 struct evaluation_request {
   std::shared_ptr<const kevo::program> program;
   /// timed_full: the ordinary cascade, which times fully only what looks promising against `best_speedup`;
-  /// confirmed: the full protocol in fresh processes, never from a cache; checked: correctness alone.
+  /// confirmed: the full protocol in fresh processes, never from a cache; checked: correctness alone; built:
+  /// whether it compiles. A function without these stages may go further than it was asked to.
   evaluation_stage wanted = evaluation_stage::timed_full;
   double best_speedup = 0;  ///< the champion's; 0 if there is none
   bool fresh = false;       ///< measure again even if a cached result exists

@@ -73,11 +73,12 @@ struct evaluation_cost {
   double device_s = 0;
 };
 
-/// The stage a cascade came to. A later stage contains the earlier ones.
-enum class evaluation_stage : std::uint8_t { none, checked, timed_short, timed_full, confirmed };
+/// The stage a cascade came to. A later stage contains the earlier ones. An outcome speaks of the stages up
+/// to this one alone: what is valid at `built` compiles, and nothing more is known.
+enum class evaluation_stage : std::uint8_t { none, built, checked, timed_short, timed_full, confirmed };
 
-inline constexpr std::array<std::string_view, 5> evaluation_stage_names = {"none", "checked", "timed_short",
-                                                                           "timed_full", "confirmed"};
+inline constexpr std::array<std::string_view, 6> evaluation_stage_names = {
+    "none", "built", "checked", "timed_short", "timed_full", "confirmed"};
 inline constexpr std::string_view to_string(evaluation_stage s) {
   return evaluation_stage_names[static_cast<std::size_t>(s)];
 }

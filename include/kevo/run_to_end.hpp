@@ -23,10 +23,14 @@ void run_to_end(search& engine, const any_fitness& fitness_function, Clock clock
       variation_services services = engine.services(*vary, alone);
       services.book = [&cost](const spending& more) { cost += more; };
       services.note = [&transcript](const std::string& text) { transcript += text; };
-      services.evaluate = [&](const program& draft) {
-        evaluation result = fitness_function.evaluate({.program = std::make_shared<const program>(draft)});
+      services.evaluate_until = [&](const program& draft, evaluation_stage wanted) {
+        evaluation result =
+            fitness_function.evaluate({.program = std::make_shared<const program>(draft), .wanted = wanted});
         engine.tell_draft(vary->id, draft, result, clock_s());
         return result;
+      };
+      services.evaluate = [until = services.evaluate_until](const program& draft) {
+        return until(draft, evaluation_stage::timed_full);
       };
       vary->request.services = std::make_shared<const variation_services>(std::move(services));
       const double began_s = clock_s();

@@ -29,6 +29,7 @@ struct variation_services {
   std::function<std::vector<candidate_snapshot>(candidate_id, std::size_t limit)> siblings;
   std::function<bool(const content_id&)> seen;
   std::function<evaluation(const program&)> evaluate;
+  std::function<evaluation(const program&, evaluation_stage)> evaluate_until;
   std::function<void(const spending&)> book;
   std::function<void(std::string)> note;
   std::function<void(const model_call&)> record;
@@ -60,6 +61,11 @@ struct variation_request {
   bool can_evaluate() const { return services && services->evaluate; }
   /// Evaluates a draft: budgeted, journaled, without making it a candidate. For repair chains and agents.
   evaluation evaluate(const program& draft) const { return services->evaluate(draft); }
+  /// The same, no further than `wanted` (built, checked, timed_full) where the driver and the fitness
+  /// function can stop there.
+  evaluation evaluate(const program& draft, evaluation_stage wanted) const {
+    return services->evaluate_until ? services->evaluate_until(draft, wanted) : services->evaluate(draft);
+  }
   /// Books what the operator spends beyond its own wall time (tokens, money).
   void book(const spending& cost) const {
     if (services && services->book) services->book(cost);

@@ -20,7 +20,8 @@ std::string readable(std::string_view name) {
   return text;
 }
 
-constexpr std::string_view stage_words[] = {"none", "checked", "short timing", "full timing", "confirmed"};
+constexpr std::string_view stage_words[] = {"none",         "built",       "checked",
+                                            "short timing", "full timing", "confirmed"};
 
 /// Lines, and tables whose columns are as wide as their content.
 class writer {

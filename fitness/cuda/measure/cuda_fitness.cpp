@@ -240,6 +240,11 @@ void cuda_fitness::state::time_other_baselines(passage& p, program_runner& candi
 
 void cuda_fitness::state::run_cascade(passage& p) {
   if (!build(p)) return;
+  if (p.request.wanted == evaluation_stage::built) {
+    p.result.outcome = outcome::valid;
+    p.result.stage = evaluation_stage::built;
+    return;
+  }
   const gpu_bench::hold device(bench, p.request.stop);
   const measuring_span measuring(p.request);
   auto candidate = bench.run_candidate(p.built);
@@ -340,7 +345,8 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     p->result.cost.device_s += spent;
   }
   state_->finish(*p, start);
-  state_->results.keep(state_->key_of(*request.program), p->result);
+  if (!p->result.valid() || p->result.stage > evaluation_stage::built)
+    state_->results.keep(state_->key_of(*request.program), p->result);
   return std::move(p->result);
 }
 
