@@ -1,7 +1,6 @@
 #include "operators/agent/agent.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <optional>
 
@@ -18,15 +17,19 @@ namespace kevo {
 namespace {
 
 namespace json = boost::json;
-using clock = std::chrono::steady_clock;
 constexpr std::size_t answer_bytes = 12000;
+constexpr const char* no_such_candidate =
+    "error: no ancestor, sibling or other selected candidate has this number";
 
-tool_definition tool(const char* name, const char* description, const std::vector<const char*>& texts = {}) {
+/// A tool of text arguments; names that end in '?' may be left out.
+tool_definition tool(const char* name, const char* description, const std::vector<std::string>& texts = {}) {
   std::string properties;
   std::string required;
-  for (const char* text : texts) {
+  for (std::string text : texts) {
+    const bool optional = text.ends_with('?');
+    if (optional) text.pop_back();
     properties += fmt::format(R"({}"{}":{{"type":"string"}})", properties.empty() ? "" : ",", text);
-    required += fmt::format(R"({}"{}")", required.empty() ? "" : ",", text);
+    if (!optional) required += fmt::format(R"({}"{}")", required.empty() ? "" : ",", text);
   }
   return {name, description,
           fmt::format(R"({{"type":"object","properties":{{{}}},"required":[{}]}})", properties, required)};
@@ -40,15 +43,18 @@ std::vector<tool_definition> tools() {
       tool("edit_file", "Replace lines of a file; `search` must fit in exactly one place.",
            {"path", "search", "replace"}),
       tool("reset", "Make your scratch folder the parent again."),
-      tool("diff", "What your main file changed against the parent's."),
+      tool("diff", "What your main file changed against the parent's, or against a candidate's by number.",
+           {"id?"}),
       tool("read_lineage", "Ancestors and siblings of the parent, with how they did."),
       tool("read_candidate",
            "Source and evaluation of an ancestor, sibling or other selected candidate, by number.", {"id"}),
       tool("search_knowledge", "Pages on optimization techniques that match these words.", {"query"}),
-      tool("evaluate", "Build, test and time what is in your scratch folder."),
-      tool("profile", "Measures and timings by workload of your latest evaluation."),
+      tool("compile", "Build what is in your scratch folder."),
+      tool("test", "Build it, and check its results."),
+      tool("time", "Build it, check its results, and time it."),
+      tool("profile", "Measures and timings by workload of your latest build, test or timing."),
       tool("submit",
-           "End your work with what is in your scratch folder: it must be evaluated, valid and not slower.",
+           "End your work with what is in your scratch folder: it must be timed, valid and not slower.",
            {"summary"})};
 }
 
@@ -75,11 +81,10 @@ class session {
   }
 
   variation_result run() {
-    const auto end = clock::now() + std::chrono::duration<double>(op_.limits.seconds);
     std::string why = "the steps are used up";
     for (std::int64_t step = 0; step < op_.limits.steps; ++step) {
       if (request_.stop.stop_requested()) return no_proposal{"cancelled"};
-      if (clock::now() > end) {
+      if (spent_s_ > op_.limits.seconds) {
         why = "the time is used up";
         break;
       }
@@ -88,13 +93,13 @@ class session {
         break;
       }
       const chat_reply reply = talk_.ask();
-      tokens_ += reply.tokens_in + reply.tokens_out;
+      count(reply);
       if (!reply.ok()) {
         if (best_) return best("the model failed: " + reply.detail);
         return failure_of(reply);
       }
       if (reply.tool_calls.empty())
-        talk_.say("Use a tool: `evaluate` your draft, or `submit` it when it is done.");
+        talk_.say("Use a tool: `time` your draft, or `submit` it when it is done.");
       for (const auto& call : reply.tool_calls) {
         const std::string said = answer(call);
         talk_.say(chat_message{"tool", shortened(said, answer_bytes), {}, call.id});
@@ -109,6 +114,13 @@ class session {
   }
 
  private:
+  /// The sums that limits speak of come from what the journal keeps, not from a clock, so that a replay ends
+  /// the turn at the same step.
+  void count(const chat_reply& reply) {
+    tokens_ += reply.tokens_in + reply.tokens_out;
+    spent_s_ += reply.wall_s;
+  }
+
   variation_result best(const std::string& why) {
     if (best_ && best_score_ > parent_score_ * (1 + op_.limits.margin))
       return proposal{*std::move(best_), "best draft of an agent (" + why + ")"};
@@ -159,7 +171,7 @@ class session {
       folder_.reset(*parent_.program);
       return "done";
     }
-    if (name == "diff") return difference();
+    if (name == "diff") return difference(text("id"));
     if (name == "read_lineage") {
       variation_request all = request_;
       all.scope = memory_scope::both;
@@ -173,20 +185,25 @@ class session {
       knowledge_filter filter = filter_for(request_);
       filter.phase.clear();
       const std::string pages =
-          knowledge ? pages_text(knowledge->search(query, filter, op_.with.pages)) : std::string();
+          knowledge ? pages_text(op_.with.models->pages(query, filter, op_.with.pages, request_))
+                    : std::string();
       return pages.empty() ? "no page matches" : pages;
     }
-    if (name == "evaluate") return evaluate();
+    if (name == "compile") return evaluate(evaluation_stage::built);
+    if (name == "test") return evaluate(evaluation_stage::checked);
+    if (name == "time") return evaluate(evaluation_stage::timed_full);
     if (name == "profile") {
-      if (!latest_) return "error: evaluate first";
+      if (!latest_) return "error: compile, test or time first";
       return evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
     }
     if (name == "submit") return submit(text("summary"));
     return fmt::format("error: there is no tool '{}'", name.substr(0, 80));
   }
 
-  std::string difference() const {
-    const auto left = lines_of(parent_.program->text());
+  std::string difference(const std::string& id) const {
+    const auto other = id.empty() ? std::optional(parent_) : relative(id);
+    if (!other) return no_such_candidate;
+    const auto left = lines_of(other->program->text());
     const auto right = lines_of(folder_.work().text());
     std::string out;
     for (const auto& row : fold(diff_lines(left, right))) {
@@ -200,33 +217,52 @@ class session {
     return out;
   }
 
-  std::string candidate(std::string id) const {
+  /// A candidate that this turn may see.
+  std::optional<candidate_snapshot> relative(std::string id) const {
     if (id.starts_with('#')) id.erase(0, 1);
     std::vector<candidate_snapshot> all = request_.lineage(32);
     for (auto& one : request_.siblings(32)) all.push_back(std::move(one));
     for (const auto& list : {request_.parents, request_.inspirations}) {
       for (const auto& one : list) all.push_back(*one);
     }
-    for (const auto& one : all) {
-      if (std::to_string(one.id) == id && one.program)
-        return parent_section(one).substr(3) + evaluation_section(one);
+    for (auto& one : all) {
+      if (std::to_string(one.id) == id && one.program) return std::move(one);
     }
-    return "error: no ancestor, sibling or other selected candidate has this number";
+    return std::nullopt;
   }
 
-  std::string evaluate() {
+  std::string candidate(const std::string& id) const {
+    const auto one = relative(id);
+    return one ? parent_section(*one).substr(3) + evaluation_section(*one) : no_such_candidate;
+  }
+
+  /// A failure is the same at every later stage.
+  static bool answers(const evaluation& known, evaluation_stage wanted) {
+    return !known.valid() || known.stage >= std::min(wanted, evaluation_stage::timed_short);
+  }
+
+  std::string evaluate(evaluation_stage wanted) {
     if (!request_.can_evaluate()) return "error: this run cannot evaluate drafts";
     const content_id id = id_of(folder_.work());
-    if (const auto known = verdicts_.find(id); known != verdicts_.end()) {
+    if (const auto known = verdicts_.find(id); known != verdicts_.end() && answers(known->second, wanted)) {
       ++repeats_[id];
       latest_ = known->second;
       return "This is the same program as before.\n" + verdict();
     }
-    if (evaluations_++ >= op_.limits.evaluations) return "error: the evaluations are used up: submit";
-    latest_ = request_.evaluate(folder_.work());
-    verdicts_.emplace(id, *latest_);
-    ++repeats_[id];
-    if (latest_->valid()) {
+    if (wanted == evaluation_stage::built) {
+      if (compilations_++ >= op_.limits.compilations)
+        return "error: the compilations are used up: time or submit";
+    } else if (evaluations_++ >= op_.limits.evaluations) {
+      return "error: the evaluations are used up: submit";
+    }
+    latest_ = request_.evaluate(folder_.work(), wanted);
+    spent_s_ += latest_->cost.wall_s;
+    verdicts_.insert_or_assign(id, *latest_);
+    repeats_.try_emplace(id, 1);
+    if (!latest_->valid()) {
+      ++failing_;
+      ++stalled_;
+    } else if (latest_->stage >= evaluation_stage::timed_short) {
       failing_ = 0;
       if (latest_->score > std::max(best_score_, parent_score_) * (1 + op_.limits.margin)) {
         stalled_ = 0;
@@ -235,16 +271,17 @@ class session {
       } else {
         ++stalled_;
       }
-    } else {
-      ++failing_;
-      ++stalled_;
     }
     return verdict();
   }
 
   std::string verdict() const {
     std::string said = evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
-    if (latest_->valid() && parent_score_ > 0)
+    if (!latest_->valid()) return said;
+    if (latest_->stage == evaluation_stage::built) return said + "It compiles. It was not tested.\n";
+    if (latest_->stage == evaluation_stage::checked)
+      return said + "Its results are right. It was not timed.\n";
+    if (parent_score_ > 0)
       said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / parent_score_);
     return said;
   }
@@ -253,9 +290,10 @@ class session {
     const program& work = folder_.work();
     if (work == *parent_.program) return "refused: your scratch folder holds the parent, unchanged";
     const auto known = verdicts_.find(id_of(work));
-    if (known == verdicts_.end()) return "refused: evaluate this version first";
+    if (known == verdicts_.end()) return "refused: time this version first";
     if (!known->second.valid())
       return fmt::format("refused: this version is {}", to_string(known->second.outcome));
+    if (known->second.stage < evaluation_stage::timed_short) return "refused: time this version first";
     if (known->second.score < parent_score_ * (1 - op_.limits.margin))
       return fmt::format("refused: its score {:.4g} is below the parent's {:.4g}", known->second.score,
                          parent_score_);
@@ -272,7 +310,7 @@ class session {
     if (failing_ >= op_.limits.failing)
       seen = fmt::format("{} evaluations in a row were not valid", failing_);
     for (const auto& [id, count] : repeats_) {
-      if (count >= op_.limits.repeated) seen = fmt::format("one program was evaluated {} times", count);
+      if (count >= op_.limits.repeated) seen = fmt::format("one program was tried {} times", count);
     }
     if (seen.empty()) return true;
     if (++interventions_ > op_.limits.interventions) return false;
@@ -293,7 +331,7 @@ class session {
     set_section(sections, "action", fmt::format("{}. All drafts so far:\n\n{}", seen, fenced(tried)));
     review.begin("agent_supervisor", std::move(sections));
     const chat_reply advice = review.ask();
-    tokens_ += advice.tokens_in + advice.tokens_out;
+    count(advice);
     talk_.say(fmt::format(
         "A review of your work: {}. {}", seen,
         advice.ok() ? "It proposes:\n\n" + shortened(advice.content, 4000)
@@ -314,16 +352,20 @@ class session {
   std::map<content_id, evaluation> verdicts_;
   std::map<content_id, std::int64_t> repeats_;
   std::int64_t evaluations_ = 0;
+  std::int64_t compilations_ = 0;
   std::int64_t stalled_ = 0;
   std::int64_t failing_ = 0;
   std::int64_t interventions_ = 0;
   std::int64_t tokens_ = 0;
+  double spent_s_ = 0;
 };
 
 }  // namespace
 
 variation_result agent::vary(const variation_request& request, rng& random) const {
-  return session(*this, request, random).run();
+  variation_result result = session(*this, request, random).run();
+  if (std::holds_alternative<no_proposal>(result)) with.models->fruitless(request.job);
+  return result;
 }
 
 }  // namespace kevo

@@ -8,6 +8,9 @@
 #include <kevo/error.hpp>
 
 namespace kevo {
+namespace {
+constexpr std::size_t kept_reply_bytes = std::size_t{64} << 10U;
+}
 
 conversation::conversation(const llm_settings& settings, std::string operator_name,
                            const variation_request& request, rng& random)
@@ -16,8 +19,11 @@ conversation::conversation(const llm_settings& settings, std::string operator_na
     throw error(error_code::input, "this operator needs a language model", {.key = "llm.models"},
                 "add llm: {models: [{name: ..., url: ..., model: ...}]} to the config");
   origin_.operator_name = std::move(operator_name);
-  origin_.model = settings.model.empty() ? settings.models->choose(settings.tier, random)
+  // A stream of its own: however many numbers the choice takes, what follows draws the same.
+  rng choice = random.split("model");
+  origin_.model = settings.model.empty() ? settings.models->choose(settings.tier, choice)
                                          : settings.models->named(settings.model);
+  origin_.model = settings.models->recalled_model(request.job, origin_.operator_name).value_or(origin_.model);
   chat_.sampling = settings.sampling;
 }
 
@@ -32,8 +38,9 @@ void conversation::begin(const std::string& name, std::vector<prompt_section> se
 chat_reply conversation::ask() {
   chat_reply reply = settings_.models->ask(origin_, chat_, request_);
   ++origin_.turn;
+  // A model that babbles for a megabyte must not be sent that megabyte again with each further turn.
   if (!reply.content.empty() || !reply.tool_calls.empty())
-    chat_.messages.push_back({"assistant", reply.content, reply.tool_calls});
+    chat_.messages.push_back({"assistant", shortened(reply.content, kept_reply_bytes), reply.tool_calls});
   return reply;
 }
 
@@ -57,7 +64,9 @@ void remember_attempt(const conversation& talk, const std::string& reply) {
 
 }  // namespace
 
-variation_result propose(conversation& talk, const draft_reader& read) {
+namespace {
+
+variation_result ask_until_new(conversation& talk, const draft_reader& read) {
   const variation_request& request = talk.request();
   std::string why;
   for (std::int64_t n = 0; n < talk.settings().attempts && !request.stop.stop_requested(); ++n) {
@@ -82,6 +91,14 @@ variation_result propose(conversation& talk, const draft_reader& read) {
   }
   if (request.stop.stop_requested()) return no_proposal{"cancelled"};
   return no_proposal{"no usable reply: " + why.substr(0, std::min(why.find('\n'), std::size_t{200}))};
+}
+
+}  // namespace
+
+variation_result propose(conversation& talk, const draft_reader& read) {
+  variation_result result = ask_until_new(talk, read);
+  if (std::holds_alternative<no_proposal>(result)) talk.settings().models->fruitless(talk.request().job);
+  return result;
 }
 
 program with_main_file(const program& source, std::string text) {

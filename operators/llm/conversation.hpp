@@ -27,9 +27,11 @@ struct llm_settings {
   std::size_t concurrency = 4;         ///< `vary` calls at once
   double similarity = 1.0;  ///< a program that is this similar to a relative is refused; above 1: never
   std::string embeddings;   ///< model that embeds programs; empty: none
-  double embedding_similarity = 0.99;  ///< cosine from which a program counts as known
-  double injection_rate = 1;           ///< probability that a prompt is given knowledge
-  std::size_t pages = 2;               ///< of knowledge in a prompt
+  double embedding_similarity = 0.99;  ///< cosine from which a program counts as known, or is judged
+  std::string judge;              ///< model that says whether two programs are as good as one; empty: none
+  double judge_similarity = 0.9;  ///< share of common 5-grams from which the judge is asked
+  double injection_rate = 1;      ///< probability that a prompt is given knowledge
+  std::size_t pages = 2;          ///< of knowledge in a prompt
 };
 
 /// Asks one model, keeping the messages. For one thread.
@@ -82,7 +84,9 @@ std::string summary_of(std::string_view reply);
 /// if absent.
 std::string part_under(std::string_view reply, std::string_view title);
 
-/// Why a program need not be evaluated: it is known, or as good as. Empty if it is new.
+/// Why a program need not be evaluated: it is known, or as good as. Empty if it is new. Cheapest first:
+/// content hash, token 5-grams against relatives, then embeddings and a judge where the settings name them; a
+/// model that fails speaks for the program.
 std::string known_already(const program& made, const llm_settings& settings,
                           const variation_request& request);
 /// Share of the token 5-grams that two sources have in common (Jaccard); comments and spacing do not count.

@@ -66,10 +66,10 @@ variation_result llm_universal::vary(const variation_request& request, rng& rand
   if (const auto& knowledge = with.models->knowledge(); knowledge && random.chance(with.injection_rate)) {
     knowledge_filter filter = filter_for(request);
     filter.bottleneck = bottleneck.substr(0, bottleneck.find_first_of(" ,.;("));
-    auto pages = knowledge->search(query, filter, with.pages);
+    auto pages = with.models->pages(query, filter, with.pages, request);
     if (pages.empty()) {
       filter.bottleneck.clear();
-      pages = knowledge->search(query, filter, with.pages);
+      pages = with.models->pages(query, filter, with.pages, request);
     }
     for (const auto& page : pages) request.note("[knowledge] " + page.id + "\n");
     set_section(sections, "knowledge", pages_text(pages));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "operators/llm/directed.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
+#include "src/llm/openai.hpp"
 
 namespace kevo {
 namespace {
@@ -31,6 +33,26 @@ std::vector<std::string> loops_of(std::string_view text) {
       regions.push_back(fmt::format("line {}: {}", number, line.substr(0, 80)));
   }
   return regions;
+}
+
+std::string step_text(const macro_action& action) {
+  return fmt::format("Step: {} of {}", action.type, action.region);
+}
+
+/// The action that a recorded prompt of this turn names; nothing if the turn is new.
+std::optional<std::size_t> recalled_action(const std::vector<macro_action>& actions,
+                                           const language_models& models, const std::string& operator_name,
+                                           std::uint64_t job) {
+  const auto messages = models.recalled_messages(job, operator_name);
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; messages && i < actions.size(); ++i) {
+    const std::string as_sent = messages_json({{"user", step_text(actions[i]) + "\n"}});
+    const auto begin = as_sent.find("Step: ");
+    const auto end = as_sent.rfind("\"}");
+    const bool named = messages->find(as_sent.substr(begin, end - begin)) != std::string::npos;
+    if (named) found = i;
+  }
+  return found;
 }
 
 }  // namespace
@@ -91,6 +113,10 @@ macro_policy ucb_policy(double exploration) {
           [shared](const macro_action& action, double reward) {
             const std::scoped_lock lock(shared->guard);
             shared->arms[action.type].reward += reward;
+          },
+          [shared](const macro_action& action) {
+            const std::scoped_lock lock(shared->guard);
+            shared->arms[action.type].pulls += 1;
           }};
 }
 
@@ -117,7 +143,11 @@ variation_result macro_micro::vary(const variation_request& request, rng& random
   const program& source = *request.parents.front()->program;
   const auto actions = actions_of(source, types_);
   conversation talk(with_, name(), request, random);
-  const std::size_t index = state_->policy.pick(actions, talk, random);
+  rng own = random.split("macro");  // what follows draws the same, whether or not the policy draws
+  const auto before = state_->policy.recall ? recalled_action(actions, *with_.models, name(), request.job)
+                                            : std::optional<std::size_t>();
+  const std::size_t index = before ? *before : state_->policy.pick(actions, talk, own);
+  if (before) state_->policy.recall(actions[index]);
   if (index >= actions.size()) return no_proposal{"the policy chose no step"};
   const macro_action& action = actions[index];
   {
@@ -128,7 +158,7 @@ variation_result macro_micro::vary(const variation_request& request, rng& random
   request.note(fmt::format("[macro] {} of {}\n", action.type, action.region));
   auto sections = sections_of(request);
   add_memory(sections, with_, request, random);
-  set_section(sections, "action", fmt::format("Step: {} of {}", action.type, action.region));
+  set_section(sections, "action", step_text(action));
   talk.begin(name(), std::move(sections));
   variation_result result = propose(talk, [&source](const std::string& reply) {
     draft edited = edits_of(source)(reply);

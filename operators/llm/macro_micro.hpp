@@ -30,6 +30,10 @@ struct macro_policy {
   std::string name;
   std::function<std::size_t(const std::vector<macro_action>& actions, conversation& talk, rng& random)> pick;
   std::function<void(const macro_action& action, double reward)> learn;  ///< may be empty
+  /// Told instead of `pick`, when a resumed run repeats a turn, which action that turn had picked. Empty:
+  /// `pick` is asked again, which is right for a policy whose picks follow from its stream and its model's
+  /// replies.
+  std::function<void(const macro_action& action)> recall = {};
 };
 macro_policy uniform_policy();
 /// UCB1 over action types; the reward is the relative gain over the parent, cut to [0, 1].

@@ -1,13 +1,14 @@
-// Whether a program is worth an evaluation: content hash, then local similarity, then embeddings.
+// Whether a program is worth an evaluation: content hash, then local similarity, then embeddings and a judge.
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "operators/llm/conversation.hpp"
+#include "operators/llm/directed.hpp"
+#include "operators/llm/prompt.hpp"
 
 namespace kevo {
 namespace {
@@ -60,16 +61,29 @@ std::unordered_set<std::uint64_t> grams_of(std::string_view text) {
   return grams;
 }
 
-double cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  double dot = 0;
-  double aa = 0;
-  double bb = 0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    dot += double{a[i]} * b[i];
-    aa += double{a[i]} * a[i];
-    bb += double{b[i]} * b[i];
-  }
-  return aa > 0 && bb > 0 ? dot / std::sqrt(aa * bb) : 0;
+constexpr std::size_t most_embedded = 16;
+constexpr const char* same_idea =
+    "This program means the same as one that was tried before. Propose another idea.";
+
+/// Whether a model takes two programs for one. No answer is no.
+bool judged_same(const program& made, const candidate_snapshot& known, const llm_settings& settings,
+                 const variation_request& request) {
+  const std::string name = "novelty_judge";
+  const assembled_prompt prompt =
+      assemble(name + ".md", prompt_text(settings.models->settings().prompts, name),
+               {{"draft", fenced(made.text(), made.language), 100, true},
+                {"parent", fenced(known.program->text(), known.program->language), 100, true}},
+               settings.prompt_tokens);
+  chat_request question{.messages = prompt.messages};
+  question.sampling.max_tokens = std::min<std::int64_t>(settings.sampling.max_tokens, 2048);
+  const chat_reply reply = settings.models->ask(
+      {.operator_name = name, .model = settings.models->named(settings.judge)}, question, request);
+  const bool same = reply.ok() && labelled(reply.content, "Verdict:").starts_with("same");
+  request.note(fmt::format("[judge] against #{}: {}\n", known.id,
+                           same         ? "the same"
+                           : reply.ok() ? "another"
+                                        : "no answer"));
+  return same;
 }
 
 }  // namespace
@@ -93,26 +107,40 @@ std::string known_already(const program& made, const llm_settings& settings,
   for (const auto& list : {request.parents, request.inspirations}) {
     for (const auto& one : list) relatives.push_back(*one);
   }
+  const candidate_snapshot* nearest = nullptr;
+  double nearest_share = 0;
   for (const auto& one : relatives) {
-    if (settings.similarity > 1 || !one.program) continue;
+    if (!one.program) continue;
     const double share = similarity(made.text(), one.program->text());
     if (share >= settings.similarity)
       return fmt::format(
           "This program is candidate #{} but for comments, spacing or little more. Propose a change that "
           "alters what the machine does.",
           one.id);
+    if (nearest == nullptr || share > nearest_share) {
+      nearest = &one;
+      nearest_share = share;
+    }
   }
-  if (settings.embeddings.empty()) return {};
-  std::vector<std::string> texts{std::string(made.text())};
-  for (const auto& one : relatives) {
-    if (one.program && texts.size() < 17) texts.emplace_back(one.program->text());
+  if (nearest == nullptr) return {};
+  if (!settings.embeddings.empty()) {
+    std::vector<std::string> texts{std::string(made.text())};
+    std::vector<const candidate_snapshot*> whose;
+    for (const auto& one : relatives) {
+      if (!one.program || whose.size() >= most_embedded) continue;
+      texts.emplace_back(one.program->text());
+      whose.push_back(&one);
+    }
+    const auto cosines = settings.models->similarities(settings.embeddings, texts, request);
+    const auto closest = std::max_element(cosines.begin(), cosines.end());
+    if (closest == cosines.end() || *closest < settings.embedding_similarity) return {};
+    if (settings.judge.empty()) return same_idea;
+    nearest = whose[static_cast<std::size_t>(closest - cosines.begin())];
+  } else if (nearest_share < settings.judge_similarity) {
+    return {};
   }
-  const auto vectors = settings.models->embed(settings.embeddings, texts, request);
-  for (std::size_t i = 1; i < vectors.size(); ++i) {
-    if (cosine(vectors[0], vectors[i]) >= settings.embedding_similarity)
-      return "This program means the same as one that was tried before. Propose another idea.";
-  }
-  return {};
+  return !settings.judge.empty() && judged_same(made, *nearest, settings, request) ? same_idea
+                                                                                   : std::string();
 }
 
 }  // namespace kevo

@@ -60,7 +60,7 @@ void add_memory(std::vector<prompt_section>& sections, const llm_settings& with,
   if (parent.evaluation && !parent.evaluation->valid())
     query =
         std::string(to_string(parent.evaluation->outcome)) + " " + parent.evaluation->feedback.substr(0, 300);
-  const auto pages = knowledge->search(query, filter_for(request), with.pages);
+  const auto pages = with.models->pages(query, filter_for(request), with.pages, request);
   for (const auto& page : pages) request.note("[knowledge] " + page.id + "\n");
   set_section(sections, "knowledge", pages_text(pages));
 }
@@ -124,6 +124,7 @@ variation_result llm_repair::vary(const variation_request& request, rng& random)
     talk.say(fmt::format("Your draft failed.\n\n{}\nRepair it and answer with the whole file again.",
                          evaluation_section({.evaluation = std::make_shared<const evaluation>(verdict)})));
   }
+  with.models->fruitless(request.job);
   return no_proposal{fmt::format("still {} after {} repairs", why.empty() ? "unfinished" : why, depth)};
 }
 

@@ -50,6 +50,8 @@ void tensors(std::string& text, const char* title, const std::vector<tensor>& al
 
 std::string score_text(const evaluation& e) {
   if (!e.valid()) return std::string(to_string(e.outcome));
+  if (e.stage == evaluation_stage::built) return "compiles";
+  if (e.stage == evaluation_stage::checked) return "valid, not timed";
   if (e.speedup > 0)
     return fmt::format("valid, {:.4g} times as fast as {}", e.speedup,
                        e.baseline.empty() ? "the baseline" : e.baseline);

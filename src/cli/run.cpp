@@ -27,13 +27,17 @@ void print_config(const options& given) {
 }
 
 void replay(const options& given, invocation& shared) {
-  const replay_outcome result = replay_run(given.replay);
+  const replay_outcome result = replay_run(
+      given.replay, given.replay_models ? replayed_operators::with_models : replayed_operators::pure);
   if (result.divergence) {
     throw error(error_code::input, "the replay diverges: " + *result.divergence, {given.replay},
                 "the config, kevo or a plug-in decides otherwise than when this was recorded");
   }
-  print_outcome(result.run, shared,
-                fmt::format("replayed {} events: every decision was the same", result.events));
+  std::string said = fmt::format("replayed {} events: every decision was the same", result.events);
+  if (given.replay_models)
+    said += fmt::format("; {} replies of models were read again, {} to another request than recorded",
+                        result.replies, result.changed_requests);
+  print_outcome(result.run, shared, said);
 }
 
 }  // namespace
@@ -50,7 +54,8 @@ void add_run(CLI::App& program, invocation& shared) {
   verb->add_flag("--reference", given->reference,
                  "Print every key that a config may have, in Markdown, and stop");
   verb->add_flag("--replay-models", given->replay_models,
-                 "Take the replies of language models from the config's cassette: no network, no keys");
+                 "Take the replies of language models from the config's cassette, or with --replay from the "
+                 "journal: no network, no keys");
   verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {

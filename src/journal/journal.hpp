@@ -133,6 +133,11 @@ class journal {
   std::optional<recorded_candidate> candidate(candidate_id id) const;
   /// The committed model calls of the variation that made a candidate, in order; of a seed none.
   std::vector<model_call> model_calls(candidate_id id) const;
+  /// The committed model calls of these numbers, in this order.
+  std::vector<model_call> model_calls(const std::vector<std::int64_t>& numbers) const;
+  /// Calls `visit` with the variation and the number of every committed model call, in order of number.
+  /// Whoever visits may read the journal meanwhile.
+  void for_each_model_call(const std::function<void(ticket job, std::int64_t number)>& visit) const;
   /// What all committed model calls cost together, and their request keys.
   double model_spending() const;
   std::vector<std::string> model_call_keys() const;

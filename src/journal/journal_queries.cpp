@@ -28,7 +28,8 @@ void journal::for_each_event(const std::function<void(const event&)>& visit) con
   // A writer reads through a connection of its own, so that a long visit does not hold back what others see.
   sqlite::connection own;
   if (!state_->read_only)
-    own = detail::translated(state_->path, [&] { return sqlite::connection(state_->path, sqlite::access::read); });
+    own = detail::translated(state_->path,
+                             [&] { return sqlite::connection(state_->path, sqlite::access::read); });
   sqlite::connection& database = state_->read_only ? state_->reader : own;
   auto rows = state_->query([&](sqlite::connection&) { return detail::select_events(database); });
   std::uint64_t expected = 1;
@@ -90,23 +91,55 @@ std::optional<recorded_candidate> journal::candidate(candidate_id id) const {
   });
 }
 
+namespace {
+
+constexpr const char* call_columns =
+    "m.operator, m.model, m.group_id, m.turn, m.messages, m.response, m.prompt_token_ids, m.token_ids,"
+    " m.log_probabilities, m.sampling, m.policy_version, m.reward_terms, m.request_key, m.tokens_in,"
+    " m.tokens_out, m.money, m.wall_s";
+
+model_call read_call(const sqlite::statement& row) {
+  return {row.text(0),  row.text(1),     row.text(2),     row.integer(3), row.text(4),  row.text(5),
+          row.text(6),  row.text(7),     row.text(8),     row.text(9),    row.text(10), row.text(11),
+          row.text(12), row.integer(13), row.integer(14), row.real(15),   row.real(16)};
+}
+
+}  // namespace
+
 std::vector<model_call> journal::model_calls(candidate_id id) const {
   return state_->query([id](sqlite::connection& database) {
-    auto rows = database.prepare(
-        "SELECT m.operator, m.model, m.group_id, m.turn, m.messages, m.response, m.prompt_token_ids, "
-        "m.token_ids,"
-        " m.log_probabilities, m.sampling, m.policy_version, m.reward_terms, m.request_key, m.tokens_in,"
-        " m.tokens_out, m.money, m.wall_s FROM candidates c JOIN events e ON e.sequence = c.sequence"
-        " JOIN model_calls m ON m.job = e.job WHERE c.id = ? ORDER BY m.number");
+    auto rows = database.prepare(std::string("SELECT ") + call_columns +
+                                 " FROM candidates c JOIN events e ON e.sequence = c.sequence"
+                                 " JOIN model_calls m ON m.job = e.job WHERE c.id = ? ORDER BY m.number");
     rows.bind_all(id);
     std::vector<model_call> calls;
-    while (rows.step()) {
-      calls.push_back({rows.text(0), rows.text(1), rows.text(2), rows.integer(3), rows.text(4), rows.text(5),
-                       rows.text(6), rows.text(7), rows.text(8), rows.text(9), rows.text(10), rows.text(11),
-                       rows.text(12), rows.integer(13), rows.integer(14), rows.real(15), rows.real(16)});
+    while (rows.step()) calls.push_back(read_call(rows));
+    return calls;
+  });
+}
+
+std::vector<model_call> journal::model_calls(const std::vector<std::int64_t>& numbers) const {
+  return state_->query([&numbers](sqlite::connection& database) {
+    auto row =
+        database.prepare(std::string("SELECT ") + call_columns + " FROM model_calls m WHERE m.number = ?");
+    std::vector<model_call> calls;
+    for (const std::int64_t number : numbers) {
+      row.bind_all(number);
+      if (row.step()) calls.push_back(read_call(row));
+      row.reset();
     }
     return calls;
   });
+}
+
+void journal::for_each_model_call(const std::function<void(ticket, std::int64_t)>& visit) const {
+  const auto all = state_->query([](sqlite::connection& database) {
+    std::vector<std::pair<ticket, std::int64_t>> found;
+    auto rows = database.prepare("SELECT job, number FROM model_calls ORDER BY number");
+    while (rows.step()) found.emplace_back(static_cast<ticket>(rows.integer(0)), rows.integer(1));
+    return found;
+  });
+  for (const auto& [job, number] : all) visit(job, number);
 }
 
 double journal::model_spending() const {

@@ -11,6 +11,7 @@
 
 #include "src/config/text_file.hpp"
 #include "src/config/yaml.hpp"
+#include "src/export/export.hpp"
 
 namespace kevo {
 namespace {
@@ -51,8 +52,9 @@ bool plain_block(const std::string& text) {
          text.find(" \n") == std::string::npos && text.back() != ' ';
 }
 
-void put_text(std::string& to, const std::string& name, const std::string& text) {
-  if (text.empty()) return;
+void put_text(std::string& to, const std::string& name, const std::string& raw) {
+  if (raw.empty()) return;
+  const std::string text = as_utf8(raw);
   if (!plain_block(text)) {
     to += "    " + name + ": " + quoted(text) + "\n";
     return;

@@ -70,6 +70,12 @@ inline constexpr std::array<std::string_view, 13> reply_status_names = {
 inline constexpr std::string_view to_string(reply_status s) {
   return reply_status_names[static_cast<std::size_t>(s)];
 }
+inline constexpr std::optional<reply_status> parse_reply_status(std::string_view name) {
+  for (std::size_t i = 0; i < reply_status_names.size(); ++i) {
+    if (reply_status_names[i] == name) return static_cast<reply_status>(i);
+  }
+  return std::nullopt;
+}
 
 /// What came back of one call, retries included.
 struct chat_reply {
@@ -81,9 +87,11 @@ struct chat_reply {
   std::string model;                  ///< as the server names it
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
-  std::string log_probabilities;  ///< JSON, if the server gives them
-  std::string token_ids;          ///< JSON, if the server gives them
-  double wall_s = 0;              ///< [s] with retries and waiting
+  std::int64_t tokens_estimated = 0;  ///< of both: what no server told, by estimate
+  bool counted = false;               ///< the server told the tokens
+  std::string log_probabilities;      ///< JSON, if the server gives them
+  std::string token_ids;              ///< JSON, if the server gives them
+  double wall_s = 0;                  ///< [s] with retries and waiting
   int tries = 0;
 
   bool ok() const { return status == reply_status::ok; }
@@ -92,6 +100,18 @@ struct chat_reply {
 /// A high estimate of the tokens of a text: source code takes more than prose does.
 inline std::int64_t estimated_tokens(std::size_t bytes) {
   return static_cast<std::int64_t>(bytes / 3 + 1);
+}
+/// The same for all that a request sends.
+inline std::int64_t estimated_tokens(const chat_request& request) {
+  std::int64_t tokens = 0;
+  for (const auto& m : request.messages) {
+    std::size_t bytes = m.content.size() + 16;
+    for (const auto& call : m.tool_calls) bytes += call.name.size() + call.arguments.size();
+    tokens += estimated_tokens(bytes);
+  }
+  for (const auto& tool : request.tools)
+    tokens += estimated_tokens(tool.name.size() + tool.description.size() + tool.parameters.size());
+  return tokens;
 }
 
 }  // namespace kevo

@@ -195,6 +195,11 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
       directory, knowledge.text("skills", {.def = "",
                                            .doc = "folder where what made candidates at least 1.1 times as "
                                                   "fast is written back as pages; empty: nowhere"}));
+  made.knowledge_embeddings = knowledge.text(
+      "embeddings", {.def = "", .doc = "model of llm.models that ranks pages by meaning, too; empty: none"});
+  const bool known = made.knowledge_embeddings.empty() || names.contains(made.knowledge_embeddings);
+  if (!known && !from.probing())
+    knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'");
   if (made.models.empty()) return nullptr;
   made.ready = ready;
   return std::make_shared<language_models>(std::move(made));

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <random>
 
+#include "src/export/export.hpp"
+
 namespace kevo {
 namespace {
 
@@ -28,8 +30,15 @@ double jittered(double seconds) {
 
 void hide(std::string& text, const std::string& secret) {
   if (secret.empty()) return;
-  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at))
-    text.replace(at, secret.size(), "[key]");
+  constexpr std::string_view instead = "[key]";
+  for (std::size_t at = text.find(secret); at != std::string::npos;
+       at = text.find(secret, at + instead.size()))
+    text.replace(at, secret.size(), instead);
+}
+
+/// A word like "none", which servers without keys are given, may well stand in an answer.
+bool is_secret(const std::string& key) {
+  return key.size() >= 16;
 }
 
 chat_reply failed(reply_status status, std::string detail) {
@@ -63,6 +72,21 @@ chat_reply judged(const http_response& answer) {
     return failed(reply_status::server_error, said);
   if (answer.status / 100 != 2) return failed(reply_status::rejected, said);
   return {};
+}
+
+/// No tokenizer that is known makes more than this of a token (128 spaces).
+constexpr std::size_t most_bytes_a_token = 128;
+
+/// A reply that cannot be what was asked for would fill prompts and journals.
+void refuse_babble(chat_reply& reply, std::int64_t max_tokens) {
+  const std::size_t bytes = reply.content.size() + reply.reasoning.size();
+  if (max_tokens <= 0 || bytes / most_bytes_a_token <= static_cast<std::size_t>(max_tokens)) return;
+  reply.status = reply_status::malformed;
+  reply.detail =
+      std::to_string(bytes) + " bytes are no reply of at most " + std::to_string(max_tokens) + " tokens";
+  reply.content.clear();
+  reply.reasoning.clear();
+  reply.tool_calls.clear();
 }
 
 bool another_try_may_help(reply_status status) {
@@ -126,37 +150,51 @@ http_request endpoint::request_to(const char* path, std::string body, const std:
   return request;
 }
 
-chat_reply endpoint::chat_once(const std::string& body, const std::stop_token& stop,
-                               double& retry_after_s) const {
-  http_request request = request_to("/chat/completions", body, stop);
+chat_reply endpoint::chat_once(const chat_request& request, const std::string& body,
+                               const std::stop_token& stop, double& retry_after_s) const {
+  http_request asked = request_to("/chat/completions", body, stop);
   chat_stream stream;
-  if (settings_.dialect.stream) request.part = [&stream](std::string_view part) { stream.feed(part); };
-  const http_response answer = post(request);
+  if (settings_.dialect.stream) asked.part = [&stream](std::string_view part) { stream.feed(part); };
+  const http_response answer = post(asked);
   retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
-  chat_reply verdict = judged(answer);
-  const bool events = answer.content_type.find("text/event-stream") != std::string::npos;
-  if (!verdict.ok()) {
-    // What was streamed before the connection broke was paid for.
-    if (events && answer.status / 100 == 2) {
+  const bool begun = answer.status / 100 == 2;
+  const bool events = begun && answer.content_type.find("text/event-stream") != std::string::npos;
+  chat_reply reply = judged(answer);
+  if (!reply.ok()) {
+    if (events) {
       const chat_reply part = stream.finish();
-      verdict.tokens_in = part.tokens_in;
-      verdict.tokens_out = part.tokens_out;
+      reply.tokens_in = part.tokens_in;
+      reply.tokens_out = part.tokens_out;
+      reply.counted = part.counted;
     }
-    return verdict;
+  } else if (events) {
+    reply = stream.finish();
+  } else if (answer.content_type.find("json") == std::string::npos) {
+    reply = failed(reply_status::malformed, "the answer is '" + as_utf8(answer.content_type.substr(0, 80)) +
+                                                "', neither JSON nor an event stream");
+  } else {
+    reply = parse_chat(answer.body);
   }
-  if (events) return stream.finish();
-  if (answer.content_type.find("json") == std::string::npos)
-    return failed(reply_status::malformed, "the answer is '" + answer.content_type.substr(0, 80) +
-                                               "', neither JSON nor an event stream");
-  return parse_chat(answer.body);
+  refuse_babble(reply, request.sampling.max_tokens);
+  // What was generated was paid for, whether or not it can be used.
+  if (!reply.counted) take_stray_usage(answer.body, reply);
+  if (!reply.counted && begun) {
+    const std::int64_t most = request.sampling.max_tokens;
+    const bool unread = answer.failure == http_failure::too_large;
+    reply.tokens_in = estimated_tokens(request);
+    reply.tokens_out = unread ? most : std::min(most, estimated_tokens(answer.body.size()));
+    reply.tokens_estimated = reply.tokens_in + reply.tokens_out;
+  }
+  return reply;
 }
 
 template <class Once>
-chat_reply endpoint::tried(const std::stop_token& stop, Once once) {
+chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budget, Once once) {
   const auto began = clock::now();
   chat_reply reply;
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
+  std::int64_t tokens_estimated = 0;
   for (int n = 1;; ++n) {
     double retry_after_s = 0;
     if (!gate_.enter(stop)) {
@@ -168,11 +206,13 @@ chat_reply endpoint::tried(const std::stop_token& stop, Once once) {
     reply.tries = n;
     tokens_in += reply.tokens_in;
     tokens_out += reply.tokens_out;
+    tokens_estimated += reply.tokens_estimated;
+    if (budget.charge) budget.charge(reply);
     if (!another_try_may_help(reply.status) || n >= settings_.retries.tries) break;
     const double usual_s =
         std::min(settings_.retries.longest_s, settings_.retries.first_s * std::ldexp(1.0, n - 1));
     if (retry_after_s > settings_.retries.longest_s) {
-      reply.detail += "; it asks to wait " + std::to_string(static_cast<int>(retry_after_s)) + " s";
+      reply.detail += "; it asks to wait " + std::to_string(static_cast<std::int64_t>(retry_after_s)) + " s";
       break;
     }
     if (!rest(std::max(retry_after_s, jittered(usual_s)), stop)) {
@@ -180,30 +220,49 @@ chat_reply endpoint::tried(const std::stop_token& stop, Once once) {
       reply.tries = n;
       break;
     }
+    if (budget.admit && !budget.admit()) {
+      reply.detail += "; llm.max_money leaves no room for another try";
+      break;
+    }
   }
   reply.tokens_in = tokens_in;
   reply.tokens_out = tokens_out;
+  reply.tokens_estimated = tokens_estimated;
   reply.wall_s = std::chrono::duration<double>(clock::now() - began).count();
   hide(reply.detail, settings_.key);
+  if (is_secret(settings_.key)) {
+    hide(reply.content, settings_.key);
+    hide(reply.reasoning, settings_.key);
+    for (auto& call : reply.tool_calls) hide(call.arguments, settings_.key);
+  }
   return reply;
 }
 
-chat_reply endpoint::chat(const chat_request& request, const std::stop_token& stop) {
+chat_reply endpoint::chat(const chat_request& request, const std::stop_token& stop,
+                          const call_budget& budget) {
   const std::string body = chat_body(request, settings_.dialect);
-  return tried(stop, [&](double& retry_after_s) { return chat_once(body, stop, retry_after_s); });
+  return tried(stop, budget,
+               [&](double& retry_after_s) { return chat_once(request, body, stop, retry_after_s); });
 }
 
 std::vector<std::vector<float>> endpoint::embed(const std::vector<std::string>& texts,
-                                                const std::stop_token& stop, chat_reply& reply) {
+                                                const std::stop_token& stop, chat_reply& reply,
+                                                const call_budget& budget) {
   const std::string body = embedding_body(settings_.dialect.model, texts);
   std::vector<std::vector<float>> vectors;
-  reply = tried(stop, [&](double& retry_after_s) {
+  reply = tried(stop, budget, [&](double& retry_after_s) {
     const http_response answer = post(request_to("/embeddings", body, stop));
     retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
     chat_reply verdict = judged(answer);
-    if (!verdict.ok()) return verdict;
-    vectors = parse_embeddings(answer.body, texts.size(), verdict.detail);
-    if (vectors.empty() && !texts.empty()) verdict.status = reply_status::malformed;
+    if (verdict.ok()) {
+      vectors = parse_embeddings(answer.body, texts.size(), verdict);
+      if (vectors.empty() && !texts.empty()) verdict.status = reply_status::malformed;
+    }
+    if (!verdict.counted) take_stray_usage(answer.body, verdict);
+    if (!verdict.counted && answer.status / 100 == 2) {
+      for (const auto& text : texts) verdict.tokens_in += estimated_tokens(text.size());
+      verdict.tokens_estimated = verdict.tokens_in;
+    }
     return verdict;
   });
   return vectors;
@@ -213,7 +272,8 @@ double retry_after_seconds(const std::string& header, std::chrono::system_clock:
   if (header.empty()) return 0;
   double seconds = 0;
   const auto [end, failure] = std::from_chars(header.data(), header.data() + header.size(), seconds);
-  if (failure == std::errc() && end == header.data() + header.size()) return seconds > 0 ? seconds : 0;
+  if (failure == std::errc() && end == header.data() + header.size())
+    return seconds > 0 ? std::min(seconds, 1e9) : 0;
   std::tm date{};
   if (::strptime(header.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date) == nullptr) return 0;
   const double wait = std::difftime(::timegm(&date), std::chrono::system_clock::to_time_t(now));

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -39,6 +39,12 @@ struct endpoint_settings {
   call_limits calls;
 };
 
+/// Who pays for the tries of a call. Both may be empty.
+struct call_budget {
+  std::function<void(const chat_reply&)> charge;  ///< told after every try what it took
+  std::function<bool()> admit;                    ///< asked before every further try
+};
+
 /// Lets at most so many in at once, and so many a minute. Thread-safe.
 class call_gate {
  public:
@@ -64,20 +70,22 @@ class endpoint {
   explicit endpoint(endpoint_settings settings);
 
   /// Tries until there is an answer, a failure that another try does not mend, or no try is left. A place of
-  /// the gate is held only while a request is out.
-  chat_reply chat(const chat_request& request, const std::stop_token& stop);
+  /// the gate is held only while a request is out. Tokens are those of all tries; where a server answered and
+  /// did not tell them, they are estimated. A try without any answer counts as none.
+  chat_reply chat(const chat_request& request, const std::stop_token& stop, const call_budget& budget = {});
   /// One vector a text; empty with a failed reply.
   std::vector<std::vector<float>> embed(const std::vector<std::string>& texts, const std::stop_token& stop,
-                                        chat_reply& reply);
+                                        chat_reply& reply, const call_budget& budget = {});
 
   const endpoint_settings& settings() const { return settings_; }
   std::size_t most_at_once() const { return gate_.most_at_once(); }
 
  private:
   template <class Once>
-  chat_reply tried(const std::stop_token& stop, Once once);
+  chat_reply tried(const std::stop_token& stop, const call_budget& budget, Once once);
   http_request request_to(const char* path, std::string body, const std::stop_token& stop) const;
-  chat_reply chat_once(const std::string& body, const std::stop_token& stop, double& retry_after_s) const;
+  chat_reply chat_once(const chat_request& request, const std::string& body, const std::stop_token& stop,
+                       double& retry_after_s) const;
 
   endpoint_settings settings_;
   url address_;

@@ -256,11 +256,11 @@ class exchange {
     ec = step(first, "the first token took too long", [&](auto done) {
       http::async_read_header(stream, buffer_, reader, [done](const error_code& e, std::size_t) { done(e); });
     });
+    const auto& head = reader.get();
+    if (!ec || ec == http::error::body_limit) answer_.status = head.result_int();
     refuse_if_large(ec);
     if (ec)
       throw broken{http_failure::disconnected, "the connection broke before an answer: " + ec.message()};
-    const auto& head = reader.get();
-    answer_.status = head.result_int();
     answer_.content_type = std::string(head[http::field::content_type]);
     answer_.retry_after = std::string(head[http::field::retry_after]);
     std::size_t seen = 0;

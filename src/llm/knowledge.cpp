@@ -44,6 +44,11 @@ bool fits(const std::vector<std::string>& list, const std::string& word) {
   return word.empty() || list.empty() || std::find(list.begin(), list.end(), word) != list.end();
 }
 
+bool fits(const knowledge_page& page, const knowledge_filter& filter) {
+  return fits(page.languages, filter.language) && fits(page.hardware, filter.hardware) &&
+         fits(page.bottlenecks, filter.bottleneck) && fits(page.phases, filter.phase);
+}
+
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
@@ -118,6 +123,7 @@ std::string page_text(const knowledge_page& page) {
 
 struct knowledge_base::implementation {
   std::string skills;
+  bool writes = true;
   mutable std::mutex guard;
   mutable sqlite::connection index{"", sqlite::access::create};
   std::vector<knowledge_page> pages;
@@ -149,12 +155,14 @@ struct knowledge_base::implementation {
   }
 };
 
-knowledge_base::knowledge_base(const std::string& folder, std::string skills)
+knowledge_base::knowledge_base(const std::string& folder, std::string skills, skill_writing writing)
     : state_(std::make_unique<implementation>()) {
+  state_->writes = writing == skill_writing::on;
   state_->index.execute(
       "CREATE VIRTUAL TABLE pages USING fts5(title, words, text, tokenize = 'porter unicode61')");
   if (!folder.empty()) state_->read(folder);
   state_->skills = std::move(skills);
+  if (!state_->writes && !fs::is_directory(state_->skills)) return;
   if (!state_->skills.empty()) {
     std::error_code failed;
     fs::create_directories(state_->skills, failed);
@@ -184,9 +192,16 @@ std::vector<knowledge_page> knowledge_base::search(const std::string& query, con
   rows.bind_all(match);
   while (found.size() < limit && rows.step()) {
     const knowledge_page& page = state_->pages[static_cast<std::size_t>(rows.integer(0)) - 1];
-    if (fits(page.languages, filter.language) && fits(page.hardware, filter.hardware) &&
-        fits(page.bottlenecks, filter.bottleneck) && fits(page.phases, filter.phase))
-      found.push_back(page);
+    if (fits(page, filter)) found.push_back(page);
+  }
+  return found;
+}
+
+std::vector<knowledge_page> knowledge_base::fitting(const knowledge_filter& filter, std::size_t limit) const {
+  const std::scoped_lock lock(state_->guard);
+  std::vector<knowledge_page> found;
+  for (const auto& page : state_->pages) {
+    if (found.size() < limit && fits(page, filter)) found.push_back(page);
   }
   return found;
 }
@@ -210,7 +225,12 @@ void knowledge_base::observe(const observation& seen) {
                              seen.parent_score);
   content_hasher hash;
   page.id = "skill_" + to_string(hash.text(page.title).text(page.text).finish());
+  // A resumed run learns again what it knew.
+  const bool known = std::any_of(state_->pages.begin(), state_->pages.end(),
+                                 [&](const knowledge_page& one) { return one.id == page.id; });
+  if (known) return;
   const std::string path = state_->skills + "/" + page.id + ".md";
+  if (!state_->writes) return;
   if (std::FILE* file = std::fopen(path.c_str(), "wbx");
       file != nullptr) {  // a skill that cannot be written is no fault of the run
     const std::string text = page_text(page);

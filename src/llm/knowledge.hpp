@@ -40,12 +40,15 @@ knowledge_page parse_page(const std::string& id, const std::string& text);
 /// The page as a file.
 std::string page_text(const knowledge_page& page);
 
+/// Whether successes become pages.
+enum class skill_writing : std::uint8_t { on, off };
+
 /// Thread-safe.
 class knowledge_base {
  public:
   /// Reads all .md files below `folder`, and those of `skills`, where new ones are written; either may be
   /// empty. Links are not followed. Throws kevo::error (input, environment).
-  knowledge_base(const std::string& folder, std::string skills);
+  knowledge_base(const std::string& folder, std::string skills, skill_writing writing = skill_writing::on);
   ~knowledge_base();
   knowledge_base(const knowledge_base&) = delete;
   knowledge_base& operator=(const knowledge_base&) = delete;
@@ -54,6 +57,8 @@ class knowledge_base {
   /// At most `limit` pages that fit the filter, best match first. The query is plain words, in no syntax.
   std::vector<knowledge_page> search(const std::string& query, const knowledge_filter& filter,
                                      std::size_t limit) const;
+  /// The pages that fit the filter, in the order in which they were read, at most `limit`.
+  std::vector<knowledge_page> fitting(const knowledge_filter& filter, std::size_t limit) const;
 
   /// Remembers what a variation says it did, until its candidate is observed.
   void attempt(std::uint64_t job, knowledge_page told);

@@ -2,16 +2,20 @@
 // The language models of a run: which one is asked, what it costs, what is recorded. One object serves all
 // operators of a run.
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <kevo/content_id.hpp>
+#include <kevo/model_call.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/random.hpp>
 #include <kevo/vary.hpp>
@@ -53,10 +57,11 @@ struct models_settings {
   double max_money = 0;  ///< no call begins that might exceed it; 0: no cap
   cassette_mode mode = cassette_mode::off;
   std::string cassette_path;
-  bool ready = true;      ///< false: models are never asked and no cassette is opened
-  std::string knowledge;  ///< folder of pages; may be empty
-  std::string skills;     ///< folder where what helped is written back; may be empty
-  std::string prompts;    ///< folder of prompt files that replace shipped ones; may be empty
+  bool ready = true;                 ///< false: models are never asked and no cassette is opened
+  std::string knowledge;             ///< folder of pages; may be empty
+  std::string skills;                ///< folder where what helped is written back; may be empty
+  std::string knowledge_embeddings;  ///< model that ranks pages beside BM25; empty: none
+  std::string prompts;               ///< folder of prompt files that replace shipped ones; may be empty
 };
 
 /// Who asks, and which turn of which conversation it is.
@@ -77,6 +82,9 @@ struct models_account {
 
 /// Thread-safe. Failures of models are values; kevo::error is thrown only for cassettes that cannot be
 /// written.
+///
+/// What it learns (the choice of models, notes, knowledge) is not saved: a resumed run repeats its recorded
+/// turns by `recall`, and operators come to the state that they had.
 class language_models {
  public:
   explicit language_models(models_settings settings);
@@ -88,14 +96,32 @@ class language_models {
   /// One call: reserves its price, asks or replays, books tokens and money with `owner`, has the journal keep
   /// it.
   chat_reply ask(const call_origin& origin, const chat_request& request, const variation_request& owner);
-  /// Embeddings by the model `name`; empty if it failed. Not in cassettes: callers treat absence as
-  /// "unknown".
-  std::vector<std::vector<float>> embed(const std::string& name, const std::vector<std::string>& texts,
-                                        const variation_request& owner);
+  /// Cosines of the first text with each of the others, by the embedding model `name`; empty if that failed.
+  /// Booked, journaled and in cassettes like a call, by the operator name "embeddings". At most 256 texts.
+  std::vector<double> similarities(const std::string& name, const std::vector<std::string>& texts,
+                                   const variation_request& owner);
+  /// At most `limit` pages of knowledge that fit, best first: by words, and where the config names an
+  /// embedding model also by meaning, joined by reciprocal ranks (Cormack, Clarke and Buettcher, SIGIR 2009,
+  /// k = 60).
+  std::vector<knowledge_page> pages(const std::string& query, const knowledge_filter& filter,
+                                    std::size_t limit, const variation_request& owner);
   /// Credits the model that made a candidate.
   void observe(const observation& seen);
+  /// A turn ended without a program: its model has earned nothing.
+  void fruitless(std::uint64_t job);
   /// After a resume: what earlier sessions spent, and the keys of their recorded calls.
   void remember(double spent, const std::vector<std::string>& request_keys);
+
+  /// From now on the calls of turn `job` are answered by these, which it made before: nothing is asked,
+  /// booked or recorded for them. What comes after them is asked, or with `alone` ends as `unrecorded`.
+  void recall(std::uint64_t job, std::vector<model_call> calls, bool alone);
+  void forget(std::uint64_t job);
+  /// The model that the next recalled call of an operator was made to; nothing if there is none.
+  std::optional<std::size_t> recalled_model(std::uint64_t job, const std::string& operator_name) const;
+  /// The messages of the next recalled call of an operator, JSON; nothing if there is none.
+  std::optional<std::string> recalled_messages(std::uint64_t job, const std::string& operator_name) const;
+  /// For a replay, which writes nothing: the pages, without skills being written.
+  void open_knowledge();
 
   models_account account() const;
   const models_settings& settings() const { return settings_; }
@@ -113,9 +139,30 @@ class language_models {
     double cost = 0;
     double calls = 0;
   };
-  chat_reply reply_to(const call_origin& origin, const cassette_key& key, const chat_request& request,
-                      const variation_request& owner);
-  bool reserve(double amount);
+  /// What a call is, whether of chat or of embeddings.
+  struct call_plan {
+    call_origin origin;
+    std::string messages;       ///< JSON
+    std::string request;        ///< what is hashed
+    std::string sampling = {};  ///< JSON
+    double most = 0;       ///< money that it may cost
+    std::function<chat_reply(const call_budget&)> live;
+  };
+  struct recalled_turn {
+    std::vector<model_call> calls;
+    bool alone = false;
+  };
+  chat_reply carry_out(const call_plan& what, const variation_request& owner);
+  std::optional<chat_reply> repeat(const call_plan& what, const variation_request& owner);
+  std::optional<chat_reply> replay(const cassette_key& key, const std::string& request_id,
+                                   const variation_request& owner);
+  chat_reply spend(const call_plan& what, const std::stop_token& stop);
+  const model_call* recalled(std::uint64_t job, const std::string& operator_name) const;
+  std::vector<double> cosines_by(const call_origin& origin, const std::vector<std::string>& texts,
+                                 const std::vector<content_id>& ids, const std::stop_token& stop,
+                                 const call_budget& budget, chat_reply& reply);
+  void credit(std::uint64_t job, double reward, double cost_s);
+  bool reserve(double amount, const std::stop_token& stop);
   std::size_t pull(const std::vector<std::size_t>& choices, rng& random);
   std::size_t pick(const std::vector<std::size_t>& choices, rng& random);
   double mean_cost(std::size_t model) const;
@@ -125,10 +172,14 @@ class language_models {
   std::shared_ptr<knowledge_base> knowledge_;
   std::vector<std::unique_ptr<endpoint>> servers_;
   mutable std::mutex guard_;
+  std::condition_variable_any released_;  ///< money that was set aside is free again, or spent
   models_account account_;
   std::map<std::pair<std::string, std::string>, std::uint64_t> ordinals_;
   std::vector<arm> arms_;
   std::map<std::uint64_t, std::size_t> asked_;  ///< job -> model, of the latest few thousand
+  std::map<std::uint64_t, recalled_turn> recalled_;
+  std::map<content_id, std::vector<float>> vectors_;  ///< of texts, of the latest few thousand
+  std::deque<content_id> vectors_by_age_;
   std::string notes_;
 };
 

@@ -1,7 +1,9 @@
 #include "src/llm/openai.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <optional>
 
 #include <boost/json.hpp>
 
@@ -20,9 +22,10 @@ json::array messages_of(const std::vector<chat_message>& messages) {
     if (!m.tool_calls.empty()) {
       json::array calls;
       for (const auto& call : m.tool_calls) {
-        calls.push_back({{"id", call.id},
-                         {"type", "function"},
-                         {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+        calls.push_back(
+            {{"id", as_utf8(call.id)},
+             {"type", "function"},
+             {"function", {{"name", as_utf8(call.name)}, {"arguments", as_utf8(call.arguments)}}}});
       }
       one["tool_calls"] = std::move(calls);
     }
@@ -40,7 +43,7 @@ void put_sampling(json::object& to, const sampling_settings& s, const std::strin
 
 std::string text_of(const json::object& from, std::string_view key) {
   const auto* value = from.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  return value != nullptr && value->is_string() ? as_utf8(value->get_string()) : std::string();
 }
 const json::object* object_of(const json::object& from, std::string_view key) {
   const auto* value = from.if_contains(key);
@@ -61,6 +64,7 @@ void take_usage(const json::object& from, chat_reply& reply) {
   if (const auto* usage = object_of(from, "usage")) {
     reply.tokens_in = count_of(*usage, "prompt_tokens");
     reply.tokens_out = count_of(*usage, "completion_tokens");
+    reply.counted = true;
   }
   if (auto name = text_of(from, "model"); !name.empty()) reply.model = std::move(name);
 }
@@ -94,7 +98,10 @@ void judge(chat_reply& reply, const std::string& finish_reason, const std::strin
 
 json::object parsed_object(std::string_view text, std::string& why) {
   boost::system::error_code ec;
-  json::value value = json::parse(text, ec, {}, {.max_depth = 64});
+  json::parse_options options;
+  options.max_depth = 64;
+  options.allow_invalid_utf8 = true;  // mended where texts are taken out
+  json::value value = json::parse(text, ec, {}, options);
   if (ec) {
     why = "not JSON: " + ec.message();
     return {};
@@ -138,7 +145,58 @@ std::string reply_json(const chat_reply& reply) {
   if (!reply.detail.empty()) one["detail"] = reply.detail;
   if (!reply.model.empty()) one["model"] = reply.model;
   if (reply.tries > 1) one["tries"] = reply.tries;
+  if (reply.tokens_estimated > 0) one["tokens_estimated"] = reply.tokens_estimated;
   return json::serialize(one);
+}
+
+chat_reply reply_of_json(std::string_view text) {
+  std::string why;
+  const json::object all = parsed_object(text, why);
+  const auto status = parse_reply_status(text_of(all, "status"));
+  if (!status) return malformed("the recorded reply has no status" + (why.empty() ? "" : ": it is " + why));
+  chat_reply reply;
+  reply.status = *status;
+  reply.content = text_of(all, "content");
+  reply.reasoning = text_of(all, "reasoning");
+  reply.detail = text_of(all, "detail");
+  reply.model = text_of(all, "model");
+  reply.tries = std::max(1, static_cast<int>(count_of(all, "tries")));
+  reply.tokens_estimated = count_of(all, "tokens_estimated");
+  if (const auto* calls = list_of(all, "tool_calls")) {
+    for (const auto& call : *calls) {
+      if (const auto* one = call.if_object())
+        reply.tool_calls.push_back({text_of(*one, "id"), text_of(*one, "name"), text_of(*one, "arguments")});
+    }
+  }
+  return reply;
+}
+
+namespace {
+
+/// The number behind a quoted name; nothing if it is not there whole.
+std::optional<std::int64_t> number_behind(std::string_view text, std::string_view name) {
+  const auto found = text.find(name);
+  if (found == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(found + name.size());
+  const auto begin = text.find_first_not_of(" \t\r\n:");
+  if (begin == std::string_view::npos) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  const bool whole = failure == std::errc() && end != text.data() + text.size() && value >= 0;
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+void take_stray_usage(std::string_view received, chat_reply& reply) {
+  const auto at = received.rfind("\"usage\"");
+  if (at == std::string_view::npos) return;
+  const std::string_view rest = received.substr(at);
+  const auto in = number_behind(rest, "\"prompt_tokens\"");
+  if (!in) return;
+  reply.tokens_in = *in;
+  reply.tokens_out = number_behind(rest, "\"completion_tokens\"").value_or(0);
+  reply.counted = true;
 }
 
 std::string chat_body(const chat_request& request, const openai_dialect& dialect) {
@@ -203,9 +261,10 @@ chat_reply parse_chat(std::string_view body) {
 }
 
 void chat_stream::feed(std::string_view part) {
+  const std::size_t seen = rest_.size();  // without a line break
   rest_ += part;
   std::size_t begin = 0;
-  for (std::size_t end = rest_.find('\n'); end != std::string::npos; end = rest_.find('\n', begin)) {
+  for (std::size_t end = rest_.find('\n', seen); end != std::string::npos; end = rest_.find('\n', begin)) {
     line(std::string_view(rest_).substr(begin, end - begin));
     begin = end + 1;
   }
@@ -279,14 +338,15 @@ chat_reply chat_stream::finish() {
 
 std::string embedding_body(const std::string& model, const std::vector<std::string>& texts) {
   json::array list;
-  for (const auto& text : texts) list.emplace_back(text);
+  for (const auto& text : texts) list.emplace_back(as_utf8(text));
   return json::serialize(json::object{{"model", model}, {"input", std::move(list)}});
 }
 
 std::vector<std::vector<float>> parse_embeddings(std::string_view body, std::size_t count,
-                                                 std::string& detail) {
-  const json::object all = parsed_object(body, detail);
-  if (!detail.empty()) return {};
+                                                 chat_reply& reply) {
+  const json::object all = parsed_object(body, reply.detail);
+  if (!reply.detail.empty()) return {};
+  take_usage(all, reply);
   const auto* data = list_of(all, "data");
   std::vector<std::vector<float>> vectors(count);
   if (data != nullptr && data->size() == count) {
@@ -308,7 +368,7 @@ std::vector<std::vector<float>> parse_embeddings(std::string_view body, std::siz
                        return !v.empty() && v.size() == vectors.front().size();
                      });
   if (whole) return vectors;
-  detail = "the answer does not hold one embedding a text";
+  reply.detail = "the answer does not hold one embedding a text";
   return {};
 }
 
@@ -325,7 +385,7 @@ std::string error_text(std::string_view body) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
-  return text.substr(0, 300);
+  return as_utf8(text.substr(0, 300));
 }
 
 }  // namespace kevo

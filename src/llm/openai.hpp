@@ -26,6 +26,8 @@ std::string messages_json(const std::vector<chat_message>& messages);
 std::string sampling_json(const sampling_settings& sampling);
 /// A reply as the JSON object that journals keep, without what is empty.
 std::string reply_json(const chat_reply& reply);
+/// Such an object as a reply, without what journals keep in columns of their own; malformed if it is none.
+chat_reply reply_of_json(std::string_view text);
 
 /// A whole answer. Whatever it holds, the result is a value: malformed, empty, refused, truncated or ok.
 chat_reply parse_chat(std::string_view body);
@@ -49,10 +51,13 @@ class chat_stream {
   bool any_ = false;
 };
 
+/// What an answer that cannot be read still says of its tokens: the last usage record in it.
+void take_stray_usage(std::string_view received, chat_reply& reply);
+
 std::string embedding_body(const std::string& model, const std::vector<std::string>& texts);
 /// One vector a text, in order; empty with `detail` set if the answer is no good.
-std::vector<std::vector<float>> parse_embeddings(std::string_view body, std::size_t count,
-                                                 std::string& detail);
+/// `reply` is told the tokens.
+std::vector<std::vector<float>> parse_embeddings(std::string_view body, std::size_t count, chat_reply& reply);
 
 /// What an error answer says, on one line and at most 300 characters.
 std::string error_text(std::string_view body);

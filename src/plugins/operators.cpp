@@ -2,6 +2,8 @@
 
 #include "operators/llm/operators.hpp"
 
+#include <algorithm>
+
 #include <kevo/registry.hpp>
 
 #include "operators/agent/agent.hpp"
@@ -108,7 +110,22 @@ llm_settings llm_from(settings& from, const build_context& context) {
       from.real("embedding_similarity", {.def = made.embedding_similarity,
                                          .min = -1.0,
                                          .max = 2.0,
-                                         .doc = "cosine from which a program counts as known"});
+                                         .doc = "cosine from which a program counts as known, or is "
+                                                "shown to the judge"});
+  made.judge = from.text(
+      "judge", {.def = "", .doc = "model of llm.models that says whether two programs are one; empty: none"});
+  made.judge_similarity =
+      from.real("judge_similarity",
+                {.def = made.judge_similarity,
+                 .min = 0.0,
+                 .max = 2.0,
+                 .doc = "without embeddings: share of common token 5-grams from which the judge is asked"});
+  for (const auto& [key, name] : {std::pair("embeddings", made.embeddings), std::pair("judge", made.judge)}) {
+    if (name.empty() || !made.models) continue;
+    const auto& all = made.models->settings().models;
+    if (std::none_of(all.begin(), all.end(), [&](const auto& m) { return m.name == name; }))
+      from.fail(key, "llm.models has no model named '" + name + "'");
+  }
   settings knowledge = from.child_or_empty("knowledge", "what prompts are given of llm.knowledge");
   made.injection_rate =
       knowledge.real("rate", {.def = made.injection_rate,
@@ -180,7 +197,8 @@ agent agent_from(settings& from, const build_context& context) {
   };
   count("steps", op.limits.steps, "calls", "of the model");
   count("tokens", op.limits.tokens, "tokens", "read and written");
-  count("evaluations", op.limits.evaluations, "evaluations", "of drafts");
+  count("evaluations", op.limits.evaluations, "evaluations", "of drafts: tests and timings");
+  count("compilations", op.limits.compilations, "builds", "of drafts that are compiled alone");
   count("stalled", op.limits.stalled, "evaluations",
         "in a row without a gain, then the supervisor speaks up");
   count("failing", op.limits.failing, "evaluations",

@@ -13,6 +13,9 @@
 #include <utility>
 #include <variant>
 
+#include "src/run/relatives.hpp"
+#include "src/run/replay.hpp"
+
 namespace kevo {
 namespace {
 
@@ -82,6 +85,7 @@ class channel {
 struct floor {
   search& engine;
   const any_fitness& fitness_function;
+  const std::map<ticket, begun_turn>& begun;
   std::mutex guard;  ///< of the search
   channel<variation_job> to_vary;
   channel<evaluation_job> to_evaluate;
@@ -99,7 +103,10 @@ void vary_one(floor& shared, variation_job work) {
     const std::scoped_lock lock(shared.guard);
     call();
   };
-  variation_services services = shared.engine.services(work, guarded);
+  begun_turn before;
+  if (const auto found = shared.begun.find(work.id); found != shared.begun.end()) before = found->second;
+  end.cost = before.cost;
+  variation_services services = with_relatives(shared.engine.services(work, guarded), work.request.services);
   services.book = [&](const spending& more) {
     const std::scoped_lock lock(notes);
     end.cost += more;
@@ -109,21 +116,27 @@ void vary_one(floor& shared, variation_job work) {
     end.transcript += text;
   };
   services.record = [&](const model_call& call) { shared.ended.push(call_end{work.id, call}); };
-  services.evaluate = [&](const program& draft) {
-    evaluation result = shared.fitness_function.evaluate(
-        {.program = std::make_shared<const program>(draft), .stop = shared.cancel.get_token()});
+  services.evaluate_until = [&](const program& draft, evaluation_stage wanted) {
+    {
+      const std::scoped_lock lock(notes);
+      if (auto known = take_draft(before.drafts, id_of(draft))) return *std::move(known);
+    }
+    evaluation result = shared.fitness_function.evaluate({.program = std::make_shared<const program>(draft),
+                                                          .wanted = wanted,
+                                                          .stop = shared.cancel.get_token()});
     shared.ended.push(draft_end{work.id, draft, result});
     return result;
+  };
+  services.evaluate = [until = services.evaluate_until](const program& draft) {
+    return until(draft, evaluation_stage::timed_full);
   };
   work.request.services = std::make_shared<const variation_services>(std::move(services));
   work.request.stop = shared.cancel.get_token();
   try {
-    end.result = shared.engine.operators()[work.op].vary(work.request, work.random);
+    end.result = vary_or_fail(shared.engine.operators()[work.op], work.request, work.random);
   } catch (const error&) {
     shared.ended.push(fault{false, std::current_exception()});
     return;
-  } catch (const std::exception& broken) {  // an operator's own failure costs that turn, not the run
-    end.result = no_proposal{std::string("the operator failed: ") + broken.what()};
   }
   end.cost.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   shared.ended.push(std::move(end));
@@ -205,6 +218,10 @@ class coordinator {
   void dispatch(job work) {
     if (auto* vary = std::get_if<variation_job>(&work)) {
       ++load_.varying;
+      // What is not computed again from request and stream alone is shown what a replay can show it, too.
+      if (const std::scoped_lock lock(shared_.guard);
+          !vary->request.services && !shared_.engine.operators()[vary->op].replayable())
+        vary->request.services = settled_relatives(shared_.engine, *vary);
       shared_.to_vary.push(std::move(*vary));
     } else if (auto* evaluate = std::get_if<evaluation_job>(&work)) {
       ++load_.evaluating;
@@ -275,7 +292,7 @@ class coordinator {
 
 void drive(search& engine, const any_fitness& fitness_function, std::vector<job> unfinished,
            const driver_settings& settings) {
-  floor shared{.engine = engine, .fitness_function = fitness_function};
+  floor shared{.engine = engine, .fitness_function = fitness_function, .begun = settings.begun};
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < settings.variations; ++i) {
     threads.emplace_back([&shared](const std::stop_token& stop) {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include <kevo/evaluate.hpp>
@@ -19,6 +21,12 @@ struct driver_load {
   std::size_t measuring = 0;  ///< evaluations, of `evaluating`, that hold their device
 };
 
+/// What a variation had done before its process died, and that need not be done again.
+struct begun_turn {
+  spending cost;                                            ///< of its recorded calls of models
+  std::vector<std::pair<content_id, evaluation>> drafts{};  ///< in the order in which they were evaluated
+};
+
 struct driver_settings {
   std::size_t variations = 2;  ///< operators that may work at once
   std::size_t evaluations =
@@ -27,6 +35,7 @@ struct driver_settings {
   std::function<void(bool idle)> between;  ///< called often by the coordinator: commit, housekeeping
   std::function<void(const search&, driver_load)> refresh;  ///< called a few times a second: displays
   std::function<void(ticket, const model_call&, double now_s)> call;  ///< an operator asked a language model
+  std::map<ticket, begun_turn> begun;                                 ///< of unfinished variations
   /// Hand out nothing more, let what is out finish; evaluations that have not begun to measure are withdrawn.
   std::stop_token wind_down;
   std::stop_token at_once;  ///< also cancel what is out

@@ -1,12 +1,16 @@
 #include "src/run/replay.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <exception>
 #include <map>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "src/run/relatives.hpp"
 
 namespace kevo {
 namespace {
@@ -90,7 +94,11 @@ class repeater {
   }
 
   replay_report finish() {
-    for (auto& [id, left] : jobs_) report_.unfinished.push_back(std::move(left));
+    for (auto& [id, left] : jobs_) {
+      report_.unfinished.push_back(std::move(left));
+      if (const auto found = drafts_.find(id); found != drafts_.end())
+        report_.drafts.emplace(id, std::move(found->second));
+    }
     if (!report_.divergence) report_.unrecorded.assign(emitted_->begin(), emitted_->end());
     return std::move(report_);
   }
@@ -104,6 +112,7 @@ class repeater {
   void provoke(const variation_told& e, double now_s) {
     engine_.tell(e.job, result_of(e), e.cost, e.transcript, now_s);
     jobs_.erase(e.job);
+    drafts_.erase(e.job);
   }
   void provoke(const evaluation_told& e, double now_s) {
     engine_.tell(e.job, *e.result, now_s);
@@ -111,6 +120,7 @@ class repeater {
   }
   void provoke(const draft_evaluated& e, double now_s) {
     engine_.tell_draft(e.job, *source(e.program), *e.result, now_s);
+    if (settings_.repeat) drafts_[e.job].emplace_back(e.program, *e.result);
   }
   void provoke(const champion_crowned&, double) {}
   void provoke(const search_stopped& e, double now_s) {
@@ -129,8 +139,10 @@ class repeater {
 
   void ask(capacity free, double now_s) {
     job next = engine_.ask(free, now_s);
-    if (const auto* vary = std::get_if<variation_job>(&next)) {
+    if (auto* vary = std::get_if<variation_job>(&next)) {
       const ticket id = vary->id;
+      if (settings_.repeat && !engine_.operators()[vary->op].replayable())
+        vary->request.services = settled_relatives(engine_, *vary);
       jobs_.insert_or_assign(id, std::move(next));
     } else if (const auto* evaluate = std::get_if<evaluation_job>(&next)) {
       const ticket id = evaluate->id;
@@ -140,13 +152,19 @@ class repeater {
 
   variation_result result_of(const variation_told& e) {
     const auto it = jobs_.find(e.job);
-    if (settings_.recompute_variations && it != jobs_.end()) {
+    if (it != jobs_.end()) {
       auto& work = std::get<variation_job>(it->second);
       any_variation& op = engine_.operators()[work.op];
-      if (op.replayable()) {
+      const bool again = op.replayable() ? settings_.recompute_variations : settings_.repeat != nullptr;
+      if (again) {
         const auto alone = [](const auto& call) { call(); };
-        work.request.services = std::make_shared<const variation_services>(engine_.services(work, alone));
-        return op.vary(work.request, work.random);
+        work.request.services = std::make_shared<const variation_services>(
+            with_relatives(engine_.services(work, alone), work.request.services));
+      }
+      if (again && op.replayable()) return vary_or_fail(op, work.request, work.random);
+      if (again) {
+        auto repeated = settings_.repeat(op, work, std::move(drafts_[e.job]));
+        if (repeated && settings_.trust_repeated) return *std::move(repeated);
       }
     }
     if (e.program) return proposal{*source(*e.program), e.summary};
@@ -164,11 +182,31 @@ class repeater {
   replay_settings settings_;
   std::shared_ptr<std::deque<event>> emitted_;
   std::map<ticket, job> jobs_;
+  std::map<ticket, std::vector<recorded_draft>> drafts_;
   bool resumed_ = false;
   replay_report report_;
 };
 
 }  // namespace
+
+std::optional<evaluation> take_draft(std::vector<recorded_draft>& drafts, const content_id& id) {
+  const auto found =
+      std::find_if(drafts.begin(), drafts.end(), [&](const recorded_draft& one) { return one.first == id; });
+  if (found == drafts.end()) return std::nullopt;
+  evaluation result = std::move(found->second);
+  drafts.erase(found);
+  return result;
+}
+
+variation_result vary_or_fail(any_variation& op, const variation_request& request, rng& random) {
+  try {
+    return op.vary(request, random);
+  } catch (const error&) {
+    throw;
+  } catch (const std::exception& broken) {  // an operator's own failure costs that turn, not the run
+    return no_proposal{std::string("the operator failed: ") + broken.what()};
+  }
+}
 
 std::string describe(const event& what) {
   return std::visit([](const auto& e) { return words(e); }, what.what);

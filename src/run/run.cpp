@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "src/run/best_file.hpp"
 #include "src/run/driver.hpp"
 #include "src/run/interrupts.hpp"
+#include "src/run/recollection.hpp"
 #include "src/run/replay.hpp"
 #include "src/run/run_plan.hpp"
 
@@ -81,8 +83,18 @@ class session {
 
   /// After a kill or a stop: the past is fed back, then the search goes on under `rule`.
   run_outcome go_on(any_stop_rule rule) {
-    replay_report past = replay(*engine_, [this](const auto& each) { record_.for_each_event(each); },
-                                engine_->store().program_of, {.recompute_variations = false});
+    // Operators that ask models make their turns again, to know what they knew; what they had proposed
+    // stands.
+    const recollection memory(record_, plan_.models);
+    replay_report past = replay(
+        *engine_, [this](const auto& each) { record_.for_each_event(each); }, engine_->store().program_of,
+        {.recompute_variations = false, .repeat = [&](auto& op, auto& asked, auto drafts) {
+           try {
+             return memory.repeat(op, asked, std::move(drafts));
+           } catch (const error&) {  // a prompt file that is gone, say: less is remembered, the run goes on
+             return std::optional<variation_result>();
+           }
+         }});
     if (past.divergence) {
       throw error(error_code::input,
                   "this run cannot be resumed: its past is decided differently now; " + *past.divergence,
@@ -92,6 +104,13 @@ class session {
     record_.for_each_event([this](const event& each) { display_.remember(each); });
     for (const event& each : past.unrecorded) display_.remember(each);
     if (plan_.models) plan_.models->remember(record_.model_spending(), record_.model_call_keys());
+    for (const job& left : past.unfinished) {
+      const auto* vary = std::get_if<variation_job>(&left);
+      if (vary == nullptr) continue;
+      begun_turn& begun = begun_[vary->id];
+      if (memory.holds(vary->id)) begun.cost = memory.prepare(vary->id);
+      begun.drafts = std::move(past.drafts[vary->id]);
+    }
     listen();
     engine_->resume(std::move(rule), "resumed", past.last_time_s);
     return drive_on(std::move(past.unfinished), past.last_time_s);
@@ -127,6 +146,7 @@ class session {
              .refresh = [&](const search&, driver_load load) { refresh(clock_s(), load, user); },
              .call = [&](ticket job, const model_call& call,
                          double now_s) { record_.append_model_call(job, now_s, call); },
+             .begun = begun_,
              .wind_down = user.wind_down(),
              .at_once = user.at_once()});
     } catch (...) {
@@ -201,6 +221,7 @@ class session {
   any_display display_;
   std::vector<budget_rule> budgets_;
   std::unique_ptr<search> engine_;
+  std::map<ticket, begun_turn> begun_;
   candidate_id written_ = no_candidate;
   std::string best_file_;
 };
@@ -252,7 +273,7 @@ run_outcome resume_run(const resume_request& request) {
   return session(std::move(plan), std::move(record), request.display).go_on(std::move(rule));
 }
 
-replay_outcome replay_run(const std::string& directory) {
+replay_outcome replay_run(const std::string& directory, replayed_operators which) {
   const journal record = journal::open_read_only(directory);
   run_plan plan = plan_run(recorded_config(record), {}, false);
   require_same_task(record, plan);
@@ -265,9 +286,23 @@ replay_outcome replay_run(const std::string& directory) {
   };
   plan.parts.store = memory;
   search engine(std::move(plan.parts), plan.search);
+  replay_settings how;
+  std::optional<recollection> turns;
+  if (which == replayed_operators::with_models && plan.models) {
+    plan.models->open_knowledge();
+    turns.emplace(record, plan.models);
+    how.trust_repeated = true;
+    how.repeat = [&](any_variation& op, variation_job& asked, std::vector<recorded_draft> drafts) {
+      return turns->repeat(op, asked, std::move(drafts));
+    };
+  }
   replay_report report = replay(
-      engine, [&](const auto& each) { record.for_each_event(each); }, memory.program_of);
+      engine, [&](const auto& each) { record.for_each_event(each); }, memory.program_of, how);
   replay_outcome result{.events = report.events, .divergence = std::move(report.divergence)};
+  if (plan.models) {
+    result.replies = plan.models->account().replayed;
+    result.changed_requests = plan.models->account().changed;
+  }
   result.run = {.directory = directory,
                 .best = engine.best(),
                 .stopped_by = engine.stopped().value_or(""),

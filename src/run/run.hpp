@@ -47,9 +47,15 @@ struct replay_outcome {
   run_outcome run;
   std::uint64_t events = 0;
   std::optional<std::string> divergence;
+  std::uint64_t replies = 0;           ///< of language models that were taken from the record
+  std::uint64_t changed_requests = 0;  ///< of these: the request was not the recorded one
 };
 
-/// Feeds a recorded run back and recomputes every decision; writes nothing.
-replay_outcome replay_run(const std::string& directory);
+/// Which operators a replay runs again: those that follow from request and stream alone, or also those that
+/// ask language models, with the journal's replies.
+enum class replayed_operators : std::uint8_t { pure, with_models };
+
+/// Feeds a recorded run back and recomputes every decision; asks no model, evaluates nothing, writes nothing.
+replay_outcome replay_run(const std::string& directory, replayed_operators which = replayed_operators::pure);
 
 }  // namespace kevo

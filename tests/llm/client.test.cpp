@@ -14,6 +14,7 @@
 #include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 
+#include "src/export/export.hpp"
 #include "src/llm/language_models.hpp"
 #include "tests/support/llm_server.hpp"
 
@@ -118,6 +119,10 @@ TEST_CASE("what is wrong with an answer is told apart") {
   auto megabytes = scripted::says(std::string(3U << 20U, 'x'));
   CHECK(status_of(megabytes) == status::malformed);
   CHECK(status_of(scripted::says(std::string(1U << 20U, 'x'))) == status::ok);
+  const chat_reply babble = asked(scripted::says(std::string((1U << 20U) + 128, 'x'), 7, 9));
+  CHECK(babble.status == status::malformed);  // more than its tokens can hold, and not kept
+  CHECK(babble.content.empty());
+  CHECK(babble.tokens_out == 3 * 9);
   CHECK(status_of({.hang = true}) == status::timed_out);
   // A key that the server repeats does not come through.
   const chat_reply told =
@@ -198,6 +203,144 @@ TEST_CASE("proxies come from the environment") {
   ::unsetenv("http_proxy");
   CHECK_THROWS_AS(parse_url("ftp://x"), error);
   CHECK_THROWS_AS(parse_url("http://x:y/v1"), error);
+}
+
+TEST_CASE("TLS goes through a proxy by CONNECT, and is verified end to end") {
+  scripted::server server([](const scripted::request&) { return scripted::streams("sealed"); }, true);
+  scripted::proxy through(server.port());
+  endpoint_settings s = settings_for(server, true);
+  s.ca_file = server.ca_file();
+  s.limits.connect_s = 5;
+  s.limits.first_s = 5;
+  s.limits.total_s = 5;
+  ::setenv("https_proxy", ("http://me:secret@127.0.0.1:" + std::to_string(through.port())).c_str(), 1);
+  const chat_reply sealed = endpoint(s).chat(hello, {});
+  CHECK_MESSAGE(sealed.content == "sealed", sealed.detail);
+  REQUIRE(through.asked().size() == 1);
+  const std::string head = through.asked()[0];
+  CHECK(head.find("CONNECT localhost:" + std::to_string(server.port()) + " HTTP/1.1\r\n") == 0);
+  CHECK(head.find("Proxy-Authorization: Basic bWU6c2VjcmV0") != std::string::npos);
+  CHECK(head.find("sk-secret-123") == std::string::npos);  // the key is for the server alone
+  CHECK(server.seen()[0].head.find("Bearer sk-secret-123") != std::string::npos);
+  CHECK(server.seen()[0].head.find("Proxy-Authorization") == std::string::npos);
+
+  // A name that the certificate does not hold is refused, though the proxy leads to the same server.
+  s.url = "https://elsewhere.example:" + std::to_string(server.port()) + "/v1";
+  s.retries.tries = 1;
+  CHECK(endpoint(s).chat(hello, {}).status == reply_status::rejected);
+  CHECK(through.asked()[1].find("CONNECT elsewhere.example:") == 0);
+
+  // no_proxy goes straight to the server.
+  ::setenv("NO_PROXY", "example.com,localhost", 1);
+  s.url = server.url();
+  CHECK(endpoint(s).chat(hello, {}).content == "sealed");
+  CHECK(through.asked().size() == 2);
+  ::unsetenv("NO_PROXY");
+
+  scripted::proxy refuses(server.port(), "407 Proxy Authentication Required");
+  ::setenv("https_proxy", ("http://127.0.0.1:" + std::to_string(refuses.port())).c_str(), 1);
+  const chat_reply refused = endpoint(s).chat(hello, {});
+  CHECK(refused.status == reply_status::disconnected);
+  CHECK_MESSAGE(refused.detail.find("the proxy answered 407 to CONNECT") != std::string::npos,
+                refused.detail);
+  ::unsetenv("https_proxy");
+}
+
+TEST_CASE("bytes that are no UTF-8 break neither a request nor a reply nor a cassette") {
+  const std::string broken = "caf\xe9 \xff\xc3(\xed\xa0\x80 end";
+  scripted::server server([&](const scripted::request& r) {
+    CHECK(r.body.find("caf\xef\xbf\xbd ") != std::string::npos);  // U+FFFD, in messages and in arguments
+    CHECK(r.body.find('\xff') == std::string::npos);
+    return r.number == 0 ? scripted::says("Gr\xfc\xdf" + broken)
+                         : scripted::answer{.status = 400, .body = "sorry " + broken};
+  });
+  chat_request request = hello;
+  request.messages.push_back({"tool", broken, {}, "id"});
+  request.messages.push_back({"assistant", "", {{"id", "time", broken}}});
+  const shell::scratch folder;
+  const std::string path = (folder / "tape.yaml").string();
+  auto models = models_of(server, 0, cassette_mode::record, path);
+  std::vector<model_call> calls;
+  variation_services services;
+  services.record = [&](const model_call& c) { calls.push_back(c); };
+  variation_request owner;
+  owner.services = std::make_shared<const variation_services>(services);
+  const chat_reply good = models.ask({.operator_name = "op"}, request, owner);
+  CHECK(good.ok());
+  CHECK(good.content == "Gr\xef\xbf\xbd\xef\xbf\xbd" + as_utf8(broken));
+  const chat_reply bad = models.ask({.operator_name = "op"}, request, owner);
+  CHECK(bad.detail == "the server answered 400: sorry " + as_utf8(broken));
+  REQUIRE(calls.size() == 2);
+  for (const auto& call : calls) {
+    CHECK(as_utf8(call.messages) == call.messages);
+    CHECK(as_utf8(call.response) == call.response);
+    const chat_reply again = reply_of_json(call.response);
+    CHECK(again.content == (&call == calls.data() ? good.content : ""));
+  }
+  CHECK(cassette(path, cassette_mode::replay).find({"op", "small", 0})->reply.content == good.content);
+  CHECK(cassette(path, cassette_mode::replay).find({"op", "small", 1})->reply.detail == bad.detail);
+}
+
+TEST_CASE("a charge is booked wherever the server names it, and estimated where it cannot") {
+  const auto tokens = [](const scripted::answer& a, bool stream = false) {
+    scripted::server server([&](const scripted::request&) { return a; });
+    endpoint_settings s = settings_for(server, stream);
+    s.retries.tries = 1;
+    return endpoint(s).chat(hello, {});
+  };
+  auto page = scripted::says("x", 7, 9);
+  page.content_type = "text/html";
+  CHECK(tokens(page).tokens_in == 7);
+  CHECK(tokens(page).tokens_out == 9);
+  auto broken = scripted::says("x", 7, 9);
+  broken.body[1] = '}';
+  CHECK(tokens(broken).tokens_out == 9);
+  CHECK(tokens(broken).tokens_estimated == 0);
+  CHECK(
+      tokens({.status = 500, .body = R"({"error":"late","usage":{"prompt_tokens":7,"completion_tokens":9}})"})
+          .tokens_in == 7);
+  // A quoted usage is the model's text, not the server's word.
+  auto quoted = scripted::says(R"({"usage":{"prompt_tokens":1000000,"completion_tokens":1}})", 7, 9);
+  quoted.content_type = "text/html";
+  CHECK(tokens(quoted).tokens_in == 7);
+  auto cut = scripted::says(std::string(300, 'x'), 7, 9);
+  cut.cut = 200;
+  CHECK(tokens(cut).tokens_estimated == tokens(cut).tokens_in + tokens(cut).tokens_out);
+  CHECK(tokens(cut).tokens_out == estimated_tokens(200));
+  CHECK(tokens({.body = R"({"choices":[{"message":{"content":"free"},"finish_reason":"stop"}]})"})
+            .tokens_estimated > 0);
+  CHECK(tokens({.status = 500, .body = "oops"}).tokens_in == 0);
+  CHECK(tokens({.hang = true}).tokens_in == 0);
+  auto huge = scripted::says(std::string(3U << 20U, 'x'));
+  CHECK(tokens(huge).tokens_out == hello.sampling.max_tokens);
+}
+
+TEST_CASE("every try of a call has its money set aside before it begins") {
+  // Each try costs 0.12 and may cost 1.02; the first four fail after they were paid for.
+  scripted::server server([](const scripted::request& r) {
+    auto a = scripted::says("x", 20, 10);
+    if (r.number < 4) a.content_type = "text/html";
+    return a;
+  });
+  endpoint_settings s = settings_for(server);
+  s.limits.first_s = s.limits.total_s = 5;
+  s.retries = {.tries = 10, .first_s = 0.001};
+  chat_request small = hello;
+  small.sampling.max_tokens = 100;
+  const auto asked_with = [&](double cap) {
+    language_models models({.models = {{.name = "m", .price = {.input = 1000, .output = 10000}, .server = s}},
+                            .max_money = cap});
+    const chat_reply reply = models.ask({.operator_name = "t"}, small, {});
+    CHECK(models.account().reserved == doctest::Approx(0));
+    CHECK(models.account().spent <= cap);
+    return reply;
+  };
+  const chat_reply stopped = asked_with(1.3);
+  CHECK(stopped.status == reply_status::malformed);
+  CHECK(stopped.tries == 3);
+  CHECK(stopped.tokens_in == 60);
+  CHECK(stopped.detail.find("llm.max_money leaves no room for another try") != std::string::npos);
+  CHECK(asked_with(3).ok());
 }
 
 TEST_CASE("no more calls are out at once than allowed, and embeddings come in order") {
@@ -302,6 +445,78 @@ TEST_CASE("a cassette answers without a server, names a changed request, and say
   CHECK(none.status == reply_status::unrecorded);
   CHECK(none.detail.find("op/small/11") != std::string::npos);
   CHECK_THROWS_AS(cassette((folder / "none.yaml").string(), cassette_mode::replay), error);
+}
+
+TEST_CASE("what a bandit learned is learned again from the record of its calls, without asking") {
+  scripted::server server([](const scripted::request& r) {
+    return r.body.find("\"model\":\"b\"") == std::string::npos
+               ? scripted::says("x", 10, 10)
+               : scripted::answer{.status = 400, .body = "{}"};
+  });
+  const auto made = [&] {
+    models_settings all;
+    for (const char* name : {"a", "b", "c"}) {
+      model_settings one{.name = name, .price = {.output = 1000}, .server = settings_for(server)};
+      one.server.dialect.model = name;
+      all.models.push_back(one);
+    }
+    all.choice.bandit = true;
+    return all;
+  };
+  language_models first(made());
+  language_models second(made());
+  language_models fresh(made());
+  std::map<std::uint64_t, std::vector<model_call>> record;
+  std::map<std::uint64_t, observation> seen;
+  rng random(1);
+  for (std::uint64_t job = 1; job <= 40; ++job) {
+    variation_services services;
+    services.record = [&](const model_call& c) { record[job].push_back(c); };
+    variation_request owner;
+    owner.job = job;
+    owner.services = std::make_shared<const variation_services>(services);
+    const std::size_t chosen = first.choose("", random);
+    if (!first.ask({.operator_name = "op", .model = chosen}, hello, owner).ok()) {
+      first.fruitless(job);
+      continue;
+    }
+    seen[job].job = job;
+    seen[job].parent_score = 1;
+    seen[job].score = chosen == 0 ? 1.5 : 1.0;
+    first.observe(seen[job]);
+  }
+  const std::size_t requests = server.requests();
+  for (auto& [job, calls] : record) {
+    double booked = 0;
+    variation_services services;
+    services.book = [&](const spending& s) { booked += s.money; };
+    services.record = [](const model_call&) { FAIL("a recalled call is not recorded again"); };
+    variation_request owner;
+    owner.job = job;
+    owner.services = std::make_shared<const variation_services>(services);
+    const chat_reply before = reply_of_json(calls.front().response);
+    second.recall(job, calls, true);
+    const auto chosen = second.recalled_model(job, "op");
+    REQUIRE(chosen);
+    const chat_reply again = second.ask({.operator_name = "op", .model = *chosen}, hello, owner);
+    CHECK(again.status == before.status);
+    CHECK(again.content == before.content);
+    CHECK(again.tokens_out == calls.front().tokens_out);
+    CHECK(second.ask({.operator_name = "op", .model = *chosen}, hello, owner).status ==
+          reply_status::unrecorded);
+    second.forget(job);
+    CHECK(booked == 0);
+    seen.contains(job) ? second.observe(seen[job]) : second.fruitless(job);
+  }
+  CHECK(server.requests() == requests);
+  const auto next = [](language_models& models) {
+    std::vector<std::size_t> chosen;
+    rng draws(9);
+    for (int i = 0; i < 200; ++i) chosen.push_back(models.choose("", draws));
+    return chosen;
+  };
+  CHECK(next(first) == next(second));
+  CHECK(next(first) != next(fresh));
 }
 
 TEST_CASE("bandit and portfolios prefer the model that gains, and the cheaper one if both do") {

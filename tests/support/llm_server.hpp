@@ -36,6 +36,8 @@ struct answer {
   std::chrono::milliseconds delay{0};
   std::size_t cut = std::string::npos;  ///< close after so many bytes of the body
   bool hang = false;                    ///< never answer
+  int tokens_in = 0;                    ///< what the bytes that are sent say was charged
+  int tokens_out = 0;
 };
 
 struct request {
@@ -63,7 +65,9 @@ inline answer says(const std::string& text, int tokens_in = 100, int tokens_out 
               "{\"id\":\"x\",\"model\":\"scripted-1\",\"choices\":[{\"index\":0,\"message\":{\"role\":"
               "\"assistant\",\"content\":" +
               json_text(text) + "},\"finish_reason\":\"" + finish + "\"}],\"usage\":{\"prompt_tokens\":" +
-              std::to_string(tokens_in) + ",\"completion_tokens\":" + std::to_string(tokens_out) + "}}"};
+              std::to_string(tokens_in) + ",\"completion_tokens\":" + std::to_string(tokens_out) + "}}",
+          .tokens_in = tokens_in,
+          .tokens_out = tokens_out};
 }
 
 /// The model wants tools called: name and arguments of each.
@@ -79,7 +83,9 @@ inline answer calls(const std::vector<std::pair<std::string, std::string>>& tool
               "{\"model\":\"scripted-1\",\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":null,"
               "\"tool_calls\":[" +
               list + "]},\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":" +
-              std::to_string(tokens_in) + ",\"completion_tokens\":" + std::to_string(tokens_out) + "}}"};
+              std::to_string(tokens_in) + ",\"completion_tokens\":" + std::to_string(tokens_out) + "}}",
+          .tokens_in = tokens_in,
+          .tokens_out = tokens_out};
 }
 
 /// The same as `says`, as server-sent events of a few bytes of text each.
@@ -94,7 +100,8 @@ inline answer streams(const std::string& text, int tokens_in = 100, int tokens_o
       "{\"choices\":[],\"usage\":{\"prompt_tokens\":" +
       std::to_string(tokens_in) + ",\"completion_tokens\":" + std::to_string(tokens_out) +
       "}}\n\ndata: [DONE]\n\n";
-  return {.content_type = "text/event-stream", .body = body};
+  return {
+      .content_type = "text/event-stream", .body = body, .tokens_in = tokens_in, .tokens_out = tokens_out};
 }
 
 /// A certificate for "localhost" and 127.0.0.1 that signs itself, and its key, as files.
@@ -169,6 +176,9 @@ class server {
   std::string ca_file() const { return (folder_ / "cert.pem").string(); }
   std::size_t requests() const { return count_; }
   std::size_t most_at_once() const { return most_; }
+  /// What clients were told that they are charged, over all answers that they have read to the end.
+  long long tokens_in() const { return told_in_; }
+  long long tokens_out() const { return told_out_; }
   std::vector<request> seen() const {
     const std::scoped_lock lock(guard_);
     return seen_;
@@ -221,16 +231,37 @@ class server {
       wire.tls = SSL_new(context_);
       SSL_set_fd(wire.tls, descriptor);
     }
-    if (wire.tls == nullptr || SSL_accept(wire.tls) == 1) talk(wire);
+    answer given;
+    if (wire.tls == nullptr || SSL_accept(wire.tls) == 1) given = talk(wire);
     if (wire.tls != nullptr) {
       SSL_shutdown(wire.tls);
       SSL_free(wire.tls);
     }
     ::shutdown(descriptor, SHUT_WR);
+    // A client that closes with bytes unread resets the connection.
+    if (wire.tls == nullptr && given.tokens_in + given.tokens_out > 0 &&
+        gone(descriptor) == leave::read_all) {
+      told_in_ += given.tokens_in;
+      told_out_ += given.tokens_out;
+    }
     ::close(descriptor);
   }
 
-  void talk(const line& wire) {
+  enum class leave { read_all, broke, stays };
+  /// How the client left, once it has.
+  leave gone(int descriptor) const {
+    while (!closing_) {
+      pollfd ready{.fd = descriptor, .events = POLLIN, .revents = 0};
+      if (::poll(&ready, 1, 20) <= 0) continue;
+      char rest[256];
+      const long n = ::recv(descriptor, rest, sizeof rest, 0);
+      if (n > 0) continue;
+      return n == 0 ? leave::read_all : leave::broke;
+    }
+    return leave::stays;
+  }
+
+  answer talk(const line& wire) {
     request asked;
     std::string text;
     std::size_t end = std::string::npos;
@@ -238,7 +269,7 @@ class server {
     char buffer[65536];
     while (end == std::string::npos || text.size() < end + 4 + length) {
       const long n = wire.read(buffer, sizeof buffer);
-      if (n <= 0) return;
+      if (n <= 0) return {};
       text.append(buffer, static_cast<std::size_t>(n));
       if (end == std::string::npos && (end = text.find("\r\n\r\n")) != std::string::npos) {
         const auto field = text.find("Content-Length: ");
@@ -256,14 +287,16 @@ class server {
     std::size_t most = most_;
     while (now > most && !most_.compare_exchange_weak(most, now)) {
     }
-    respond(wire, decide_(asked));
+    answer given = decide_(asked);
+    respond(wire, given);
     --inside_;
+    return given;
   }
 
   void respond(const line& wire, const answer& what) {
     pause(what.delay);
     if (what.hang) {
-      pause(std::chrono::seconds(60));
+      gone(wire.descriptor);
       return;
     }
     std::string head =
@@ -289,9 +322,98 @@ class server {
   std::atomic<std::size_t> count_ = 0;
   std::atomic<std::size_t> inside_ = 0;
   std::atomic<std::size_t> most_ = 0;
+  std::atomic<long long> told_in_ = 0;
+  std::atomic<long long> told_out_ = 0;
   mutable std::mutex guard_;
   std::vector<request> seen_;
   std::list<connection> connections_;
+  std::jthread acceptor_;
+};
+
+/// A proxy that tunnels whatever it is asked to CONNECT to, always to one port of this machine.
+class proxy {
+ public:
+  /// `refusal`: the status line to answer instead, "407 Authenticate" for instance.
+  explicit proxy(int target, std::string refusal = {}) : target_(target), refusal_(std::move(refusal)) {
+    std::signal(SIGPIPE, SIG_IGN);
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = loopback(0);
+    socklen_t size = sizeof address;
+    if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 64) != 0 ||
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+      throw std::runtime_error("the proxy cannot listen");
+    port_ = ntohs(address.sin_port);
+    acceptor_ = std::jthread([this] { accept_all(); });
+  }
+  proxy(const proxy&) = delete;
+  proxy& operator=(const proxy&) = delete;
+  ~proxy() {
+    closing_ = true;
+    acceptor_.join();
+    ::close(listener_);
+  }
+  int port() const { return port_; }
+  /// The heads of the requests that it was sent.
+  std::vector<std::string> asked() const {
+    const std::scoped_lock lock(guard_);
+    return asked_;
+  }
+
+ private:
+  static sockaddr_in loopback(int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    return address;
+  }
+  void accept_all() {
+    while (!closing_) {
+      pollfd ready{.fd = listener_, .events = POLLIN, .revents = 0};
+      if (::poll(&ready, 1, 20) <= 0) continue;
+      const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (client < 0) continue;
+      serve(client);  // one after the other
+      ::close(client);
+    }
+  }
+  void serve(int client) {
+    std::string head;
+    char c = 0;
+    while (head.find("\r\n\r\n") == std::string::npos && ::recv(client, &c, 1, 0) == 1) head += c;
+    {
+      const std::scoped_lock lock(guard_);
+      asked_.push_back(head);
+    }
+    const std::string status = refusal_.empty() ? "200 Connection established" : refusal_;
+    const std::string said = "HTTP/1.1 " + status + "\r\n\r\n";
+    if (::send(client, said.data(), said.size(), MSG_NOSIGNAL) <= 0 || !refusal_.empty()) return;
+    const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = loopback(target_);
+    if (::connect(server, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) pump(client, server);
+    ::close(server);
+  }
+  void pump(int client, int server) const {
+    char buffer[16384];
+    while (!closing_) {
+      pollfd ready[2] = {{.fd = client, .events = POLLIN, .revents = 0},
+                         {.fd = server, .events = POLLIN, .revents = 0}};
+      if (::poll(ready, 2, 20) <= 0) continue;
+      for (int i = 0; i < 2; ++i) {
+        if (ready[i].revents == 0) continue;
+        const long n = ::recv(ready[i].fd, buffer, sizeof buffer, 0);
+        if (n <= 0 || ::send(ready[1 - i].fd, buffer, static_cast<std::size_t>(n), MSG_NOSIGNAL) != n) return;
+      }
+    }
+  }
+
+  int target_;
+  std::string refusal_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::atomic<bool> closing_ = false;
+  mutable std::mutex guard_;
+  std::vector<std::string> asked_;
   std::jthread acceptor_;
 };
 

@@ -1,0 +1,226 @@
+// timeout: 180
+// Runs with language models, replayed and resumed: operators make their turns again from the journal, ask
+// nobody, and come to the same proposals and to the same memory.
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "src/journal/journal.hpp"
+#include "src/journal/sqlite.hpp"
+#include "tests/support/llm_project.hpp"
+
+using namespace std::chrono_literals;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A well-behaved model of all operators: another number with every request, notes that count, steps that are
+/// named.
+struct helpful_model {
+  std::chrono::milliseconds delay{0};
+  std::atomic<int> notes = 0;
+
+  scripted::answer operator()(const scripted::request& r) {
+    const auto n = static_cast<long long>(1000 + r.number);
+    scripted::answer made;
+    if (has(r.body, "\"name\":\"write_file\"")) {
+      made = scripted::calls(scripted::agent_turn(n));
+    } else if (has(r.body, "<summary>")) {
+      made = scripted::says("<summary>NOTE_" + std::to_string(++notes) + "</summary>");
+    } else if (r.number % 11 == 0) {
+      made = {.status = 401, .body = "no \xff today"};
+    } else {
+      made = scripted::says(scripted::value_reply(n));
+    }
+    made.delay = delay;
+    return made;
+  }
+};
+
+std::string models_at(const std::string& url, const std::string& more = {}) {
+  return "  models:\n    - {name: a, url: \"" + url +
+         "\", price: {input: 1, output: 1}, retries: {tries: 1}}\n" + "    - {name: b, url: \"" + url +
+         "\", price: {input: 2, output: 2}, retries: {tries: 1}}\n" + "  choose: {by: bandit}\n" + more;
+}
+
+constexpr const char* all_operators =
+    "archive: {type: top_k, k: 20}\nselect: {type: power_law, inspirations: {top: 1, diverse: 1}}\n"
+    "vary:\n  portfolio: {type: uniform}\n  operators:\n"
+    "    - {type: llm_rewrite, similarity: 2}\n"
+    "    - {type: llm_repair, similarity: 2, depth: 3}\n"
+    "    - {type: llm_crossover, similarity: 2}\n"
+    "    - {type: llm_contrastive, similarity: 2, attempts: 1}\n"
+    "    - {type: macro_micro, similarity: 2, types: [tiling, fusion, packing]}\n"
+    "    - {type: summarize, similarity: 2}\n"
+    "    - {type: agent, similarity: 2, limits: {steps: 4}}\n";
+
+std::string run_of(int variations) {
+  return "run: {name: models, seed: 5, output: run, parallel: {variations: " + std::to_string(variations) +
+         ", builds: 2}}\n" + all_operators;
+}
+
+/// The ledger without the time on the clock, which goes on after the last event.
+boost::json::object spent(const boost::json::object& run) {
+  boost::json::object all = run.at("ledger").as_object();
+  all.erase("elapsed_s");
+  return all;
+}
+
+std::size_t drafts_in(const kevo::journal& record) {
+  std::size_t count = 0;
+  record.for_each_event([&](const kevo::event& e) {
+    count += std::holds_alternative<kevo::draft_evaluated>(e.what) ? 1U : 0U;
+  });
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a replay with models repeats every proposal, drafts included, and asks nobody") {
+  helpful_model model;
+  auto server = std::make_unique<scripted::server>([&](const scripted::request& r) { return model(r); });
+  int variations = 1;
+  SUBCASE("one variation at a time: to the last byte of every request") {
+    variations = 1;
+  }
+  SUBCASE("four at a time: the same proposals") {
+    variations = 4;
+  }
+  const scripted::project p(models_at(server->url()), run_of(variations) + "stop: {proposals: 60}\n");
+  const auto ended = p.answer({"run", "config.yaml"});
+  const std::size_t requests = server->requests();
+  server.reset();
+  CHECK(drafts_in(kevo::journal::open_read_only((p.folder / "run").string())) > 10);
+
+  const auto again = p.kevo({"run", "--replay", "run", "--replay-models"});
+  REQUIRE_MESSAGE(again.code == 0, again.err);
+  CHECK_MESSAGE(has(again.out, std::to_string(requests) + " replies of models were read again"), again.out);
+  if (variations == 1) CHECK_MESSAGE(has(again.out, ", 0 to another request than recorded"), again.out);
+  const auto same = p.answer({"run", "--replay", "run", "--replay-models"});
+  CHECK(spent(same) == spent(ended));
+  CHECK(same.at("best").at("id") == ended.at("best").at("id"));
+  CHECK(same.at("best").at("speedup") == ended.at("best").at("speedup"));
+
+  // A record whose reply was changed is found out.
+  const std::string change =
+      "UPDATE model_calls SET response = replace(response, 'value 1', 'value 7') WHERE number = "
+      "(SELECT max(number) FROM model_calls WHERE response LIKE '%value 1%' AND operator = 'llm_rewrite')";
+  kevo::sqlite::connection((p.folder / "run/journal.sqlite").string(), kevo::sqlite::access::create)
+      .execute(change);
+  const auto other = p.kevo({"run", "--replay", "run", "--replay-models"});
+  CHECK(other.code == 2);
+  CHECK_MESSAGE(has(other.err, "the replay diverges"), other.err);
+}
+
+TEST_CASE("a cassette and the recorded results repeat a run without a server") {
+  helpful_model model;
+  auto server = std::make_unique<scripted::server>([&](const scripted::request& r) { return model(r); });
+  const std::string url = server->url();
+  const scripted::project p(models_at(url, "  cassette: {mode: record, file: tape.yaml}\n"),
+                            run_of(1) + "stop: {proposals: 40}\n");
+  const auto first = p.answer({"run", "config.yaml"});
+  server.reset();
+  // The tape in place of the model, then that run's own record in place of everything.
+  const auto second = p.answer({"run", "config.yaml", "--replay-models", "--set", "run.output=again"});
+  CHECK(second.at("ledger").at("proposals").to_number<int>() > 20);
+  CHECK(second.at("ledger").at("tokens_in").to_number<int>() > 0);
+  const auto third = p.answer({"run", "--replay", "again", "--replay-models"});
+  CHECK(spent(third) == spent(second));
+  CHECK(third.at("best").at("id") == second.at("best").at("id"));
+}
+
+TEST_CASE("a resumed run has its notes and goes on with its policy") {
+  // Model a always gains, model b never answers; of the steps only packing gains.
+  std::mutex guard;
+  std::vector<std::string> bodies;
+  long long best = 1;
+  long long other = 1'000'000;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    const std::scoped_lock lock(guard);
+    bodies.push_back(r.body);
+    if (has(r.body, "\"model\":\"b\"")) return {.status = 401, .body = "{}"};
+    if (has(r.body, "<summary>")) return scripted::says("<summary>NOTE_OF_FIRST_SESSION</summary>");
+    if (!has(r.body, "Step: packing")) return scripted::says(scripted::value_reply(other += 5));  // wrong
+    best = best * 2 + 1;
+    if (best % 5 == 0) ++best;
+    return scripted::says(scripted::value_reply(best));
+  });
+  const scripted::project p(
+      "  models:\n    - {name: a, url: \"" + server.url() + "\", model: a, retries: {tries: 1}}\n" +
+          "    - {name: b, url: \"" + server.url() + "\", model: b, retries: {tries: 1}}\n" +
+          "  choose: {by: bandit, exploration: 0.0}\n",
+      "run: {name: models, seed: 5, output: run, parallel: {variations: 1, builds: 1, proposals_ahead: 1}}\n"
+      "archive: {type: top_k, k: 20}\nselect: {type: greedy}\n"
+      "vary:\n  portfolio: {type: uniform}\n  operators:\n"
+      "    - {type: macro_micro, similarity: 2, attempts: 1, types: [s1, s2, s3, s4, s5, s6, s7, packing]}\n"
+      "    - {type: summarize, similarity: 2, attempts: 1}\n"
+      "stop: {proposals: 40}\n",
+      "n");
+  p.answer({"run", "config.yaml"});
+  std::size_t before = 0;
+  {
+    const std::scoped_lock lock(guard);
+    before = bodies.size();
+  }
+  p.answer({"resume", "run", "--set", "stop.proposals=60"});
+  std::set<std::string> steps;
+  std::size_t picks = 0;
+  for (std::size_t i = before; i < bodies.size(); ++i) {
+    const auto at = bodies[i].find("Step: ");
+    if (at == std::string::npos || picks >= 8) continue;
+    ++picks;
+    steps.insert(bodies[i].substr(at, bodies[i].find(" of ", at) - at));
+  }
+  REQUIRE(bodies.size() > before);
+  CHECK(has(bodies[before], "NOTE_OF_FIRST_SESSION"));
+  // Without a memory of its rewards UCB would try each of the eight steps once.
+  CHECK(picks == 8);
+  CHECK(steps.size() < 8);
+}
+
+TEST_CASE("killed in the middle of its calls, a run asks no question twice and books every reply once") {
+  helpful_model model{.delay = 15ms};
+  std::mutex guard;
+  std::map<std::string, int> asked;
+  scripted::server server([&](const scripted::request& r) {
+    {
+      const std::scoped_lock lock(guard);
+      ++asked[r.body];
+    }
+    return model(r);
+  });
+  const scripted::project p(models_at(server.url()), run_of(3) + "stop: {proposals: 100000}\n");
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    shell::running victim(attempt == 0 ? shell::kevo({"run", "config.yaml", "--plain"})
+                                       : shell::kevo({"resume", "run", "--plain"}),
+                          p.folder.string());
+    std::this_thread::sleep_for(900ms + 170ms * attempt);
+    victim.signal(SIGKILL);
+    CHECK(victim.wait().code == 128 + SIGKILL);
+  }
+  const auto ended = p.answer({"resume", "run", "--set", "stop={proposals: 1}"});
+  const auto record = kevo::journal::open_read_only((p.folder / "run").string());
+  std::int64_t tokens = 0;
+  std::size_t calls = 0;
+  record.for_each_model_call([&](kevo::ticket, std::int64_t number) {
+    for (const auto& call : record.model_calls(std::vector{number})) {
+      tokens += call.tokens_in;
+      ++calls;
+    }
+  });
+  CHECK(ended.at("ledger").at("tokens_in").to_number<std::int64_t>() == tokens);
+  // What was out when the process died is asked again: three calls each of four times, at most.
+  CHECK(server.requests() <= calls + 4 * 3);
+  std::size_t twice = 0;
+  for (const auto& [body, count] : asked) twice += count > 1 ? static_cast<std::size_t>(count - 1) : 0U;
+  CHECK(twice <= 4 * 3);
+  const auto whole = p.kevo({"run", "--replay", "run", "--replay-models"});
+  CHECK_MESSAGE(whole.code == 0, whole.err);
+}
