@@ -16,6 +16,8 @@
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
+#include "operators/llm/conversation.hpp"
+#include "src/llm/cassette.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace fs = std::filesystem;
@@ -121,4 +123,50 @@ TEST_CASE("settings of the tunable seeds that reach furthest compile and can be 
                     signature_of);
     }
   }
+}
+
+TEST_CASE(
+    "llm_cuda_softmax: every reply of its cassette is a candidate that compiles, but for the draft to be "
+    "repaired") {
+  const kevo::task whole = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/cuda_softmax/task.yaml");
+  const kevo::task t = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/cuda_softmax/naive.yaml");
+  // The same task but for where it begins.
+  CHECK(t.description == whole.description);
+  CHECK(t.tolerances.at("").max_rtol == whole.tolerances.at("").max_rtol);
+  CHECK(t.reference->source == whole.reference->source);
+  REQUIRE(t.workloads.size() == whole.workloads.size());
+  for (std::size_t i = 0; i < t.workloads.size(); ++i) {
+    CHECK(t.workloads[i].axes == whole.workloads[i].axes);
+    CHECK(t.workloads[i].hidden == whole.workloads[i].hidden);
+  }
+  REQUIRE(t.seeds.size() == 1);
+
+  const kevo::cassette tape(KEVO_SOURCE_DIR "/configs/cassettes/llm_cuda_softmax.yaml",
+                            kevo::cassette_mode::replay);
+  auto compiler = find_compiler();
+  std::size_t replies = 0;
+  for (const std::string op : {"llm_rewrite", "llm_repair"}) {
+    for (std::uint64_t n = 0;; ++n, ++replies) {
+      const auto one = tape.find({op, "hand", n});
+      if (!one) break;
+      CAPTURE(op);
+      CAPTURE(n);
+      const auto code = kevo::code_of(one->reply.content, "cuda");
+      REQUIRE(code);
+      CHECK(kevo::summary_of(one->reply.content).size() > 10);
+      const auto made = kevo::with_main_file(t.seeds.front(), *code);
+      if (code->find("FLT_MAX") == std::string::npos) {
+        check_program(compiler ? &*compiler : nullptr, t, made, signature_of);
+      } else if (compiler) {
+        cuda_build_request request;
+        request.source = made;
+        request.kernels = {"softmax_held", "softmax_any"};
+        const auto built = compiler->build(request);
+        CHECK(!built.ok);
+        CHECK_MESSAGE(built.diagnostics.find("FLT_MAX") != std::string::npos, built.diagnostics);
+      }
+    }
+  }
+  CHECK(replies == tape.size());
+  CHECK(replies == 5);
 }
