@@ -1,7 +1,7 @@
 // links: core
 // What one insertion into every archive costs, after n offers, at n = 10^3 to 10^6; archives that look at all
-// their elites at the sizes that their sources use. Two draws of random numbers, a logarithm and an
-// exponential that make up each offer are included. Memory is what the heap holds after filling.
+// their elites at the sizes that their sources use. The random numbers, the logarithm and the exponential that make
+// up each offer are included; `offer_alone` says what they cost. Memory is what the heap holds after filling.
 //
 //   build/release/bench/bench.archives --benchmark_counters_tabular=true
 #include <array>
@@ -37,6 +37,19 @@ std::vector<kevo::measure_range> unit_ranges() {
           {"vector_fraction", 0, 1, kevo::axis_scale::linear}};
 }
 
+std::array<double, 2> draw_measures(kevo::rng& random) {
+  return {64 * std::exp2(10 * random.uniform()), random.uniform()};
+}
+
+/// What every offer below costs before it reaches an archive.
+void offer_alone(benchmark::State& state) {
+  kevo::rng random(3);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(draw_measures(random));
+    benchmark::DoNotOptimize(draw_score(random));
+  }
+}
+
 /// Offers of new candidates, each the child of a random older one, to an archive that has seen n.
 template <class Make>
 void archive_at(benchmark::State& state, Make make) {
@@ -45,7 +58,7 @@ void archive_at(benchmark::State& state, Make make) {
   kevo::rng random(3);
   candidate_id next = 0;
   const auto offer = [&] {
-    const std::array<double, 2> measures = {64 * std::exp2(10 * random.uniform()), random.uniform()};
+    const auto measures = draw_measures(random);
     const std::array<candidate_id, 1> parent = {next / 2};
     const std::span<const candidate_id> parents(parent.data(), next > 0 ? 1 : 0);
     return kept.add({next++, draw_score(random), measures, parents});
@@ -97,6 +110,7 @@ void small_sizes(benchmark::internal::Benchmark* b) {
   b->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrosecond);
 }
 
+BENCHMARK(offer_alone)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(archive_at, top_100, [](std::size_t) { return kevo::top_k(100); })->Apply(sizes);
 BENCHMARK_CAPTURE(archive_at, top_n, [](std::size_t n) { return kevo::top_k(n); })->Apply(sizes);
 BENCHMARK_CAPTURE(archive_at, grid_4096, [](std::size_t) { return kevo::grid(two_axes(64)); })->Apply(sizes);
