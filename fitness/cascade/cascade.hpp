@@ -20,6 +20,7 @@ struct call_failure {
   std::string reason;    ///< short; names no sizes or numbers: may be told about hidden workloads, too
   std::string detail;    ///< for visible workloads: places and numbers
   bool machine = false;  ///< may be the machine's fault: ask the canary first
+  bool again = false;    ///< the neighbours may have had a part in it: try once more
 };
 
 /// The outcome of a failed call of that workload. A hidden one tells nothing but that it failed.

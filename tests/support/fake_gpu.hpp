@@ -21,9 +21,8 @@ class fake_gpu {
     const fs::path library = folder_ / "libcuda.so.1";
     fs::copy_file(built / "libcuda.so.1", library);
     std::random_device random;
-    std::string id;
-    while (id.size() < 16) id += static_cast<char>('a' + random() % 26);
-    std::ofstream(library, std::ios::binary | std::ios::app) << id;
+    while (id_.size() < 16) id_ += static_cast<char>('a' + random() % 26);
+    std::ofstream(library, std::ios::binary | std::ios::app) << id_;
     shell::write_file(folder_ / "settings", settings);
     shell::write_file(folder_ / "kevo-device", "#!/bin/sh\nexec /usr/bin/env LD_PRELOAD=" + library.string() +
                                                    " " KEVO_BINARY_DIR "/kevo-device \"$@\"\n");
@@ -36,14 +35,23 @@ class fake_gpu {
   fake_gpu(const fake_gpu&) = delete;
   fake_gpu& operator=(const fake_gpu&) = delete;
   ~fake_gpu() {
+    for (const auto& file : lock_files()) std::filesystem::remove(file);
     for (const char* name : {"KEVO_DEVICE", "KEVO_NVRTC", "LD_LIBRARY_PATH", "XDG_CACHE_HOME"})
       ::unsetenv(name);
   }
 
+  std::string folder() const { return folder_.string(); }
   bool lost() const { return std::filesystem::exists(folder_ / "lost"); }
   void lose() const { shell::write_file(folder_ / "lost", "lost\n"); }
+  /// Where the lock of the device may lie.
+  std::vector<std::string> lock_files() const {
+    std::string name = "kevo-gpu-";
+    for (const char c : id_) name += {"0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]};
+    return {"/run/lock/" + name, "/var/lock/" + name, "/tmp/" + name};
+  }
   void mend() const { std::filesystem::remove(folder_ / "lost"); }
 
  private:
   shell::scratch folder_;
+  std::string id_;
 };

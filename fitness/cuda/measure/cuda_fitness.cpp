@@ -20,7 +20,7 @@ using cuda::gpu_bench;
 using cuda::pair_timer;
 using cuda::program_runner;
 
-constexpr const char* protocol_name = "cuda 1";
+constexpr const char* protocol_name = "cuda 2";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -33,10 +33,12 @@ struct passage {
   built_program built;
   std::vector<double> call_ns = {};  // of one call of each workload; 0 if unknown
   bool machine = false;              // the failure may be the machine's
+  bool again = false;                // or the neighbours'
 };
 
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
   p.machine = failure.machine;
+  p.again = failure.again;
   tell_failure(p.result, index, w, failure);
 }
 
@@ -305,8 +307,8 @@ void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_poi
   auto& e = p.result;
   conclude(e);
   if (p.built.ok) {
-    e.measures = cuda::measures_of_module(p.built.code);
-    if (e.valid()) e.feedback += "\n" + cuda::describe_resources(p.built.code);
+    e.measures = bench.measures(p.built);
+    if (e.valid()) e.feedback += "\n" + bench.profile(p.built, e);
   }
   e.cost.wall_s = seconds_since(start);
 }
@@ -339,7 +341,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     return p;
   };
   std::optional<passage> p(attempt());
-  if (p->result.outcome == outcome::timed_out) {  // once more: time depends on the neighbours, too
+  if (p->again) {  // time and memory depend on the neighbours, too
     const auto spent = p->result.cost.device_s;
     p.emplace(attempt());
     p->result.cost.device_s += spent;

@@ -8,6 +8,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cuda/launch/plan_measures.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
 #include "fitness/oracle/element_type.hpp"
@@ -59,11 +60,14 @@ gpu_bench::gpu_bench(std::shared_ptr<const task> t, cuda_settings settings)
   if (!task_) throw error(error_code::usage, "a CUDA fitness function needs a task");
   require_runnable_on_device(*task_);
   std::uint64_t least = ~std::uint64_t{0};
+  std::uint64_t most = 0;
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     if (task_->workloads[i].hidden) continue;
     const auto bytes = call_bytes(*task_, task_->workloads[i]);
     if (bytes < least) smallest_ = i;
+    if (bytes > most) largest_ = i;
     least = std::min(least, bytes);
+    most = std::max(most, bytes);
   }
 }
 
@@ -303,6 +307,29 @@ double gpu_bench::floor_ns(std::size_t workload) const {
       task_->workloads[workload].cache != "cold" || bytes < static_cast<double>(device.l2_bytes);
   const double bandwidth = device.peak_bytes_per_s() * (cached ? 4 : 1);
   return 0.9e9 * std::max(flops, bandwidth > 0 ? bytes / bandwidth : 0);
+}
+
+std::map<std::string, double> gpu_bench::measures(const built_program& built) const {
+  auto all = measures_of_module(built.code);
+  for (const auto& [name, value] : measures_of_plan(built.plans[largest_], built.code, facts_))
+    all[name] = value;
+  return all;
+}
+
+std::string gpu_bench::profile(const built_program& built, const evaluation& e) const {
+  std::string text = describe_resources(built.code) +
+                     fmt::format("launched on {}:\n", task_->workloads[largest_].uuid) +
+                     describe_launches(built.plans[largest_], built.code, facts_);
+  for (std::size_t i = 0; i < e.workloads.size(); ++i) {
+    const auto& w = e.workloads[i];
+    if (w.hidden || !(w.time_ns > 0)) continue;
+    const double flops = cost(task_->cost.flops, i);
+    const double bytes = cost(task_->cost.bytes, i);
+    if (flops > 0)
+      text += fmt::format("{}: {:.3g} GFLOP/s of the task's operations\n", w.uuid, flops / w.time_ns);
+    if (bytes > 0) text += fmt::format("{}: {:.3g} GB/s of the task's bytes\n", w.uuid, bytes / w.time_ns);
+  }
+  return text;
 }
 
 evaluation gpu_bench::blank() const {

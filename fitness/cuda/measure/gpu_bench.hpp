@@ -82,10 +82,17 @@ class gpu_bench {
   const std::vector<content_counts>& contents() const { return contents_; }
   std::chrono::nanoseconds call_limit(std::size_t workload) const;
   std::size_t smallest_visible() const { return smallest_; }
+  std::size_t largest_visible() const { return largest_; }
   /// Contents of each visible workload in the correctness stage: at least 5 in all.
   std::uint32_t contents_to_check() const;
   double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
   double floor_ns(std::size_t workload) const;           ///< no honest call is faster; 0 if unknown
+
+  /// What the compiler, the plan and the clock say of a candidate, in words: resources and launches of its
+  /// kernels, and the rates that it reached. Nothing of hidden workloads.
+  std::string profile(const built_program& built, const evaluation& e) const;
+  /// Descriptors of a candidate for archives.
+  std::map<std::string, double> measures(const built_program& built) const;
 
   /// An evaluation that says what is known before anything was run.
   evaluation blank() const;
@@ -107,6 +114,7 @@ class gpu_bench {
   held_time spent_;  // of the hold at hand
   bool prepared_ = false;
   std::size_t smallest_ = 0;
+  std::size_t largest_ = 0;
   std::unique_ptr<cuda_compiler> compiler_;
   std::unique_ptr<device_client> device_;
   device_facts facts_;

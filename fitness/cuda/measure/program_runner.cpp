@@ -29,9 +29,9 @@ std::optional<call_failure> failure_of(const worker_answer& answer, const std::s
     case call_end::failed:
       return call_failure{outcome::crashed, "crashed", answer.message, true};
     case call_end::died:
-      return call_failure{outcome::crashed, "crashed", "the worker " + death, true};
+      return call_failure{outcome::crashed, "crashed", "the worker " + death, true, true};
     case call_end::timed_out:
-      return call_failure{outcome::timed_out, "timed out", "", true};
+      return call_failure{outcome::timed_out, "timed out", "", true, true};
     case call_end::contradiction:
       return call_failure{outcome::suspect, "contradicts itself", answer.message, true};
   }
@@ -79,11 +79,11 @@ worker_source::worker worker_source::next() {
 void worker_source::end() {
   if (!current_) return;
   const time_span span(spent().workers_s);
-  device_->detach(arena_.number);
-  current_->kill();
+  current_->kill();  // whatever the device says to the rest
   // One that still had work on the device must be gone before the arena has another's contents.
   if (leaving_.valid()) leaving_.get();
   leaving_ = std::async(std::launch::async, [old = std::move(current_)]() mutable { old.reset(); });
+  device_->detach(arena_.number);
 }
 
 void worker_source::fresh() {

@@ -14,6 +14,7 @@ struct behaviour {
   bool launch_failure = false;
   bool refused = false;
   bool exit = false;
+  bool exit_once = false;
   bool lose_device = false;
   bool no_op = false;
   bool stale = false;
@@ -44,6 +45,7 @@ inline behaviour behaviour_of(const std::string& source) {
   found.launch_failure = says("launch_failure");
   found.refused = says("refused");
   found.exit = says("exit");
+  found.exit_once = says("exit_once");
   found.lose_device = says("lose_device");
   found.no_op = says("no_op");
   found.stale = says("stale");

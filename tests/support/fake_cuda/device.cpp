@@ -103,7 +103,10 @@ driver_code run_kernel(const work_item& item) {
     if (d.page != nullptr) let_run(*d.page);
     return error_not_ready;
   }
-  if (spoilt && how.exit) ::_exit(5);
+  if (spoilt && (how.exit || (how.exit_once && d.page->exits.exchange(1) == 0))) {
+    let_run(*d.page);
+    ::_exit(5);
+  }
   if (spoilt && how.illegal_address) return d.sticky = error_illegal_address;
   if (spoilt && how.launch_failure) return d.sticky = error_launch_failed;
   if (spoilt && how.lose_device) {

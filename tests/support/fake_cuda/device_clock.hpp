@@ -17,6 +17,7 @@ struct device_page {
   std::atomic<std::int64_t> frozen_at;  ///< real time when it began [ns]
   std::atomic<std::int64_t> elapsed;    ///< simulated since then [ns]
   std::atomic<std::uint32_t> late;      ///< 1: work is outstanding that was said to be done; 2: now it is due
+  std::atomic<std::uint32_t> exits;     ///< 1: a worker has ended that was to end once
   std::atomic<std::int64_t> runs_free_at;  ///< from this real time on the clock runs again [ns]
 };
 inline constexpr std::size_t device_page_bytes = 4096;

@@ -223,8 +223,10 @@ void worker::serve() {
   auto quiet_since = clock_type::now();
   for (std::uint64_t next = 1;;) {
     if (page_.go.load(std::memory_order_acquire) != next) {
-      if (clock_type::now() - quiet_since > std::chrono::milliseconds(5)) {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      const auto quiet = clock_type::now() - quiet_since;
+      if (quiet > std::chrono::milliseconds(5)) {  // one that waits for its turn takes no processor
+        const bool long_quiet = quiet > std::chrono::milliseconds(200);
+        std::this_thread::sleep_for(std::chrono::microseconds(long_quiet ? 1000 : 50));
       } else {
         spin_pause();
       }

@@ -3,6 +3,10 @@
 // timeout: 300
 
 #include <chrono>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
 
 #include <doctest/doctest.h>
 
@@ -43,6 +47,11 @@ TEST_CASE("an honest kernel is as fast as the device's clock says") {
   }
   CHECK(twice.device == "test double");
   CHECK(twice.measures.at("registers") == 32);
+  CHECK(twice.measures.at("occupancy") == 1);  // 8 blocks of 256 threads, 32 registers each
+  CHECK(twice.measures.at("launches") == 1);
+  CHECK(twice.feedback.find("scale: grid 8, block 256") != std::string::npos);
+  CHECK(twice.feedback.find("large: 1.6") != std::string::npos);  // 16384 bytes in 10 us
+  CHECK(twice.feedback.find("odd") == std::string::npos);
 
   const auto same = bench.judge(20000);
   CHECK(same.valid());
@@ -60,6 +69,18 @@ TEST_CASE("an honest kernel is as fast as the device's clock says") {
 
   // Rounding noise is no mistake.
   CHECK(bench.judge(10000, "random_bits").valid());
+}
+
+TEST_CASE("where there is no sandbox the same holds") {
+  const fake_gpu gpu;
+  auto settings = toy::quick_settings();
+  settings.sandbox = sandbox_mode::off;
+  cuda_fitness fitness(toy::task_of("scale.yaml"), settings);
+  const auto twice = toy::evaluate(fitness, toy::scale_source(10000));
+  CHECK_MESSAGE(twice.valid(), twice.feedback);
+  CHECK(twice.speedup == doctest::Approx(2).epsilon(0.01));
+  CHECK(toy::evaluate(fitness, toy::scale_source(10000, "exit")).outcome == outcome::crashed);
+  CHECK(toy::evaluate(fitness, toy::scale_source(11000)).valid());
 }
 
 TEST_CASE("a reduction with a scale tensor is judged by the reference on the device") {
@@ -89,6 +110,10 @@ TEST_CASE("every fault costs the candidate that has it, and nobody else") {
     CHECK(died.outcome == outcome::crashed);
     CHECK(died.feedback.find("exit code 5") != std::string::npos);
     CHECK(judged("refused").outcome == outcome::launch_failed);
+  }
+  SUBCASE(
+      "a death that does not come again is not the candidate's: something else may have ended its process") {
+    CHECK(bench.judge(10000, "exit_once").valid());
   }
   SUBCASE("a hang, within its limit, twice") {
     const auto start = std::chrono::steady_clock::now();
@@ -166,6 +191,31 @@ TEST_CASE("a device whose clock changes: pairs are thrown away and counted, or n
       CHECK(failure.message().find("clock") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("whoever waits for a device that another process holds can be stopped") {
+  toy_bench bench;
+  REQUIRE(bench.judge(10000).valid());
+  int held = -1;
+  for (const auto& file : bench.gpu.lock_files()) {
+    if (held < 0) held = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+  }
+  REQUIRE(held >= 0);
+  REQUIRE(::flock(held, LOCK_EX | LOCK_NB) == 0);
+  std::stop_source stop;
+  std::jthread user([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop.request_stop();
+  });
+  const auto source = std::make_shared<const program>(program_of("cuda", toy::scale_source(9000)));
+  try {
+    bench.fitness.evaluate({.program = source, .stop = stop.get_token()});
+    FAIL("the device was used while another process held it");
+  } catch (const error& failure) {
+    CHECK(failure.code() == error_code::interrupted);
+  }
+  ::close(held);
+  CHECK(bench.fitness.evaluate({.program = source}).valid());
 }
 
 TEST_CASE("a device with too little memory is a fault of the environment that says so") {

@@ -94,6 +94,26 @@ TEST_CASE("a lost device ends a run with an error of the environment; resumed, i
   CHECK(all.at("valid").to_number<int>() == all.at("evaluations").to_number<int>());
 }
 
+TEST_CASE("a kevo-device that is killed ends a run with an error of the environment; resumed, it goes on") {
+  const fake_gpu gpu;
+  const toy_run run(tunable(), "{evaluations: 100000}");
+  shell::running program(shell::kevo({"run", "config.yaml", "--json"}), run.folder.string());
+  run.let_it_run();
+  const auto device = shell::run({"/bin/sh", "-c",
+                                  "for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ 2> /dev/null | "
+                                  "grep -q '^LD_PRELOAD=" +
+                                      gpu.folder() + "' && basename $p; done"});
+  REQUIRE_MESSAGE(!device.out.empty(), device.err);
+  CHECK(::kill(std::stoi(device.out), SIGKILL) == 0);
+  const auto ended = program.wait();
+  CHECK_MESSAGE(ended.code == 1, ended.out, ended.err);
+  const auto told = parsed(ended).at("error").as_object();
+  CHECK(told.at("code").as_string() == "environment");
+  CHECK_MESSAGE(told.at("message").as_string().find("kevo-device has ended") != std::string::npos, ended.out);
+  const auto resumed = run.kevo({"resume", "run", "--json", "--set", "stop={seconds: 9}"});
+  CHECK_MESSAGE(resumed.code == 0, resumed.out);
+}
+
 TEST_CASE("Ctrl-C ends a run soon: what waits for the device is left to a resume") {
   const fake_gpu gpu;
   const toy_run run(tunable(), "{evaluations: 100000}");
