@@ -230,8 +230,7 @@ void knowledge_base::observe(const observation& seen) {
                                  [&](const knowledge_page& one) { return one.id == page.id; });
   if (known) return;
   const std::string path = state_->skills + "/" + page.id + ".md";
-  if (!state_->writes) return;
-  if (std::FILE* file = std::fopen(path.c_str(), "wbx");
+  if (std::FILE* file = state_->writes ? std::fopen(path.c_str(), "wbx") : nullptr;
       file != nullptr) {  // a skill that cannot be written is no fault of the run
     const std::string text = page_text(page);
     std::fwrite(text.data(), 1, text.size(), file);

@@ -270,7 +270,7 @@ chat_reply language_models::ask(const call_origin& origin, const chat_request& r
                                 const variation_request& owner) {
   {
     const std::scoped_lock lock(guard_);
-    asked_[owner.job] = origin.model;
+    asked_.try_emplace(owner.job, origin.model);  // who is asked later judges or advises
     while (asked_.size() > remembered_jobs) asked_.erase(asked_.begin());
   }
   const model_settings& model = settings_.models[origin.model];

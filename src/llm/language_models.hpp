@@ -105,7 +105,7 @@ class language_models {
   /// k = 60).
   std::vector<knowledge_page> pages(const std::string& query, const knowledge_filter& filter,
                                     std::size_t limit, const variation_request& owner);
-  /// Credits the model that made a candidate.
+  /// Credits the model that made a candidate: the one that its turn asked first.
   void observe(const observation& seen);
   /// A turn ended without a program: its model has earned nothing.
   void fruitless(std::uint64_t job);

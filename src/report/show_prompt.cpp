@@ -1,6 +1,8 @@
 // What was sent to language models, readable: messages that an earlier call of the conversation held are not
 // repeated.
 
+#include <map>
+
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
@@ -32,8 +34,9 @@ std::string closed(std::string text) {
 
 std::string conversation_text(const std::vector<model_call>& calls) {
   std::string text;
-  std::size_t shown = 0;
+  std::map<std::string, std::size_t> messages_shown;  // by conversation: a judge's lies within its operator's
   for (const auto& call : calls) {
+    std::size_t& shown = messages_shown[call.operator_name];
     boost::system::error_code ec;
     const json::value messages = json::parse(call.messages, ec);
     if (call.turn == 0) shown = 0;
@@ -42,6 +45,10 @@ std::string conversation_text(const std::vector<model_call>& calls) {
     if (const auto* list = messages.if_array()) {
       for (std::size_t i = shown; i < list->size(); ++i) {
         const json::value& one = (*list)[i];
+        if (one.is_string()) {  // embeddings
+          text += fmt::format("--- text {}\n", std::string_view(one.get_string()));
+          continue;
+        }
         text += fmt::format("--- {}\n{}{}", text_of(one, "role"), closed(text_of(one, "content")),
                             tool_calls(one));
       }

@@ -519,6 +519,29 @@ TEST_CASE("what a bandit learned is learned again from the record of its calls, 
   CHECK(next(first) != next(fresh));
 }
 
+TEST_CASE("a judge that is asked about a model's program does not earn what the program does") {
+  scripted::server server([](const scripted::request&) { return scripted::says("x"); });
+  models_settings all{.models = {{.name = "a", .server = settings_for(server)},
+                                 {.name = "b", .server = settings_for(server)}}};
+  all.choice.bandit = true;
+  all.choice.exploration = 0;
+  language_models models(all);
+  for (std::uint64_t job = 1; job <= 40; ++job) {
+    variation_request owner;
+    owner.job = job;
+    const bool judged = job % 2 == 1;  // a writes and b judges, to no avail; or b writes, and gains
+    if (judged) models.ask({.operator_name = "op", .model = 0}, hello, owner);
+    models.ask({.operator_name = judged ? "novelty_judge" : "op", .model = 1}, hello, owner);
+    observation seen;
+    seen.job = job;
+    seen.parent_score = 1;
+    seen.score = judged ? 1 : 2;
+    models.observe(seen);
+  }
+  rng random(1);
+  CHECK(models.choose("", random) == 1);
+}
+
 TEST_CASE("bandit and portfolios prefer the model that gains, and the cheaper one if both do") {
   choice_settings by;
   SUBCASE("the bandit") {

@@ -35,7 +35,7 @@ struct bench {
     if (!e.valid()) e.stage = evaluation_stage::none;
     e.feedback = e.outcome == outcome::incorrect      ? "output Y differs at [3]: 1 instead of 2"
                  : e.outcome == outcome::build_failed ? "kernel.cpp:1: error: 'broken' was not declared"
-                                                      : "";
+                                                      : "kernel: 40 registers, 0 bytes spilled";
     e.baseline = "seed";
     e.measures = {{"code_bytes", 123}};
     if (wanted <= evaluation_stage::checked || !e.valid()) return e;
@@ -301,6 +301,7 @@ TEST_CASE("compile, test and time are one fitness function that stops at three s
   CHECK(has(answers[4], "differs at [3]"));
   CHECK(has(answers[6], "Its results are right. It was not timed."));
   CHECK(has(answers[7], "code_bytes = 123"));
+  CHECK(has(answers[7], "40 registers, 0 bytes spilled"));
   CHECK(has(answers[8], "refused: time this version first"));
   CHECK(has(answers[9], "3 times the parent's score"));
   CHECK(has(answers[10], "This is the same program as before."));

@@ -504,4 +504,19 @@ TEST_CASE(
   base.observe(seen);
   CHECK(base.size() == 1);
   CHECK(knowledge_base(own.string(), "").search("unroll", {}, 1).front().kind == "skill");
+
+  // A resumed run learns it again, and a replay learns it without writing; neither has it twice.
+  const auto learn_again = [&](knowledge_base& again) {
+    again.attempt(7, {.title = "Unroll by four", .source = "kevo", .text = "It helped."});
+    seen.job = 7;
+    seen.score = 1.2;
+    again.observe(seen);
+    return again.size();
+  };
+  knowledge_base resumed("", own.string());
+  CHECK(learn_again(resumed) == 1);
+  const shell::scratch untouched;
+  knowledge_base replayed("", (untouched / "none").string(), skill_writing::off);
+  CHECK(learn_again(replayed) == 1);
+  CHECK(!std::filesystem::exists(untouched / "none"));
 }
