@@ -16,7 +16,7 @@ endfunction()
 # All tests share one precompiled header, which a target of its own has to hold.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled/tests.cpp CONTENT "")
 add_executable(kevo_test_headers ${PROJECT_BINARY_DIR}/precompiled/tests.cpp)
-target_link_libraries(kevo_test_headers PRIVATE kevo_doctest_main)
+target_link_libraries(kevo_test_headers PRIVATE kevo_doctest_main kevo::core fmt::fmt)
 kevo_own(kevo_test_headers)
 kevo_test_speed(kevo_test_headers)
 kevo_precompile(kevo_test_headers <doctest/doctest.h>)
