@@ -1,7 +1,8 @@
 // links: core
 // What one insertion into every archive costs, after n offers, at n = 10^3 to 10^6; archives that look at all
-// their elites at the sizes that their sources use. The random numbers, the logarithm and the exponential that make
-// up each offer are included; `offer_alone` says what they cost. Memory is what the heap holds after filling.
+// their elites at the sizes that their sources use. The random numbers, the logarithm and the exponential
+// that make up each offer are included; `offer_alone` says what they cost. Memory is what the heap holds
+// after filling.
 //
 //   build/release/bench/bench.archives --benchmark_counters_tabular=true
 #include <array>

@@ -30,9 +30,8 @@ error as_error(const sqlite::failure& failure, const std::string& path) {
             "`sqlite3 FILE .recover` may save what is left"};
   }
   if (failure.no_space()) {
-    return {error_code::environment,
-            fmt::format("{}; {} bytes are free", failure.what(), free_bytes(path)), place,
-            "look at the disk"};
+    return {error_code::environment, fmt::format("{}; {} bytes are free", failure.what(), free_bytes(path)),
+            place, "look at the disk"};
   }
   if (failure.busy()) {
     return {error_code::environment, "another program holds the database", place,

@@ -1,5 +1,6 @@
 #pragma once
-// The database file of a run: where it is, whose it is, its header and programs, and SQLite's failures in kevo's words.
+// The database file of a run: where it is, whose it is, its header and programs, and SQLite's failures in
+// kevo's words.
 
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 #pragma once
-// What the handles of one journal share: the group in memory, the connections and the caches. Internal to src/journal.
+// What the handles of one journal share: the group in memory, the connections and the caches. Internal to
+// src/journal.
 
 #include <chrono>
 #include <cstddef>

@@ -145,7 +145,7 @@ class language_models {
     std::string messages;       ///< JSON
     std::string request;        ///< what is hashed
     std::string sampling = {};  ///< JSON
-    double most = 0;       ///< money that it may cost
+    double most = 0;            ///< money that it may cost
     std::function<chat_reply(const call_budget&)> live;
   };
   struct recalled_turn {

@@ -123,9 +123,10 @@ any_fitness cuda_from(settings& from, const build_context& context) {
                       .unit = "runs",
                       .doc = "must give the same bits, each in a process of its own; below 2: not asked"}));
   const std::string cache = from.text(
-      "cache", {.def = "",
-                .doc = "folder of the build and result cache and the ceilings; empty: a folder in the run, or "
-                       "none outside a run"});
+      "cache",
+      {.def = "",
+       .doc = "folder of the build and result cache and the ceilings; empty: a folder in the run, or "
+              "none outside a run"});
   made.cache_dir = cache.empty() ? (context.run_directory.empty() ? "" : context.run_directory + "/cache")
                                  : path_beside(context.directory + "/config", cache);
   if (!context.task) return {};

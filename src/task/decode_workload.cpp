@@ -45,8 +45,7 @@ void decode_inputs(settings& one, const task& t, workload& made) {
         input.fail("value", "'" + name + "' is " + found->dtype);
       }
     } else if (found->scalar) {
-      input.fail("type", "'" + name + "' is a scalar: it needs a value",
-                 "write {type: scalar, value: 1.0}");
+      input.fail("type", "'" + name + "' is a scalar: it needs a value", "write {type: scalar, value: 1.0}");
     }
     made.inputs[name] = recipe;
   }

@@ -42,6 +42,11 @@ struct toy_project {
   shell::result kevo(std::vector<std::string> words) const {
     return shell::run(shell::kevo(std::move(words)), folder.string());
   }
+  /// Until there is a record that a kill may interrupt; ten seconds at most.
+  void wait_until_begun() const {
+    for (int i = 0; i < 1000 && !std::filesystem::exists(folder / "run/journal.sqlite-wal"); ++i)
+      std::this_thread::sleep_for(10ms);
+  }
 };
 
 json::object parsed(const shell::result& r) {
@@ -82,6 +87,7 @@ TEST_CASE("kill -9 at any moment loses nothing that was finished; resume goes on
         attempt == 0 ? shell::kevo({"run", "config.yaml", "--plain", "--set", "stop.evaluations=100000"})
                      : shell::kevo({"resume", "run", "--plain", "--set", "stop.evaluations=100000"}),
         toy.folder.string());
+    toy.wait_until_begun();
     std::this_thread::sleep_for(std::chrono::milliseconds(400 + 130 * attempt));
     victim.signal(SIGKILL);
     CHECK(victim.wait().code == 128 + SIGKILL);
@@ -105,7 +111,8 @@ TEST_CASE("Ctrl-C winds down with exit code 130, and the run can go on") {
   const toy_project toy("0.02");
   shell::running user(shell::kevo({"run", "config.yaml", "--json", "--set", "stop.evaluations=100000"}),
                       toy.folder.string());
-  std::this_thread::sleep_for(700ms);
+  toy.wait_until_begun();
+  std::this_thread::sleep_for(500ms);
   user.signal(SIGINT);
   const auto ended = user.wait();
   CHECK(ended.code == 130);
