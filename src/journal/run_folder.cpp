@@ -2,17 +2,46 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include <kevo/error.hpp>
 
 namespace kevo::detail {
+
+namespace {
+
+/// The process that wrote its number into a lock file; 0 if there is none.
+long holder_of(int file) {
+  std::array<char, 32> text{};
+  const auto length = ::pread(file, text.data(), text.size() - 1, 0);
+  return length > 0 ? std::strtol(text.data(), nullptr, 10) : 0;
+}
+
+/// Locks; false with `errno` if that cannot be. A killed process may leave a child behind that had not yet
+/// become its own program and holds the lock for a moment: that is waited for.
+bool lock_soon(int file) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return false;
+    const long process = holder_of(file);
+    const bool dead = process > 0 && ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
+    errno = EWOULDBLOCK;
+    if (!dead || std::chrono::steady_clock::now() > patience) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+}  // namespace
 
 folder_lock::folder_lock(const std::string& directory) {
   const std::string path = directory + "/.lock";
@@ -21,21 +50,19 @@ folder_lock::folder_lock(const std::string& directory) {
     throw error(error_code::environment, std::string("cannot write here: ") + std::strerror(errno),
                 {.file = path, .key = {}});
   }
-  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) {
+  if (lock_soon(file_)) {
     const std::string who = std::to_string(::getpid()) + "\n";
     if (::ftruncate(file_, 0) == 0 && ::pwrite(file_, who.data(), who.size(), 0) < 0)
       errno = 0;  // only a courtesy
     return;
   }
   const int reason = errno;
-  std::array<char, 32> holder{};
-  const auto length = ::pread(file_, holder.data(), holder.size() - 1, 0);
+  const long process = holder_of(file_);
   ::close(std::exchange(file_, -1));
   if (reason != EWOULDBLOCK) {
     throw error(error_code::environment, std::string("cannot lock: ") + std::strerror(reason),
                 {.file = path, .key = {}});
   }
-  const long process = length > 0 ? std::strtol(holder.data(), nullptr, 10) : 0;
   throw error(error_code::usage,
               "another kevo" + (process > 0 ? " (process " + std::to_string(process) + ")" : std::string()) +
                   " is writing this run",

@@ -284,3 +284,27 @@ TEST_CASE("a run does not begin or go on where there is no room for its reserve"
   });
   CHECK(exit_status(child) == 0);
 }
+
+TEST_CASE(
+    "a run can be opened at once after a kill, though a child of the dead process lives on for a moment") {
+  const scratch_folder folder;
+  const pid_t victim = ::fork();
+  if (victim == 0) {
+    const auto record = kevo::journal::create(folder.path(), example_header());
+    if (::fork() == 0) {  // not a program of its own yet: it holds what its parent had open
+      ::usleep(400'000);
+      ::_exit(0);
+    }
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(victim, &status, 0) == victim);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK_NOTHROW(kevo::journal::open(folder.path()));
+
+  // A process that lives is not waited for.
+  const auto mine = kevo::journal::open(folder.path());
+  const auto began = std::chrono::steady_clock::now();
+  CHECK_THROWS_AS(kevo::journal::open(folder.path()), kevo::error);
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(1));
+}

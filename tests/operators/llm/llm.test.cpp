@@ -251,6 +251,55 @@ TEST_CASE("macro and micro: the model realizes the picked step, and UCB learns w
   CHECK(fused >= 24);
 }
 
+TEST_CASE("macro and micro: what UCB learned is learned again from the record of its turns") {
+  scripted::server server([](const scripted::request& r) {
+    return scripted::says(code("  Y[0] = " + std::to_string(r.number) + ";"));
+  });
+  bench b(server);
+  std::map<std::uint64_t, std::vector<model_call>> record;
+  variation_services services = *b.request.services;
+  services.record = [&](const model_call& call) { record[b.request.job].push_back(call); };
+  b.request.services = std::make_shared<const variation_services>(services);
+  const std::vector<std::string> types = {"tiling", "fusion", "packing", "unrolling"};
+  const auto turn = [&](const macro_micro& op, std::uint64_t job) {
+    b.request.job = job;
+    b.notes.clear();
+    rng random(job);
+    const auto made = op.vary(b.request, random);
+    observation seen;
+    seen.job = job;
+    seen.parent_score = 1;
+    seen.score = has(b.notes, "[macro] packing") ? 2 : 1;
+    op.observe(seen);
+    return text_of(made);
+  };
+  const macro_micro first(b.settings(), types, ucb_policy());
+  std::vector<std::string> proposals;
+  for (std::uint64_t job = 1; job <= 30; ++job) proposals.push_back(turn(first, job));
+
+  const std::size_t requests = server.requests();
+  auto models = std::make_shared<language_models>(b.models->settings());
+  const macro_micro second({.models = models}, types, ucb_policy());
+  for (std::uint64_t job = 1; job <= 30; ++job) {
+    models->recall(job, std::exchange(record[job], {}), true);
+    CHECK(turn(second, job) == proposals[job - 1]);
+    models->forget(job);
+    CHECK(record[job].empty());
+  }
+  CHECK(server.requests() == requests);
+  const auto picks = [&](const macro_micro& op) {
+    std::string all;
+    for (std::uint64_t job = 101; job <= 120; ++job) {
+      turn(op, job);
+      all += b.notes;
+    }
+    return all;
+  };
+  const std::string expected = picks(first);
+  CHECK(picks(second) == expected);
+  CHECK(picks(macro_micro(b.settings(), types, ucb_policy())) != expected);
+}
+
 TEST_CASE("summarize: what was noted reaches the next prompt, also of another operator") {
   scripted::server server([](const scripted::request& r) {
     if (r.number == 0) return scripted::says("<summary>TILES of 8 failed: crashed</summary>");
