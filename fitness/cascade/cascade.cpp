@@ -4,11 +4,33 @@
 
 #include <fmt/format.h>
 
+#include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cascade/feedback.hpp"
 
 namespace kevo {
+
+double cost_of(const task& t, const std::optional<expression>& formula, std::size_t workload) {
+  if (!formula) return 0;
+  const auto axes = axis_values(t, t.workloads[workload]);
+  return static_cast<double>(formula->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+    const auto it = axes.find(std::string(name));
+    return it == axes.end() ? std::nullopt : std::optional(it->second);
+  }));
+}
+
+std::vector<workload_result> blank_results(const task& t) {
+  std::vector<workload_result> results;
+  for (const auto& w : t.workloads) {
+    auto& result = results.emplace_back();
+    result.uuid = w.uuid;
+    result.axes = w.axes;
+    result.hidden = w.hidden;
+    result.weight = w.weight;
+  }
+  return results;
+}
 
 void tell_failure(evaluation& e, std::size_t index, const workload& w, const call_failure& failure) {
   e.outcome = failure.outcome;
@@ -67,6 +89,13 @@ bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor
     return false;
   }
   return true;
+}
+
+void require_order(const std::optional<call_failure>& canary, const std::string& device) {
+  if (!canary) return;
+  throw error(error_code::environment,
+              fmt::format("a program that is known to be good fails, too ({} {}): the {} is not in order",
+                          canary->reason, canary->detail, device));
 }
 
 void conclude(evaluation& e) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct call_failure {
   bool machine = false;  ///< may be the machine's fault: ask the canary first
   bool again = false;    ///< the neighbours may have had a part in it: try once more
 };
+
+/// The value of a formula of the task's cost model on a workload; 0 without a formula.
+double cost_of(const task& t, const std::optional<expression>& formula, std::size_t workload);
+
+/// A result for each workload that says what is known before anything was run.
+std::vector<workload_result> blank_results(const task& t);
 
 /// The outcome of a failed call of that workload. A hidden one tells nothing but that it failed.
 void tell_failure(evaluation& e, std::size_t index, const workload& w, const call_failure& failure);
@@ -45,6 +52,10 @@ void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept);
 /// @return whether all times are possible
 bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor_ns,
                   const std::string& device);
+
+/// A failure that could be the machine's counts as the candidate's only if a program that is known to be good
+/// still runs. @param canary how that failed, if it did. @throws kevo::error (environment) if it did
+void require_order(const std::optional<call_failure>& canary, const std::string& device);
 
 /// The last step: a failure has no speedup, a valid evaluation its feedback, score and share of speed of
 /// light.

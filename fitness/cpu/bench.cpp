@@ -223,29 +223,20 @@ std::size_t test_bench::contents_to_check() const {
   return std::max<std::size_t>(3, (5 + visible - 1) / visible);
 }
 
-double test_bench::cost(const std::optional<expression>& formula, std::size_t workload) const {
-  if (!formula) return 0;
-  const auto axes = axis_values(*task_, task_->workloads[workload]);
-  return static_cast<double>(formula->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
-    const auto it = axes.find(std::string(name));
-    return it == axes.end() ? std::nullopt : std::optional(it->second);
-  }));
-}
-
 double test_bench::seconds_bound(std::size_t workload, double flops, double flop_rate,
                                  double byte_rate) const {
   const double by_flops = flop_rate > 0 ? flops / (flop_rate * settings_.threads) : 0;
   const double by_bytes =
-      byte_rate > 0 ? cost(task_->cost.bytes, workload) / (byte_rate * settings_.threads) : 0;
+      byte_rate > 0 ? cost_of(*task_, task_->cost.bytes, workload) / (byte_rate * settings_.threads) : 0;
   return std::max(by_flops, by_bytes);
 }
 
 double test_bench::speed_of_light_ns(std::size_t workload) const {
   const bool wide = task_->outputs.front().dtype == "float64";
-  const double bytes = cost(task_->cost.bytes, workload);
+  const double bytes = cost_of(*task_, task_->cost.bytes, workload);
   const bool cold = task_->workloads[workload].cache == "cold";
   const double bandwidth = cold ? ceilings_.memory_bandwidth() : ceilings_.bandwidth_at(bytes);
-  return 1e9 * seconds_bound(workload, cost(task_->cost.flops, workload),
+  return 1e9 * seconds_bound(workload, cost_of(*task_, task_->cost.flops, workload),
                              ceilings_.float32_flops_per_s / (wide ? 2 : 1), bandwidth);
 }
 
@@ -256,7 +247,7 @@ double test_bench::floor_ns(std::size_t workload) const {
   const double rate = ceilings_.float32_flops_per_s * (type == "float64"   ? 0.5
                                                        : type == "float32" ? 1.0
                                                                            : 4.0);
-  return 0.8e9 * seconds_bound(workload, cost(task_->cost.min_flops, workload), rate,
+  return 0.8e9 * seconds_bound(workload, cost_of(*task_, task_->cost.min_flops, workload), rate,
                                2 * ceilings_.fastest_bandwidth());
 }
 
@@ -285,14 +276,7 @@ evaluation test_bench::blank() const {
   e.context["sandbox"] = describe_layers(settings_.sandbox);
   if (cores_.shared) e.context["timing"] = "coarse: controller and worker share a processor";
   if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
-  for (const auto& w : task_->workloads) {
-    workload_result result;
-    result.uuid = w.uuid;
-    result.axes = w.axes;
-    result.hidden = w.hidden;
-    result.weight = w.weight;
-    e.workloads.push_back(std::move(result));
-  }
+  e.workloads = blank_results(*task_);
   return e;
 }
 

@@ -89,7 +89,6 @@ class test_bench {
   std::string build_trusted(compiler& with, const program& source, const std::string& entry,
                             std::vector<std::string> link, std::stop_token stop, const std::string& who);
   void check_trusted(trusted_program& program);
-  double cost(const std::optional<expression>& formula, std::size_t workload) const;
   double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
 
   std::shared_ptr<const task> task_;

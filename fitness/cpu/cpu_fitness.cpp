@@ -64,7 +64,6 @@ struct cpu_fitness::state {
   bool look(passage& p, std::vector<paired_timer>& timers, double alpha) const;
   void time_other_baselines(passage& p, runner& candidate);
   void run_cascade(passage& p);
-  void judge_machine();
   content_id key_of(const program& candidate) const;
   std::optional<evaluation> cached(const evaluation_request& request) const;
   void finish(passage& p, std::chrono::steady_clock::time_point start);
@@ -244,16 +243,8 @@ void cpu_fitness::state::run_cascade(passage& p) {
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
   };
   climb();
-  if (p.machine) judge_machine();
+  if (p.machine) require_order(bench.canary(), "machine");
   p.result.cost.device_s += seconds_since(start);
-}
-
-// A failure that could be the machine's counts as the candidate's only if a known-good program still runs.
-void cpu_fitness::state::judge_machine() {
-  if (const auto failure = bench.canary()) {
-    throw error(error_code::environment, "a program that is known to be good fails, too (" + failure->reason +
-                                             " " + failure->detail + "): the machine is not in order");
-  }
 }
 
 content_id cpu_fitness::state::key_of(const program& candidate) const {

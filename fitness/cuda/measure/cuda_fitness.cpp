@@ -64,7 +64,6 @@ struct cuda_fitness::state {
   bool same_bits(passage& p, program_runner& candidate);
   void run_cascade(passage& p);
   static void account(passage& p, const gpu_bench::hold& device);
-  void judge_machine();
   content_id key_of(const program& candidate) const;
   std::optional<evaluation> cached(const evaluation_request& request) const;
   void finish(passage& p, std::chrono::steady_clock::time_point start) const;
@@ -266,7 +265,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
     throw;
   }
   candidate.restart();
-  if (p.machine) judge_machine();
+  if (p.machine) require_order(bench.canary(), "device");
   account(p, device);
 }
 
@@ -282,14 +281,6 @@ void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
   context["held_share_kernels"] = share(spent.kernels_s);
   context["held_share_around_kernels"] = share(spent.calls_s - spent.kernels_s);
   context["held_share_workers"] = share(spent.workers_s);
-}
-
-// A failure that could be the machine's counts as the candidate's only if a known-good program still runs.
-void cuda_fitness::state::judge_machine() {
-  if (const auto failure = bench.canary()) {
-    throw error(error_code::environment, "a program that is known to be good fails, too (" + failure->reason +
-                                             " " + failure->detail + "): the device is not in order");
-  }
 }
 
 content_id cuda_fitness::state::key_of(const program& candidate) const {

@@ -273,15 +273,6 @@ std::uint32_t gpu_bench::contents_to_check() const {
   return std::clamp<std::uint32_t>((5 + visible - 1) / visible, 2, 5);
 }
 
-double gpu_bench::cost(const std::optional<expression>& formula, std::size_t workload) const {
-  if (!formula) return 0;
-  const auto axes = axis_values(*task_, task_->workloads[workload]);
-  return static_cast<double>(formula->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
-    const auto it = axes.find(std::string(name));
-    return it == axes.end() ? std::nullopt : std::optional(it->second);
-  }));
-}
-
 double gpu_bench::speed_of_light_ns(std::size_t workload) const {
   const auto& device = device_->facts();
   // Matrix units do 4096 operations a cycle on 16-bit types of compute capability 9 (datasheet, not
@@ -289,9 +280,9 @@ double gpu_bench::speed_of_light_ns(std::size_t workload) const {
   const double matrix = 4096e3 * device.multiprocessors * device.clock_khz;
   const double rate =
       narrow_matrix_type(*task_) && device.major >= 9 ? matrix : ceilings_.float32_flops_per_s;
-  const double flops = rate > 0 ? cost(task_->cost.flops, workload) / rate : 0;
+  const double flops = rate > 0 ? cost_of(*task_, task_->cost.flops, workload) / rate : 0;
   const double bandwidth = ceilings_.copy_bytes_per_s;
-  const double bytes = bandwidth > 0 ? cost(task_->cost.bytes, workload) / bandwidth : 0;
+  const double bytes = bandwidth > 0 ? cost_of(*task_, task_->cost.bytes, workload) / bandwidth : 0;
   return 1e9 * std::max(flops, bytes);
 }
 
@@ -301,8 +292,8 @@ double gpu_bench::floor_ns(std::size_t workload) const {
   const auto& device = device_->facts();
   const double rate =
       (narrow_matrix_type(*task_) ? 8192e3 : 2048e3) * device.multiprocessors * device.clock_khz;
-  const double flops = rate > 0 ? cost(task_->cost.min_flops, workload) / rate : 0;
-  const double bytes = cost(task_->cost.bytes, workload);
+  const double flops = rate > 0 ? cost_of(*task_, task_->cost.min_flops, workload) / rate : 0;
+  const double bytes = cost_of(*task_, task_->cost.bytes, workload);
   const bool cached =
       task_->workloads[workload].cache != "cold" || bytes < static_cast<double>(device.l2_bytes);
   const double bandwidth = device.peak_bytes_per_s() * (cached ? 4 : 1);
@@ -323,8 +314,8 @@ std::string gpu_bench::profile(const built_program& built, const evaluation& e) 
   for (std::size_t i = 0; i < e.workloads.size(); ++i) {
     const auto& w = e.workloads[i];
     if (w.hidden || !(w.time_ns > 0)) continue;
-    const double flops = cost(task_->cost.flops, i);
-    const double bytes = cost(task_->cost.bytes, i);
+    const double flops = cost_of(*task_, task_->cost.flops, i);
+    const double bytes = cost_of(*task_, task_->cost.bytes, i);
     if (flops > 0)
       text += fmt::format("{}: {:.3g} GFLOP/s of the task's operations\n", w.uuid, flops / w.time_ns);
     if (bytes > 0) text += fmt::format("{}: {:.3g} GB/s of the task's bytes\n", w.uuid, bytes / w.time_ns);
@@ -343,14 +334,7 @@ evaluation gpu_bench::blank() const {
   e.context["flags"] = fmt::format("{}", fmt::join(settings_.flags, " "));
   e.context["sandbox"] = describe_layers(settings_.sandbox);
   if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
-  for (const auto& w : task_->workloads) {
-    workload_result result;
-    result.uuid = w.uuid;
-    result.axes = w.axes;
-    result.hidden = w.hidden;
-    result.weight = w.weight;
-    e.workloads.push_back(std::move(result));
-  }
+  e.workloads = blank_results(*task_);
   return e;
 }
 

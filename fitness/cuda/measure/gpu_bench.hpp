@@ -105,7 +105,6 @@ class gpu_bench {
   void describe_reference(std::stop_token stop);
   void make_contents();
   void check_baseline(gpu_baseline& baseline);
-  double cost(const std::optional<expression>& formula, std::size_t workload) const;
 
   std::shared_ptr<const task> task_;
   cuda_settings settings_;

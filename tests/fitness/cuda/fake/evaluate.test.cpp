@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <fcntl.h>
+#include <map>
+#include <sstream>
 #include <sys/file.h>
 #include <thread>
 #include <unistd.h>
@@ -31,6 +33,58 @@ struct toy_bench {
   fake_gpu gpu;
   cuda_fitness fitness;
 };
+
+}  // namespace
+
+namespace {
+
+/// Processor time of each worker that this process has started, by process id. [clock ticks]
+std::map<pid_t, long> worker_times() {
+  struct entry {
+    std::string name;
+    pid_t parent = 0;
+    long ticks = 0;
+  };
+  std::map<pid_t, entry> all;
+  std::error_code ignored;
+  for (const auto& folder : std::filesystem::directory_iterator("/proc", ignored)) {
+    if (std::atoi(folder.path().filename().c_str()) == 0) continue;
+    const auto text = shell::read_file(folder.path() / "stat");
+    const auto open = text.find('(');
+    const auto close = text.rfind(')');
+    if (open == std::string::npos || close == std::string::npos) continue;
+    std::istringstream rest(text.substr(close + 2));
+    entry one{text.substr(open + 1, close - open - 1)};
+    std::string word;
+    long value = 0;
+    rest >> word >> one.parent;  // then group, session, terminal, its group, flags, four counts of faults
+    for (int i = 0; i < 9; ++i) rest >> value;
+    long system = 0;
+    rest >> one.ticks >> system;
+    one.ticks += system;
+    all[static_cast<pid_t>(std::atoi(text.c_str()))] = one;
+  }
+  std::map<pid_t, long> workers;
+  for (const auto& [id, one] : all) {
+    if (!one.name.starts_with("kevo-worker-cud")) continue;
+    for (pid_t up = id; up > 1; up = all[up].parent) {
+      if (up == ::getpid()) workers[id] = one.ticks;
+    }
+  }
+  return workers;
+}
+
+/// Workers that use a processor nearly all of the time.
+int busy_workers() {
+  const auto before = worker_times();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  int busy = 0;
+  for (const auto& [id, ticks] : worker_times()) {
+    const auto found = before.find(id);
+    busy += found != before.end() && ticks - found->second >= 8 ? 1 : 0;  // of 30
+  }
+  return busy;
+}
 
 }  // namespace
 
@@ -119,6 +173,8 @@ TEST_CASE("every fault costs the candidate that has it, and nobody else") {
     const auto start = std::chrono::steady_clock::now();
     CHECK(judged("hang").outcome == outcome::timed_out);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+    CHECK_FALSE(worker_times().empty());
+    CHECK(busy_workers() == 0);  // what hung is gone, and who waits takes no processor
   }
   SUBCASE("a hang that only a hidden workload shows says nothing of it") {
     const auto hidden = judged("hang when_hidden");
