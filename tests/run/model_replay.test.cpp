@@ -167,10 +167,14 @@ TEST_CASE("killed in the middle of its calls, a run asks no question twice and b
     shell::running victim(attempt == 0 ? shell::kevo({"run", "config.yaml", "--plain"})
                                        : shell::kevo({"resume", "run", "--plain"}),
                           p.folder.string());
-    std::this_thread::sleep_for(900ms + 170ms * attempt);
+    // In the middle of its calls, however slow the machine is to begin.
+    const std::size_t before = server.requests();
+    for (int i = 0; i < 2000 && server.requests() < before + 30; ++i) std::this_thread::sleep_for(10ms);
+    std::this_thread::sleep_for(7ms * attempt);
     victim.signal(SIGKILL);
     const auto died = victim.wait();
     CHECK_MESSAGE(died.code == 128 + SIGKILL, died.out << died.err);
+    CHECK(server.requests() >= before + 30);
   }
   const auto ended = p.answer({"resume", "run", "--set", "stop={proposals: 1}"});
   const auto record = kevo::journal::open_read_only((p.folder / "run").string());
