@@ -1,4 +1,4 @@
-# Every tests/fuzz/*.fuzz.cpp is a libFuzzer program; its corpus is tests/fuzz/corpus/<name>.
+# Every tests/fuzz/*.fuzz.cpp is a libFuzzer program; its corpora are tests/fuzz/corpus/<name> and, grown, tests/fuzz/grown.tar.gz.
 if(TARGET kevo_kevo)
   target_compile_options(kevo_kevo PRIVATE -fsanitize=fuzzer-no-link)  # so that the fuzzer sees the parsers' branches
 endif()

@@ -3,7 +3,8 @@
 # "// links: kevo" (default) or "// links: core".
 find_package(doctest REQUIRED)
 add_library(kevo_doctest_main STATIC tests/support/doctest_main.cpp)
-target_link_libraries(kevo_doctest_main PUBLIC doctest::doctest)
+# fmt, which is in the precompiled header, defines macros that every unit which shares it has to see.
+target_link_libraries(kevo_doctest_main PUBLIC doctest::doctest ${KEVO_FMT_TARGET})
 target_include_directories(kevo_doctest_main PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_definitions(kevo_doctest_main PUBLIC KEVO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                     KEVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -16,7 +17,7 @@ endfunction()
 # All tests share one precompiled header, which a target of its own has to hold.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled/tests.cpp CONTENT "")
 add_executable(kevo_test_headers ${PROJECT_BINARY_DIR}/precompiled/tests.cpp)
-target_link_libraries(kevo_test_headers PRIVATE kevo_doctest_main kevo::core fmt::fmt)
+target_link_libraries(kevo_test_headers PRIVATE kevo_doctest_main kevo::core)
 kevo_own(kevo_test_headers)
 kevo_test_speed(kevo_test_headers)
 kevo_precompile(kevo_test_headers <doctest/doctest.h>)
