@@ -297,12 +297,12 @@ BENCHMARK_CAPTURE(selector_at, roulette_population, kevo::fitness_proportional{.
 BENCHMARK_CAPTURE(selector_at, uniform, kevo::uniform{})->Apply(sizes);
 BENCHMARK_CAPTURE(selector_at, weighted, kevo::weighted{})->Apply(sizes);
 BENCHMARK_CAPTURE(selector_at, weighted_population, kevo::weighted{.from = everyone})->Apply(sizes);
-// On five islands of a grid each, with neighbours and contrasts among the inspirations.
-void selector_on_islands_at(benchmark::State& state) {
+// On five islands of a grid each.
+void selector_on_islands_at(benchmark::State& state, const kevo::inspirations& inspirations) {
   const auto n = static_cast<std::size_t>(state.range(0));
   const kevo::any_archive one = kevo::grid(two_axes(256));
   kevo::on_islands policy;
-  policy.inner = kevo::power_law{.inspirations = {1, 1, 1, 1}};
+  policy.inner = kevo::power_law{.inspirations = inspirations};
   bookkeeping world(kevo::islands(one, kevo::topology::ring(5)), policy);
   world.grow(n);
   for (auto _ : state) {
@@ -310,7 +310,8 @@ void selector_on_islands_at(benchmark::State& state) {
   }
   state.counters["elites"] = static_cast<double>(world.kept.size());
 }
-BENCHMARK(selector_on_islands_at)->Apply(sizes);
+BENCHMARK_CAPTURE(selector_on_islands_at, power_law, kevo::inspirations{})->Apply(sizes);
+BENCHMARK_CAPTURE(selector_on_islands_at, inspired, kevo::inspirations{1, 1, 1, 1})->Apply(sizes);
 
 BENCHMARK_CAPTURE(selector_at, inspired, kevo::power_law{.inspirations = {1, 1, 4, 2}})->Apply(sizes);
 
