@@ -16,6 +16,13 @@ elif [[ $# -gt 0 ]]; then
   exit 2
 fi
 
+# The compile stage of CUDA candidates is tested with a real NVRTC, which needs no GPU.
+has_nvrtc() {
+  compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib*/libnvrtc.so.*" >/dev/null ||
+    compgen -G 'build/nvrtc/nvidia/*/lib/libnvrtc.so.*' >/dev/null || ldconfig -p | grep -q 'libnvrtc\.so'
+}
+if [[ $tests == yes ]] && ! has_nvrtc; then packages+=(python3-pip); fi
+
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi; }
 
@@ -42,11 +49,6 @@ else
   echo "kevo: no apt-get here; install the equivalents of: ${packages[*]} and Boost 1.81 or newer" >&2
 fi
 
-# The compile stage of CUDA candidates is tested with a real NVRTC, which needs no GPU.
-has_nvrtc() {
-  compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib*/libnvrtc.so.*" >/dev/null ||
-    compgen -G 'build/nvrtc/nvidia/*/lib/libnvrtc.so.*' >/dev/null || ldconfig -p | grep -q 'libnvrtc\.so'
-}
 if [[ $tests == yes ]] && ! has_nvrtc; then
   echo "kevo: fetching NVRTC and CUDA's headers into build/nvrtc"
   python3 -m pip install -q --no-deps --target build/nvrtc nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12 \

@@ -27,9 +27,11 @@ struct toy_run {
         folder / "config.yaml",
         "run: {name: toy, seed: 3, output: run, parallel: {variations: 2, builds: 4}}\n"
         "task: scale.yaml\n"
-        "fitness: {backend: cuda, sandbox: best, limits: {workspace: 1048576}, timing: {sustained: 0.1}}\n"
-        "archive: {type: top_k, k: 8}\nselect: {type: power_law}\n"
-        "vary: {operators: [{type: tune}]}\nstop: " +
+        "fitness: {backend: cuda, limits: {workspace: 1048576}, timing: {sustained: 0.1}, sandbox: " +
+            std::string(toy::sandbox_here() == kevo::sandbox_mode::best ? "best" : "off") +
+            "}\n"
+            "archive: {type: top_k, k: 8}\nselect: {type: power_law}\n"
+            "vary: {operators: [{type: tune}]}\nstop: " +
             stop + "\n");
   }
   shell::result kevo(std::vector<std::string> words) const {

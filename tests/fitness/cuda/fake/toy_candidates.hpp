@@ -8,6 +8,8 @@
 #include <kevo/program.hpp>
 
 #include "fitness/cuda/measure/cuda_fitness.hpp"
+#include "fitness/process/process.hpp"
+#include "fitness/sandbox/sandbox.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -36,9 +38,20 @@ inline std::shared_ptr<const kevo::task> task_of(const std::string& name) {
   return std::make_shared<const kevo::task>(kevo::load_task(folder + name));
 }
 
+/// `best`, or `off` in a container that does not let its processes have a /proc of their own.
+inline kevo::sandbox_mode sandbox_here() {
+  kevo::launch_spec trial;
+  trial.argv = {"/bin/true"};
+  trial.mounts = kevo::runtime_mounts({"libc.so.6"});
+  trial.mounts.push_back({"/bin/true", "/bin/true"});
+  trial.sandbox = kevo::sandbox_mode::best;
+  trial.own_proc = true;
+  return kevo::run(trial).ok() ? kevo::sandbox_mode::best : kevo::sandbox_mode::off;
+}
+
 inline kevo::cuda_settings quick_settings() {
   kevo::cuda_settings settings;
-  settings.sandbox = kevo::sandbox_mode::best;
+  settings.sandbox = sandbox_here();
   settings.limits.workspace_bytes = 1U << 20U;
   return settings;
 }
