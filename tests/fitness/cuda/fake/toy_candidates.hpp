@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <kevo/error.hpp>
 #include <kevo/program.hpp>
 
 #include "fitness/cuda/measure/cuda_fitness.hpp"
@@ -46,7 +47,12 @@ inline kevo::sandbox_mode sandbox_here() {
   trial.mounts.push_back({"/bin/true", "/bin/true"});
   trial.sandbox = kevo::sandbox_mode::best;
   trial.own_proc = true;
-  return kevo::run(trial).ok() ? kevo::sandbox_mode::best : kevo::sandbox_mode::off;
+  try {
+    if (kevo::run(trial).ok()) return kevo::sandbox_mode::best;
+  } catch (const kevo::error&) {  // it had ended before its limits were set
+    return kevo::sandbox_mode::off;
+  }
+  return kevo::sandbox_mode::off;
 }
 
 inline kevo::cuda_settings quick_settings() {
