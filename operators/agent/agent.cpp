@@ -352,7 +352,7 @@ class session {
   const variation_request& request_;
   conversation talk_;
   const candidate_snapshot& parent_;
-  scratch_folder folder_;
+  agent_folder folder_;
   double parent_score_ = 0;
   double best_score_ = 0;
   std::optional<program> best_;

@@ -28,19 +28,19 @@ std::string path_complaint(const std::string& path) {
   return {};
 }
 
-const source_file* scratch_folder::find(const std::string& path) const {
+const source_file* agent_folder::find(const std::string& path) const {
   const auto it =
       std::find_if(work_.files.begin(), work_.files.end(), [&](const auto& f) { return f.path == path; });
   return it == work_.files.end() ? nullptr : &*it;
 }
 
-std::vector<std::string> scratch_folder::paths() const {
+std::vector<std::string> agent_folder::paths() const {
   std::vector<std::string> all;
   for (const auto& file : work_.files) all.push_back(file.path);
   return all;
 }
 
-std::string scratch_folder::read(const std::string& path, std::string& text) const {
+std::string agent_folder::read(const std::string& path, std::string& text) const {
   if (auto wrong = path_complaint(path); !wrong.empty()) return wrong;
   const source_file* file = find(path);
   if (file == nullptr) return fmt::format("there is no file '{}'", path);
@@ -48,7 +48,7 @@ std::string scratch_folder::read(const std::string& path, std::string& text) con
   return {};
 }
 
-std::string scratch_folder::write(const std::string& path, std::string text) {
+std::string agent_folder::write(const std::string& path, std::string text) {
   if (auto wrong = path_complaint(path); !wrong.empty()) return wrong;
   std::size_t bytes = text.size();
   for (const auto& file : work_.files) bytes += file.path == path ? 0 : file.text.size();
@@ -64,8 +64,8 @@ std::string scratch_folder::write(const std::string& path, std::string text) {
   return {};
 }
 
-std::string scratch_folder::edit(const std::string& path, const std::string& search,
-                                 const std::string& replace) {
+std::string agent_folder::edit(const std::string& path, const std::string& search,
+                               const std::string& replace) {
   std::string text;
   if (auto wrong = read(path, text); !wrong.empty()) return wrong;
   std::string complaint;

@@ -15,9 +15,9 @@ namespace kevo {
 std::string path_complaint(const std::string& path);
 
 /// A working copy. Every function gives a complaint, empty if it was done. A value.
-class scratch_folder {
+class agent_folder {
  public:
-  explicit scratch_folder(program start) : work_(std::move(start)) {}
+  explicit agent_folder(program start) : work_(std::move(start)) {}
 
   const program& work() const { return work_; }
   std::vector<std::string> paths() const;

@@ -1,3 +1,4 @@
+// labels: slow
 // timeout: 120
 // A whole run against a server of which nine requests in ten go wrong, each in another way: it ends by its
 // stop rule, loses no evaluation, books every token that the server charged, and keeps to its money.

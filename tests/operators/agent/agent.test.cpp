@@ -154,7 +154,7 @@ TEST_CASE("paths of a model's lead nowhere outside of the scratch folder") {
                                           "/proc/self/environ"};
   for (const auto& path : paths) {
     CAPTURE(path);
-    scratch_folder folder(single_file_program("text", "kernel.cpp", "x\n"));
+    agent_folder folder(single_file_program("text", "kernel.cpp", "x\n"));
     std::string text;
     CHECK(!folder.read(path, text).empty());
     CHECK(text.empty());
@@ -163,12 +163,12 @@ TEST_CASE("paths of a model's lead nowhere outside of the scratch folder") {
       CHECK(folder.paths() == std::vector<std::string>{"kernel.cpp"});
     }
   }
-  scratch_folder folder(single_file_program("text", "kernel.cpp", "x\n"));
+  agent_folder folder(single_file_program("text", "kernel.cpp", "x\n"));
   CHECK(folder.write("link", "mine").empty());  // a file of its own: the one outside stays what it is
   CHECK(folder.write("sub/own.hpp", "y\n").empty());
-  CHECK(!folder.write("kernel.cpp", std::string(scratch_folder::most_bytes + 1, 'x')).empty());
+  CHECK(!folder.write("kernel.cpp", std::string(agent_folder::most_bytes + 1, 'x')).empty());
   for (int i = 0; i < 40; ++i) folder.write("f" + std::to_string(i), "z");
-  CHECK(folder.paths().size() == scratch_folder::most_files);
+  CHECK(folder.paths().size() == agent_folder::most_files);
   CHECK(shell::read_file(outside / "secret.txt") == "SECRET");
 }
 
