@@ -1,3 +1,4 @@
+// labels: timing
 // timeout: 180
 // serial
 // Calls of models overlap evaluations and each other, and ten thousand of them leave nothing behind in
