@@ -9,7 +9,7 @@
 #include <kevo/content_id.hpp>
 
 #include "fitness/build/compiler.hpp"
-#include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 
 namespace kevo::detail {
 

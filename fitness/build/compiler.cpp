@@ -25,6 +25,7 @@
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;

@@ -14,6 +14,7 @@
 
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 #include "src/json/exact_parse.hpp"
 
 namespace kevo {

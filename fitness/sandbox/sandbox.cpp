@@ -1,15 +1,10 @@
 #include "fitness/sandbox/sandbox.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <sstream>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
@@ -326,46 +321,6 @@ std::vector<mount> toolchain_mounts(const std::string& compiler) {
     at = (target.is_absolute() ? target : folder / target).lexically_normal();
   }
   return mounts;
-}
-
-scratch_folder::scratch_folder(bool for_sandbox) {
-  const bool give = for_sandbox && ::geteuid() == 0;
-  const char* chosen = std::getenv("TMPDIR");
-  std::string failure;
-  for (const std::string& base : {std::string(chosen == nullptr ? "" : chosen), std::string("/tmp"),
-                                  std::string("/var/tmp"), std::string("/dev/shm")}) {
-    if (base.empty() || (give && !detail::reachable_by_others(base))) continue;
-    std::string name = base + "/kevo-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) {
-      failure = base + ": " + std::strerror(errno);
-      continue;
-    }
-    path_ = name;
-    if (give && ::chown(path_.c_str(), detail::sandbox_uid, detail::sandbox_uid) != 0) {
-      failure = path_ + ": " + std::strerror(errno);
-      ::rmdir(path_.c_str());
-      path_.clear();
-      continue;
-    }
-    return;
-  }
-  throw error(error_code::environment, "cannot make a scratch folder: " + failure, {},
-              "set TMPDIR to a writable folder");
-}
-
-scratch_folder::~scratch_folder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
-}
-
-std::string scratch_folder::folder(std::string_view name) const {
-  const std::string path = path_ + "/" + std::string(name);
-  struct stat owner = {};
-  if (::mkdir(path.c_str(), 0700) != 0 || ::stat(path_.c_str(), &owner) != 0 ||
-      (owner.st_uid != ::geteuid() && ::chown(path.c_str(), owner.st_uid, owner.st_gid) != 0)) {
-    throw error(error_code::environment, "cannot make " + path + ": " + std::strerror(errno));
-  }
-  return path;
 }
 
 }  // namespace kevo

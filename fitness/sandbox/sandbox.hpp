@@ -2,7 +2,6 @@
 // Which layers of the sandbox this machine offers, and which a mode would use.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "fitness/process/process.hpp"
@@ -42,23 +41,5 @@ std::vector<mount> runtime_mounts();
 /// What a compiler needs, read-only: binaries, headers and libraries of its prefix and of /usr, and neither
 /// /usr/share nor /usr/local, where other people's files may lie.
 std::vector<mount> toolchain_mounts(const std::string& compiler);
-
-/// A fresh folder that a sandboxed process may write if `for_sandbox` (it belongs to the sandbox's user
-/// then). Removed, with all it holds, by the destructor; symbolic links are not followed.
-class scratch_folder {
- public:
-  explicit scratch_folder(bool for_sandbox = true);
-  scratch_folder(scratch_folder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  scratch_folder& operator=(scratch_folder&&) = delete;
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder();
-  const std::string& path() const { return path_; }
-  /// A folder inside it, with the same owner.
-  std::string folder(std::string_view name) const;
-
- private:
-  std::string path_;
-};
 
 }  // namespace kevo

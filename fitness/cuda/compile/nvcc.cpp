@@ -14,6 +14,7 @@
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 
 namespace kevo::cuda {
 namespace fs = std::filesystem;

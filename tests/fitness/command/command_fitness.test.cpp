@@ -14,6 +14,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 
 using namespace kevo;
 

@@ -12,6 +12,7 @@
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 
 namespace {
 

@@ -22,6 +22,7 @@
 #include "fitness/process/launch.hpp"
 #include "fitness/process/proc.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/support/helper_program.hpp"
 
 using namespace kevo;

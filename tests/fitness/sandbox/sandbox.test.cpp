@@ -15,6 +15,7 @@
 
 #include "fitness/process/launch.hpp"
 #include "fitness/process/process.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/support/helper_program.hpp"
 
 using namespace kevo;
@@ -187,18 +188,4 @@ TEST_CASE("a toolchain is mounted without the folders in which other people's fi
   }
   const auto other = toolchain_mounts("/opt/gcc/bin/g++");
   CHECK(std::none_of(other.begin(), other.end(), [](const mount& m) { return m.inside == "/opt"; }));
-}
-
-TEST_CASE("scratch folders vanish and do not follow links") {
-  std::string path;
-  const scratch_folder outside(false);
-  std::ofstream(outside.path() + "/kept") << "x";
-  {
-    const scratch_folder folder;
-    path = folder.path();
-    CHECK(std::filesystem::is_directory(folder.folder("in")));
-    std::filesystem::create_symlink(outside.path(), path + "/link");
-  }
-  CHECK(!std::filesystem::exists(path));
-  CHECK(std::filesystem::exists(outside.path() + "/kept"));
 }

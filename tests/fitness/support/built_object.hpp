@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fitness/process/process.hpp"
-#include "fitness/sandbox/sandbox.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
 
 namespace kevo_test {
 
