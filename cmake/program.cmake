@@ -65,7 +65,8 @@ set(kevo_cuda_common fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.
                      fitness/cuda/compile/module.cpp)
 add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp ${kevo_cuda_common})
 add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_cuda_common}
-                           fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/gpu.cpp
+                           fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/foreign_processes.cpp
+                           fitness/cuda/device/gpu.cpp
                            fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                            fitness/cuda/device/worker_link.cpp
                            fitness/oracle/element_type.cpp fitness/oracle/generate.cpp)

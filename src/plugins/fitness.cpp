@@ -88,6 +88,15 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   made.pool_fraction = from.real("pool", {.def = made.pool_fraction,
                                           .above = 0.0,
                                           .doc = "share of the free device memory for the secret contents"});
+  made.foreign =
+      from.text(
+          "foreign_processes",
+          {.def = "refuse",
+           .doc = "a process on the device that is not kevo's: refuse waits for it, then stops the run; "
+                  "note says so in each evaluation",
+           .one_of = {"refuse", "note"}}) == "note"
+          ? foreign_processes::note
+          : foreign_processes::refuse;
   made.allow_globals = from.boolean(
       "globals",
       {.def = false, .doc = "take programs with writable device variables, which could keep state"});

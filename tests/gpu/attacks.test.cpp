@@ -41,7 +41,7 @@ std::string text_of(const fs::path& file) {
 
 bool device_is_there() {
   for (const auto& part : kevo::cuda::probe_gpu()) {
-    if (part.there) continue;
+    if (part.there || !part.needed) continue;
     std::printf("skipped: %s: %s\n", part.name.c_str(), part.detail.c_str());
     return false;
   }

@@ -23,6 +23,7 @@ class fake_gpu {
     std::random_device random;
     while (id_.size() < 16) id_ += static_cast<char>('a' + random() % 26);
     std::ofstream(library, std::ios::binary | std::ios::app) << id_;
+    fs::copy_file(built / "libnvidia-ml.so.1", folder_ / "libnvidia-ml.so.1");
     shell::write_file(folder_ / "settings", settings);
     shell::write_file(folder_ / "kevo-device", "#!/bin/sh\nexec /usr/bin/env LD_PRELOAD=" + library.string() +
                                                    " " KEVO_BINARY_DIR "/kevo-device \"$@\"\n");
@@ -42,6 +43,8 @@ class fake_gpu {
 
   std::string folder() const { return folder_.string(); }
   bool lost() const { return std::filesystem::exists(folder_ / "lost"); }
+  /// Lines of `processes`: who else is on the device, by NVML.
+  void list_processes(const std::string& lines) const { shell::write_file(folder_ / "processes", lines); }
   void lose() const { shell::write_file(folder_ / "lost", "lost\n"); }
   /// Where the lock of the device may lie.
   std::vector<std::string> lock_files() const {

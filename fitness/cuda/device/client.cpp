@@ -138,5 +138,8 @@ void device_client::unlock() {
 device_ceilings device_client::calibrate() {
   return decoded<device_ceilings>(ask(device_request::calibrate, 0, {}));
 }
+device_users device_client::users() {
+  return decoded<device_users>(ask(device_request::users, 0, {}));
+}
 
 }  // namespace kevo::cuda

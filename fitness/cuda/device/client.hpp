@@ -49,6 +49,8 @@ class device_client {
   void lock(const std::stop_token& stop = {});
   void unlock();
   device_ceilings calibrate();
+  /// Who computes on the device besides kevo.
+  device_users users();
 
  private:
   std::string ask(device_request kind, std::uint64_t number, std::string_view payload,

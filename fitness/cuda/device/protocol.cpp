@@ -64,6 +64,14 @@ void members(Codec& c, device_ceilings& v) {
   c(v.copy_bytes_per_s), c(v.read_bytes_per_s), c(v.float32_flops_per_s), c(v.launch_overhead_ns);
 }
 template <class Codec>
+void members(Codec& c, foreign_process& v) {
+  c(v.id), c(v.name), c(v.bytes);
+}
+template <class Codec>
+void members(Codec& c, device_users& v) {
+  c(v.told), c(v.untold), c(v.foreign);
+}
+template <class Codec>
 void members(Codec& c, device_input& v) {
   c(v.type), c(v.count), c(v.kind), c(v.a), c(v.b);
 }
@@ -133,6 +141,7 @@ void decode_members(std::string_view bytes, T& value) {
   }
 KEVO_CODEC(device_description)
 KEVO_CODEC(device_ceilings)
+KEVO_CODEC(device_users)
 KEVO_CODEC(device_task)
 KEVO_CODEC(contents_wanted)
 KEVO_CODEC(contents_made)
@@ -143,6 +152,16 @@ KEVO_CODEC(call_result)
 
 std::string device_description::architecture() const {
   return "sm_" + std::to_string(10 * major + minor) + (major >= 9 ? "a" : "");
+}
+
+std::string describe(const std::vector<foreign_process>& all) {
+  std::string text;
+  for (const auto& one : all) {
+    text += (text.empty() ? "" : ", ") + one.name + " (process " + std::to_string(one.id);
+    if (one.bytes > 0) text += ", " + std::to_string(one.bytes >> 20U) + " MiB";
+    text += ')';
+  }
+  return text;
 }
 
 double device_description::peak_bytes_per_s() const {

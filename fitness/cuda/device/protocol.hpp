@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 2;
+inline constexpr std::uint32_t device_protocol = 3;
 
 enum class device_request : std::uint32_t {
   hello,       ///< -> device_description, or an error that says what is missing
@@ -28,6 +28,7 @@ enum class device_request : std::uint32_t {
   lock,        ///< how long to try [ms] -> whether the device is held now
   unlock,      ///< nothing
   calibrate,   ///< nothing -> device_ceilings
+  users,       ///< nothing -> device_users
 };
 
 /// What is known of the device.
@@ -65,6 +66,23 @@ struct device_ceilings {
   double float32_flops_per_s = 0;  ///< fused multiply-adds, two operations each
   double launch_overhead_ns = 0;   ///< of an empty graph by events
 };
+
+/// A process that is not kevo's and has a compute context on the device.
+struct foreign_process {
+  std::int64_t id = 0;
+  std::string name;
+  std::uint64_t bytes = 0;  ///< of device memory; 0 if unknown
+};
+
+/// Who computes on the device besides kevo.
+struct device_users {
+  bool told = false;   ///< false: nothing is known, and `untold` says why
+  std::string untold;  ///< what cannot be told here, a sentence; empty if everything can
+  std::vector<foreign_process> foreign;
+};
+
+/// "python (process 4711, 3120 MiB), ...".
+std::string describe(const std::vector<foreign_process>& all);
 
 /// An input that is drawn at random.
 struct device_input {
@@ -171,6 +189,7 @@ struct call_result {
 
 std::string encode(const device_description& value);
 std::string encode(const device_ceilings& value);
+std::string encode(const device_users& value);
 std::string encode(const device_task& value);
 std::string encode(const contents_wanted& value);
 std::string encode(const contents_made& value);
@@ -180,6 +199,7 @@ std::string encode(const call_result& value);
 /// The inverses. @throws kevo::error (internal) unless `bytes` are exactly what `encode` makes
 void decode(std::string_view bytes, device_description& value);
 void decode(std::string_view bytes, device_ceilings& value);
+void decode(std::string_view bytes, device_users& value);
 void decode(std::string_view bytes, device_task& value);
 void decode(std::string_view bytes, contents_wanted& value);
 void decode(std::string_view bytes, contents_made& value);

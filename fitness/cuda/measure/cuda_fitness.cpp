@@ -276,6 +276,7 @@ void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
   p.result.cost.device_s += held;
   auto& context = p.result.context;
   const auto share = [&](double seconds) { return fmt::format("{:.3f}", held > 0 ? seconds / held : 0); };
+  context["foreign_processes"] = device.foreign();
   context["held_s"] = fmt::format("{:.4f}", held);
   context["held_calls"] = std::to_string(spent.calls);
   context["held_share_kernels"] = share(spent.kernels_s);

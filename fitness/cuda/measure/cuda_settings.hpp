@@ -34,6 +34,9 @@ struct cuda_gates {
       0;  ///< runs, each in a process of its own, that must give the same bits; below 2: not asked
 };
 
+/// What a process on the device that is not kevo's means for a measurement.
+enum class foreign_processes { refuse, note };
+
 struct cuda_settings {
   int device = 0;                  ///< ordinal, as the driver counts
   std::vector<std::string> flags;  ///< of NVRTC, besides kevo's own
@@ -44,6 +47,8 @@ struct cuda_settings {
   std::string cache_dir;       ///< results, builds and ceilings; empty: none are kept on disk
   double pool_fraction = 0.5;  ///< of the free device memory, for the contents of all workloads together
   double promising = 1.0;  ///< timing goes on while the upper end of a look reaches this share of the best
+  foreign_processes foreign = foreign_processes::refuse;
+  double foreign_s = 10;       ///< [s] how long a measurement waits for foreign processes to go
   bool allow_globals = false;  ///< modules with writable globals are taken
 };
 

@@ -11,6 +11,7 @@
 #include "fitness/cuda/launch/plan_measures.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
+#include "fitness/cuda/measure/quiet_device.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -233,8 +234,11 @@ gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop) : bench_(&b
   }
   try {
     bench_->device_->lock(stop);
+    const auto& settings = bench_->settings_;
+    foreign_ = await_quiet_device([this] { return bench_->device_->users(); }, settings.foreign,
+                                  settings.foreign_s, stop);
   } catch (...) {
-    bench_->measuring_.unlock();
+    give_back();
     throw;
   }
   bench_->spent_ = {};
@@ -244,6 +248,10 @@ double gpu_bench::hold::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 gpu_bench::hold::~hold() {
+  give_back();
+}
+// Also what was not taken: unlocking is no mistake then.
+void gpu_bench::hold::give_back() noexcept {
   try {
     bench_->device_->unlock();
   } catch (const error&) {  // its process has ended, and the lock with it

@@ -59,7 +59,8 @@ class gpu_bench {
   /// The device for this thread alone, among all processes.
   class hold {
    public:
-    /// Waits for whoever has it, or until `stop`. @throws kevo::error (interrupted, environment)
+    /// Waits for whoever has it, or until `stop`. @throws kevo::error (interrupted; environment, also if a
+    /// foreign process stays on it)
     explicit hold(gpu_bench& bench, const std::stop_token& stop = {});
     ~hold();
     hold(const hold&) = delete;
@@ -67,9 +68,14 @@ class gpu_bench {
 
     const held_time& spent() const { return bench_->spent_; }
     double seconds() const;  ///< since it is held
+    /// Who else was on the device when it was taken, in words.
+    const std::string& foreign() const { return foreign_; }
 
    private:
+    void give_back() noexcept;
+
     gpu_bench* bench_;
+    std::string foreign_;
     std::chrono::steady_clock::time_point start_;
   };
 

@@ -30,6 +30,21 @@ gpu_finding worker_finding(device_client& device) {
   }
 }
 
+gpu_finding users_finding(device_client& device) {
+  try {
+    const auto users = device.users();
+    if (!users.told)
+      return {"GPU processes", false, "foreign ones cannot be told here: " + users.untold, false};
+    return {"GPU processes", true,
+            (users.foreign.empty() ? "none but kevo's"
+                                   : "in the way of measurements: " + describe(users.foreign)) +
+                (users.untold.empty() ? "" : "; " + users.untold),
+            false};
+  } catch (const error& failure) {
+    return {"GPU processes", false, failure.message(), false};
+  }
+}
+
 }  // namespace
 
 std::string user_cache_folder() {
@@ -95,6 +110,7 @@ std::vector<gpu_finding> probe_gpu() {
                    failure.message() + ": CUDA candidates cannot be evaluated here, everything else works"});
     return all;
   }
+  all.push_back(users_finding(*device));
   if (!compiler) return all;
   try {
     device->set_kit(compile_trusted_kernels(*compiler, device->facts().architecture()));
@@ -113,6 +129,7 @@ std::optional<device_ceilings> calibrate_gpu(const std::string& folder) {
     device_client device(0);
     device.set_kit(compile_trusted_kernels(compiler, device.facts().architecture()));
     device.lock();
+    if (!device.users().foreign.empty()) return std::nullopt;
     return ceilings_of_device(device, folder, true);
   } catch (const error&) {  // `probe_gpu` says what is missing
     return std::nullopt;

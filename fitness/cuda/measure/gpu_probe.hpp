@@ -16,6 +16,7 @@ struct gpu_finding {
   std::string name;
   bool there = false;
   std::string detail;
+  bool needed = true;  ///< false: candidates can be evaluated without it
 };
 
 /// Driver and device (by starting kevo-device), compiler, and a worker in the sandbox. Never throws for what

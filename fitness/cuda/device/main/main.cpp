@@ -17,6 +17,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/engine.hpp"
+#include "fitness/cuda/device/foreign_processes.hpp"
 #include "fitness/cuda/device/socket.hpp"
 #include "fitness/cuda/launch/wire.hpp"
 
@@ -70,13 +71,19 @@ class server {
     return *engine_;
   }
   device_lock& lock() {
-    if (!lock_) lock_ = std::make_unique<device_lock>(device().facts().uuid);
+    if (!lock_) lock_ = std::make_unique<device_lock>(uuid());
     return *lock_;
+  }
+  // Asked once: the facts take a while.
+  const std::string& uuid() {
+    if (uuid_.empty()) uuid_ = device().facts().uuid;
+    return uuid_;
   }
 
   int ordinal_;
   std::unique_ptr<engine> engine_;
   std::unique_ptr<device_lock> lock_;
+  std::string uuid_;
 };
 
 template <class T>
@@ -88,7 +95,7 @@ T decoded(const std::string& bytes) {
 
 message server::answer(message& request) {
   byte_reader from(request.bytes);
-  const auto kind = from.get(device_request::calibrate);
+  const auto kind = from.get(device_request::users);
   const auto number = from.get<std::uint64_t>();
   const std::string payload = from.get_text();
   from.finish();
@@ -133,6 +140,8 @@ message server::answer(message& request) {
       return {};
     case device_request::calibrate:
       return {encode(device().calibrate()), {}};
+    case device_request::users:
+      return {encode(users_of_device(uuid())), {}};
   }
   throw error(error_code::internal, "an unknown request");
 }
