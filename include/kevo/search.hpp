@@ -146,6 +146,15 @@ class search {
     emit(now_s, draft_evaluated{id, program_id, std::make_shared<const evaluation>(std::move(result))});
   }
 
+  /// Takes a job back that is out: after a stop nobody waits for it. Nothing is recorded of this, and whoever
+  /// resumes the search runs the job first; it may also be told after all.
+  void withdraw(ticket id) {
+    const auto found = in_flight_.find(id);
+    if (found == in_flight_.end() || found->second.withdrawn) return;
+    found->second.withdrawn = true;
+    ++withdrawn_;
+  }
+
   /// Stops handing out work. `finish_confirmations`: would-be champions are still confirmed.
   void stop(std::string reason, double now_s, bool finish_confirmations = true) {
     finish_confirmations_ = finish_confirmations;
@@ -157,6 +166,8 @@ class search {
     stopped_.reset();
     finish_confirmations_ = true;
     std::fill(fruitless_.begin(), fruitless_.end(), 0U);
+    for (auto& [id, turn] : in_flight_) turn.withdrawn = false;
+    withdrawn_ = 0;
     emit(now_s, search_resumed{std::move(reason)});
   }
 
@@ -226,6 +237,7 @@ class search {
     candidate_id candidate = no_candidate;
     evaluation_stage wanted = evaluation_stage::timed_full;
     bool fresh = false;
+    bool withdrawn = false;
   };
 
   void emit(double now_s, decltype(event::what) what);
@@ -274,6 +286,7 @@ class search {
   champion champion_;
   detail::evaluation_queue queue_;
   boost::unordered_flat_map<ticket, in_flight> in_flight_;
+  std::size_t withdrawn_ = 0;  ///< of those in flight
   boost::unordered_flat_map<candidate_id, finished_turn>
       turn_;  ///< of candidates that wait for their first evaluation
   boost::unordered_flat_set<candidate_id> confirming_;  ///< candidates whose confirmation was asked

@@ -42,9 +42,17 @@ struct fault {
   bool evaluates = false;
   std::exception_ptr what;
 };
-/// An evaluation that an interruption came before.
-struct withdrawn {};
+/// An evaluation that a stop came before.
+struct withdrawn {
+  ticket id = 0;
+};
 using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, fault, withdrawn>;
+
+/// What the pool is given to evaluate.
+struct queued_evaluation {
+  evaluation_job work;
+  bool owed = false;  ///< also after a stop rule: a seed's first, or a confirmation
+};
 
 /// A queue that threads wait on.
 template <class T>
@@ -88,11 +96,12 @@ struct floor {
   const std::map<ticket, begun_turn>& begun;
   std::mutex guard;  ///< of the search
   channel<variation_job> to_vary;
-  channel<evaluation_job> to_evaluate;
+  channel<queued_evaluation> to_evaluate;
   channel<ending> ended;
   std::stop_source cancel;
   std::atomic<std::size_t> measuring{0};
-  std::atomic<bool> winding_down{false};
+  std::atomic<bool> winding_down{false};  ///< interrupted
+  std::atomic<bool> stopped{false};       ///< by a stop rule, too
 };
 
 void vary_one(floor& shared, variation_job work) {
@@ -142,20 +151,22 @@ void vary_one(floor& shared, variation_job work) {
   shared.ended.push(std::move(end));
 }
 
-void evaluate_one(floor& shared, evaluation_job work) {
+void evaluate_one(floor& shared, queued_evaluation queued) {
+  evaluation_job& work = queued.work;
   bool withdraws = false;
   work.request.stop = shared.cancel.get_token();
   work.request.measuring = [&](bool begins) {
-    if (begins && shared.winding_down) {  // a queue at the device would hold an interrupted run up for long
+    // A queue at the device would hold up a run that is to end.
+    if (begins && (shared.winding_down || (shared.stopped && !queued.owed))) {
       withdraws = true;
-      throw error(error_code::interrupted, "interrupted before it was measured");
+      throw error(error_code::interrupted, "stopped before it was measured");
     }
     begins ? ++shared.measuring : --shared.measuring;
   };
   try {
     shared.ended.push(evaluation_end{work.id, shared.fitness_function.evaluate(work.request)});
   } catch (...) {
-    if (withdraws) return shared.ended.push(withdrawn{});
+    if (withdraws) return shared.ended.push(withdrawn{work.id});
     shared.ended.push(fault{true, std::current_exception()});
   }
 }
@@ -171,7 +182,7 @@ class coordinator {
     while (open || load_.varying + load_.evaluating > 0) {
       heed_interrupts();
       if (open && !fault_) open = hand_out();
-      if (fault_ || (withdrawn_ && load_.varying + load_.evaluating == 0)) open = false;
+      if (fault_) open = false;
       between(false);
       if (open || load_.varying + load_.evaluating > 0) take_in();
     }
@@ -209,6 +220,7 @@ class coordinator {
         const std::scoped_lock lock(shared_.guard);
         return shared_.engine.ask(free, settings_.clock_s());
       }();
+      if (shared_.engine.stopped()) shared_.stopped = true;
       if (std::holds_alternative<wait_job>(next)) return true;
       if (std::holds_alternative<stop_job>(next)) return false;
       dispatch(std::move(next));
@@ -225,7 +237,10 @@ class coordinator {
       shared_.to_vary.push(std::move(*vary));
     } else if (auto* evaluate = std::get_if<evaluation_job>(&work)) {
       ++load_.evaluating;
-      shared_.to_evaluate.push(std::move(*evaluate));
+      const auto& row = shared_.engine.population().row(evaluate->candidate);
+      const bool owed = evaluate->request.wanted == evaluation_stage::confirmed ||
+                        (row.made_by == seed_operator && !row.evaluated);
+      shared_.to_evaluate.push({std::move(*evaluate), owed});
     }
   }
 
@@ -265,9 +280,9 @@ class coordinator {
   }
 
   /// It stays asked and untold: whoever resumes the run evaluates it.
-  void tell(withdrawn&) {
+  void tell(withdrawn& end) {
     --load_.evaluating;
-    withdrawn_ = true;
+    shared_.engine.withdraw(end.id);
   }
 
   void refresh(bool last) {
@@ -284,7 +299,6 @@ class coordinator {
   const driver_settings& settings_;
   driver_load load_;
   std::exception_ptr fault_;
-  bool withdrawn_ = false;
   double refreshed_s_ = -1;
 };
 

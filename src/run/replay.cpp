@@ -107,6 +107,10 @@ class repeater {
   void provoke(const seeded& e, double now_s) { engine_.add_seed(*source(e.program), now_s); }
   void provoke(const variation_asked&, double now_s) { ask({.vary = true, .evaluate = false}, now_s); }
   void provoke(const evaluation_asked& e, double now_s) {
+    // A confirmation that follows a stop was asked for when nobody waited for the others any more.
+    if (engine_.stopped()) {
+      for (const auto& [id, left] : jobs_) engine_.withdraw(id);
+    }
     ask({.vary = e.fresh, .evaluate = !e.fresh}, now_s);
   }
   void provoke(const variation_told& e, double now_s) {

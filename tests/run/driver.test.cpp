@@ -1,5 +1,6 @@
 #include "src/run/driver.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -35,6 +36,25 @@ struct slow_hill {
     return toy::hill{}.evaluate(request);
   }
 };
+
+/// One evaluation at a time is measured, the others wait for it.
+struct queue_at_device {
+  std::shared_ptr<std::mutex> device = std::make_shared<std::mutex>();
+  std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);
+  evaluation evaluate(const evaluation_request& request) {
+    const std::scoped_lock held(*device);
+    const measuring_span measuring(request);
+    std::this_thread::sleep_for(20ms);
+    ++*measured;
+    return toy::hill{}.evaluate(request);
+  }
+};
+
+event_source source_of(const std::vector<event>& events) {
+  return [&events](const std::function<void(const event&)>& each) {
+    for (const event& e : events) each(e);
+  };
+}
 
 }  // namespace
 
@@ -92,6 +112,8 @@ TEST_CASE("a run that was cut anywhere goes on from its record and ends as a who
                                   },
                                   store.program_of, {.recompute_variations = false});
     REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+    // A cut may fall between an end and the champion that it makes: whoever goes on records what follows.
+    record.insert(record.end(), report.unrecorded.begin(), report.unrecorded.end());
     resumed.attach(toy::recorder{&record});
     const auto clock = wall_clock();
     const double offset = report.last_time_s;
@@ -125,17 +147,6 @@ TEST_CASE("an interruption winds down; a second one cancels what is out") {
 }
 
 TEST_CASE("an interruption does not wait for evaluations that queue for the device; a resume has them") {
-  struct queue_at_device {
-    std::shared_ptr<std::mutex> device = std::make_shared<std::mutex>();
-    std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);
-    evaluation evaluate(const evaluation_request& request) {
-      const std::scoped_lock held(*device);
-      const measuring_span measuring(request);
-      std::this_thread::sleep_for(20ms);
-      ++*measured;
-      return toy::hill{}.evaluate(request);
-    }
-  };
   std::vector<event> events;
   const candidate_store store = memory_store();
   auto made = toy::parts({.evaluations = 1000000}, toy::recorder{&events});
@@ -171,6 +182,62 @@ TEST_CASE("an interruption does not wait for evaluations that queue for the devi
                                       store.program_of, {.recompute_variations = false});
   CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
   CHECK(report.unfinished.size() == engine.outstanding());
+}
+
+TEST_CASE("a stop rule leaves what queues for the device to a resume, and still confirms the best") {
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  auto made = toy::parts({.evaluations = 20}, toy::recorder{&events});
+  made.store = store;
+  search engine(std::move(made), {.seed = 1, .proposals_ahead = 40});
+  engine.add_seed(toy::program_of(500), 0);
+  const queue_at_device fitness;
+  drive(engine, fitness, {}, {.variations = 4, .evaluations = 16, .clock_s = wall_clock()});
+  CHECK(engine.stopped().value_or("") == "20 evaluations");
+  CHECK(engine.spent().evaluations + engine.spent().confirmations ==
+        static_cast<unsigned>(fitness.measured->load()));
+  // A coordinator that is late costs a few, not the 15 that wait.
+  CHECK(engine.spent().evaluations < 30);
+  CHECK(engine.outstanding() > 0);
+  double best = 0;
+  for (const event& e : events) {
+    if (const auto* told = std::get_if<evaluation_told>(&e.what)) best = std::max(best, told->result->score);
+  }
+  CHECK(engine.best().score == best);
+
+  auto parts = toy::parts({.evaluations = 20}, {});
+  parts.store = store;
+  search resumed(std::move(parts), {.seed = 1, .proposals_ahead = 40});
+  replay_report report =
+      replay(resumed, source_of(events), store.program_of, {.recompute_variations = false});
+  REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.unfinished.size() == engine.outstanding());
+  resumed.attach(toy::recorder{&events});
+  resumed.resume(toy::stop_after{60}, "resumed", report.last_time_s);
+  const auto clock = wall_clock();
+  const double offset = report.last_time_s;
+  const std::size_t left = report.unfinished.size();
+  drive(resumed, fitness, std::move(report.unfinished),
+        {.variations = 4, .evaluations = 16, .clock_s = [=] { return offset + clock(); }});
+  CHECK(resumed.stopped().value_or("") == "60 evaluations");
+  CHECK(resumed.spent().evaluations >= 60);
+  CHECK(resumed.spent().evaluations >= engine.spent().evaluations + left);
+
+  search again(toy::parts({.evaluations = 20}, {}), {.seed = 1, .proposals_ahead = 40});
+  const replay_report whole = replay(again, source_of(events), store.program_of);
+  CHECK_MESSAGE(!whole.divergence, whole.divergence.value_or(""));
+  CHECK(whole.events == events.size());
+  CHECK(again.best().id == resumed.best().id);
+}
+
+TEST_CASE("a stop rule still lets the seeds be measured, so that there is a champion") {
+  search engine(toy::parts({.evaluations = 1}, {}), {.seed = 1});
+  for (const int number : {500, 600, 700, 800}) engine.add_seed(toy::program_of(number), 0);
+  drive(engine, queue_at_device{}, {}, {.variations = 1, .evaluations = 4, .clock_s = wall_clock()});
+  CHECK(engine.stopped().value_or("") == "1 evaluations");
+  CHECK(engine.spent().evaluations == 4);
+  CHECK(engine.outstanding() == 0);
+  CHECK(engine.best().score == doctest::Approx(8));
 }
 
 TEST_CASE(

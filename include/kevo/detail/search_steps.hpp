@@ -29,7 +29,7 @@ inline void search::check_stop(double now_s) {
 }
 
 inline job search::ask_after_stop(capacity free, double now_s) {
-  if (!in_flight_.empty()) return wait_job{};
+  if (in_flight_.size() > withdrawn_) return wait_job{};
   if (!finish_confirmations_ || contender_ == no_candidate) return stop_job{};
   return free.evaluate ? confirm_next(now_s) : job(wait_job{});
 }
@@ -115,6 +115,7 @@ inline search::in_flight search::take(ticket id, bool evaluates) {
     throw error(error_code::internal, "told the result of job " + std::to_string(id) + ", which is not out");
   }
   in_flight turn = std::move(it->second);
+  if (turn.withdrawn) --withdrawn_;
   in_flight_.erase(it);
   return turn;
 }

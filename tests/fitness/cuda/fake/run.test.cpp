@@ -16,7 +16,7 @@ namespace json = boost::json;
 namespace {
 
 struct toy_run {
-  explicit toy_run(const std::string& seed, const std::string& stop) {
+  explicit toy_run(const std::string& seed, const std::string& stop, int builds = 4) {
     for (const char* file : {"scale.yaml", "scale.cu", "scale_reference.cu"})
       std::filesystem::copy_file(toy::folder + file, folder / file);
     shell::write_file(folder / "tuned.cu", seed);
@@ -25,9 +25,10 @@ struct toy_run {
     shell::write_file(folder / "scale.yaml", task);
     shell::write_file(
         folder / "config.yaml",
-        "run: {name: toy, seed: 3, output: run, parallel: {variations: 2, builds: 4}}\n"
-        "task: scale.yaml\n"
-        "fitness: {backend: cuda, limits: {workspace: 1048576}, timing: {sustained: 0.1}, sandbox: " +
+        "run: {name: toy, seed: 3, output: run, parallel: {variations: 2, builds: " + std::to_string(builds) +
+            "}}\n"
+            "task: scale.yaml\n"
+            "fitness: {backend: cuda, limits: {workspace: 1048576}, timing: {sustained: 0.1}, sandbox: " +
             std::string(toy::sandbox_here() == kevo::sandbox_mode::best ? "best" : "off") +
             "}\n"
             "archive: {type: top_k, k: 8}\nselect: {type: power_law}\n"
@@ -136,4 +137,23 @@ TEST_CASE("Ctrl-C ends a run soon: what waits for the device is left to a resume
   CHECK(parsed(resumed).at("evaluations").to_number<int>() > before.at("evaluations").to_number<int>());
   const auto replayed = run.kevo({"run", "--replay", "run", "--json"});
   CHECK_MESSAGE(replayed.code == 0, replayed.out);
+}
+
+TEST_CASE("a stop rule ends a run soon: what waits for the device is left to a resume, and all replays") {
+  const fake_gpu gpu;
+  const toy_run run(tunable(), "{evaluations: 8}", 16);
+  const auto ended = run.kevo({"run", "config.yaml", "--json"});
+  REQUIRE_MESSAGE(ended.code == 0, ended.out, ended.err);
+  const auto all = parsed(ended);
+  const auto evaluations = all.at("evaluations").to_number<int>();
+  CHECK(evaluations >= 8);
+  CHECK(evaluations < 8 + 8);  // and not all of the 15 that waited
+  CHECK(all.at("best").as_object().at("speedup").to_number<double>() > 0.6);  // at least the seed
+  const auto replayed = run.kevo({"run", "--replay", "run", "--json"});
+  CHECK_MESSAGE(replayed.code == 0, replayed.out);
+  const auto resumed = run.kevo({"resume", "run", "--json", "--set", "stop={evaluations: 30}"});
+  REQUIRE_MESSAGE(resumed.code == 0, resumed.out, resumed.err);
+  CHECK(parsed(resumed).at("evaluations").to_number<int>() >= 30);
+  const auto again = run.kevo({"run", "--replay", "run", "--json"});
+  CHECK_MESSAGE(again.code == 0, again.out);
 }
