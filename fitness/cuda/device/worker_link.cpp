@@ -92,7 +92,7 @@ std::uint64_t worker_link::post(worker_request kind, std::string_view payload) {
   request.payload_bytes = payload.size();
   if (payload.size() > size_ - payload_offset)
     throw error(error_code::internal, "a request to a worker is too large for its region");
-  std::memcpy(data_ + payload_offset, payload.data(), payload.size());
+  payload.copy(reinterpret_cast<char*>(data_ + payload_offset), payload.size());  // memcpy takes no null
   page_->go.store(++number_, std::memory_order_release);
   return number_;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
@@ -52,6 +53,7 @@ struct played_worker {
     auto* page = new (region.data()) control_page{};
     child = ::fork();
     if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it would spin for ever after a test that was aborted
       act(*page);
       ::_exit(0);
     }
