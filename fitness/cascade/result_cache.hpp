@@ -8,6 +8,8 @@
 #include <kevo/content_id.hpp>
 #include <kevo/evaluation.hpp>
 
+#include "fitness/cascade/cache_folder.hpp"
+
 namespace kevo {
 
 /// A folder of evaluations, one file each. Thread-safe, and safe among processes: files appear whole or not
@@ -24,8 +26,7 @@ class result_cache {
   void keep(const content_id& key, const evaluation& e) const;
 
  private:
-  std::string path_of(const content_id& key) const;
-  std::string folder_;
+  cache_folder files_;
 };
 
 }  // namespace kevo

@@ -1,17 +1,14 @@
 #include "fitness/cuda/compile/build_cache.hpp"
 
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <unistd.h>
+#include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/launch/wire.hpp"
 
 namespace kevo::cuda {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint32_t format = 0x6b620001;
@@ -39,46 +36,20 @@ cuda_build_result decode(std::string_view bytes) {
 
 }  // namespace
 
-build_cache::build_cache(std::string folder) : folder_(std::move(folder)) {
-  if (folder_.empty()) return;
-  std::error_code failure;
-  fs::create_directories(folder_, failure);
-  if (!failure) fs::permissions(folder_, fs::perms::owner_all, failure);
-  if (failure || ::access(folder_.c_str(), W_OK) != 0) {
-    throw error(error_code::environment,
-                "the cache folder " + folder_ +
-                    " cannot be used: " + (failure ? failure.message() : std::string("it is not writable")));
-  }
-}
-
-std::string build_cache::path_of(const content_id& key) const {
-  return folder_ + '/' + to_string(key) + ".build";
-}
+build_cache::build_cache(std::string folder) : files_(std::move(folder), ".build") {}
 
 std::optional<cuda_build_result> build_cache::find(const content_id& key) const {
-  if (folder_.empty()) return std::nullopt;
-  std::ifstream file(path_of(key), std::ios::binary);
-  if (!file) return std::nullopt;
-  std::stringstream text;
-  text << file.rdbuf();
+  const auto bytes = files_.find(key);
+  if (!bytes) return std::nullopt;
   try {
-    return decode(text.str());
+    return decode(*bytes);
   } catch (const error&) {
     return std::nullopt;
   }
 }
 
 void build_cache::keep(const content_id& key, const cuda_build_result& build) const {
-  if (folder_.empty()) return;
-  static std::atomic<std::uint64_t> number{0};
-  const auto path = path_of(key);
-  const auto draft = path + '.' + std::to_string(::getpid()) + '.' + std::to_string(++number);
-  std::ofstream file(draft, std::ios::binary);
-  file << encode(build);
-  file.close();
-  std::error_code failure;
-  if (file) fs::rename(draft, path, failure);
-  if (!file || failure) fs::remove(draft, failure);
+  files_.keep(key, encode(build));
 }
 
 }  // namespace kevo::cuda

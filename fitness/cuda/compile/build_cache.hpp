@@ -6,6 +6,7 @@
 
 #include <kevo/content_id.hpp>
 
+#include "fitness/cascade/cache_folder.hpp"
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 
 namespace kevo::cuda {
@@ -24,8 +25,7 @@ class build_cache {
   void keep(const content_id& key, const cuda_build_result& build) const;
 
  private:
-  std::string path_of(const content_id& key) const;
-  std::string folder_;
+  cache_folder files_;
 };
 
 }  // namespace kevo::cuda
