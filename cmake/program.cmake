@@ -18,7 +18,7 @@ find_library(SECCOMP_LIBRARY seccomp REQUIRED)
 find_library(SECCOMP_ARCHIVE NAMES libseccomp.a seccomp REQUIRED)
 
 file(GLOB_RECURSE kevo_sources CONFIGURE_DEPENDS src/*.cpp operators/*.cpp fitness/*.cpp)
-list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|compile)/main/")
+list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|compile|gates)/main/")
 file(GLOB_RECURSE kevo_cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
 file(GLOB_RECURSE kevo_worker_sources CONFIGURE_DEPENDS fitness/worker/main/*.cpp)
 
@@ -70,9 +70,11 @@ add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_cuda_common}
                            fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                            fitness/cuda/device/worker_link.cpp
                            fitness/oracle/element_type.cpp fitness/oracle/generate.cpp)
+# One call of a candidate, for NVIDIA's checkers and profilers to watch.
+add_executable(kevo-replay-cuda fitness/cuda/gates/main/main.cpp fitness/cuda/gates/replay.cpp ${kevo_cuda_common})
 # One compilation by NVRTC, which it loads at run time, in a sandbox.
 add_executable(kevo-compile-cuda fitness/cuda/compile/main/main.cpp fitness/cuda/compile/message.cpp)
-foreach(program kevo-worker-cuda kevo-device kevo-compile-cuda)
+foreach(program kevo-worker-cuda kevo-device kevo-replay-cuda kevo-compile-cuda)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${program} PRIVATE kevo::core ${CMAKE_DL_LIBS})
   target_link_options(${program} PRIVATE -static-libstdc++ -static-libgcc)
@@ -89,6 +91,6 @@ if(kevo_cli_sources)
   target_compile_options(kevo PRIVATE $<$<CONFIG:Release>:-O1>)
   kevo_precompile(kevo <CLI/CLI.hpp>)
   if(kevo_worker_sources)
-    add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-device kevo-compile-cuda)
+    add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-device kevo-replay-cuda kevo-compile-cuda)
   endif()
 endif()

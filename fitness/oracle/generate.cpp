@@ -129,6 +129,11 @@ std::string_view to_string(variety v) {
   return names[static_cast<std::size_t>(v)];
 }
 
+const generator& generator_of(const tensor& input, const workload& w) {
+  const auto it = w.generate.find(input.name);
+  return it == w.generate.end() ? input.generate : it->second;
+}
+
 std::vector<std::byte> generate_elements(const element_type& type, std::size_t count, const generator& recipe,
                                          variety v, variety_strength strength, rng& random) {
   std::vector<std::byte> bytes(count * type.size);

@@ -23,6 +23,9 @@ std::string_view to_string(variety v);
 /// How far a variety may go: `mild` where tolerances are absolute (larger values make honest errors larger).
 enum class variety_strength : std::uint8_t { mild, full };
 
+/// How an input of a workload is made: by the workload's own generator, else by the task's.
+const generator& generator_of(const tensor& input, const workload& w);
+
 /// `count` elements of `type`, as the bytes that the kernel reads.
 /// @throws kevo::error (input) for a generator kind that is not known
 std::vector<std::byte> generate_elements(const element_type& type, std::size_t count, const generator& recipe,

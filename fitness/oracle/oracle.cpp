@@ -19,11 +19,6 @@ namespace {
   throw error(error_code::input, "the reference " + how + " on workload '" + w.uuid + "'", place);
 }
 
-const generator& generator_for(const tensor& input, const workload& w) {
-  const auto it = w.generate.find(input.name);
-  return it == w.generate.end() ? input.generate : it->second;
-}
-
 // Larger values make honest errors larger, which an absolute tolerance does not forgive.
 variety_strength strength_for(const task& t, const workload& w) {
   const bool absolute = std::any_of(t.outputs.begin(), t.outputs.end(), [&](const tensor& output) {
@@ -117,7 +112,7 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
     } else {
       const std::size_t count = input.scalar ? 1 : element_count(input, axes);
       // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
-      bytes = generate_elements(type, count, generator_for(input, w), input.scalar ? variety::plain : kind,
+      bytes = generate_elements(type, count, generator_of(input, w), input.scalar ? variety::plain : kind,
                                 strength, random_);
     }
     if (input.scalar) {

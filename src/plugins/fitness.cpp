@@ -131,6 +131,16 @@ any_fitness cuda_from(settings& from, const build_context& context) {
                       .max = 1000,
                       .unit = "runs",
                       .doc = "must give the same bits, each in a process of its own; below 2: not asked"}));
+  made.gates.memcheck = gates.boolean(
+      "memcheck",
+      {.def = false,
+       .doc = "compute-sanitizer finds no bad memory access, on the workload with the least data"});
+  made.gates.racecheck = gates.boolean(
+      "racecheck", {.def = false, .doc = "compute-sanitizer finds no race in shared memory, on the same"});
+  made.gates.profile =
+      gates.boolean("profile", {.def = false,
+                                .doc = "no condition: what is timed fully is also profiled, by ncu where it "
+                                       "is there"});
   const std::string cache = from.text(
       "cache",
       {.def = "",

@@ -123,7 +123,7 @@ device_users foreign_among(const std::vector<listed_process>& listed, pid_t self
   for (const auto& one : listed) {
     const std::string name = one.id == self ? "" : name_of(one.id);
     // Other runs of kevo take turns by the device's lock; their waiting contexts disturb nobody.
-    if (name.empty() || name.starts_with("kevo-device") || name.starts_with("kevo-worker-")) continue;
+    if (name.empty() || name.starts_with("kevo-")) continue;
     users.foreign.push_back({one.id, name, one.bytes});
   }
   return users;

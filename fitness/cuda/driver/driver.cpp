@@ -54,6 +54,18 @@ std::string text_of(const uuid& id) {
   return text;
 }
 
+bool find_device(const driver& d, std::string_view id, device_index& device) {
+  int count = 0;
+  d.device_count(&count);
+  for (int i = 0; i < count; ++i) {
+    uuid found;
+    if (d.device_get(&device, i) == success && d.device_uuid(&found, device) == success &&
+        text_of(found) == id)
+      return true;
+  }
+  return false;
+}
+
 void check(const driver& d, driver_code code, const char* what) {
   if (code == success) return;
   throw error(error_code::environment, std::string(what) + ": " + text_of(d, code));

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "fitness/cuda/driver/types.hpp"
 
@@ -97,6 +98,10 @@ std::string text_of(const driver& d, driver_code code);
 
 /// 32 hexadecimal digits.
 std::string text_of(const uuid& id);
+
+/// The device with this id, which a sandbox may show beside others or in another order.
+/// @return whether it is there
+bool find_device(const driver& d, std::string_view id, device_index& device);
 
 /// A failure of a driver call in trusted code. @throws kevo::error (environment) naming `what`
 void check(const driver& d, driver_code code, const char* what);

@@ -32,8 +32,9 @@ struct passage {
   evaluation result;
   built_program built;
   std::vector<double> call_ns = {};  // of one call of each workload; 0 if unknown
-  bool machine = false;              // the failure may be the machine's
-  bool again = false;                // or the neighbours'
+  gpu_bench::call_profile profile = {};
+  bool machine = false;  // the failure may be the machine's
+  bool again = false;    // or the neighbours'
 };
 
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
@@ -62,6 +63,7 @@ struct cuda_fitness::state {
   bool time_workloads(passage& p, program_runner& candidate, bool fresh);
   void time_other_baselines(passage& p, program_runner& candidate);
   bool same_bits(passage& p, program_runner& candidate);
+  bool pass_checkers(passage& p, program_runner& candidate);
   void run_cascade(passage& p);
   static void account(passage& p, const gpu_bench::hold& device);
   content_id key_of(const program& candidate) const;
@@ -139,6 +141,19 @@ bool cuda_fitness::state::same_bits(passage& p, program_runner& candidate) {
     }
   }
   if (runs > 1) p.result.context["determinism"] = fmt::format("{} runs gave the same bits", runs);
+  return true;
+}
+
+// Optional gates: NVIDIA's checkers watch one call in a process of their own.
+bool cuda_fitness::state::pass_checkers(passage& p, program_runner& candidate) {
+  const std::string checkers = bench.checkers();
+  if (checkers.empty()) return true;
+  candidate.restart();
+  if (const auto failure = bench.check_gates(p.built, p.request.stop)) {
+    const auto index = bench.smallest_visible();
+    return fail(p, index, bench.subject().workloads[index], *failure), false;
+  }
+  p.result.context["gates"] = checkers + ": no errors";
   return true;
 }
 
@@ -250,13 +265,15 @@ void cuda_fitness::state::run_cascade(passage& p) {
   const measuring_span measuring(p.request);
   auto candidate = bench.run_candidate(p.built);
   const auto climb = [&] {
-    if (!check_all(p, candidate) || !same_bits(p, candidate)) return;
+    if (!check_all(p, candidate) || !same_bits(p, candidate) || !pass_checkers(p, candidate)) return;
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
     if (!all_possible(
             p.result, [&](std::size_t i) { return bench.floor_ns(i); }, "device"))
       return;
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
+    if (p.result.stage >= evaluation_stage::timed_full)
+      p.profile = bench.profile_call(p.built, p.request.stop);
   };
   try {
     climb();
@@ -300,7 +317,8 @@ void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_poi
   conclude(e);
   if (p.built.ok) {
     e.measures = bench.measures(p.built);
-    if (e.valid()) e.feedback += "\n" + bench.profile(p.built, e);
+    e.measures.insert(p.profile.measures.begin(), p.profile.measures.end());
+    if (e.valid()) e.feedback += "\n" + bench.profile(p.built, e) + p.profile.text;
   }
   e.cost.wall_s = seconds_since(start);
 }

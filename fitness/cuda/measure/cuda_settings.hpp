@@ -32,6 +32,9 @@ struct cuda_timing {
 struct cuda_gates {
   int determinism =
       0;  ///< runs, each in a process of its own, that must give the same bits; below 2: not asked
+  bool memcheck = false;   ///< compute-sanitizer finds no bad access on the workload with the least data
+  bool racecheck = false;  ///< nor a race in shared memory
+  bool profile = false;    ///< no condition: what is timed fully is also profiled
 };
 
 /// What a process on the device that is not kevo's means for a measurement.

@@ -7,6 +7,7 @@
 
 #include "fitness/cuda/device/kit.hpp"
 #include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
 
 namespace kevo::cuda {
@@ -14,11 +15,6 @@ namespace {
 
 std::string wide_dtype(const tensor& t) {
   return element_type_of(t).kind == element_kind::real ? "float64" : "int64";
-}
-
-const generator& recipe_of(const tensor& input, const workload& w) {
-  const auto it = w.generate.find(input.name);
-  return it == w.generate.end() ? input.generate : it->second;
 }
 
 // The output whose elements a scale tensor belongs to.
@@ -113,7 +109,7 @@ device_task describe_task(const task& t, const compiled_module& reference, const
     device_workload next;
     for (const auto& input : t.inputs) {
       if (input.scalar) continue;
-      const auto& recipe = recipe_of(input, w);
+      const auto& recipe = generator_of(input, w);
       next.inputs.push_back(
           {type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a, recipe.b});
     }

@@ -80,6 +80,7 @@ void gpu_bench::prepare(std::stop_token stop) {
   baselines_.clear();
   baseline_workers_.clear();
   candidate_workers_.reset();
+  gates_ = std::make_unique<device_gates>(task_, settings_.gates, settings_.sandbox);
   device_ = std::make_unique<device_client>(settings_.device);
   if (!compiler_) {
     cuda_compiler_settings compiling;
@@ -126,12 +127,15 @@ void gpu_bench::prepare(std::stop_token stop) {
     check_baseline(next);
     baselines_.push_back(std::move(next));
   }
+  const auto& first = built.front().second;
+  gates_->try_out({&first.code, &first.plans[smallest_], smallest_}, device_->facts(), stop);
   candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena,
                                                        workers_ahead(device_->facts().memory_bytes));
   candidate_workers_->account(&spent_);
-  identity_ = fmt::format("{} {} {} {} {} {} determinism {}", to_string(id_of(*task_)), compiler_->identity(),
-                          fmt::join(settings_.flags, " "), device_->facts().uuid, device_->facts().driver,
-                          describe_layers(settings_.sandbox), settings_.gates.determinism);
+  identity_ =
+      fmt::format("{} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)), compiler_->identity(),
+                  fmt::join(settings_.flags, " "), device_->facts().uuid, device_->facts().driver,
+                  describe_layers(settings_.sandbox), settings_.gates.determinism, gates_->describe());
   prepared_ = true;
 }
 
@@ -266,6 +270,45 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
 std::optional<call_failure> gpu_bench::canary() {
   baseline().program->restart();
   return baseline().program->check(smallest_, 0, std::chrono::seconds(60)).failure;
+}
+
+std::optional<call_failure> gpu_bench::check_gates(const built_program& built, const std::stop_token& stop) {
+  return gates_->check({&built.code, &built.plans[smallest_], smallest_}, device_->facts(), stop);
+}
+
+// The largest workload that goes through a file in a moment.
+std::size_t gpu_bench::profiled_workload() const {
+  constexpr std::uint64_t most_bytes = 256U << 20U;
+  std::size_t chosen = smallest_;
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    const auto bytes = call_bytes(*task_, task_->workloads[i]);
+    if (!task_->workloads[i].hidden && bytes <= most_bytes &&
+        bytes > call_bytes(*task_, task_->workloads[chosen]))
+      chosen = i;
+  }
+  return chosen;
+}
+
+gpu_bench::call_profile gpu_bench::profile_call(const built_program& built, const std::stop_token& stop) {
+  if (!gates_->profiles()) return {};
+  const auto workload = profiled_workload();
+  const auto figures =
+      gates_->profile({&built.code, &built.plans[workload], workload}, device_->facts(), stop);
+  if (figures.there) {
+    return {
+        fmt::format("profile of {} by ncu: {}\n", task_->workloads[workload].uuid, cuda::describe(figures)),
+        measures_of(figures)};
+  }
+  const auto known = measures(built);
+  const auto value = [&](const char* name) {
+    const auto found = known.find(name);
+    return found == known.end() ? 0 : found->second;
+  };
+  return {
+      fmt::format("profile by the driver ({}): {:.0f} registers, {:.0f} bytes of shared memory, occupancy "
+                  "{:.0f} %\n",
+                  figures.missing, value("registers"), value("shared_bytes"), 100 * value("occupancy")),
+      {}};
 }
 
 std::chrono::nanoseconds gpu_bench::call_limit(std::size_t workload) const {

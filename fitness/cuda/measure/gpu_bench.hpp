@@ -16,6 +16,7 @@
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/device/client.hpp"
+#include "fitness/cuda/gates/gates.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/cuda/measure/cuda_settings.hpp"
 #include "fitness/cuda/measure/pair_timer.hpp"
@@ -85,6 +86,18 @@ class gpu_bench {
   /// One call of the first baseline: nothing, or what is wrong with the machine.
   std::optional<call_failure> canary();
 
+  /// The checkers that the config asks for, on the workload with the least data; nothing if all pass.
+  std::optional<call_failure> check_gates(const built_program& built, const std::stop_token& stop);
+  /// "memcheck, racecheck"; empty if none is asked for.
+  std::string checkers() const { return gates_->checkers(); }
+  /// What Nsight Compute says of one call, in words and as measures, or else the driver; empty unless the
+  /// config asks for a profile.
+  struct call_profile {
+    std::string text;
+    std::map<std::string, double> measures;
+  };
+  call_profile profile_call(const built_program& built, const std::stop_token& stop);
+
   const std::vector<content_counts>& contents() const { return contents_; }
   std::chrono::nanoseconds call_limit(std::size_t workload) const;
   std::size_t smallest_visible() const { return smallest_; }
@@ -110,6 +123,7 @@ class gpu_bench {
   friend class hold;
   void describe_reference(std::stop_token stop);
   void make_contents();
+  std::size_t profiled_workload() const;
   void check_baseline(gpu_baseline& baseline);
 
   std::shared_ptr<const task> task_;
@@ -121,6 +135,7 @@ class gpu_bench {
   std::size_t smallest_ = 0;
   std::size_t largest_ = 0;
   std::unique_ptr<cuda_compiler> compiler_;
+  std::unique_ptr<device_gates> gates_;
   std::unique_ptr<device_client> device_;
   device_facts facts_;
   device_ceilings ceilings_;

@@ -10,6 +10,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/kit.hpp"
+#include "fitness/cuda/gates/tool.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
 
 namespace kevo::cuda {
@@ -28,6 +29,11 @@ gpu_finding worker_finding(device_client& device) {
   } catch (const error& failure) {
     return {"GPU worker", false, failure.message()};
   }
+}
+
+gpu_finding tool_finding(const std::string& name, const std::string& without) {
+  const std::string found = find_device_tool(name);
+  return {name, !found.empty(), found.empty() ? "not found: " + without : found, false};
 }
 
 gpu_finding users_finding(device_client& device) {
@@ -99,6 +105,8 @@ std::vector<gpu_finding> probe_gpu() {
   } catch (const error& failure) {
     all.push_back({"NVRTC", false, failure.message() + ": CUDA candidates cannot be compiled"});
   }
+  all.push_back(tool_finding("compute-sanitizer", "the gates memcheck and racecheck cannot be asked for"));
+  all.push_back(tool_finding("ncu", "the gate profile takes the figures that the driver gives"));
   try {
     device = std::make_unique<device_client>(0);
     const auto& f = device->facts();

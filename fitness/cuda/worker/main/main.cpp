@@ -91,19 +91,6 @@ class worker {
   std::size_t ready_slots_ = 0;
 };
 
-// By its id, for the sandbox may show other devices, or the same in another order.
-bool find_device(const driver& d, const char* id, device_index& device) {
-  int count = 0;
-  d.device_count(&count);
-  for (int i = 0; i < count; ++i) {
-    uuid found;
-    if (d.device_get(&device, i) == success && d.device_uuid(&found, device) == success &&
-        text_of(found) == id)
-      return true;
-  }
-  return false;
-}
-
 driver_failure worker::start(const char* id, std::size_t arena_bytes) {
   device_index device = 0;
   if (!find_device(d_, id, device)) return {error_invalid_value, "finding the device"};

@@ -1,0 +1,153 @@
+#include "fitness/cuda/gates/gates.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <kevo/error.hpp>
+#include <kevo/random.hpp>
+
+#include "fitness/cuda/device/worker_link.hpp"
+#include "fitness/cuda/gates/replay.hpp"
+#include "fitness/cuda/gates/tool.hpp"
+#include "fitness/oracle/generate.hpp"
+#include "fitness/oracle/signature.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+constexpr int found_errors = 86;  // the exit code that is asked of compute-sanitizer
+constexpr double check_s = 300;   // instrumented code may take a hundred times as long
+constexpr double profile_s = 120;
+
+std::string tail(const std::string& text, std::size_t bytes) {
+  const auto end = text.find_last_not_of("\n ");
+  const std::string trimmed = end == std::string::npos ? "" : text.substr(0, end + 1);
+  return printable(trimmed.size() > bytes ? trimmed.substr(trimmed.size() - bytes) : trimmed);
+}
+
+std::string what_happened(const tool_report& report) {
+  const std::string said = tail(report.process.err.empty() ? report.log : report.process.err, 300);
+  return kevo::describe(report.process) + (said.empty() ? "" : "; it wrote: " + said);
+}
+
+}  // namespace
+
+device_gates::device_gates(std::shared_ptr<const task> t, const cuda_gates& gates, sandbox_mode sandbox)
+    : task_(std::move(t)), gates_(gates), sandbox_(sandbox) {
+  if (gates_.memcheck) checkers_.emplace_back("memcheck");
+  if (gates_.racecheck) checkers_.emplace_back("racecheck");
+  if (!checkers_.empty()) {
+    sanitizer_ = find_device_tool("compute-sanitizer");
+    if (sanitizer_.empty())
+      throw error(error_code::environment,
+                  "compute-sanitizer was not found, and the config asks for the gate " + checkers_.front(),
+                  {.key = "fitness.gates." + checkers_.front()},
+                  "install the CUDA toolkit's compute-sanitizer or name it in KEVO_COMPUTE_SANITIZER, or set "
+                  "fitness.gates." +
+                      checkers_.front() + "=false");
+  }
+  if (gates_.profile) profiler_ = find_device_tool("ncu");
+}
+
+std::string device_gates::checkers() const {
+  return fmt::format("{}", fmt::join(checkers_, ", "));
+}
+
+std::string device_gates::describe() const {
+  std::string text = checkers();
+  if (gates_.profile) text += (text.empty() ? "" : ", ") + std::string("profile");
+  return text;
+}
+
+std::string device_gates::file_of(const gated_call& call) const {
+  const auto& w = task_->workloads[call.workload];
+  const auto axes = axis_values(*task_, w);
+  replay file{*call.code, *call.what, {}, {}};
+  rng random(secret_seed());
+  for (const auto& input : task_->inputs) {
+    if (input.scalar) continue;  // it stands in the plan
+    const auto bytes =
+        generate_elements(element_type_of(input), static_cast<std::size_t>(element_count(input, axes)),
+                          generator_of(input, w), variety::plain, variety_strength::mild, random);
+    file.inputs.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  for (const auto& output : task_->outputs)
+    file.outputs.push_back(static_cast<std::uint64_t>(element_count(output, axes)) *
+                           element_type_of(output).size);
+  return encode(file);
+}
+
+std::optional<call_failure> device_gates::check_with(const std::string& tool, const gated_call& call,
+                                                     const device_description& device,
+                                                     const std::stop_token& stop) {
+  const auto report = run_device_tool(
+      sanitizer_,
+      {"--tool", tool, "--error-exitcode", std::to_string(found_errors), "--print-limit", "5",
+       "--show-backtrace", "no", "--report-api-errors", "no", "--target-processes", "application-only"},
+      file_of(call), device, sandbox_, check_s, stop);
+  const auto found = read_sanitizer_report(report.log);
+  if (found.errors > 0)
+    return call_failure{outcome::incorrect, tool + " finds errors",
+                        fmt::format("{} in all, the first:\n{}", found.errors, found.first)};
+  if (report.process.ok() && found.finished) return std::nullopt;
+  // Not a finding: whether the candidate or the tool is to blame, the baseline says.
+  call_failure failure{
+      report.process.kind == exit_kind::timed_out ? outcome::timed_out : outcome::launch_failed,
+      "does not run under " + tool, what_happened(report)};
+  failure.machine = true;
+  return failure;
+}
+
+void device_gates::try_out(const gated_call& baseline, const device_description& device,
+                           const std::stop_token& stop) {
+  for (const auto& tool : checkers_) {
+    const auto failure = check_with(tool, baseline, device, stop);
+    if (!failure) continue;
+    if (failure->machine)
+      throw error(error_code::environment,
+                  tool + " of " + sanitizer_ + " does not work here: the baseline " + failure->detail, {},
+                  "set fitness.gates." + tool + "=false to do without");
+    throw error(error_code::input,
+                "the first baseline does not pass the gate " + tool + ": " + failure->detail,
+                {.file = task_->file, .key = "baselines"});
+  }
+  known_code_ = *baseline.code;
+  known_plan_ = *baseline.what;
+  known_workload_ = baseline.workload;
+}
+
+std::optional<call_failure> device_gates::check(const gated_call& candidate, const device_description& device,
+                                                const std::stop_token& stop) {
+  for (const auto& tool : checkers_) {
+    auto failure = check_with(tool, candidate, device, stop);
+    if (!failure) continue;
+    if (failure->machine && known_code_) {
+      const auto same = check_with(tool, {&*known_code_, &*known_plan_, known_workload_}, device, stop);
+      if (same)
+        throw error(error_code::environment, tool + " has stopped working: the baseline " + same->detail);
+    }
+    return failure;
+  }
+  return std::nullopt;
+}
+
+profile_figures device_gates::profile(const gated_call& candidate, const device_description& device,
+                                      const std::stop_token& stop) {
+  profile_figures figures;
+  if (profiler_.empty()) {
+    figures.missing = "ncu was not found";
+    return figures;
+  }
+  const auto report = run_device_tool(profiler_,
+                                      {"--csv", "--print-units", "base", "--target-processes",
+                                       "application-only", "--metrics", ncu_metrics()},
+                                      file_of(candidate), device, sandbox_, profile_s, stop);
+  figures = read_ncu_csv(report.log);
+  if (!figures.there && !report.process.ok() && report.log.empty())
+    figures.missing = "ncu " + what_happened(report);
+  return figures;
+}
+
+}  // namespace kevo::cuda
