@@ -22,6 +22,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/build/build_cache.hpp"
+#include "fitness/build/compiler_process.hpp"
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -62,16 +63,6 @@ bool is_native(const std::vector<std::string>& flags) {
                      [](const std::string& flag) { return flag.ends_with("=native"); });
 }
 
-/// A relative path without "..", that hides nothing.
-bool acceptable(const std::string& path) {
-  if (path.empty() || path.size() > 200 || path.front() == '/' || path == entry_name) return false;
-  std::istringstream parts(path);
-  for (std::string part; std::getline(parts, part, '/');) {
-    if (part.empty() || part == "." || part == ".." || part.front() == '-') return false;
-  }
-  return path.back() != '/' && path.find('\0') == std::string::npos;
-}
-
 void write_source(const std::string& folder, const std::string& name, std::string_view text) {
   const fs::path path = fs::path(folder) / name;
   std::error_code code;
@@ -95,13 +86,6 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
   }
 }
 
-/// Cut to a size; the beginning matters most, for there the first error is.
-std::string cap(std::string text, std::uint64_t bytes) {
-  if (text.size() <= bytes) return text;
-  text.resize(static_cast<std::size_t>(bytes));
-  return text + "\n... (cut)\n";
-}
-
 bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(),
                      [&](const char* word) { return text.find(word) != std::string::npos; });
@@ -110,20 +94,6 @@ bool contains_any(const std::string& text, std::initializer_list<const char*> wo
 bool lacked_memory(const exit_report& report) {
   return contains_any(report.err, {"out of memory", "Cannot allocate memory", "virtual memory exhausted",
                                    "std::bad_alloc", "memory exhausted", "Killed signal terminated program"});
-}
-
-std::string first_error(const std::string& diagnostics) {
-  std::istringstream stream(diagnostics);
-  std::string first;
-  for (std::string line; std::getline(stream, line);) {
-    if (line.find("error") != std::string::npos || line.find("undefined reference") != std::string::npos) {
-      first = line;
-      break;
-    }
-    if (first.empty()) first = line;
-  }
-  if (first.size() > 300) first.resize(300);
-  return first;
 }
 
 std::string seconds(double value) {
@@ -187,16 +157,12 @@ struct compiler::state {
   }
 
   launch_spec spec_for(const std::string& program) const {
-    launch_spec spec;
+    auto spec = compiler_launch(settings.limits, settings.sandbox, settings.cpus);
     spec.argv = {program};
     // Nothing of ours: collect2 looks for the linker along PATH.
     spec.environment = {"PATH=" + fs::path(program).parent_path().string() + ":/usr/bin:/bin", "LC_ALL=C"};
     spec.mounts = toolchain_mounts(program);
     spec.hidden = settings.hidden;
-    spec.limits = settings.limits;
-    spec.sandbox = settings.sandbox;
-    spec.policy = syscall_policy::builder;
-    spec.cpus = settings.cpus;
     return spec;
   }
 
@@ -269,14 +235,10 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   result.diagnostics = report.err;
   for (const auto& folder : {sources, std::string("/src")}) replace_all(result.diagnostics, folder + "/", "");
   for (const auto& folder : {output, std::string("/out")}) replace_all(result.diagnostics, folder + "/", "");
-  result.diagnostics = cap(std::move(result.diagnostics), settings.diagnostics_bytes);
+  result.diagnostics = cut_diagnostics(std::move(result.diagnostics), settings.diagnostics_bytes);
 
+  require_own_end(report, path, stop);
   switch (report.kind) {
-    case exit_kind::cancelled:
-      if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during a build");
-      throw error(error_code::environment, "a build was killed from outside");
-    case exit_kind::not_started:
-      throw error(error_code::environment, "cannot run the compiler " + path + ": " + report.err);
     case exit_kind::timed_out:
       result.reasons.push_back("the compiler timed out after " + seconds(settings.limits.wall_s) + " s");
       again = true;
@@ -290,6 +252,8 @@ build_result compiler::state::attempt(const build_request& request, const std::s
       again = true;
       return result;
     case exit_kind::exited:
+    case exit_kind::cancelled:
+    case exit_kind::not_started:
       break;
   }
   if (report.code != 0) {
@@ -306,7 +270,7 @@ build_result compiler::state::attempt(const build_request& request, const std::s
         throw error(error_code::environment, "no space is left for builds", {scratch.path(), 0, 0, {}});
       }
     }
-    const std::string first = first_error(result.diagnostics);
+    const std::string first = first_error(result.diagnostics, "");
     result.reasons.push_back(first.empty() ? "the compiler " + describe(report) : first);
     return result;
   }
@@ -348,7 +312,8 @@ build_result compiler::build(const build_request& request, std::stop_token stop)
   if (request.source.files.empty()) throw error(error_code::usage, "a program without files cannot be built");
   std::set<std::string> names;
   for (const auto& file : request.source.files) {
-    if (acceptable(file.path) && names.insert(file.path).second) continue;
+    if (acceptable_file_name(file.path) && file.path != entry_name && names.insert(file.path).second)
+      continue;
     build_result refused;
     refused.reasons.push_back("a file may not be called \"" + file.path + '"');
     return finish(std::move(refused));

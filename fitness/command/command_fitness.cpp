@@ -12,6 +12,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/build/compiler_process.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
@@ -58,15 +59,6 @@ std::optional<json::object> metrics_in(const std::string& output, std::string& p
   if (!last.empty()) return parse(last);
   problem = whole_problem;
   return std::nullopt;
-}
-
-bool acceptable(const std::string& path) {
-  if (path.empty() || path.front() == '/') return false;
-  std::istringstream parts(path);
-  for (std::string part; std::getline(parts, part, '/');) {
-    if (part.empty() || part == "..") return false;
-  }
-  return true;
 }
 
 void incorrect(evaluation& e, const std::string& reason) {
@@ -159,7 +151,7 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   const scratch_folder scratch(settings.sandbox != sandbox_mode::off);
   const std::string folder = scratch.folder("candidate");
   for (const auto& file : candidate.files) {
-    if (!acceptable(file.path)) {
+    if (!acceptable_file_name(file.path)) {
       e.outcome = outcome::build_failed;
       e.reasons.push_back("a file may not be called \"" + file.path + '"');
       return e;

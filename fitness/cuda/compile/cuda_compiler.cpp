@@ -15,6 +15,7 @@
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 
+#include "fitness/build/compiler_process.hpp"
 #include "fitness/cuda/compile/build_cache.hpp"
 #include "fitness/cuda/compile/cubin.hpp"
 #include "fitness/cuda/compile/message.hpp"
@@ -37,12 +38,6 @@ const std::vector<std::string>& kernel_libraries() {
   return names;
 }
 
-std::string cap(std::string text, std::uint64_t bytes) {
-  if (text.size() <= bytes) return text;
-  text.resize(static_cast<std::size_t>(bytes));
-  return text + "\n... (cut)\n";
-}
-
 /// The log without what differs from one run to the next.
 std::string steady(const std::string& log) {
   std::string result;
@@ -51,21 +46,6 @@ std::string steady(const std::string& log) {
     if (line.find("Compile time = ") == std::string::npos) result += line + '\n';
   }
   return result;
-}
-
-std::string first_error(const std::string& log, const std::string& otherwise) {
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("error") == std::string::npos) continue;
-    if (line.size() > 300) line.resize(300);
-    return line;
-  }
-  return otherwise;
-}
-
-bool acceptable(const std::string& path) {
-  return !path.empty() && path.size() <= 200 && path.front() != '/' && path.find("..") == std::string::npos &&
-         path.find('\0') == std::string::npos;
 }
 
 }  // namespace
@@ -122,7 +102,7 @@ struct cuda_compiler::state {
   }
 
   launch_spec spec_of() const {
-    launch_spec spec;
+    auto spec = compiler_launch(settings.limits, settings.sandbox, settings.cpus);
     spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2",
                                   "libpthread.so.0", "librt.so.1"});
     const auto add = [&spec](const std::string& host, const std::string& inside) {
@@ -151,10 +131,6 @@ struct cuda_compiler::state {
       for (const auto& name : kernel_libraries()) spec.hidden.push_back(folder + '/' + name);
     }
     spec.environment = {"PATH=/nonexistent", "LC_ALL=C"};
-    spec.limits = settings.limits;
-    spec.sandbox = settings.sandbox;
-    spec.policy = syscall_policy::builder;
-    spec.cpus = settings.cpus;
     return spec;
   }
 
@@ -198,15 +174,10 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
     spec.standard_input = encode(job_of(request));
     report = launch(spec);
   }
-  if (report.kind == exit_kind::cancelled) {
-    if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during a compilation");
-    throw error(error_code::environment, "a compilation was killed from outside");
-  }
-  if (report.kind == exit_kind::not_started)
-    throw error(error_code::environment, "cannot run " + program + ": " + report.err);
+  require_own_end(report, program, stop);
   if (by_nvcc && report.kind == exit_kind::exited && report.code != 0) {
     result.compiler = "nvcc";
-    result.diagnostics = cap(steady(answer.log), settings.diagnostics_bytes);
+    result.diagnostics = cut_diagnostics(steady(answer.log), settings.diagnostics_bytes);
     result.reasons.push_back(first_error(result.diagnostics, "nvcc " + describe(report)));
     return result;
   }
@@ -214,14 +185,14 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
     again = report.kind == exit_kind::timed_out;
     result.reasons.push_back(again ? fmt::format("the compiler timed out after {} s", settings.limits.wall_s)
                                    : "the compiler " + describe(report));
-    result.diagnostics = cap(report.err, settings.diagnostics_bytes);
+    result.diagnostics = cut_diagnostics(report.err, settings.diagnostics_bytes);
     return result;
   }
   if (!by_nvcc) answer = decode_compile_answer(report.out);
   result.compiler = by_nvcc ? "nvcc" : fmt::format("NVRTC {}.{}", answer.major, answer.minor);
-  result.diagnostics = cap(steady(answer.log), settings.diagnostics_bytes);
+  result.diagnostics = cut_diagnostics(steady(answer.log), settings.diagnostics_bytes);
   if (answer.status == compile_status::unavailable) {
-    throw error(error_code::environment, "NVRTC cannot compile: " + cap(answer.message, 2000),
+    throw error(error_code::environment, "NVRTC cannot compile: " + cut_diagnostics(answer.message, 2000),
                 {tools.library, 0, 0, {}},
                 "architecture " + request.architecture + ", found by " + tools.found_by);
   }
@@ -293,7 +264,7 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
   };
   if (request.source.files.empty()) throw error(error_code::usage, "a program without files cannot be built");
   for (const auto& file : request.source.files) {
-    if (acceptable(file.path)) continue;
+    if (acceptable_file_name(file.path)) continue;
     cuda_build_result refused;
     refused.reasons.push_back("a file may not be called \"" + file.path + '"');
     return finish(std::move(refused));

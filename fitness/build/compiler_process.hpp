@@ -1,0 +1,31 @@
+#pragma once
+// What running a compiler on a candidate is like, whatever its language: how it is confined, what its files
+// may be called, how its end and its words are read.
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "fitness/process/process.hpp"
+
+namespace kevo {
+
+/// A launch with the limits and rights of a compiler; what it runs and sees is still to be said.
+launch_spec compiler_launch(const process_limits& limits, sandbox_mode sandbox, const std::vector<int>& cpus);
+
+/// Whether a file of a program may be called so: a relative path without "..", of at most 200 bytes, no part
+/// of which could be taken for an option.
+bool acceptable_file_name(const std::string& path);
+
+/// Passes over every end that says something of the source.
+/// @throws kevo::error (interrupted) if `stop` ended it; (environment) if somebody else did or it never began
+void require_own_end(const exit_report& report, const std::string& program, const std::stop_token& stop);
+
+/// Cut to a size; the beginning matters most, for there the first error is.
+std::string cut_diagnostics(std::string text, std::uint64_t bytes);
+
+/// The first line that speaks of an error, at most 300 bytes; else `otherwise`; else the first line.
+std::string first_error(const std::string& diagnostics, const std::string& otherwise);
+
+}  // namespace kevo

@@ -1,0 +1,49 @@
+#include "fitness/build/compiler_process.hpp"
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+using namespace kevo;
+
+TEST_CASE("a program's files stay in their folder and cannot be taken for options") {
+  for (const char* good : {"a.cpp", "kernels/a.cu", "a..b.h", "a-b/c", "..a", ".hidden"})
+    CHECK_MESSAGE(acceptable_file_name(good), good);
+  for (const std::string& bad :
+       {std::string(), std::string("/a"), std::string("a/"), std::string("../a"), std::string("a/../b"),
+        std::string("./a"), std::string("a//b"), std::string("-o"), std::string("a/-o"),
+        std::string(201, 'a'), std::string("a\0b", 3)})
+    CHECK_FALSE_MESSAGE(acceptable_file_name(bad), bad);
+}
+
+TEST_CASE("the first error is the first line that speaks of one") {
+  CHECK(first_error("note: x\na.cu(1): error: y\nerror: z\n", "other") == "a.cu(1): error: y");
+  CHECK(first_error("a.o: undefined reference to `f'\n", "") == "a.o: undefined reference to `f'");
+  CHECK(first_error("note: x\n", "other") == "other");
+  CHECK(first_error("note: x\nnote: y\n", "") == "note: x");
+  CHECK(first_error("", "").empty());
+  CHECK(first_error("error " + std::string(400, 'x'), "").size() == 300);
+}
+
+TEST_CASE("long diagnostics keep their beginning") {
+  CHECK(cut_diagnostics("abc", 3) == "abc");
+  CHECK(cut_diagnostics("abcd", 3) == "abc\n... (cut)\n");
+}
+
+TEST_CASE("an end that says nothing of the source is nobody's mistake") {
+  exit_report report;
+  report.kind = exit_kind::exited;
+  report.code = 1;
+  CHECK_NOTHROW(require_own_end(report, "g++", {}));
+  report.kind = exit_kind::timed_out;
+  CHECK_NOTHROW(require_own_end(report, "g++", {}));
+  report.kind = exit_kind::cancelled;
+  CHECK_THROWS_WITH_AS(require_own_end(report, "g++", {}), "a build was killed from outside", error);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_THROWS_WITH_AS(require_own_end(report, "g++", stop.get_token()), "interrupted during a build", error);
+  report.kind = exit_kind::not_started;
+  report.err = "no such file";
+  CHECK_THROWS_WITH_AS(require_own_end(report, "g++", {}), "cannot run the compiler g++: no such file",
+                       error);
+}
