@@ -1,5 +1,6 @@
 #include "fitness/cuda/gates/gates.hpp"
 
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,14 +22,19 @@ constexpr int found_errors = 86;  // the exit code that is asked of compute-sani
 constexpr double check_s = 300;   // instrumented code may take a hundred times as long
 constexpr double profile_s = 120;
 
-std::string tail(const std::string& text, std::size_t bytes) {
-  const auto end = text.find_last_not_of("\n ");
-  const std::string trimmed = end == std::string::npos ? "" : text.substr(0, end + 1);
-  return printable(trimmed.size() > bytes ? trimmed.substr(trimmed.size() - bytes) : trimmed);
+// As one line, without what tools draw.
+std::string in_a_line(const std::string& text, std::size_t bytes) {
+  std::string line;
+  std::istringstream lines(text);
+  for (std::string part; std::getline(lines, part);) {
+    const auto begin = part.find_first_not_of("= ");
+    if (begin != std::string::npos) line += (line.empty() ? "" : "; ") + part.substr(begin);
+  }
+  return printable(line.substr(0, bytes));
 }
 
 std::string what_happened(const tool_report& report) {
-  const std::string said = tail(report.process.err.empty() ? report.log : report.process.err, 300);
+  const std::string said = in_a_line(report.process.err.empty() ? report.log : report.process.err, 400);
   return kevo::describe(report.process) + (said.empty() ? "" : "; it wrote: " + said);
 }
 

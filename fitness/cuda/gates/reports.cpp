@@ -27,13 +27,19 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// The number before a word: "(1 error, 2 warnings)", "error" -> 1.
+// The number before a word: "(1 error, 2 warnings)", "error" -> 1. Thousands may be set apart.
 int count_before(const std::string& line, const std::string& word) {
   const auto at = line.find(' ' + word);
-  if (at == std::string::npos) return 0;
-  auto begin = at;
-  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
-  return std::atoi(line.substr(begin, at - begin).c_str());
+  std::string digits;
+  for (auto i = at; at != std::string::npos && i > 0; --i) {
+    const char c = line[i - 1];
+    if (c >= '0' && c <= '9') {
+      digits.insert(digits.begin(), c);
+    } else if (c != ',') {
+      break;
+    }
+  }
+  return std::atoi(digits.substr(0, 9).c_str());
 }
 
 // One line of comma-separated values; quotes are doubled within quotes.
@@ -66,13 +72,15 @@ double number_of(std::string text) {
 // What the tool says of itself and of the program's end, which is no finding.
 bool of_the_tool(const std::string& text) {
   constexpr const char* beginnings[] = {"COMPUTE-SANITIZER",
-                                        "Error: process didn't terminate successfully",
-                                        "Target application returned an error",
-                                        "Error: couldn't find exit code",
-                                        "Error: Target application terminated before",
-                                        "Error: No attachable process found",
+                                        "Target application",
+                                        "The application may have hit an error",
                                         "Tracking kernels launched by child processes",
-                                        "Internal Sanitizer Error"};
+                                        "Internal Sanitizer",
+                                        "Error: Target application",
+                                        "Error: process didn't terminate successfully",
+                                        "Error: couldn't find exit code",
+                                        "Error: Could not connect",
+                                        "Error: No attachable process found"};
   return std::any_of(std::begin(beginnings), std::end(beginnings),
                      [&](const char* beginning) { return text.starts_with(beginning); });
 }

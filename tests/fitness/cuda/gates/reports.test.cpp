@@ -47,10 +47,12 @@ TEST_CASE("a report without an end, of something else, or of hostile text") {
   const auto broken = read_sanitizer_report(
       "========= COMPUTE-SANITIZER\n"
       "========= Error: process didn't terminate successfully\n"
+      "=========     The application may have hit an error when dereferencing Unified Memory from the host.\n"
       "========= Target application returned an error\n"
       "========= ERROR SUMMARY: 1 error\n");
   CHECK_FALSE(broken.finished);
   CHECK(broken.errors == 0);
+  CHECK(read_sanitizer_report("========= Invalid\n========= ERROR SUMMARY: 1,000 errors\n").errors == 1000);
   CHECK(broken.first.empty());
   const auto wild =
       read_sanitizer_report("========= \x1b[31mInvalid\x01\n========= ERROR SUMMARY: 1 error\n");
