@@ -1,14 +1,6 @@
 #include "src/llm/language_models.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <numeric>
-#include <set>
-
-#include <fmt/format.h>
-
-#include <kevo/error.hpp>
 
 #include "src/llm/openai.hpp"
 
@@ -16,44 +8,6 @@ namespace kevo {
 namespace {
 
 constexpr std::size_t remembered_jobs = 4096;
-constexpr std::size_t remembered_vectors = 4096;
-constexpr std::size_t most_embedded_pages = 255;
-constexpr std::size_t embedded_page_bytes = 2000;
-
-double price_of(const token_price& price, std::int64_t in, std::int64_t out) {
-  return (price.input * static_cast<double>(in) + price.output * static_cast<double>(out)) / 1e6;
-}
-
-double cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  double dot = 0;
-  double aa = 0;
-  double bb = 0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    dot += double{a[i]} * b[i];
-    aa += double{a[i]} * a[i];
-    bb += double{b[i]} * b[i];
-  }
-  return aa > 0 && bb > 0 ? dot / std::sqrt(aa * bb) : 0;
-}
-
-std::string list_text(const std::vector<double>& numbers) {
-  std::string text;
-  for (const double x : numbers) text += fmt::format("{}{}", text.empty() ? "" : " ", x);
-  return text;
-}
-std::vector<double> list_of(const std::string& text) {
-  std::vector<double> numbers;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    double x = 0;
-    const auto [stop, failure] = std::from_chars(at, end, x);
-    if (failure != std::errc()) return {};
-    numbers.push_back(x);
-    at = std::find_if(stop, end, [](char c) { return c != ' ' && c != '\n'; });
-  }
-  return numbers;
-}
 
 chat_reply failed(reply_status status, std::string detail) {
   chat_reply reply;
@@ -64,6 +18,11 @@ chat_reply failed(reply_status status, std::string detail) {
 
 }  // namespace
 
+double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t tokens_out) {
+  return (price.input * static_cast<double>(tokens_in) + price.output * static_cast<double>(tokens_out)) /
+         1e6;
+}
+
 language_models::language_models(models_settings settings)
     : settings_(std::move(settings)),
       tape_(settings_.cassette_path, settings_.ready ? settings_.mode : cassette_mode::off),
@@ -71,67 +30,6 @@ language_models::language_models(models_settings settings)
   if (settings_.ready && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills);
   for (const auto& model : settings_.models) servers_.push_back(std::make_unique<endpoint>(model.server));
-}
-
-std::size_t language_models::named(const std::string& name) const {
-  for (std::size_t i = 0; i < settings_.models.size(); ++i) {
-    if (settings_.models[i].name == name) return i;
-  }
-  throw error(error_code::input, "llm.models has no model named '" + name + "'");
-}
-
-std::size_t language_models::choose(const std::string& tier, rng& random) {
-  std::vector<std::size_t> choices;
-  std::vector<double> weights;
-  for (std::size_t i = 0; i < settings_.models.size(); ++i) {
-    if (!tier.empty() && settings_.models[i].tier != tier) continue;
-    if (!(settings_.models[i].weight > 0)) continue;  // embeddings, judges: asked by name alone
-    choices.push_back(i);
-    weights.push_back(settings_.models[i].weight);
-  }
-  if (choices.empty())
-    throw error(error_code::input, "llm.models has no model of tier '" + tier + "' with a positive weight");
-  if (choices.size() == 1) return choices.front();
-  if (settings_.choice.portfolio) return pick(choices, random);
-  if (settings_.choice.bandit) return pull(choices, random);
-  return choices[random.weighted(weights)];
-}
-
-// UCB1 on decayed means, less what a call costs (ShinkaEvolve's cost-aware bandit).
-std::size_t language_models::pull(const std::vector<std::size_t>& choices, rng& random) {
-  if (random.chance(settings_.choice.exploration)) return choices[random.below(choices.size())];
-  const std::scoped_lock lock(guard_);
-  double total = 0;
-  double dearest = 0;
-  for (const std::size_t i : choices) {
-    if (arms_[i].calls == 0) return i;
-    total += arms_[i].pulls;
-    dearest = std::max(dearest, mean_cost(i));
-  }
-  double best = -1e300;
-  std::size_t chosen = choices.front();
-  for (const std::size_t i : choices) {
-    const double n = std::max(arms_[i].pulls, 0.5);  // the first turns may still be out
-    const double value = arms_[i].reward / n + std::sqrt(2 * std::log(std::max(total, 1.0) + 1) / n) -
-                         (dearest > 0 ? settings_.choice.cost_weight * mean_cost(i) / dearest : 0);
-    if (value > best) {
-      best = value;
-      chosen = i;
-    }
-  }
-  return chosen;
-}
-
-// The portfolio knows all models; those of another tier may not run now.
-std::size_t language_models::pick(const std::vector<std::size_t>& choices, rng& random) {
-  const std::scoped_lock lock(guard_);
-  const auto available = std::make_unique<bool[]>(arms_.size());
-  for (const std::size_t i : choices) available[i] = true;
-  return settings_.choice.portfolio.pick({available.get(), arms_.size()}, random);
-}
-
-double language_models::mean_cost(std::size_t model) const {
-  return arms_[model].calls > 0 ? arms_[model].cost / arms_[model].calls : 0.0;
 }
 
 /// Sets money aside. Where calls in flight hold what is missing, waits for what they really cost; whoever
@@ -144,15 +42,6 @@ bool language_models::reserve(double amount, const std::stop_token& stop) {
   if (cap > 0 && !(released_.wait(lock, stop, [&] { return fits() || hopeless(); }) && fits())) return false;
   account_.reserved += amount;
   return true;
-}
-
-const model_call* language_models::recalled(std::uint64_t job, const std::string& operator_name) const {
-  const auto turn = recalled_.find(job);
-  if (turn == recalled_.end()) return nullptr;
-  const auto& calls = turn->second.calls;
-  const auto it = std::find_if(calls.begin(), calls.end(),
-                               [&](const model_call& c) { return c.operator_name == operator_name; });
-  return it == calls.end() ? nullptr : &*it;
 }
 
 /// The answer of a turn that is repeated; nothing if this one is new.
@@ -288,167 +177,9 @@ chat_reply language_models::ask(const call_origin& origin, const chat_request& r
                    owner);
 }
 
-std::vector<double> language_models::cosines_by(const call_origin& origin,
-                                                const std::vector<std::string>& texts,
-                                                const std::vector<content_id>& ids,
-                                                const std::stop_token& stop, const call_budget& budget,
-                                                chat_reply& reply) {
-  std::map<content_id, std::vector<float>> known;
-  std::vector<std::string> missing;
-  std::vector<content_id> missing_ids;
-  {
-    const std::scoped_lock lock(guard_);
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      if (known.contains(ids[i])) continue;
-      const auto it = vectors_.find(ids[i]);
-      known[ids[i]] = it == vectors_.end() ? std::vector<float>() : it->second;
-      if (it != vectors_.end()) continue;
-      missing.push_back(texts[i]);
-      missing_ids.push_back(ids[i]);
-    }
-  }
-  if (missing.empty()) {
-    budget.charge(reply);  // nothing: what was set aside is free again
-  } else {
-    auto made = servers_[origin.model]->embed(missing, stop, reply, budget);
-    if (made.size() != missing.size()) return {};
-    const std::scoped_lock lock(guard_);
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      if (vectors_.emplace(missing_ids[i], made[i]).second) vectors_by_age_.push_back(missing_ids[i]);
-      known[missing_ids[i]] = std::move(made[i]);
-    }
-    while (vectors_by_age_.size() > remembered_vectors) {
-      vectors_.erase(vectors_by_age_.front());
-      vectors_by_age_.pop_front();
-    }
-  }
-  std::vector<double> all;
-  for (std::size_t i = 1; i < ids.size(); ++i) all.push_back(cosine(known[ids[0]], known[ids[i]]));
-  return all;
-}
-
-std::vector<double> language_models::similarities(const std::string& name,
-                                                  const std::vector<std::string>& texts,
-                                                  const variation_request& owner) {
-  if (texts.size() < 2) return {};
-  const call_origin origin{.operator_name = "embeddings", .model = named(name)};
-  const model_settings& model = settings_.models[origin.model];
-  std::vector<content_id> ids;
-  std::string messages;
-  std::int64_t tokens = 0;
-  for (const auto& text : texts) {
-    content_hasher hash;
-    ids.push_back(hash.text("kevo embedding 1").text(name).text(text).finish());
-    messages += (messages.empty() ? "[\"" : ",\"") + to_string(ids.back()) + '"';
-    tokens += estimated_tokens(text.size());
-  }
-  const chat_reply reply =
-      carry_out({.origin = origin,
-                 .messages = messages + "]",  // ids: the texts are in the journal already
-                 .request = messages,
-                 .most = price_of(model.price, tokens, 0),
-                 .live =
-                     [&](const call_budget& budget) {
-                       chat_reply made;
-                       const auto all = cosines_by(origin, texts, ids, owner.stop, budget, made);
-                       made.content = list_text(all);
-                       return made;
-                     }},
-                owner);
-  auto all = reply.ok() ? list_of(reply.content) : std::vector<double>();
-  if (all.size() + 1 != texts.size()) all.clear();
-  return all;
-}
-
-std::vector<knowledge_page> language_models::pages(const std::string& query, const knowledge_filter& filter,
-                                                   std::size_t limit, const variation_request& owner) {
-  if (!knowledge_ || limit == 0) return {};
-  if (settings_.knowledge_embeddings.empty()) return knowledge_->search(query, filter, limit);
-  auto all = knowledge_->fitting(filter, most_embedded_pages);
-  std::vector<std::string> texts{query};
-  for (const auto& page : all) texts.push_back(page.title + "\n" + page.text.substr(0, embedded_page_bytes));
-  const auto cosines = similarities(settings_.knowledge_embeddings, texts, owner);
-  const auto by_words = knowledge_->search(query, filter, all.size());
-  if (cosines.empty())
-    return {by_words.begin(),
-            by_words.begin() + static_cast<std::ptrdiff_t>(std::min(limit, by_words.size()))};
-  std::map<std::string, double> merit;
-  const auto credit = [&](const std::string& id, std::size_t rank) {
-    merit[id] += 1.0 / (60.0 + static_cast<double>(rank + 1));
-  };
-  for (std::size_t i = 0; i < by_words.size(); ++i) credit(by_words[i].id, i);
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return cosines[a] > cosines[b]; });
-  for (std::size_t i = 0; i < order.size(); ++i) credit(all[order[i]].id, i);
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const auto& a, const auto& b) { return merit[a.id] > merit[b.id]; });
-  all.resize(std::min(limit, all.size()));
-  return all;
-}
-
-void language_models::recall(std::uint64_t job, std::vector<model_call> calls, bool alone) {
-  const std::scoped_lock lock(guard_);
-  recalled_[job] = {std::move(calls), alone};
-}
-
-void language_models::forget(std::uint64_t job) {
-  const std::scoped_lock lock(guard_);
-  recalled_.erase(job);
-}
-
-std::optional<std::size_t> language_models::recalled_model(std::uint64_t job,
-                                                           const std::string& operator_name) const {
-  const std::scoped_lock lock(guard_);
-  const model_call* call = recalled(job, operator_name);
-  for (std::size_t i = 0; call != nullptr && i < settings_.models.size(); ++i) {
-    if (settings_.models[i].name == call->model) return i;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> language_models::recalled_messages(std::uint64_t job,
-                                                              const std::string& operator_name) const {
-  const std::scoped_lock lock(guard_);
-  const model_call* call = recalled(job, operator_name);
-  return call == nullptr ? std::nullopt : std::optional(call->messages);
-}
-
 void language_models::open_knowledge() {
   if (!knowledge_ && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills, skill_writing::off);
-}
-
-void language_models::observe(const observation& seen) {
-  if (seen.job == 0) return;
-  if (knowledge_) knowledge_->observe(seen);
-  const double gain =
-      seen.parent_score > 0 ? seen.score / seen.parent_score - 1 : (seen.score > 0 ? 1.0 : 0.0);
-  credit(seen.job, std::clamp(gain, 0.0, 1.0), seen.cost_s);
-}
-
-void language_models::fruitless(std::uint64_t job) {
-  credit(job, 0, 0);
-}
-
-void language_models::credit(std::uint64_t job, double reward, double cost_s) {
-  const std::scoped_lock lock(guard_);
-  const auto it = asked_.find(job);
-  if (it == asked_.end()) return;
-  for (arm& each : arms_) {
-    each.pulls *= settings_.choice.decay;
-    each.reward *= settings_.choice.decay;
-  }
-  arms_[it->second].pulls += 1;
-  arms_[it->second].reward += reward;
-  if (settings_.choice.portfolio) {  // what models cost is money where they have prices, else time
-    const bool priced = std::any_of(settings_.models.begin(), settings_.models.end(),
-                                    [](const auto& m) { return m.price.input > 0 || m.price.output > 0; });
-    settings_.choice.portfolio.observe(
-        {.index = it->second, .reward = reward, .cost_s = priced ? mean_cost(it->second) : cost_s});
-  }
-  asked_.erase(it);
 }
 
 void language_models::remember(double spent, const std::vector<std::string>& request_keys) {

@@ -32,6 +32,7 @@ struct token_price {
   double input = 0;
   double output = 0;
 };
+double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t tokens_out);
 
 struct model_settings {
   std::string name;  ///< in configs, journals and cassettes

@@ -19,6 +19,7 @@
 #include <kevo/select/uniform.hpp>
 #include <kevo/select/weighted.hpp>
 
+#include "tests/select/played.hpp"
 #include "tests/select/world.hpp"
 #include "tests/support/chi_square.hpp"
 
@@ -27,58 +28,18 @@ namespace {
 using kevo::candidate_id;
 using kevo::parent_source;
 using kevo::test::chi_square_excess;
+using kevo::test::grow;
+using kevo::test::measure_again;
+using kevo::test::search;
 using kevo::test::world;
 using ids = std::vector<candidate_id>;
 
 constexpr int draws = 40000;
 
-static_assert(kevo::selector<kevo::weighted> && kevo::selector<kevo::uniform> && kevo::selector<kevo::uct>);
+static_assert(kevo::selector<kevo::weighted> && kevo::selector<kevo::uniform>);
 static_assert(kevo::selector<kevo::curiosity> && kevo::selector<kevo::lineage>);
 static_assert(kevo::selector<kevo::adaptive_intensity> && kevo::selector<kevo::bucket_softmax>);
 static_assert(kevo::selector<kevo::priority_queue> && kevo::selector<kevo::island_mix>);
-
-/// Adds a candidate and tells the selector, as a search does.
-template <class Selector>
-candidate_id grow(world& w, Selector& policy, double score, ids parents = {}) {
-  const auto before = w.kept ? w.kept.size() : 0;
-  const candidate_id id = w.add(score, parents);
-  kevo::observation seen;
-  seen.candidate = id;
-  seen.parents = parents;
-  seen.outcome = w.all.row(id).outcome;
-  seen.score = w.all.row(id).score;
-  if (w.kept && w.kept.size() > before) seen.archived = {kevo::archive_status::new_cell, score};
-  policy.observe(seen);
-  return id;
-}
-
-/// Measures a candidate again, with this blended score (0: it failed).
-template <class Selector>
-void measure_again(world& w, Selector& policy, candidate_id id, double score) {
-  w.all.evaluate(id, score > 0 ? kevo::outcome::valid : kevo::outcome::incorrect, score);
-  kevo::observation seen;
-  seen.candidate = id;
-  seen.parents = w.parents_of[id];
-  seen.outcome = w.all.row(id).outcome;
-  seen.score = w.all.row(id).score;
-  policy.observe(seen);
-}
-
-/// A search of `n` candidates in which every child is a little better or worse than its parent, or fails.
-template <class Selector>
-void search(world& w, Selector& policy, std::size_t n, kevo::rng& random) {
-  if (w.all.size() == 0) grow(w, policy, 1.0);
-  while (w.all.size() < n) {
-    const auto chosen = policy.select(w.view(), random);
-    const double parent = w.all.row(chosen.parents.front()).score;
-    if (chosen.reevaluate) {
-      measure_again(w, policy, chosen.parents.front(), parent * random.uniform(0.99, 1.01));
-    } else {
-      const double base = parent > 0 ? parent : 1.0;
-      grow(w, policy, random.chance(0.2) ? 0.0 : base * std::exp(0.1 * random.normal()), chosen.parents);
-    }
-  }
-}
 
 }  // namespace
 
@@ -287,131 +248,6 @@ TEST_CASE("confidence bounds reward or punish candidates that were measured once
   CHECK(leader(kevo::priority_order::mean) == 0);
   CHECK(leader(kevo::priority_order::lcb) == 0);
   CHECK(leader(kevo::priority_order::ucb) == 2);  // 2.9 with one measurement
-}
-
-TEST_CASE("uct expands a node to its width, then descends to the better child") {
-  world w;
-  kevo::uct policy;
-  policy.width = 2;
-  policy.inspirations = {0, 0};
-  kevo::rng random(42);
-  const auto pick = [&] { return policy.select(w.view(), random).parents.front(); };
-  grow(w, policy, 1.0);
-  CHECK(pick() == 0);
-  grow(w, policy, 2.0, {0});
-  CHECK(pick() == 0);
-  grow(w, policy, 9.0, {0});
-  CHECK(pick() == 2);  // the root is full, and 2 is better
-  grow(w, policy, 1.0, {2});
-  CHECK(pick() == 2);
-  grow(w, policy, 1.0, {2});  // the subtree of 2 is not so good after all
-  CHECK((9.0 + 1.0 + 1.0) / 3 > 2.0);
-  CHECK(pick() != 0);
-  std::set<candidate_id> parents;
-  for (int i = 0; i < 60; ++i) {
-    const auto parent = pick();
-    parents.insert(parent);
-    grow(w, policy, 1.0, {parent});
-  }
-  CHECK(parents.contains(1));  // visits alone bring it back to what was left behind
-}
-
-TEST_CASE("a kinetic maximum is the maximum, however lines change and however far one looks") {
-  kevo::rng random(91);
-  for (int round = 0; round < 20; ++round) {
-    kevo::detail::kinetic_maximum fast;
-    std::vector<std::pair<double, double>> lines;
-    double x = 0;
-    for (int i = 0; i < 600; ++i) {
-      // Half of the rounds with few different lines, so that there are ties.
-      const auto draw = [&] {
-        return round % 2 == 0 ? random.uniform() : 0.25 * static_cast<double>(random.below(5));
-      };
-      const std::pair<double, double> one = {draw(), draw()};
-      if (lines.empty() || random.chance(0.4)) {
-        lines.push_back(one);
-        fast.push_back(one.first, one.second);
-      } else {
-        const std::size_t which = random.below(lines.size());
-        lines[which] = one;
-        fast.set(which, one.first, one.second);
-      }
-      x += random.chance(0.02) ? -x * random.uniform() : 0.02 * random.uniform();
-      std::size_t best = 0;
-      for (std::size_t k = 1; k < lines.size(); ++k) {
-        if (lines[k].first + lines[k].second * x > lines[best].first + lines[best].second * x) best = k;
-      }
-      const std::size_t found = fast.best(x);
-      REQUIRE(lines[found].first + lines[found].second * x ==
-              doctest::Approx(lines[best].first + lines[best].second * x).epsilon(1e-12));
-    }
-  }
-}
-
-TEST_CASE("uct finds the greatest bound among many children as it does among few") {
-  // The definition, by looking at every child of the root: widening 1 keeps the tree flat.
-  world w;
-  kevo::uct policy;
-  policy.width = 200;
-  policy.repairs = 0;
-  policy.inspirations = {0, 0};
-  kevo::rng random(92);
-  std::vector<double> visits, score;
-  double all_visits = 0;
-  const candidate_id root = grow(w, policy, 1.0);
-  const auto seen_by_root = [&] { return all_visits; };
-  for (int i = 0; i < 200; ++i) {  // first the root is widened
-    REQUIRE(policy.select(w.view(), random).parents.front() == root);
-    score.push_back(std::exp(0.3 * random.normal()));
-    visits.push_back(1);
-    grow(w, policy, score.back(), {root});
-  }
-  all_visits = 1 + 200;
-  const double least = std::min(1.0, *std::min_element(score.begin(), score.end()));
-  const double most = std::max(1.0, *std::max_element(score.begin(), score.end()));
-  for (int i = 0; i < 500; ++i) {
-    double best = -INFINITY;
-    for (std::size_t k = 0; k < score.size(); ++k) {
-      best = std::max(
-          best, (score[k] - least) / (most - least) + 0.25 * std::sqrt(std::log(seen_by_root()) / visits[k]));
-    }
-    const candidate_id chosen = policy.select(w.view(), random).parents.front();
-    const std::size_t k = chosen - root - 1;
-    REQUIRE(k < score.size());
-    REQUIRE((score[k] - least) / (most - least) + 0.25 * std::sqrt(std::log(seen_by_root()) / visits[k]) ==
-            doctest::Approx(best).epsilon(1e-9));
-    ++visits[k];
-    ++all_visits;
-  }
-}
-
-TEST_CASE("uct repairs what broke, up to a depth, and backs up only what is valid") {
-  world w;
-  kevo::uct policy;
-  policy.repairs = 2;
-  policy.inspirations = {0, 0};
-  kevo::rng random(43);
-  const auto pick = [&] { return policy.select(w.view(), random).parents.front(); };
-  grow(w, policy, 1.0);
-  pick();
-  const auto broken = grow(w, policy, 0, {0});
-  CHECK(pick() == broken);
-  const auto still = grow(w, policy, 0, {broken});
-  CHECK(pick() == still);
-  const auto hopeless = grow(w, policy, 0, {still});
-  CHECK(pick() == 0);  // the chain is over
-  const auto again = grow(w, policy, 0, {0});
-  CHECK(pick() == again);
-  const auto fixed = grow(w, policy, 5.0, {again});
-  policy.width = 1;
-  CHECK(pick() == fixed);  // it is the root's child now
-  CHECK(hopeless < again);
-  kevo::uct strict;
-  strict.repairs = 0;
-  world other;
-  grow(other, strict, 1.0);
-  grow(other, strict, 0, {0});
-  CHECK(strict.select(other.view(), random).parents == ids{0});
 }
 
 TEST_CASE("islands evolve apart, migrate the best without duplicates, and stay bounded") {

@@ -1,6 +1,6 @@
 // timeout: 120
 // The operators end to end against a scripted server that succeeds only if the prompt holds what is
-// distinctive of each; edits, prompts, novelty and knowledge in the small.
+// distinctive of each.
 
 #include <filesystem>
 #include <map>
@@ -14,77 +14,13 @@
 #include "operators/llm/macro_micro.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
+#include "tests/operators/llm/bench.hpp"
 #include "tests/support/llm_server.hpp"
 
 using namespace kevo;
+using namespace llm_test;
 
 namespace {
-
-const std::string parent_text =
-    "#include <cstdint>\nextern \"C\" void run(const float* X, float* Y, int64_t N) {\n  for (int64_t i = 0; "
-    "i < N; ++i) {\n"
-    "    Y[i] = 2 * X[i];\n  }\n}\n";
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::shared_ptr<const candidate_snapshot> candidate(candidate_id id, const std::string& text, double score,
-                                                    outcome what = outcome::valid,
-                                                    const std::string& feedback = {}) {
-  evaluation e;
-  e.outcome = what;
-  e.score = e.speedup = what == outcome::valid ? score : 0;
-  e.baseline = "seed";
-  e.feedback = feedback;
-  e.workloads = {{.uuid = "visible", .axes = {{"N", 100}}, .time_ns = 1234},
-                 {.uuid = "secret-shape", .axes = {{"N", 77}}, .hidden = true}};
-  candidate_snapshot s;
-  s.id = id;
-  s.program = std::make_shared<const program>(single_file_program("cpp", "kernel.cpp", text));
-  s.evaluation = std::make_shared<const evaluation>(e);
-  s.operator_name = "tune";
-  return std::make_shared<const candidate_snapshot>(std::move(s));
-}
-
-struct bench {
-  std::shared_ptr<language_models> models;
-  std::string notes;
-  int drafts = 0;
-  std::function<evaluation(const program&)> judge;
-  variation_request request;
-
-  explicit bench(const scripted::server& server, const std::string& knowledge = {}) {
-    model_settings one{.name = "m",
-                       .server = {.url = server.url(), .dialect = {.model = "m", .stream = false}}};
-    one.server.retries.tries = 1;
-    models = std::make_shared<language_models>(models_settings{.models = {one}, .knowledge = knowledge});
-    auto t = std::make_shared<task>();
-    t->name = "double";
-    t->op_type = "elementwise";
-    t->description = "Y = 2 X";
-    t->axes = {{.name = "N"}};
-    t->inputs = {{.name = "X", .shape = {"N"}, .dtype = "float32"}};
-    t->outputs = {{.name = "Y", .shape = {"N"}, .dtype = "float32"}};
-    t->workloads = {{.uuid = "visible", .axes = {{"N", 100}}},
-                    {.uuid = "secret-shape", .axes = {{"N", 77}}, .hidden = true}};
-    request.task = t;
-    request.job = 1;
-    request.parents = {candidate(3, parent_text, 1.5)};
-    variation_services s;
-    s.note = [this](const std::string& text) { notes += text; };
-    s.evaluate = [this](const program& p) {
-      ++drafts;
-      return judge(p);
-    };
-    request.services = std::make_shared<const variation_services>(std::move(s));
-  }
-  llm_settings settings() const { return {.models = models}; }
-  variation_result vary(any_variation op) {
-    rng random(1);
-    return op.vary(request, random);
-  }
-};
 
 std::string code(const std::string& body) {
   return "Summary: faster\n\n```cpp\n#include <cstdint>\nextern \"C\" void run(const float* X, float* Y, "
@@ -450,122 +386,4 @@ TEST_CASE("failures of the model cost the turn, and say why") {
         "none: model: rejected: the server answered 401: who are you");
   CHECK(has(text_of(b.vary(llm_rewrite{b.settings()})),
             "no usable reply: Your reply holds no closed code block"));
-}
-
-TEST_CASE("edits: tolerant of white space, strict about everything else") {
-  const std::string source = "int a;\n  if (x) {\n    y();\n  }\nint a;\nlast\n";
-  std::string why;
-  const auto edit = [&](const std::string& reply) {
-    why.clear();
-    const auto edits = parse_edits(reply, why);
-    return why.empty() ? apply_edits(source, edits, why) : source;
-  };
-  const auto block = [](const std::string& a, const std::string& b) {
-    return "<<<<<<< SEARCH\n" + a + "=======\n" + b + ">>>>>>> REPLACE\n";
-  };
-  CHECK(edit(block("last  \n", "first\n")) == "int a;\n  if (x) {\n    y();\n  }\nint a;\nfirst\n");
-  CHECK(edit(block("if (x) {\n  y();\n}\n", "if (z) {\n  w();\n}\n")) ==
-        "int a;\n  if (z) {\n    w();\n  }\nint a;\nlast\n");
-  edit(block("int a;\n", "int b;\n"));
-  CHECK(has(why, "fits in 2 places, from lines 1 and 5"));
-  edit(block("  if (x) {\n    z();\n", "q\n"));
-  CHECK(has(why, "nearest place is line 2; its line 3 differs"));
-  edit("<<<<<<< SEARCH\nlast\n");
-  CHECK(has(why, "ends without ======="));
-  edit("just words");
-  CHECK(has(why, "holds no edit"));
-  edit(block("", "x\n"));
-  CHECK(has(why, "empty search part"));
-  CHECK(edit("```diff\n--- a/kernel.cpp\n+++ b/kernel.cpp\n@@ -99,2 +98,3 @@\n   if (x) {\n-    y();\n+    "
-             "w();\n+    v();\n```\n") == "int a;\n  if (x) {\n    w();\n    v();\n  }\nint a;\nlast\n");
-  CHECK(edit(block("last\n", "mid\n") + block("mid\n", "end\n")) ==
-        "int a;\n  if (x) {\n    y();\n  }\nint a;\nend\n");
-}
-
-TEST_CASE("prompts: trimmed by priority, never the parent, and they say what is missing") {
-  const std::string file = "=== system\nS\n=== user\n{{parent}}\n{{memory}}\n{{inspirations}}\nend\n";
-  const std::string big(30000, 'm');
-  const std::vector<prompt_section> sections = {{"parent", std::string(20000, 'p'), 100, true},
-                                                {"memory", big, 30},
-                                                {"inspirations", std::string(9000, 'i'), 20}};
-  const auto all = assemble("p.md", file, sections, 100000);
-  CHECK(all.cut.empty());
-  CHECK(all.messages[0].role == "system");
-  CHECK(has(all.messages[1].content, big));
-  const auto less = assemble("p.md", file, sections, 10000);
-  REQUIRE(less.cut.size() == 2);
-  CHECK(less.cut[0] == "inspirations (all of it)");
-  CHECK(has(less.cut[1], "memory ("));
-  CHECK(has(less.messages[1].content, std::string(20000, 'p')));
-  CHECK(has(less.messages[1].content, "(Left out for length: inspirations"));
-  CHECK(less.messages[1].content.size() < 30500);
-  CHECK(has(assemble("p.md", file, sections, 1).messages[1].content, std::string(20000, 'p')));
-  try {
-    assemble("p.md", "=== user\n{{memry}}", sections, 10);
-    FAIL("accepted");
-  } catch (const error& wrong) {
-    CHECK(has(wrong.what(), "did you mean 'memory'"));
-  }
-  CHECK(fenced("a ``` b") == "````\na ``` b\n````\n");
-  CHECK(shipped_prompts().size() >= 9);
-  bench b(scripted::server([](const scripted::request&) { return scripted::says("x"); }));
-  for (const auto& name : shipped_prompts())
-    CHECK_NOTHROW(assemble(name, shipped_prompt(name), sections_of(b.request), 100000));
-  const shell::scratch folder;
-  shell::write_file(folder / "llm_diff.md", "=== user\nmine {{parent}}\n");
-  CHECK(prompt_text(folder.string(), "llm_diff") == "=== user\nmine {{parent}}\n");
-  CHECK(has(prompt_text(folder.string(), "llm_rewrite"), "{{parent}}"));
-  CHECK_THROWS_AS(prompt_text("", "nothing"), error);
-}
-
-TEST_CASE(
-    "knowledge: the shipped pages are whole, the right ones are found, and successes are written back") {
-  const std::string folder = KEVO_SOURCE_DIR "/configs/knowledge";
-  const knowledge_base shipped(folder, "");
-  CHECK(shipped.size() >= 20);
-  for (const auto& page : shipped.search("the a of memory cache sum loop vector", {}, 100)) {
-    CAPTURE(page.id);
-    CHECK(!page.source.empty());
-    CHECK(page.text.size() > 200);
-  }
-  CHECK(shipped.search("register tile of a matrix product", {.language = "cpp", .hardware = "cpu"}, 1)
-            .front()
-            .id == "cpu/register_tiling");
-  CHECK(
-      shipped.search("shared memory bank conflict", {.language = "cuda", .hardware = "gpu"}, 1).front().id ==
-      "hopper/bank_conflicts");
-  for (const auto& page : shipped.search("memory bandwidth", {.language = "cpp", .hardware = "cpu"}, 50))
-    CHECK(!page.id.starts_with("hopper/"));
-  CHECK(shipped.search("\"; DROP TABLE pages; --", {}, 5).size() <= 5);
-  CHECK(shipped.search("", {}, 5).empty());
-
-  const shell::scratch own;
-  knowledge_base base("", own.string());
-  base.attempt(7, {.title = "Unroll by four", .source = "kevo", .text = "It helped."});
-  base.attempt(8, {.title = "../../escape", .source = "kevo", .text = "It did not."});
-  observation seen;
-  seen.job = 7;
-  seen.parent_score = 1;
-  seen.score = 1.2;
-  base.observe(seen);
-  seen.job = 8;
-  seen.score = 1.05;
-  base.observe(seen);
-  CHECK(base.size() == 1);
-  CHECK(knowledge_base(own.string(), "").search("unroll", {}, 1).front().kind == "skill");
-
-  // A resumed run learns it again, and a replay learns it without writing; neither has it twice.
-  const auto learn_again = [&](knowledge_base& again) {
-    again.attempt(7, {.title = "Unroll by four", .source = "kevo", .text = "It helped."});
-    seen.job = 7;
-    seen.score = 1.2;
-    again.observe(seen);
-    return again.size();
-  };
-  knowledge_base resumed("", own.string());
-  CHECK(learn_again(resumed) == 1);
-  const shell::scratch untouched;
-  knowledge_base replayed("", (untouched / "none").string(), skill_writing::off);
-  CHECK(learn_again(replayed) == 1);
-  CHECK(!std::filesystem::exists(untouched / "none"));
 }
