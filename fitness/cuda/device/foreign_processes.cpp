@@ -6,7 +6,10 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <type_traits>
 #include <unistd.h>
+#include <utility>
 
 namespace kevo::cuda {
 namespace {

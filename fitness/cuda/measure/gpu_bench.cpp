@@ -238,6 +238,7 @@ gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop) : bench_(&b
   }
   try {
     bench_->device_->lock(stop);
+    start_ = std::chrono::steady_clock::now();
     const auto& settings = bench_->settings_;
     foreign_ = await_quiet_device([this] { return bench_->device_->users(); }, settings.foreign,
                                   settings.foreign_s, stop);
@@ -246,7 +247,6 @@ gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop) : bench_(&b
     throw;
   }
   bench_->spent_ = {};
-  start_ = std::chrono::steady_clock::now();
 }
 double gpu_bench::hold::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
