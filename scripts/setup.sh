@@ -11,6 +11,9 @@ tests=no
 if [[ "${1:-}" == --tests ]]; then
   tests=yes
   packages+=(clang clang-format clang-tidy sqlite3 git)
+  # The sanitized build is clang's; what it links is a package of clang's own version.
+  clang=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
+  packages+=(libclang-rt-"${clang:-14}"-dev)
 elif [[ $# -gt 0 ]]; then
   echo "usage: scripts/setup.sh [--tests]" >&2
   exit 2

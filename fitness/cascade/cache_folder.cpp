@@ -18,7 +18,8 @@ cache_folder::cache_folder(std::string folder, std::string ending)
   if (folder_.empty()) return;
   std::error_code failure;
   const bool made = fs::create_directories(folder_, failure);
-  if (made) fs::permissions(folder_, fs::perms::owner_all, failure);  // a folder that was there stays as it is
+  if (made)
+    fs::permissions(folder_, fs::perms::owner_all, failure);  // a folder that was there stays as it is
   if (failure || ::access(folder_.c_str(), W_OK) != 0) {
     throw error(error_code::environment,
                 "the cache folder " + folder_ +

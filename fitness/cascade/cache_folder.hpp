@@ -1,5 +1,6 @@
 #pragma once
-// Files that need not be made again, by the content that they were made of: what caches of results and of builds share.
+// Files that need not be made again, by the content that they were made of: what caches of results and of
+// builds share.
 
 #include <optional>
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace kevo {
 
-/// A folder of files named after content ids. Thread-safe, and safe among processes: files appear whole or not at
-/// all.
+/// A folder of files named after content ids. Thread-safe, and safe among processes: files appear whole or
+/// not at all.
 class cache_folder {
  public:
   cache_folder() = default;  ///< keeps nothing

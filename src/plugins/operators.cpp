@@ -123,7 +123,7 @@ llm_settings llm_from(settings& from, const build_context& context) {
   for (const auto& [key, name] : {std::pair("embeddings", made.embeddings), std::pair("judge", made.judge)}) {
     if (name.empty() || !made.models) continue;
     const auto& all = made.models->settings().models;
-    if (std::none_of(all.begin(), all.end(), [&](const auto& m) { return m.name == name; }))
+    if (std::none_of(all.begin(), all.end(), [&wanted = name](const auto& m) { return m.name == wanted; }))
       from.fail(key, "llm.models has no model named '" + name + "'");
   }
   settings knowledge = from.child_or_empty("knowledge", "what prompts are given of llm.knowledge");

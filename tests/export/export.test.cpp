@@ -188,7 +188,7 @@ TEST_CASE("jsonl: everything of a candidate in one object") {
   const auto lines = read_lines(out.str());
   REQUIRE(lines.size() == 5);
   const auto& child = lines[1];
-  CHECK(child.at("parents") == json::value({0}));
+  CHECK(child.at("parents") == json::value(json::array{0}));
   CHECK(child.at("files").as_array().size() == 2);
   CHECK(text(child.at("files").at(0).at("text")) == "int x;\n");
   CHECK(text(child.at("program")).size() == 32);
@@ -261,7 +261,7 @@ TEST_CASE("flashinfer: the fields, words and rules of their schema") {
     auto s = read_json(entry.path());
     CHECK(text(s.at("definition")) == "matmul");
     CHECK(text(s.at("spec").at("language")) == "cpp");
-    CHECK(s.at("spec").at("target_hardware") == json::value({"cpu"}));
+    CHECK(s.at("spec").at("target_hardware") == json::value(json::array{"cpu"}));
     CHECK(s.at("spec").at("destination_passing_style") == true);
     CHECK(text(s.at("spec").at("entry_point")) == "kernel.cpp::run");
     for (const auto& f : s.at("sources").as_array()) CHECK_FALSE(text(f.at("content")).empty());

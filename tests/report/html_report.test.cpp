@@ -163,7 +163,7 @@ TEST_CASE("empty, tiny and failed runs make a page too") {
   kevo::report_content nothing;
   CHECK(complaint(kevo::html_report(nothing)) == "");
   CHECK(kevo::html_report(nothing).find("no valid candidate") != std::string::npos);
-  for (const std::size_t n : {1, 2, 3, 8}) {
+  for (const std::size_t n : {1U, 2U, 3U, 8U}) {
     const auto page = kevo::html_report(content_of(synthetic::make(n)));
     CHECK(complaint(page) == "");
     CHECK(page.find("nan") == std::string::npos);
