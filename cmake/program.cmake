@@ -18,7 +18,7 @@ find_library(SECCOMP_LIBRARY seccomp REQUIRED)
 find_library(SECCOMP_ARCHIVE NAMES libseccomp.a seccomp REQUIRED)
 
 file(GLOB_RECURSE kevo_sources CONFIGURE_DEPENDS src/*.cpp operators/*.cpp fitness/*.cpp)
-list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|compile|gates)/main/")
+list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|hosted|compile|gates)/main/")
 file(GLOB_RECURSE kevo_cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
 file(GLOB_RECURSE kevo_worker_sources CONFIGURE_DEPENDS fitness/worker/main/*.cpp)
 
@@ -59,13 +59,17 @@ if(kevo_worker_sources)
   set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endif()
 
-# The two processes of the CUDA fitness function. Neither links CUDA; both take their C++ library along, for the sandbox
+# The processes of the CUDA fitness function. None links CUDA; all take their C++ library along, for the sandbox
 # and for machines that are not where they were built.
 set(kevo_cuda_common fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp fitness/cuda/launch/plan.cpp
                      fitness/cuda/compile/module.cpp)
 add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp ${kevo_cuda_common})
+add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp ${kevo_cuda_common})
+target_include_directories(kevo-worker-hosted SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
+target_link_libraries(kevo-worker-hosted PRIVATE ${SECCOMP_ARCHIVE})
 add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_cuda_common}
                            fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/foreign_processes.cpp
+                           fitness/cuda/device/interval.cpp
                            fitness/cuda/device/gpu.cpp
                            fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                            fitness/cuda/device/worker_link.cpp
@@ -74,7 +78,7 @@ add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_cuda_common}
 add_executable(kevo-replay-cuda fitness/cuda/gates/main/main.cpp fitness/cuda/gates/replay.cpp ${kevo_cuda_common})
 # One compilation by NVRTC, which it loads at run time, in a sandbox.
 add_executable(kevo-compile-cuda fitness/cuda/compile/main/main.cpp fitness/cuda/compile/message.cpp)
-foreach(program kevo-worker-cuda kevo-device kevo-replay-cuda kevo-compile-cuda)
+foreach(program kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${program} PRIVATE kevo::core ${CMAKE_DL_LIBS})
   target_link_options(${program} PRIVATE -static-libstdc++ -static-libgcc)
@@ -91,6 +95,6 @@ if(kevo_cli_sources)
   target_compile_options(kevo PRIVATE $<$<CONFIG:Release>:-O1>)
   kevo_precompile(kevo <CLI/CLI.hpp>)
   if(kevo_worker_sources)
-    add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-device kevo-replay-cuda kevo-compile-cuda)
+    add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
   endif()
 endif()

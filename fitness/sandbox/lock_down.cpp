@@ -1,10 +1,12 @@
 #include "fitness/sandbox/lock_down.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <sched.h>
 #include <stdexcept>
@@ -195,7 +197,49 @@ constexpr const char* flagrant[] = {"socket",
                                     "timer_create",
                                     "setitimer"};
 
+// What a driver might try and can do without, as its start was before.
+constexpr const char* denied_beside_driver[] = {
+    "socket",   "socketpair", "connect",  "bind",   "listen",   "accept",    "accept4",     "sendmmsg",
+    "creat",    "mknod",      "mknodat",  "unlink", "unlinkat", "rename",    "renameat",    "renameat2",
+    "link",     "linkat",     "symlink",  "mkdir",  "mkdirat",  "rmdir",     "truncate",    "chmod",
+    "fchmodat", "chown",      "fchownat", "lchown", "seccomp",  "symlinkat", "memfd_create"};
+constexpr const char* kept_beside_driver[] = {"sendto",   "recvfrom",     "sendmsg",  "recvmsg",
+                                              "recvmmsg", "timer_create", "setitimer"};
+
+void threads_and_processes(void* c, bool threads) {
+  rule(c, SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  rule(c, SCMP_ACT_KILL_PROCESS, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
+  rule(c, threads ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EAGAIN), "clone",
+       {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)});
+}
+
+template <std::size_t Size>
+bool among(const char* name, const char* const (&list)[Size]) {
+  return std::any_of(std::begin(list), std::end(list),
+                     [name](const char* one) { return std::strcmp(one, name) == 0; });
+}
+
 }  // namespace
+
+void lock_down_with_driver() {
+  const std::unique_ptr<void, release> context(seccomp_init(SCMP_ACT_ALLOW));
+  if (!context) throw std::runtime_error("cannot lock the worker down: libseccomp");
+  void* c = context.get();
+  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architecture");
+  // The driver's threads, too: a candidate shares their memory.
+  check(seccomp_attr_set(c, SCMP_FLTATR_CTL_TSYNC, 1), "all threads");
+  (void)seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  for (const char* name : flagrant) {
+    if (among(name, kept_beside_driver)) continue;
+    rule(c, among(name, denied_beside_driver) ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS, name);
+  }
+  threads_and_processes(c, false);
+  const auto self = static_cast<std::uint64_t>(::getpid());
+  rule(c, SCMP_ACT_KILL_PROCESS, "tgkill", {SCMP_A0(SCMP_CMP_NE, self)});
+  rule(c, SCMP_ACT_KILL_PROCESS, "kill", {SCMP_A0(SCMP_CMP_NE, self)});
+  rule(c, SCMP_ACT_KILL_PROCESS, "tkill");
+  check(seccomp_load(c), "the kernel refused the filter");
+}
 
 void lock_down(int threads) {
   const std::unique_ptr<void, release> context(seccomp_init(SCMP_ACT_ERRNO(EPERM)));
@@ -220,10 +264,7 @@ void lock_down(int threads) {
   rule(c, SCMP_ACT_ERRNO(ENOSYS), "openat2");
 
   // Threads, if any; processes never.
-  rule(c, SCMP_ACT_ERRNO(ENOSYS), "clone3");
-  rule(c, SCMP_ACT_KILL_PROCESS, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
-  rule(c, threads > 1 ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EAGAIN), "clone",
-       {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)});
+  threads_and_processes(c, threads > 1);
 
   // Signals to itself (abort, raise), to nobody else.
   const auto self = static_cast<std::uint64_t>(::getpid());

@@ -1,6 +1,6 @@
 #pragma once
-// The filter that a worker puts on itself just before it loads a candidate. Linked into kevo-worker-cpu
-// (needs libseccomp).
+// The filters that workers put on themselves just before they load a candidate. Linked into kevo-worker-cpu
+// and kevo-worker-hosted (needs libseccomp).
 
 namespace kevo {
 
@@ -11,5 +11,14 @@ namespace kevo {
 /// whose flags a filter can see). To be called while the process has one thread; cannot be undone.
 /// @throws std::runtime_error if the kernel refuses the filter
 void lock_down(int threads);
+
+/// The same for a process that has a CUDA context, all its threads included. Which calls a driver makes is
+/// not kevo's to know, so that those which it may need stay (ioctl, mmap, poll, opening device nodes, ...):
+/// the filter with which the process was started holds on, the mounts decide what can be opened, and what
+/// neither a driver nor an honest program does (execve, fork, ptrace, signals to others, other processes'
+/// memory, mount, bpf, io_uring, ...) ends the process by SIGSYS. New threads are denied (EAGAIN), sockets,
+/// memory files and changes of folders answer EPERM. Cannot be undone.
+/// @throws std::runtime_error if the kernel refuses the filter
+void lock_down_with_driver();
 
 }  // namespace kevo

@@ -79,6 +79,9 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   made.device = static_cast<int>(
       from.integer("device", {.def = 0, .min = 0, .doc = "ordinal of the device, as the driver counts"}));
   made.flags = from.texts("flags", {.doc = "of NVRTC, besides kevo's own"}, made.flags);
+  made.nvcc = from.text("nvcc", {.def = "",
+                                 .doc = "name or path of the compiler of hosted programs; empty: looked for; "
+                                        "none: hosted programs are not taken"});
   made.sandbox = sandbox_from(from, "required");
   made.promising =
       from.real("promising",

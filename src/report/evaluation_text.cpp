@@ -45,6 +45,11 @@ std::string describe(const evaluation& e, const std::string& task_name) {
   text += '\n';
   for (const auto& [name, speedup] : e.other_speedups)
     text += fmt::format("  {:.3f}x over {}\n", speedup, name);
+  if (const auto left = e.context.find("baselines_left_out"); left != e.context.end())
+    text += fmt::format("  baselines that were skipped: {}\n", format::one_line(left->second));
+  if (const auto fine = e.context.find("hosted_resolution_ns"); fine != e.context.end())
+    text += fmt::format("  hosted launch, timed from outside: resolution {} ns a call\n",
+                        format::one_line(fine->second));
   if (!e.workloads.empty()) text += workload_rows(e);
   for (const auto& reason : e.reasons) text += fmt::format("  because: {}\n", format::one_line(reason));
   if (!e.measures.empty()) {

@@ -1,9 +1,9 @@
 // labels: gpu
 // serial
 // timeout: 900
-// On a real device: every exploit in tests/gpu/attacks gets the verdict that its file names, every odd but
-// honest program in tests/gpu/honest is accepted, and both rates are printed. Skips, and says so, where there
-// is no device.
+// On a real device: every exploit in tests/gpu/attacks and tests/gpu/hosted/attacks gets the verdict that its
+// file names, every odd but honest program in the folders called honest is accepted, and both rates are
+// printed. Skips, and says so, where there is no device; hosted programs where there is no nvcc.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +16,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/measure/cuda_fitness.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
 #include "src/task/source_file.hpp"
@@ -48,10 +49,8 @@ bool device_is_there() {
   return true;
 }
 
-}  // namespace
-
-TEST_CASE("exploits on the device are caught, odd but honest programs are accepted") {
-  if (!device_is_there()) return;
+// @param programs a folder with the folders attacks and honest
+void judge_all(const fs::path& programs) {
   const fs::path folder = KEVO_SOURCE_DIR "/tests/gpu";
   kevo::cuda_settings settings;
   settings.timing.short_s = 0.3;
@@ -60,7 +59,7 @@ TEST_CASE("exploits on the device are caught, odd but honest programs are accept
   int right[2] = {};
   int total[2] = {};
   for (const bool honest : {false, true}) {
-    for (const auto& file : fs::directory_iterator(folder / (honest ? "honest" : "attacks"))) {
+    for (const auto& file : fs::directory_iterator(programs / (honest ? "honest" : "attacks"))) {
       const std::string text = text_of(file.path());
       const std::string verdict = "|" + value_of(text, "verdict") + "|";
       const std::string most = value_of(text, "most_speedup");
@@ -81,4 +80,19 @@ TEST_CASE("exploits on the device are caught, odd but honest programs are accept
   }
   std::printf("exploits judged rightly: %d of %d; honest programs accepted: %d of %d\n", right[0], total[0],
               right[1], total[1]);
+}
+
+}  // namespace
+
+TEST_CASE("exploits on the device are caught, odd but honest programs are accepted") {
+  if (device_is_there()) judge_all(KEVO_SOURCE_DIR "/tests/gpu");
+}
+
+TEST_CASE("exploits of hosted launch are caught, odd but honest programs are accepted") {
+  if (!device_is_there()) return;
+  if (kevo::cuda::find_hosted_nvcc().empty()) {
+    std::puts("skipped: there is no nvcc on this machine");
+    return;
+  }
+  judge_all(KEVO_SOURCE_DIR "/tests/gpu/hosted");
 }

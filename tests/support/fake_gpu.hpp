@@ -28,6 +28,15 @@ class fake_gpu {
     shell::write_file(folder_ / "kevo-device", "#!/bin/sh\nexec /usr/bin/env LD_PRELOAD=" + library.string() +
                                                    " " KEVO_BINARY_DIR "/kevo-device \"$@\"\n");
     fs::permissions(folder_ / "kevo-device", fs::perms::owner_all);
+    // The sandbox of its compiler is another user's.
+    fs::permissions(
+        folder_.string(),
+        fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
+        fs::perm_options::add);
+    fs::copy(KEVO_SOURCE_DIR "/tests/support/fake_cuda/toolkit", folder_ / "toolkit",
+             fs::copy_options::recursive);
+    fs::create_directory(folder_ / "toolkit/lib");
+    ::setenv("KEVO_NVCC", nvcc().c_str(), 1);
     ::setenv("KEVO_DEVICE", (folder_ / "kevo-device").c_str(), 1);
     ::setenv("KEVO_NVRTC", (built / "libnvrtc.so").c_str(), 1);
     ::setenv("LD_LIBRARY_PATH", folder_.string().c_str(), 1);
@@ -37,11 +46,13 @@ class fake_gpu {
   fake_gpu& operator=(const fake_gpu&) = delete;
   ~fake_gpu() {
     for (const auto& file : lock_files()) std::filesystem::remove(file);
-    for (const char* name : {"KEVO_DEVICE", "KEVO_NVRTC", "LD_LIBRARY_PATH", "XDG_CACHE_HOME"})
+    for (const char* name : {"KEVO_DEVICE", "KEVO_NVCC", "KEVO_NVRTC", "LD_LIBRARY_PATH", "XDG_CACHE_HOME"})
       ::unsetenv(name);
   }
 
   std::string folder() const { return folder_.string(); }
+  /// What stands for nvcc.
+  std::string nvcc() const { return (folder_ / "toolkit/bin/nvcc").string(); }
   bool lost() const { return std::filesystem::exists(folder_ / "lost"); }
   /// Lines of `processes`: who else is on the device, by NVML.
   void list_processes(const std::string& lines) const { shell::write_file(folder_ / "processes", lines); }

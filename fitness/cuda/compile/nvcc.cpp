@@ -1,5 +1,7 @@
 #include "fitness/cuda/compile/nvcc.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -74,7 +76,82 @@ std::string kernel_part(const std::string& symbol) {
   return without_blanks(text);
 }
 
+/// nvcc on the entry in /src, which leaves what it makes in /out.
+launch_spec nvcc_spec(const std::string& nvcc, std::vector<std::string> arguments, const fs::path& sources,
+                      const fs::path& output) {
+  launch_spec spec;
+  spec.argv = {nvcc};
+  spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+  spec.argv.emplace_back(entry);
+  const auto prefix = fs::path(nvcc).parent_path().parent_path();
+  spec.environment = {"PATH=" + (prefix / "bin").string() + ":/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp"};
+  spec.mounts = toolchain_mounts(nvcc);
+  for (const char* part : {"nvvm", "targets", "include", "lib64", "lib"}) {
+    const auto folder = (prefix / part).string();
+    bool seen = false;
+    for (const auto& m : spec.mounts) seen = seen || folder == m.inside || folder.starts_with(m.inside + '/');
+    if (!seen) spec.mounts.push_back({folder, folder, false, true});
+  }
+  spec.mounts.push_back({sources.string(), "/src"});
+  spec.mounts.push_back({output.string(), "/out", true});
+  spec.directory = "/src";
+  spec.policy = syscall_policy::builder;
+  return spec;
+}
+
+/// Where a toolkit and the system keep headers and libraries.
+std::vector<fs::path> toolkit_folders(const fs::path& prefix) {
+  std::vector<fs::path> folders = {prefix / "include",
+                                   prefix / "include/cccl",
+                                   prefix / "lib64",
+                                   prefix / "lib",
+                                   "/usr/include",
+                                   "/usr/include/x86_64-linux-gnu",
+                                   "/usr/lib",
+                                   "/usr/lib64",
+                                   "/usr/lib/x86_64-linux-gnu"};
+  std::error_code code;
+  for (fs::directory_iterator at(prefix / "targets", code), end; !code && at != end; at.increment(code)) {
+    for (const char* part : {"include", "include/cccl", "lib", "lib/stubs"})
+      folders.push_back(at->path() / part);
+  }
+  return folders;
+}
+
+/// Finished kernels, as libraries and as headers: somebody else's work.
+std::vector<std::string> finished_kernels(const fs::path& prefix) {
+  constexpr std::array<std::string_view, 20> names = {
+      "libcublas", "libcudnn", "libcufft",   "libcusparse", "libcusolver", "libcutensor", "libnccl",
+      "libnvblas", "libnpp",   "libcutlass", "cublas",      "cudnn",       "cufft",       "cusparse",
+      "cusolver",  "cutensor", "cutlass",    "cute",        "thrust",      "nvcompdx"};
+  std::vector<std::string> found;
+  std::error_code code;
+  for (const auto& folder : toolkit_folders(prefix)) {
+    for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+      const std::string name = at->path().filename().string();
+      const auto begins = [&name](std::string_view start) { return name.starts_with(start); };
+      if (std::any_of(names.begin(), names.end(), begins)) found.push_back(at->path().string());
+    }
+    code.clear();
+    found.push_back((folder / "cub" / "device").string());
+  }
+  return found;
+}
+
 }  // namespace
+
+std::vector<std::string> toolkit_library_folders(const std::string& nvcc) {
+  const auto prefix = fs::path(nvcc).parent_path().parent_path();
+  std::vector<std::string> folders;
+  std::error_code code;
+  for (const char* part : {"lib64", "lib"}) {
+    if (fs::is_directory(prefix / part, code)) folders.push_back((prefix / part).string());
+  }
+  for (fs::directory_iterator at(prefix / "targets", code), end; !code && at != end; at.increment(code)) {
+    if (fs::is_directory(at->path() / "lib", code)) folders.push_back((at->path() / "lib").string());
+  }
+  return folders;
+}
 
 std::string find_nvcc(const std::string& name) {
   std::error_code code;
@@ -126,26 +203,12 @@ compile_answer compile_with_nvcc(const nvcc_job& job,
     text += "void* kevo_kernel_" + std::to_string(i) + "() { return (void*)&" + job.kernels[i] + "; }\n";
   write(sources / entry, text);
 
-  launch_spec spec;
-  spec.argv = {job.nvcc, "-cubin", "--keep", "--keep-dir", "/out", "-o", "/out/kevo.cubin"};
-  spec.argv.insert(spec.argv.end(), job.options.begin(), job.options.end());
-  spec.argv.emplace_back(entry);
-  const auto prefix = fs::path(job.nvcc).parent_path().parent_path();
-  spec.environment = {"PATH=" + (prefix / "bin").string() + ":/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp"};
-  spec.mounts = toolchain_mounts(job.nvcc);
-  for (const char* part : {"nvvm", "targets", "include", "lib64", "lib"}) {
-    const auto folder = (prefix / part).string();
-    bool seen = false;
-    for (const auto& m : spec.mounts) seen = seen || folder == m.inside || folder.starts_with(m.inside + '/');
-    if (!seen) spec.mounts.push_back({folder, folder, false, true});
-  }
-  spec.mounts.push_back({sources.string(), "/src"});
-  spec.mounts.push_back({output.string(), "/out", true});
+  std::vector<std::string> arguments = {"-cubin", "--keep", "--keep-dir", "/out", "-o", "/out/kevo.cubin"};
+  arguments.insert(arguments.end(), job.options.begin(), job.options.end());
+  auto spec = nvcc_spec(job.nvcc, std::move(arguments), sources, output);
   spec.hidden = numeric_libraries();
-  spec.directory = "/src";
   spec.limits = job.limits;
   spec.sandbox = job.sandbox;
-  spec.policy = syscall_policy::builder;
   spec.cpus = job.cpus;
   report = run(spec);
 
@@ -168,6 +231,36 @@ compile_answer compile_with_nvcc(const nvcc_job& job,
     return answer;
   }
   answer.status = compile_status::compiled;
+  return answer;
+}
+
+hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_report(const launch_spec&)>& run,
+                             exit_report& report) {
+  const scratch_folder scratch(contains(job.sandbox) || job.sandbox != sandbox_mode::off);
+  const fs::path sources = scratch.folder("src");
+  const fs::path output = scratch.folder("out");
+  for (const auto& file : job.source->files) write(sources / file.path, file.text);
+  write(sources / entry, job.entry);
+  std::vector<std::string> arguments = {"-shared",  "-cudart",        "static", "-Xcompiler",  "-fPIC",
+                                        "-Xlinker", "--no-undefined", "-o",     "/out/kevo.so"};
+  arguments.insert(arguments.end(), job.options.begin(), job.options.end());
+  for (const auto& library : job.link) arguments.push_back("-l" + library);
+  auto spec = nvcc_spec(job.nvcc, std::move(arguments), sources, output);
+  if (!job.trusted) {
+    spec.hidden = numeric_libraries();
+    for (auto& one : finished_kernels(fs::path(job.nvcc).parent_path().parent_path()))
+      spec.hidden.push_back(std::move(one));
+  }
+  spec.limits = job.limits;
+  spec.sandbox = job.sandbox;
+  spec.cpus = job.cpus;
+  report = run(spec);
+  hosted_answer answer;
+  answer.log = report.err;
+  if (!report.ok()) return answer;
+  answer.object = read_left(output / "kevo.so");
+  answer.ok = !answer.object.empty();
+  if (!answer.ok) answer.message = "nvcc left no object, or one that is too large";
   return answer;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <kevo/program.hpp>
 
@@ -35,6 +36,36 @@ std::string find_nvcc(const std::string& name);
 compile_answer compile_with_nvcc(const nvcc_job& job,
                                  const std::function<exit_report(const launch_spec&)>& run,
                                  exit_report& report);
+
+/// A program with host code that is to become a shared object.
+struct hosted_job {
+  std::string nvcc;  ///< absolute path
+  const kevo::program* source = nullptr;
+  std::string entry;                 ///< trusted text that includes the main file and exports the entry
+  std::vector<std::string> options;  ///< architecture, standard, flags
+  bool trusted = false;              ///< libraries of finished kernels are not hidden
+  std::vector<std::string> link;     ///< libraries: "cublas"
+  process_limits limits;
+  sandbox_mode sandbox = sandbox_mode::required;
+  std::vector<int> cpus;
+};
+
+/// What became of it: the object, or what compiler and linker said.
+struct hosted_answer {
+  bool ok = false;
+  std::string object;  ///< an ELF image for dlopen
+  std::string log;
+  std::string message;  ///< where nvcc is not to blame
+};
+
+/// Compiles to a shared object that takes the CUDA runtime along (libcudart_static) and leaves no symbol
+/// open.
+/// @param report how nvcc ended @throws kevo::error (environment) if a source cannot be written
+hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_report(const launch_spec&)>& run,
+                             exit_report& report);
+
+/// Folders of an nvcc's toolkit in which libraries lie; there may be none.
+std::vector<std::string> toolkit_library_folders(const std::string& nvcc);
 
 /// Which of some symbols a kernel written as "f<64, float>" is: the one that reads the same, blanks aside, or
 /// the only instantiation of f. Empty if neither is.

@@ -120,6 +120,9 @@ void device_client::detach(std::uint32_t arena) {
 worker_answer device_client::load(std::uint32_t arena, const compiled_module& candidate) {
   return decoded<worker_answer>(ask(device_request::load, arena, encode(candidate)));
 }
+worker_answer device_client::load_object(std::uint32_t arena, std::string_view object) {
+  return decoded<worker_answer>(ask(device_request::load_object, arena, object));
+}
 call_result device_client::call(const call_wanted& wanted) {
   return decoded<call_result>(ask(device_request::call, 0, encode(wanted)));
 }

@@ -43,6 +43,8 @@ class device_client {
   worker_answer attach(std::uint32_t arena, int region, int process);
   void detach(std::uint32_t arena);
   worker_answer load(std::uint32_t arena, const compiled_module& candidate);
+  /// The object of a hosted program; empty: the trusted empty program.
+  worker_answer load_object(std::uint32_t arena, std::string_view object);
   call_result call(const call_wanted& wanted);
   /// Takes the device from all other processes; waits until they have done, or until `stop`.
   /// @throws kevo::error (interrupted) if it was stopped

@@ -108,6 +108,12 @@ worker_answer engine::load(std::uint32_t arena, const compiled_module& candidate
   return state.worker->load(1, encode(candidate), std::chrono::seconds(30));
 }
 
+worker_answer engine::load_object(std::uint32_t arena, std::string_view object) {
+  auto& state = at(arena);
+  if (!state.worker) throw error(error_code::internal, "the arena has no worker");
+  return state.worker->load(1, object, std::chrono::seconds(30));
+}
+
 const device_content& engine::content_of(std::uint32_t workload, std::uint32_t number) const {
   const auto& pool = pools_[workload];
   const auto& list = number >= varied_base ? pool.varied : pool.timed;
@@ -178,34 +184,34 @@ double engine::clock_mhz() {
 // A few secret lines of the outputs, by copies alone: a copy does not queue behind the kernels of another
 // context, so what is not written yet shows.
 bool engine::early(const arena_state& arena, const std::vector<layout>& places, const device_workload& w,
-                   std::uint64_t seed) {
+                   std::uint64_t seed, std::size_t count) {
   struct line {
     std::uint64_t offset;
     std::uint64_t words[4];
-    std::size_t count;
+    std::size_t bytes;
   };
   std::vector<line> lines;
-  for (std::size_t n = 0; n < secret_lines; ++n) {
+  for (std::size_t n = 0; n < count; ++n) {
     const auto& one = places[n == 0 ? places.size() - 1 : random_.below(places.size())];
     const std::size_t output = w.inputs.size() + random_.below(w.outputs.size());
     const std::uint64_t words = one.bytes[output] / 8;
-    if (words == 0) continue;
     const std::uint64_t last = words > 4 ? words - 4 : 0;
     const std::uint64_t first = n < 2 ? last : random_.below(last + 1);
-    lines.push_back(
-        {one.offsets[output] + 8 * first, {}, static_cast<std::size_t>(std::min<std::uint64_t>(words, 4))});
+    // Fewer than four bytes may be like poison by chance.
+    const auto bytes = words > 0 ? 8 * std::min<std::uint64_t>(words, 4) : one.bytes[output];
+    if (bytes < 4) continue;
+    lines.push_back({one.offsets[output] + 8 * first, {}, static_cast<std::size_t>(bytes)});
   }
   const auto& d = gpu_.api();
   for (auto& one : lines) {
-    check(d, d.copy_out(one.words, arena.memory.at() + one.offset, 8 * one.count, gpu_.main()),
+    check(d, d.copy_out(one.words, arena.memory.at() + one.offset, one.bytes, gpu_.main()),
           "reading output lines");
   }
   gpu_.wait();
   return std::any_of(lines.begin(), lines.end(), [&](const line& one) {
-    for (std::size_t i = 0; i < one.count; ++i) {
-      if (one.words[i] != poison_word(seed, one.offset / 8 + i)) return false;
-    }
-    return true;
+    std::uint64_t poison[4];
+    for (std::size_t i = 0; i < 4; ++i) poison[i] = poison_word(seed, one.offset / 8 + i);
+    return std::memcmp(poison, one.words, one.bytes) == 0;
   });
 }
 
@@ -267,6 +273,7 @@ std::string engine::fingerprint(const arena_state& arena, const std::vector<layo
 }
 
 call_result engine::call(const call_wanted& wanted) {
+  if (wanted.interval) return interval(wanted);
   auto& arena = at(wanted.arena);
   if (!arena.worker) throw error(error_code::internal, "the arena has no worker");
   if (wanted.workload >= task_.workloads.size())
@@ -303,7 +310,7 @@ call_result engine::call(const call_wanted& wanted) {
                                      std::chrono::nanoseconds(wanted.limit_ns));
   result.answer = run.answer;
   if (run.answer.end != call_end::done) return result;
-  if (wanted.verify) result.early = early(arena, places, w, seed);
+  if (wanted.verify) result.early = early(arena, places, w, seed, secret_lines);
   result.outside_ns = run.outside_ns;
   result.event_ns = run.event_ns;
   result.unblocked = run.unblocked;

@@ -34,6 +34,7 @@ class engine {
   worker_answer attach(std::uint32_t arena, detail::descriptor region, detail::descriptor process);
   void detach(std::uint32_t arena);
   worker_answer load(std::uint32_t arena, const compiled_module& candidate);
+  worker_answer load_object(std::uint32_t arena, std::string_view object);
   call_result call(const call_wanted& wanted);
   device_ceilings calibrate();
 
@@ -58,8 +59,13 @@ class engine {
   std::vector<layout> lay_out(const arena_state& arena, const device_workload& w, const call_wanted& wanted,
                               std::uint64_t& begin, std::uint64_t& end);
   void flush_cache();
+  void flush_cache_by_copies();
+  call_result interval(const call_wanted& wanted);
+  call_result run_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
+                           std::uint64_t seed);
   bool early(const arena_state& arena, const std::vector<layout>& places, const device_workload& w,
-             std::uint64_t seed);
+             std::uint64_t seed, std::size_t count);
+  /// @param begin, end the window [bytes]; @param places of the first calls that `wanted` speaks of
   void verify(const arena_state& arena, const std::vector<layout>& places, const call_wanted& wanted,
               std::uint64_t begin, std::uint64_t end, std::uint64_t seed, call_result& result);
   std::string fingerprint(const arena_state& arena, const std::vector<layout>& places,

@@ -104,7 +104,7 @@ void members(Codec& c, worker_answer& v) {
 template <class Codec>
 void members(Codec& c, call_wanted& v) {
   c(v.arena), c(v.workload), c(v.contents), c(v.timed), c(v.cold), c(v.verify), c(v.limit_ns), c(v.what),
-      c(v.fingerprint);
+      c(v.fingerprint), c(v.interval), c(v.hosted), c(v.empty);
 }
 template <class Codec>
 void members(Codec& c, output_finding& v) {
@@ -114,7 +114,7 @@ template <class Codec>
 void members(Codec& c, call_result& v) {
   c(v.answer), c(v.outside_ns), c(v.event_ns), c(v.clock_mhz), c(v.unblocked), c(v.early), c(v.guards),
       c(v.inputs);
-  c(v.findings), c(v.fingerprint);
+  c(v.findings), c(v.fingerprint), c(v.calls_ns);
 }
 
 template <class T>

@@ -13,22 +13,23 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 3;
+inline constexpr std::uint32_t device_protocol = 4;
 
 enum class device_request : std::uint32_t {
-  hello,       ///< -> device_description, or an error that says what is missing
-  set_kit,     ///< compiled_module of the trusted kernels
-  set_task,    ///< device_task
-  make,        ///< contents_wanted -> how many contents of that workload there are
-  open_arena,  ///< bytes -> arena number, with a descriptor
-  attach,      ///< arena number, with the descriptors of the shared region and of the process -> nothing
-  detach,      ///< arena number
-  load,        ///< arena number, compiled_module -> worker_answer
-  call,        ///< call_wanted -> call_result
-  lock,        ///< how long to try [ms] -> whether the device is held now
-  unlock,      ///< nothing
-  calibrate,   ///< nothing -> device_ceilings
-  users,       ///< nothing -> device_users
+  hello,        ///< -> device_description, or an error that says what is missing
+  set_kit,      ///< compiled_module of the trusted kernels
+  set_task,     ///< device_task
+  make,         ///< contents_wanted -> how many contents of that workload there are
+  open_arena,   ///< bytes -> arena number, with a descriptor
+  attach,       ///< arena number, with the descriptors of the shared region and of the process -> nothing
+  detach,       ///< arena number
+  load,         ///< arena number, compiled_module -> worker_answer
+  load_object,  ///< arena number, bytes of a hosted object (none: the empty program) -> worker_answer
+  call,         ///< call_wanted -> call_result
+  lock,         ///< how long to try [ms] -> whether the device is held now
+  unlock,       ///< nothing
+  calibrate,    ///< nothing -> device_ceilings
+  users,        ///< nothing -> device_users
 };
 
 /// What is known of the device.
@@ -159,6 +160,9 @@ struct call_wanted {
   std::uint64_t limit_ns = 0;  ///< of all calls together
   plan what;
   bool fingerprint = false;  ///< of the bits of all outputs
+  bool interval = false;  ///< one by one, by the trusted clock alone, from before the first to after the last
+  bool hosted = false;  ///< an interval of a hosted program, which learns of each place when its call begins
+  bool empty = false;   ///< an interval of the trusted empty program: its outputs stay poisoned
 };
 inline constexpr std::uint32_t varied_base = 1U << 16U;
 
@@ -185,6 +189,7 @@ struct call_result {
   bool inputs = false;                   ///< an input was changed
   std::vector<output_finding> findings;  ///< outputs that are not accepted
   std::string fingerprint;               ///< equal for equal bits; empty unless asked for
+  double calls_ns = 0;  ///< of an interval: between request and "done" alone, all calls together
 };
 
 std::string encode(const device_description& value);

@@ -137,6 +137,23 @@ worker_answer worker_link::drop() {
   return finish(post(worker_request::drop, {}), clock::now() + std::chrono::seconds(10));
 }
 
+worker_answer worker_link::step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
+                                std::chrono::nanoseconds limit) {
+  if (!usable_) return last_;
+  if (offsets.size() > most_buffers || slot >= most_slots)
+    return {call_end::refused, 0, "a call of too many buffers"};
+  page_->request.slot = slot;
+  page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
+  std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
+  const auto deadline = clock::now() + limit;
+  return finish(post(worker_request::step, {}), deadline);
+}
+
+worker_answer worker_link::wake() {
+  if (!usable_) return last_;
+  return finish(post(worker_request::none, {}), clock::now() + std::chrono::seconds(10));
+}
+
 timed_run worker_link::run(std::uint32_t count, bool blocked, std::chrono::nanoseconds limit) {
   if (!usable_) return {last_};
   page_->request.count = count;

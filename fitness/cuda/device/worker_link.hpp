@@ -37,6 +37,11 @@ class worker_link {
   worker_answer prepare(std::uint32_t slot, std::string_view plan_bytes,
                         const std::vector<std::uint64_t>& offsets, std::chrono::nanoseconds limit);
   worker_answer drop();
+  /// One call by itself, from the request to "done".
+  worker_answer step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
+                     std::chrono::nanoseconds limit);
+  /// Asks for nothing, so that a worker that rests is awake for what comes next.
+  worker_answer wake();
   /// Runs slots 0 to `count` - 1. The clock runs from release to done.
   timed_run run(std::uint32_t count, bool blocked, std::chrono::nanoseconds limit);
 

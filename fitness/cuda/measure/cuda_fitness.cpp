@@ -20,7 +20,7 @@ using cuda::gpu_bench;
 using cuda::pair_timer;
 using cuda::program_runner;
 
-constexpr const char* protocol_name = "cuda 2";
+constexpr const char* protocol_name = "cuda 3";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -41,6 +41,26 @@ void fail(passage& p, std::size_t index, const workload& w, const call_failure& 
   p.machine = failure.machine;
   p.again = failure.again;
   tell_failure(p.result, index, w, failure);
+}
+
+// Which clock, and how fine it was where it was the trusted one alone.
+void tell_clock(evaluation& e, const std::vector<pair_timer>& timers) {
+  if (timers.empty() || !timers.front().by_intervals()) {
+    e.context["clock"] = "events, held against the trusted clock";
+    return;
+  }
+  double resolution = 0;
+  double shortest = timers.front().shortest_interval_ns();
+  std::uint32_t calls = timers.front().calls();
+  for (const auto& timer : timers) {
+    resolution = std::max(resolution, timer.resolution_ns());
+    shortest = std::min(shortest, timer.shortest_interval_ns());
+    calls = std::min(calls, timer.calls());
+  }
+  e.context["clock"] = "the trusted one, intervals of distinct calls less those of an empty program";
+  e.context["hosted_resolution_ns"] = fmt::format("{:.1f}", resolution);
+  e.context["hosted_interval_ms"] = fmt::format("{:.3f}", 1e-6 * shortest);
+  e.context["hosted_interval_calls"] = std::to_string(calls);
 }
 
 }  // namespace
@@ -176,9 +196,7 @@ bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, 
   std::vector<pair_timer> timers;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     if (workloads[i].hidden) continue;
-    const auto plan = cuda::plan_readings(p.call_ns[i], baseline.call_ns[i], workloads[i].cache == "cold",
-                                          bench.contents()[i].timed);
-    timers.emplace_back(candidate, *baseline.program, i, plan, bench.call_limit(i));
+    timers.push_back(bench.timer(candidate, baseline, i, p.call_ns[i]));
   }
   candidate.workers().settle();
   baseline.program->workers().settle();
@@ -230,7 +248,7 @@ bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, 
   }
   tell_discarded(p.result, discarded, kept);
   if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
-  p.result.context["clock"] = "events, held against the trusted clock";
+  tell_clock(p.result, timers);
   return true;
 }
 
@@ -241,10 +259,7 @@ void cuda_fitness::state::time_other_baselines(passage& p, program_runner& candi
     std::vector<weighted_estimate> parts;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
       if (workloads[i].hidden) continue;
-      pair_timer timer(candidate, *against.program, i,
-                       cuda::plan_readings(p.call_ns[i], against.call_ns[i], workloads[i].cache == "cold",
-                                           bench.contents()[i].timed),
-                       bench.call_limit(i));
+      auto timer = bench.timer(candidate, against, i, p.call_ns[i]);
       while (timer.pairs().size() < 3) {
         if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
       }

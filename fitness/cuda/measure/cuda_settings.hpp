@@ -43,6 +43,7 @@ enum class foreign_processes { refuse, note };
 struct cuda_settings {
   int device = 0;                  ///< ordinal, as the driver counts
   std::vector<std::string> flags;  ///< of NVRTC, besides kevo's own
+  std::string nvcc;  ///< for hosted programs: name or path; empty: found; "none": none are taken
   sandbox_mode sandbox = sandbox_mode::required;
   cuda_limits limits;
   cuda_timing timing;

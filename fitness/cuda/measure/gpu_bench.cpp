@@ -5,13 +5,16 @@
 
 #include <fmt/format.h>
 
+#include <kevo/annotation.hpp>
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/launch/plan_measures.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
 #include "fitness/cuda/measure/quiet_device.hpp"
+#include "fitness/cuda/worker/protocol.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -81,6 +84,10 @@ void gpu_bench::prepare(std::stop_token stop) {
   baseline_workers_.clear();
   candidate_workers_.reset();
   gates_ = std::make_unique<device_gates>(task_, settings_.gates, settings_.sandbox);
+  empty_.reset();
+  empty_workers_.reset();
+  hosted_workers_.reset();
+  left_out_.clear();
   device_ = std::make_unique<device_client>(settings_.device);
   if (!compiler_) {
     cuda_compiler_settings compiling;
@@ -89,17 +96,24 @@ void gpu_bench::prepare(std::stop_token stop) {
     if (!settings_.cache_dir.empty()) compiling.cache_dir = settings_.cache_dir + "/builds";
     compiler_ = std::make_unique<cuda_compiler>(compiling);
   }
+  if (!hosted_) {
+    hosted_compiler_settings compiling;
+    compiling.nvcc = settings_.nvcc;
+    compiling.sandbox = settings_.sandbox;
+    compiling.wall_s = 2 * settings_.limits.build_s;  // two compilers, one after the other
+    hosted_ = std::make_unique<hosted_compiler>(compiling);
+  }
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
   device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
   describe_reference(stop);
 
-  std::vector<std::pair<std::string, built_program>> built;
+  std::vector<std::pair<const kevo::baseline*, built_program>> built;
   for (const auto& b : task_->baselines) {
-    auto one = build(b.source, true, stop);
+    auto one = build(b.source, true, stop, b.link);
     if (one.ok) {
-      built.emplace_back(b.name, std::move(one));
+      built.emplace_back(&b, std::move(one));
     } else if (b.optional) {
-      left_out_ += (left_out_.empty() ? "" : ", ") + b.name;
+      leave_out(b.name, one.reasons.empty() ? one.feedback : one.reasons.front());
     } else {
       throw error(error_code::input, "the baseline '" + b.name + "' does not build: " + one.feedback,
                   {.file = task_->file, .key = "baselines"});
@@ -112,31 +126,71 @@ void gpu_bench::prepare(std::stop_token stop) {
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
   make_contents();
-  std::uint64_t largest = 0;
-  for (const auto& w : task_->workloads) largest = std::max(largest, call_bytes(*task_, w));
-  const std::uint64_t arena = largest + largest / 8 + settings_.limits.workspace_bytes + (64U << 20U);
-  rng random(secret_seed());
-  for (auto& [name, program] : built) {
-    baseline_workers_.push_back(std::make_unique<worker_source>(*device_, options_for(settings_), arena, 1));
-    baseline_workers_.back()->account(&spent_);
-    gpu_baseline next{
-        name,
-        std::make_unique<program_runner>(task_, *baseline_workers_.back(), program.code, program.plans,
-                                         contents_, random.split(name), trust::baseline),
-        {}};
-    check_baseline(next);
-    baselines_.push_back(std::move(next));
+  // Besides the baselines': declared candidates, hosted ones, the empty program.
+  arena_ = arena_for(hosted_->missing().empty() ? built.size() + 3 : 0);
+  for (const auto& [which, program] : built) add_baseline(*which, program);
+  const auto first = std::find_if(built.begin(), built.end(),
+                                  [](const auto& one) { return one.second.kind == program_kind::declared; });
+  if (first != built.end()) {
+    const auto& known = first->second;
+    gates_->try_out({&known.code, &known.plans[smallest_], smallest_}, device_->facts(), stop);
   }
-  const auto& first = built.front().second;
-  gates_->try_out({&first.code, &first.plans[smallest_], smallest_}, device_->facts(), stop);
-  candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena,
+  candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena_,
                                                        workers_ahead(device_->facts().memory_bytes));
   candidate_workers_->account(&spent_);
-  identity_ =
-      fmt::format("{} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)), compiler_->identity(),
-                  fmt::join(settings_.flags, " "), device_->facts().uuid, device_->facts().driver,
-                  describe_layers(settings_.sandbox), settings_.gates.determinism, gates_->describe());
+  identity_ = fmt::format("{} {} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)),
+                          compiler_->identity(), hosted_->identity(), fmt::join(settings_.flags, " "),
+                          device_->facts().uuid, device_->facts().driver, describe_layers(settings_.sandbox),
+                          settings_.gates.determinism, gates_->describe());
   prepared_ = true;
+}
+
+void gpu_bench::leave_out(const std::string& name, const std::string& why) {
+  left_out_ += (left_out_.empty() ? "" : "; ") + name + " (" + why.substr(0, why.find('\n')) + ")";
+}
+
+// Room for one call of any workload; for intervals as many calls of visible ones as 2 ms hold, as far as all
+// arenas together have room for them in a quarter of the device.
+std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
+  constexpr double interval_ns = 2.2e6;
+  std::uint64_t largest = 0;
+  std::uint64_t together = 0;
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    const auto bytes = call_bytes(*task_, task_->workloads[i]);
+    largest = std::max(largest, bytes);
+    if (task_->workloads[i].hidden) continue;
+    const double most = std::min<double>(contents_[i].timed, most_slots);
+    const double calls =
+        std::clamp(interval_ns / std::max(speed_of_light_ns(i), 500.0), 1.0, std::max(most, 1.0));
+    together = std::max(together, static_cast<std::uint64_t>(std::ceil(calls)) * bytes);
+  }
+  const std::uint64_t usual = largest + largest / 8 + settings_.limits.workspace_bytes + (64U << 20U);
+  if (arenas == 0) return usual;
+  return std::max(usual, std::min(together + (1U << 20U), device_->facts().free_bytes / (4 * arenas)));
+}
+
+void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& program) {
+  auto options = options_for(settings_);
+  options.hosted = program.kind == program_kind::hosted;
+  options.trusted = options.hosted;
+  options.folders = program.object.folders;
+  try {
+    auto workers = std::make_unique<worker_source>(*device_, options, arena_, 1);
+    workers->account(&spent_);
+    gpu_baseline next{
+        b.name,
+        std::make_unique<program_runner>(
+            task_, *workers, program_image{program.kind, program.code, program.object.object, program.plans},
+            contents_, rng(secret_seed()), trust::baseline),
+        {}};
+    check_baseline(next);
+    baseline_workers_.push_back(std::move(workers));
+    baselines_.push_back(std::move(next));
+  } catch (const error& failure) {
+    // A library that is not in order here is no reason to measure nothing.
+    if (!b.optional || !options.hosted || failure.code() == error_code::interrupted) throw;
+    leave_out(b.name, failure.message());
+  }
 }
 
 void gpu_bench::describe_reference(std::stop_token stop) {
@@ -195,7 +249,31 @@ void gpu_bench::check_baseline(gpu_baseline& baseline) {
   }
 }
 
-built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop) {
+built_program gpu_bench::build_hosted(const program& source, bool trusted, std::stop_token stop,
+                                      const std::vector<std::string>& link) {
+  try {
+    static_cast<void>(parse_annotations(source));
+  } catch (const error& failure) {
+    return refused(outcome::launch_failed, failure.message());
+  }
+  auto object =
+      hosted_->build(*task_, source, facts_.architecture, settings_.flags, trusted, link, std::move(stop));
+  if (!object.ok) {
+    return refused(outcome::build_failed,
+                   object.reasons.empty() ? "does not compile" : object.reasons.front(), object.diagnostics);
+  }
+  built_program result;
+  result.kind = program_kind::hosted;
+  for (const auto& w : task_->workloads) result.plans.push_back(hosted_plan(*task_, w));
+  result.object = std::move(object);
+  result.ok = true;
+  result.outcome = outcome::valid;
+  return result;
+}
+
+built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop,
+                               const std::vector<std::string>& link) {
+  if (is_hosted(source)) return build_hosted(source, trusted, std::move(stop), link);
   const auto lines = read_launch_lines(source);
   if (const auto* failure = std::get_if<launch_failure>(&lines))
     return refused(outcome::launch_failed, failure->reason);
@@ -264,7 +342,52 @@ void gpu_bench::hold::give_back() noexcept {
 }
 
 program_runner gpu_bench::run_candidate(const built_program& built) {
-  return {task_, *candidate_workers_, built.code, built.plans, contents_, rng(secret_seed())};
+  auto* workers = candidate_workers_.get();
+  if (built.kind == program_kind::hosted) {
+    if (!hosted_workers_) {
+      auto options = options_for(settings_);
+      options.hosted = true;
+      hosted_workers_ = std::make_unique<worker_source>(*device_, options, arena_,
+                                                        workers_ahead(device_->facts().memory_bytes));
+      hosted_workers_->account(&spent_);
+    }
+    workers = hosted_workers_.get();
+  }
+  return {task_, *workers, program_image{built.kind, built.code, built.object.object, built.plans}, contents_,
+          rng(secret_seed())};
+}
+
+program_runner& gpu_bench::empty() {
+  if (!empty_) {
+    auto options = options_for(settings_);
+    options.hosted = options.trusted = true;
+    empty_workers_ = std::make_unique<worker_source>(*device_, options, arena_, 0);
+    empty_workers_->account(&spent_);
+    program_image nothing{program_kind::empty, {}, {}, {}};
+    for (const auto& w : task_->workloads) nothing.plans.push_back(hosted_plan(*task_, w));
+    empty_ = std::make_unique<program_runner>(task_, *empty_workers_, std::move(nothing), contents_,
+                                              rng(secret_seed()), trust::baseline);
+  }
+  return *empty_;
+}
+
+pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, std::size_t workload,
+                            double candidate_ns) {
+  const bool cold = task_->workloads[workload].cache == "cold";
+  const auto contents = contents_[workload].timed;
+  if (candidate.kind() == program_kind::declared && against.program->kind() == program_kind::declared) {
+    return {candidate, *against.program, workload,
+            plan_readings(candidate_ns, against.call_ns[workload], cold, contents), call_limit(workload)};
+  }
+  const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
+  const auto room =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>((arena_ - 16384) / each, 1, most_slots));
+  return {candidate,
+          *against.program,
+          empty(),
+          workload,
+          plan_intervals(candidate_ns, against.call_ns[workload], cold, contents, room),
+          call_limit(workload)};
 }
 
 std::optional<call_failure> gpu_bench::canary() {
@@ -273,6 +396,10 @@ std::optional<call_failure> gpu_bench::canary() {
 }
 
 std::optional<call_failure> gpu_bench::check_gates(const built_program& built, const std::stop_token& stop) {
+  if (built.kind == program_kind::hosted) {
+    return call_failure{outcome::launch_failed, "the gates that are asked for need launch lines",
+                        checkers() + " cannot watch a hosted program"};
+  }
   return gates_->check({&built.code, &built.plans[smallest_], smallest_}, device_->facts(), stop);
 }
 
@@ -291,6 +418,7 @@ std::size_t gpu_bench::profiled_workload() const {
 
 gpu_bench::call_profile gpu_bench::profile_call(const built_program& built, const std::stop_token& stop) {
   if (!gates_->profiles()) return {};
+  if (built.kind == program_kind::hosted) return {"no profile: ncu cannot watch a hosted program\n", {}};
   const auto workload = profiled_workload();
   const auto figures =
       gates_->profile({&built.code, &built.plans[workload], workload}, device_->facts(), stop);
@@ -352,6 +480,8 @@ double gpu_bench::floor_ns(std::size_t workload) const {
 }
 
 std::map<std::string, double> gpu_bench::measures(const built_program& built) const {
+  if (built.kind == program_kind::hosted)
+    return {{"code_bytes", static_cast<double>(built.object.object.size())}};
   auto all = measures_of_module(built.code);
   for (const auto& [name, value] : measures_of_plan(built.plans[largest_], built.code, facts_))
     all[name] = value;
@@ -359,9 +489,12 @@ std::map<std::string, double> gpu_bench::measures(const built_program& built) co
 }
 
 std::string gpu_bench::profile(const built_program& built, const evaluation& e) const {
-  std::string text = describe_resources(built.code) +
-                     fmt::format("launched on {}:\n", task_->workloads[largest_].uuid) +
-                     describe_launches(built.plans[largest_], built.code, facts_);
+  std::string text;
+  if (built.kind == program_kind::declared) {
+    text = describe_resources(built.code) +
+           fmt::format("launched on {}:\n", task_->workloads[largest_].uuid) +
+           describe_launches(built.plans[largest_], built.code, facts_);
+  }
   for (std::size_t i = 0; i < e.workloads.size(); ++i) {
     const auto& w = e.workloads[i];
     if (w.hidden || !(w.time_ns > 0)) continue;

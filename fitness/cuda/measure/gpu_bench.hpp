@@ -17,6 +17,7 @@
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/device/client.hpp"
 #include "fitness/cuda/gates/gates.hpp"
+#include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/cuda/measure/cuda_settings.hpp"
 #include "fitness/cuda/measure/pair_timer.hpp"
@@ -27,7 +28,9 @@ namespace kevo::cuda {
 /// A candidate that can be launched, or why it cannot.
 struct built_program {
   bool ok = false;
-  compiled_module code;
+  program_kind kind = program_kind::declared;
+  compiled_module code;     ///< declared
+  hosted_object object;     ///< hosted
   std::vector<plan> plans;  ///< of each workload
   kevo::outcome outcome = kevo::outcome::build_failed;
   std::vector<std::string> reasons;
@@ -54,8 +57,10 @@ class gpu_bench {
 
   const task& subject() const { return *task_; }
   const cuda_settings& settings() const { return settings_; }
-  /// Compiles a candidate and works out its plans. Thread-safe. @param trusted globals are allowed
-  built_program build(const program& source, bool trusted, std::stop_token stop);
+  /// Compiles a candidate and works out its plans. Thread-safe. @param trusted globals and libraries are
+  /// allowed @param link libraries of a trusted hosted program
+  built_program build(const program& source, bool trusted, std::stop_token stop,
+                      const std::vector<std::string>& link = {});
 
   /// The device for this thread alone, among all processes.
   class hold {
@@ -81,6 +86,9 @@ class gpu_bench {
   };
 
   program_runner run_candidate(const built_program& built);
+  /// A timer of one workload: by intervals if either side is hosted.
+  pair_timer timer(program_runner& candidate, gpu_baseline& against, std::size_t workload,
+                   double candidate_ns);
   gpu_baseline& baseline() { return baselines_.front(); }
   std::vector<gpu_baseline>& baselines() { return baselines_; }
   /// One call of the first baseline: nothing, or what is wrong with the machine.
@@ -124,7 +132,13 @@ class gpu_bench {
   void describe_reference(std::stop_token stop);
   void make_contents();
   std::size_t profiled_workload() const;
+  std::uint64_t arena_for(std::size_t arenas) const;
+  void add_baseline(const kevo::baseline& b, const built_program& program);
+  void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
+  built_program build_hosted(const program& source, bool trusted, std::stop_token stop,
+                             const std::vector<std::string>& link);
+  program_runner& empty();
 
   std::shared_ptr<const task> task_;
   cuda_settings settings_;
@@ -140,10 +154,15 @@ class gpu_bench {
   device_facts facts_;
   device_ceilings ceilings_;
   std::vector<content_counts> contents_;
+  std::unique_ptr<hosted_compiler> hosted_;
+  std::uint64_t arena_ = 0;  // of each worker [bytes]
   std::unique_ptr<worker_source> candidate_workers_;
+  std::unique_ptr<worker_source> hosted_workers_;  // of hosted candidates; null until there is one
+  std::unique_ptr<worker_source> empty_workers_;
+  std::unique_ptr<program_runner> empty_;  // the trusted empty program; null until a timer needs it
   std::vector<std::unique_ptr<worker_source>> baseline_workers_;
   std::vector<gpu_baseline> baselines_;
-  std::string left_out_;  // optional baselines that do not build here
+  std::string left_out_;  // optional baselines that do not build or run here, and why
   std::string identity_;
 };
 

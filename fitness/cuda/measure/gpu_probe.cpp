@@ -11,6 +11,7 @@
 
 #include "fitness/cuda/device/kit.hpp"
 #include "fitness/cuda/gates/tool.hpp"
+#include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
 
 namespace kevo::cuda {
@@ -20,14 +21,25 @@ std::string path_of(const device_client& device, const std::string& folder) {
   return fmt::format("{}/gpu-{}-{}", folder, device.facts().uuid, device.facts().driver);
 }
 
-gpu_finding worker_finding(device_client& device) {
+gpu_finding worker_finding(device_client& device, bool hosted) {
+  const std::string name = hosted ? "GPU worker, hosted" : "GPU worker";
   try {
-    worker_source workers(device, {.sandbox = sandbox_mode::required}, 16U << 20U, 0);
+    worker_source workers(device, {.sandbox = sandbox_mode::required, .hosted = hosted}, 16U << 20U, 0);
     workers.fresh();
     workers.end();
-    return {"GPU worker", true, "starts in the sandbox"};
+    return {name, true, "starts in the sandbox"};
   } catch (const error& failure) {
-    return {"GPU worker", false, failure.message()};
+    return {name, false, failure.message(), !hosted};
+  }
+}
+
+gpu_finding nvcc_finding() {
+  try {
+    const hosted_compiler compiler;
+    if (compiler.missing().empty()) return {"nvcc", true, find_hosted_nvcc()};
+    return {"nvcc", false, compiler.missing(), false};
+  } catch (const error& failure) {
+    return {"nvcc", false, failure.message() + ": hosted launch is not to be had", false};
   }
 }
 
@@ -105,6 +117,7 @@ std::vector<gpu_finding> probe_gpu() {
   } catch (const error& failure) {
     all.push_back({"NVRTC", false, failure.message() + ": CUDA candidates cannot be compiled"});
   }
+  all.push_back(nvcc_finding());
   all.push_back(tool_finding("compute-sanitizer", "the gates memcheck and racecheck cannot be asked for"));
   all.push_back(tool_finding("ncu", "the gate profile takes the figures that the driver gives"));
   try {
@@ -127,7 +140,8 @@ std::vector<gpu_finding> probe_gpu() {
     all.push_back({"GPU kernels", false, failure.message()});
     return all;
   }
-  all.push_back(worker_finding(*device));
+  all.push_back(worker_finding(*device, false));
+  all.push_back(worker_finding(*device, true));
   return all;
 }
 

@@ -6,6 +6,8 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cuda/worker/protocol.hpp"
+
 namespace kevo::cuda {
 namespace {
 
@@ -17,6 +19,8 @@ constexpr std::uint32_t most_calls = 32;
 constexpr double tolerance_ns = 3e3;
 constexpr double tolerance_share = 0.005;
 constexpr double most_clock_change = 0.02;
+constexpr std::size_t least_constants = 3;
+constexpr double interval_ns = 2.2e6;  // at least 2 ms, and what the estimate of a call is wrong by
 
 }  // namespace
 
@@ -34,6 +38,17 @@ reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, s
   return plan;
 }
 
+reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
+                            std::uint32_t room) {
+  const double shorter = std::max(std::min(candidate_ns, baseline_ns), 500.0);
+  reading_plan plan;
+  plan.cold = cold;
+  // One is for the untimed first call of a process.
+  const double most = std::clamp(std::min<double>(contents, most_slots) - 1, 1.0, std::max<double>(room, 1));
+  plan.calls = static_cast<std::uint32_t>(std::clamp(std::ceil(interval_ns / shorter), 1.0, most));
+  return plan;
+}
+
 clock_check reconcile(double event_ns, double outside_ns, double constant_ns) {
   const double seen = outside_ns - constant_ns;
   const double tolerance = tolerance_ns + tolerance_share * seen;
@@ -46,11 +61,52 @@ pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, std:
                        reading_plan plan, std::chrono::nanoseconds limit)
     : candidate_(&candidate), baseline_(&baseline), workload_(workload), plan_(plan), limit_(limit) {}
 
+pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, program_runner& empty,
+                       std::size_t workload, reading_plan plan, std::chrono::nanoseconds limit)
+    : pair_timer(candidate, baseline, workload, plan, limit) {
+  empty_ = &empty;
+}
+
+double pair_timer::resolution_ns() const {
+  if (constants_.size() < 4) return 0;
+  auto sorted = constants_;
+  std::sort(sorted.begin(), sorted.end());
+  return (sorted[3 * (sorted.size() - 1) / 4] - sorted[(sorted.size() - 1) / 4]) / plan_.calls;
+}
+
 double pair_timer::constant_ns() const {
   return constants_.empty() ? 8e3 : median(constants_);
 }
 
+void pair_timer::read_empty() {
+  if (!empty_->running()) {
+    if (const auto warm = empty_->interval(workload_, 1, plan_.cold, limit_); warm.failure)
+      throw error(error_code::environment, "the empty program failed: " + warm.failure->reason);
+  }
+  const auto time = empty_->interval(workload_, plan_.calls, plan_.cold, limit_);
+  if (time.failure) throw error(error_code::environment, "the empty program failed: " + time.failure->reason);
+  if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
+  constants_.push_back(time.outside_ns);
+}
+
+pair_timer::reading pair_timer::read_interval(program_runner& program, bool trusted) {
+  // The first call of a size is untimed in every process: host code makes plans and handles then.
+  if (!program.ready_for(workload_, plan_.calls)) program.restart();
+  if (!program.has_run(workload_)) {
+    if (auto warm = program.interval(workload_, 1, plan_.cold, limit_); warm.failure)
+      return {0, false, warm.failure};
+  }
+  const auto time = program.interval(workload_, plan_.calls, plan_.cold, limit_);
+  if (time.failure) return {0, false, time.failure};
+  if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
+  if (!trusted) ++readings_;
+  shortest_ns_ = shortest_ns_ > 0 ? std::min(shortest_ns_, time.outside_ns) : time.outside_ns;
+  // What would be shorter than nothing is left to the floor to judge.
+  return {std::max(time.outside_ns - constant_ns(), 1.0) / plan_.calls, false, std::nullopt};
+}
+
 pair_timer::reading pair_timer::read(program_runner& program, bool trusted) {
+  if (by_intervals()) return read_interval(program, trusted);
   // A process that has just been started has its first call untimed.
   if (!program.ready_for(workload_, plan_.calls * static_cast<std::uint32_t>(plan_.repeats))) {
     program.restart();
@@ -100,8 +156,20 @@ std::optional<call_failure> pair_timer::block() {
   double b = 0;
   double c = 0;
   bool disturbed = false;
+  // Whatever a candidate's host code may have left on the device ends with it, before anything else is timed.
+  const auto end_candidate = [this] {
+    if (!by_intervals() || candidate_->kind() != program_kind::hosted || !candidate_->running()) return;
+    candidate_->restart();
+    candidate_->workers().settle();
+  };
+  if (by_intervals()) {
+    end_candidate();
+    do read_empty();
+    while (constants_.size() < least_constants);
+  }
   for (const bool outer : {true, false, false, true}) {
     const bool trusted = outer == baseline_outside;
+    if (trusted) end_candidate();
     const auto once = read(trusted ? *baseline_ : *candidate_, trusted);
     if (once.failure) {
       if (!trusted) return once.failure;

@@ -25,6 +25,11 @@ struct reading_plan {
 /// given
 reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents);
 
+/// For intervals by the trusted clock: as many distinct calls as make 2 ms, where there are contents and room
+/// for them. @param room calls that the arena holds
+reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
+                            std::uint32_t room);
+
 /// How a time by events and one by the trusted clock become one. Pure.
 struct clock_check {
   double ns = 0;  ///< of the whole measurement
@@ -38,6 +43,10 @@ class pair_timer {
  public:
   pair_timer(program_runner& candidate, program_runner& baseline, std::size_t workload, reading_plan plan,
              std::chrono::nanoseconds limit);
+  /// By intervals of the trusted clock, for pairs of which one side is hosted. @param empty the trusted empty
+  /// program, whose intervals tell what to subtract
+  pair_timer(program_runner& candidate, program_runner& baseline, program_runner& empty, std::size_t workload,
+             reading_plan plan, std::chrono::nanoseconds limit);
 
   /// One block of four readings, or why the candidate is not valid. A failure of the baseline throws
   /// kevo::error (environment).
@@ -57,6 +66,12 @@ class pair_timer {
   int readings() const { return readings_; }
   double constant_ns() const;
 
+  bool by_intervals() const { return empty_ != nullptr; }
+  /// Of an interval: how far two readings of the empty program lie apart (interquartile), for each call. [ns]
+  double resolution_ns() const;
+  double shortest_interval_ns() const { return shortest_ns_; }
+  std::uint32_t calls() const { return plan_.calls; }
+
  private:
   struct reading {
     double ns = 0;  // per call
@@ -64,13 +79,17 @@ class pair_timer {
     std::optional<call_failure> failure;
   };
   reading read(program_runner& program, bool trusted);
+  reading read_interval(program_runner& program, bool trusted);
+  void read_empty();
 
   program_runner* candidate_;
   program_runner* baseline_;
+  program_runner* empty_ = nullptr;
   std::size_t workload_;
   reading_plan plan_;
   std::chrono::nanoseconds limit_;
-  std::vector<double> constants_;  // of the baseline's readings
+  std::vector<double> constants_;  // of the baseline's readings, or of the empty program's [ns]
+  double shortest_ns_ = 0;         // of the intervals
   std::vector<double> clocks_;     // of the block at hand
   std::vector<timing_pair> pairs_;
   int discarded_ = 0;

@@ -20,7 +20,6 @@ namespace {
 }
 
 std::optional<call_failure> failure_of(const worker_answer& answer, const std::string& death) {
-  if (answer.end != call_end::done && speaks_of_machine(answer.code)) machine_fault(answer.message);
   switch (answer.end) {
     case call_end::done:
       return std::nullopt;
@@ -123,13 +122,11 @@ std::string worker_source::death() const {
   return "does not answer";
 }
 
-program_runner::program_runner(std::shared_ptr<const task> t, worker_source& workers, compiled_module code,
-                               std::vector<plan> plans, std::vector<content_counts> contents, rng random,
-                               trust whose)
+program_runner::program_runner(std::shared_ptr<const task> t, worker_source& workers, program_image image,
+                               std::vector<content_counts> contents, rng random, trust whose)
     : task_(std::move(t)),
       workers_(&workers),
-      code_(std::move(code)),
-      plans_(std::move(plans)),
+      image_(std::move(image)),
       contents_(std::move(contents)),
       random_(random),
       whose_(whose) {}
@@ -143,11 +140,25 @@ std::optional<call_failure> program_runner::start() {
   workers_->fresh();
   seen_.clear();
   const time_span span(workers_->spent().workers_s);
-  const auto answer = workers_->device().load(workers_->arena(), code_);
+  auto& device = workers_->device();
+  const auto answer = image_.kind == program_kind::declared
+                          ? device.load(workers_->arena(), image_.code)
+                          : device.load_object(workers_->arena(), image_.object);
   loaded_ = answer.end == call_end::done;
-  auto failure = failure_of(answer, answer.end == call_end::died ? workers_->death() : "");
+  auto failure = failure_of(answer);
   if (failure && failure->outcome == outcome::launch_failed) failure->reason = "could not be loaded";
   return failure;
+}
+
+// A worker whose host code is the kernel's own and kevo's says how the device is; a candidate's host code may
+// claim anything.
+std::optional<call_failure> program_runner::failure_of(const worker_answer& answer) const {
+  if (answer.end != call_end::done && speaks_of_machine(answer.code)) {
+    const bool a_claim = image_.kind == program_kind::hosted && whose_ == trust::none;
+    if (!a_claim) machine_fault(answer.message);
+    return call_failure{outcome::crashed, "crashed", answer.message, true};
+  }
+  return cuda::failure_of(answer, answer.end == call_end::died ? workers_->death() : "");
 }
 
 std::vector<std::uint32_t> program_runner::choices(std::size_t workload) const {
@@ -160,6 +171,11 @@ std::vector<std::uint32_t> program_runner::choices(std::size_t workload) const {
 
 bool program_runner::ready_for(std::size_t workload, std::uint32_t calls) const {
   return loaded_ && (whose_ == trust::baseline || choices(workload).size() >= calls);
+}
+
+bool program_runner::has_run(std::size_t workload) const {
+  const auto first = seen_.lower_bound({workload, 0});
+  return loaded_ && first != seen_.end() && first->first == workload;
 }
 
 std::optional<call_failure> program_runner::verdict(std::size_t workload, const call_result& result) const {
@@ -187,7 +203,7 @@ std::optional<call_failure> program_runner::verdict(std::size_t workload, const 
 }
 
 gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                              std::chrono::nanoseconds limit, bool fingerprint) {
+                              std::chrono::nanoseconds limit, bool fingerprint, bool interval) {
   gpu_time time;
   time.calls = static_cast<int>(contents.size());
   for (const auto content : contents) seen_.emplace(workload, content);
@@ -198,7 +214,10 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.cold = cold;
   wanted.fingerprint = fingerprint;
   wanted.limit_ns = static_cast<std::uint64_t>(limit.count() * time.calls);
-  wanted.what = plans_[workload];
+  wanted.what = image_.plans[workload];
+  wanted.hosted = image_.kind != program_kind::declared;
+  wanted.empty = image_.kind == program_kind::empty;
+  wanted.interval = interval || wanted.hosted;
   auto& spent = workers_->spent();
   call_result result;
   {
@@ -207,7 +226,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   }
   spent.kernels_s += 1e-9 * result.outside_ns;
   spent.calls += time.calls;
-  time.failure = failure_of(result.answer, result.answer.end == call_end::died ? workers_->death() : "");
+  time.failure = failure_of(result.answer);
   if (!time.failure) time.failure = verdict(workload, result);
   if (time.failure) {
     restart();
@@ -215,6 +234,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   }
   time.event_ns = result.event_ns;
   time.outside_ns = result.outside_ns;
+  time.calls_ns = result.calls_ns;
   time.clock_mhz = result.clock_mhz;
   time.unblocked = result.unblocked;
   time.fingerprint = result.fingerprint;
@@ -245,6 +265,15 @@ gpu_time program_runner::fingerprint(std::size_t workload, std::chrono::nanoseco
 
 gpu_time program_runner::time(std::size_t workload, std::uint32_t count, bool cold,
                               std::chrono::nanoseconds limit) {
+  return timed(workload, count, cold, limit, false);
+}
+gpu_time program_runner::interval(std::size_t workload, std::uint32_t count, bool cold,
+                                  std::chrono::nanoseconds limit) {
+  return timed(workload, count, cold, limit, true);
+}
+
+gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool cold,
+                               std::chrono::nanoseconds limit, bool interval) {
   count = std::clamp(count, 1U, contents_[workload].timed);
   if (!ready_for(workload, count)) {
     if (auto failure = start()) {
@@ -256,7 +285,7 @@ gpu_time program_runner::time(std::size_t workload, std::uint32_t count, bool co
   auto chosen = choices(workload);
   random_.shuffle<std::uint32_t>(chosen);
   chosen.resize(count);
-  return call(workload, std::move(chosen), cold, limit);
+  return call(workload, std::move(chosen), cold, limit, false, interval);
 }
 
 }  // namespace kevo::cuda

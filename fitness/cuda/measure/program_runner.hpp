@@ -26,6 +26,7 @@ namespace kevo::cuda {
 struct gpu_time {
   double event_ns = 0;    ///< of all its calls, by the worker's events
   double outside_ns = 0;  ///< of all its calls, by the trusted clock
+  double calls_ns = 0;    ///< of an interval: the calls without what lies between them
   double clock_mhz = 0;
   int calls = 1;
   bool unblocked = false;
@@ -87,12 +88,23 @@ struct content_counts {
 /// what it has seen, and keeps its process.
 enum class trust { none, baseline };
 
+/// How a program is run: by graphs of its launch lines, by its own host code, or not at all (the trusted
+/// empty program, whose calls take what hand-shake and copies take).
+enum class program_kind { declared, hosted, empty };
+
+/// A program, ready to be loaded and called.
+struct program_image {
+  program_kind kind = program_kind::declared;
+  compiled_module code;     ///< declared
+  std::string object;       ///< hosted
+  std::vector<plan> plans;  ///< of each workload
+};
+
 /// Runs a compiled program by its plans. One thread at a time.
 class program_runner {
  public:
-  program_runner(std::shared_ptr<const task> t, worker_source& workers, compiled_module code,
-                 std::vector<plan> plans, std::vector<content_counts> contents, rng random,
-                 trust whose = trust::none);
+  program_runner(std::shared_ptr<const task> t, worker_source& workers, program_image image,
+                 std::vector<content_counts> contents, rng random, trust whose = trust::none);
   program_runner(program_runner&&) = default;
 
   /// A call of a varied content (correctness); the process must not have seen it.
@@ -100,6 +112,13 @@ class program_runner {
   /// `count` calls of distinct contents, which a candidate's process has not seen, as one measurement; a
   /// fresh process where there are none.
   gpu_time time(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit);
+  /// The same as an interval: one by one, by the trusted clock alone. A hosted program is never run
+  /// otherwise.
+  gpu_time interval(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit);
+  program_kind kind() const { return image_.kind; }
+  bool running() const { return loaded_; }
+  /// Whether the process that runs has had a call of that workload.
+  bool has_run(std::size_t workload) const;
   /// A call of the content 0 of a workload, in a process that has not seen it, with a fingerprint of the bits
   /// that it gave.
   gpu_time fingerprint(std::size_t workload, std::chrono::nanoseconds limit);
@@ -113,13 +132,15 @@ class program_runner {
   std::optional<call_failure> start();
   std::vector<std::uint32_t> choices(std::size_t workload) const;
   gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                std::chrono::nanoseconds limit, bool fingerprint = false);
+                std::chrono::nanoseconds limit, bool fingerprint = false, bool interval = false);
+  gpu_time timed(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
+                 bool interval);
+  std::optional<call_failure> failure_of(const worker_answer& answer) const;
   std::optional<call_failure> verdict(std::size_t workload, const call_result& result) const;
 
   std::shared_ptr<const task> task_;
   worker_source* workers_;
-  compiled_module code_;
-  std::vector<plan> plans_;
+  program_image image_;
   std::vector<content_counts> contents_;
   rng random_;
   trust whose_;

@@ -16,15 +16,27 @@
 namespace kevo::cuda {
 namespace {
 
-constexpr const char* inside_program = "/kevo/kevo-worker-cuda";
 constexpr const char* inside_libraries = "/kevo/lib/";
+constexpr std::uint64_t scratch_of_trusted = std::uint64_t{64} << 20U;
+
+// How CUDA_VISIBLE_DEVICES names a device: the runtime of a hosted program takes the first that it sees.
+std::string visible_name(const std::string& uuid) {
+  if (uuid.size() != 32) return {};
+  return "GPU-" + uuid.substr(0, 8) + '-' + uuid.substr(8, 4) + '-' + uuid.substr(12, 4) + '-' +
+         uuid.substr(16, 4) + '-' + uuid.substr(20);
+}
 
 launch_spec spec_of(const worker_options& options, const device_description& device, int region, int arena,
                     std::uint64_t arena_bytes) {
   launch_spec spec;
+  const std::string worker = options.hosted ? "kevo-worker-hosted" : "kevo-worker-cuda";
   const std::string program =
-      options.program.empty() ? own_program("kevo-worker-cuda", "KEVO_WORKER_CUDA") : options.program;
+      !options.program.empty()
+          ? options.program
+          : own_program(worker, options.hosted ? "KEVO_WORKER_HOSTED" : "KEVO_WORKER_CUDA");
+  const std::string inside_program = "/kevo/" + worker;
   spec.argv = {inside_program, device.uuid, std::to_string(arena_bytes)};
+  if (options.hosted) spec.argv.emplace_back(options.trusted ? "trusted" : "candidate");
   spec.mounts = runtime_mounts();
   spec.mounts.push_back({program, inside_program});
   std::set<std::string> there;
@@ -35,7 +47,18 @@ launch_spec spec_of(const worker_options& options, const device_description& dev
     if (there.insert(name).second) spec.mounts.push_back({library, inside_libraries + name});
   }
   if (contains(options.sandbox)) {
-    spec.environment = {std::string("LD_LIBRARY_PATH=") + inside_libraries};
+    std::string places = inside_libraries;
+    for (std::size_t i = 0; i < options.folders.size(); ++i) {
+      const auto inside = "/kevo/libraries" + std::to_string(i);
+      spec.mounts.push_back({options.folders[i], inside});
+      places += ":" + inside;
+    }
+    spec.environment = {"LD_LIBRARY_PATH=" + places};
+  } else if (!options.folders.empty()) {
+    std::string places;
+    for (const auto& folder : options.folders) places += folder + ":";
+    const char* paths = std::getenv("LD_LIBRARY_PATH");
+    spec.environment = {"LD_LIBRARY_PATH=" + places + (paths == nullptr ? "" : paths)};
   } else if (const char* paths = std::getenv("LD_LIBRARY_PATH")) {
     spec.environment = {std::string("LD_LIBRARY_PATH=") + paths};
   }
@@ -44,7 +67,8 @@ launch_spec spec_of(const worker_options& options, const device_description& dev
   spec.devices = device.nodes;
   spec.file_descriptors = {{region, control_descriptor}, {arena, arena_descriptor}};
   spec.limits.wall_s = options.wall_s;
-  spec.limits.scratch_bytes = 0;
+  spec.limits.scratch_bytes = options.trusted ? scratch_of_trusted : 0;
+  if (options.hosted) spec.environment.push_back("CUDA_VISIBLE_DEVICES=" + visible_name(device.uuid));
   spec.sandbox = options.sandbox;
   spec.policy = syscall_policy::device;
   spec.own_proc = true;

@@ -1,8 +1,9 @@
 #pragma once
-// Starting kevo-worker-cuda in the sandbox. Needs no CUDA.
+// Starting kevo-worker-cuda or kevo-worker-hosted in the sandbox. Needs no CUDA.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/process/descriptor.hpp"
@@ -13,9 +14,12 @@ namespace kevo::cuda {
 
 /// How a worker is started.
 struct worker_options {
-  std::string program;  ///< path of kevo-worker-cuda; empty: found
+  std::string program;  ///< path of the worker; empty: found
   sandbox_mode sandbox = sandbox_mode::required;
-  double wall_s = 0;  ///< [s] of the whole process; 0: no limit
+  double wall_s = 0;     ///< [s] of the whole process; 0: no limit
+  bool hosted = false;   ///< kevo-worker-hosted: the program brings its own host code
+  bool trusted = false;  ///< hosted: it may start threads, write /tmp and load what lies in `folders`
+  std::vector<std::string> folders;  ///< of libraries that a trusted hosted program needs
 };
 
 /// A worker process with its shared region. Move-only; the destructor ends the process and waits until it is

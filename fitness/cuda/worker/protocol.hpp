@@ -11,7 +11,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t worker_protocol = 1;
+inline constexpr std::uint32_t worker_protocol = 2;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -23,10 +23,14 @@ inline constexpr std::size_t most_slots = 512;
 /// What the worker is asked to do.
 enum class worker_request : std::uint32_t {
   none = 0,
-  load = 1,     ///< payload: encode(compiled_module) of the trusted kit (slot 0) or of the candidate (slot 1)
-  prepare = 2,  ///< payload: encode(plan); `slot`, `offsets`: makes the graph of one call
-  run = 3,      ///< runs the calls of slots 0 to `count` - 1 once each, in order
-  drop = 4,     ///< forgets every slot
+  /// payload: encode(compiled_module) of the trusted kit (slot 0) or of the candidate (slot 1); for a hosted
+  /// program the bytes of its object, which are empty for the trusted empty program
+  load = 1,
+  prepare =
+      2,  ///< payload: encode(plan); `slot`, `offsets`: makes the graph of one call (hosted: the plan alone)
+  run = 3,   ///< runs the calls of slots 0 to `count` - 1 once each, in order
+  drop = 4,  ///< forgets every slot
+  step = 5,  ///< one call, and waits for it: of `slot`, or hosted at `offsets`, which nobody knows before
 };
 
 enum class worker_state : std::uint32_t {

@@ -1,6 +1,7 @@
 // timeout: 120
 #include "fitness/sandbox/lock_down.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -15,8 +16,10 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -25,12 +28,16 @@
 namespace {
 
 // What became of a locked process that does one thing: its exit code, or 128 + signal.
-int locked(const std::function<int()>& deed, int threads = 1) {
+int locked(const std::function<int()>& deed, int threads = 1, bool driver = false) {
   const pid_t child = ::fork();
   if (child == 0) {
     const rlimit none = {0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    kevo::lock_down(threads);
+    if (driver) {
+      kevo::lock_down_with_driver();
+    } else {
+      kevo::lock_down(threads);
+    }
     const int code = deed();
     ::syscall(SYS_exit_group, code);
   }
@@ -176,4 +183,52 @@ TEST_CASE("a locked process may end itself as it likes") {
           ::_exit(3);
           return 0;
         }) == 3);
+}
+
+TEST_CASE("beside a driver's context what it may need goes on, and nothing else starts") {
+  if (!plain) return;
+  const auto with_driver = [](const std::function<int()>& deed) { return locked(deed, 1, true); };
+  CHECK(with_driver([] {
+          const int file = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+          if (file < 0 || ::write(file, "x", 1) != 1 || ::close(file) != 0) return 1;
+          void* memory = ::mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          return memory == MAP_FAILED ? 2 : 0;
+        }) == 0);
+  CHECK(with_driver([] {
+          try {
+            std::thread([] {}).join();
+          } catch (const std::system_error& denied) {
+            return denied.code() == std::errc::resource_unavailable_try_again ? 0 : 1;
+          }
+          return 2;
+        }) == 0);
+  CHECK(with_driver([] { return refused(::socket(AF_UNIX, SOCK_STREAM, 0)); }) == EPERM);
+  CHECK(with_driver([] { return refused(::memfd_create("x", 0)); }) == EPERM);
+  CHECK(with_driver([] { return refused(::mkdir("/tmp/kevo-never", 0700)); }) == EPERM);
+  CHECK(with_driver([] { return ::fork() == 0 ? 0 : 1; }) == killed);
+  CHECK(with_driver([] { return ::execl("/bin/true", "true", nullptr); }) == killed);
+  CHECK(with_driver([] { return ::kill(::getppid(), 0); }) == killed);
+  CHECK(with_driver([] { return refused(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr)); }) == killed);
+}
+
+TEST_CASE("threads that a driver has started are locked down with the rest") {
+  if (!plain) return;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    std::atomic<bool> locked_down{false};
+    std::thread earlier([&] {
+      while (!locked_down) ::sched_yield();
+      ::execl("/bin/true", "true", nullptr);
+      ::_exit(1);
+    });
+    kevo::lock_down_with_driver();
+    locked_down = true;
+    earlier.join();
+    ::_exit(2);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS));
 }

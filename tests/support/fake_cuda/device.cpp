@@ -17,8 +17,7 @@ using namespace kevo::cuda;
 constexpr double signal_ns = 8000;  // from the release of a call to its "done", besides the call itself
 constexpr std::uint64_t clock_mhz = 1980;
 constexpr double bytes_per_ns = 4000;
-// Nobody looks at what is copied to measure the bandwidth.
-constexpr std::size_t most_copied = std::size_t{256} << 20U;
+constexpr double copy_ns = 2000;  // to begin one
 
 double jitter() {
   static std::mt19937_64 random(std::random_device{}());
@@ -184,10 +183,45 @@ device_state& device() {
   return state;
 }
 
-driver_code enter() {
+bool note_copy(address target, std::size_t bytes) {
+  auto& d = device();
+  if (!d.owns_memory) return true;
+  auto above = d.arenas.upper_bound(target);
+  device_page* into = above == d.arenas.begin() ? nullptr : std::prev(above)->second;
+  const bool inside =
+      into != nullptr && target < std::prev(above)->first + d.allocations[std::prev(above)->first];
+  if (inside && frozen_page() == nullptr) freeze(*into);
+  if (auto* page = frozen_page(); page != nullptr) {
+    page->runs_free_at = real_ns() + longest_freeze_ns;
+    add(*page, (copy_ns + 2 * static_cast<double>(bytes) / bytes_per_ns) * jitter());
+  }
+  return inside;
+}
+
+void note_outstanding() {
+  auto& d = device();
+  if (d.page == nullptr || d.page->late != 0) return;
+  for (const auto* stream : d.lazy) {
+    if (!stream->waiting.empty()) d.page->late = 1;
+  }
+}
+
+void await_outstanding(device_page* page) {
+  std::thread([page] {
+    for (;;) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      auto& d = device();
+      if (page->late != 2 || !d.late.empty() || d.lazy.empty()) continue;
+      for (auto* stream : d.lazy) advance(*stream);
+      page->late = 0;
+    }
+  }).detach();
+}
+
+driver_code enter(bool copies) {
   auto& d = device();
   if (d.owns_memory) {
-    thaw();
+    if (!copies) thaw();
     bool lost = folder().lost();
     for (const auto* page : d.pages) lost = lost || page->lost != 0;
     if (lost && d.sticky == success) {
@@ -217,9 +251,13 @@ driver_code advance(stream_state& stream) {
         break;
       case work_item::kind::copy:
         pass_time(2 * static_cast<double>(item.bytes) / bytes_per_ns);
-        if (item.bytes > most_copied) break;
+        if (item.only_time) break;
         std::memmove(reinterpret_cast<void*>(item.target), reinterpret_cast<const void*>(item.source),
                      item.bytes);
+        break;
+      case work_item::kind::host:
+        pass_time(item.ns * jitter());
+        item.host();
         break;
       case work_item::kind::record:
         item.event->at_ns = d.now_ns;
@@ -238,6 +276,7 @@ driver_code submit(stream_state& on, work_item item) {
     return success;
   }
   on.waiting.push_back(std::move(item));
+  if (on.lazy) return success;
   const auto code = advance(on);
   return code == error_not_ready || !device().owns_memory ? success : code;
 }

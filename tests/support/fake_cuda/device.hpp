@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,21 +39,26 @@ struct module_state {
   std::deque<kernel_state> kernels;
 };
 
+struct stream_state;
 struct event_state {
   bool recorded = false;
+  stream_state* on = nullptr;  ///< where it was recorded last
   double at_ns = 0;
 };
 
 /// One piece of work of a stream or a graph.
 struct work_item {
-  enum class kind { kernel, fill, copy, record } what = kind::kernel;
+  enum class kind { kernel, fill, copy, record, host } what = kind::kernel;
   kernel_state* kernel = nullptr;
   stored_parameters parameters;
+  std::function<void()> host;  ///< of a hosted program: its kernel, as a function of the host
+  double ns = 0;               ///< what that takes
   launch_shape shape;
   address target = 0;
   address source = 0;
   std::size_t bytes = 0;
   unsigned char value = 0;
+  bool only_time = false;  ///< a copy that nobody looks at
   event_state* event = nullptr;
 };
 
@@ -63,6 +69,7 @@ struct stream_state {
   std::deque<work_item> waiting;
   graph_state* captures_to = nullptr;
   bool at_gate = false;  ///< its first item holds it back
+  bool lazy = false;     ///< of a hosted program: works when somebody waits for it
 };
 
 /// What lies beside the library in the file system: the device itself.
@@ -88,11 +95,21 @@ struct device_state {
   std::vector<device_page*> pages;  ///< of all exported arenas
   std::vector<work_item> late;      ///< what is "done" before it was
   std::map<address, std::size_t> allocations;
+  std::map<address, device_page*> arenas;  ///< mapped allocations that are shared, by their addresses
+  std::vector<stream_state*> lazy;         ///< streams of a hosted program
 };
 device_state& device();
 
-/// What every call begins with: the error that sticks, or that the device is lost.
-driver_code enter();
+/// What every call begins with: the error that sticks, or that the device is lost. @param copies the call
+/// copies or waits, so that an interval that is timed goes on
+driver_code enter(bool copies = false);
+/// kevo-device copies: time stands still from the first copy into an arena on, and a copy takes its time.
+/// @return whether the target lies in an arena
+bool note_copy(address target, std::size_t bytes);
+/// Worker: whether streams of a hosted program still have work; what they have is done when kevo-device asks.
+void note_outstanding();
+/// Worker: starts the thread that does it.
+void await_outstanding(device_page* page);
 /// Puts work on a stream, or into the graph that is captured from it.
 driver_code submit(stream_state& on, work_item item);
 /// Carries out what can be carried out. success: nothing is left; error_not_ready: something is

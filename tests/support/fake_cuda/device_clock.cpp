@@ -11,6 +11,8 @@ namespace {
 std::array<std::atomic<device_page*>, 32> watched;
 std::atomic<std::int64_t> behind{0};  // how far what is shown lags behind real time [ns]
 
+}  // namespace
+
 device_page* frozen_page() {
   for (auto& one : watched) {
     auto* page = one.load();
@@ -18,8 +20,6 @@ device_page* frozen_page() {
   }
   return nullptr;
 }
-
-}  // namespace
 
 std::int64_t real_ns() {
   timespec now = {};

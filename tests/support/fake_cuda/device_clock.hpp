@@ -36,6 +36,9 @@ void freeze(device_page& page);
 void add(device_page& page, double ns);
 void let_run(device_page& page);
 
+/// kevo-device: the page whose clock stands still; null: none does.
+device_page* frozen_page();
+
 /// kevo-device: the timed call is over.
 void thaw();
 

@@ -4,6 +4,7 @@
 #include "fitness/cuda/driver/driver.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <sys/mman.h>
@@ -28,6 +29,7 @@ namespace {
 constexpr int fake_driver_version = 13000;
 constexpr std::size_t page_bytes = std::size_t{2} << 20U;  // the granularity of device memory
 constexpr int resident_blocks = 8;
+constexpr std::size_t least_only_time = std::size_t{1} << 20U;
 
 template <class T, class Handle>
 T& state_of(Handle handle) {
@@ -71,6 +73,8 @@ work_item copy_item(address target, address source, std::size_t bytes) {
 
 #define ENTER \
   if (const driver_code sticking = enter(); sticking != success) return sticking
+#define ENTER_TO_COPY \
+  if (const driver_code sticking = enter(true); sticking != success) return sticking
 
 driver_code init(unsigned) {
   return success;
@@ -276,9 +280,16 @@ driver_code map(address place, std::size_t bytes, std::size_t offset, allocation
   if (offset + bytes > state->bytes) return error_invalid_value;
   void* there = ::mmap(reinterpret_cast<void*>(place), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        state->descriptor, static_cast<off_t>(offset));
-  return there == MAP_FAILED ? error_invalid_value : success;
+  if (there == MAP_FAILED) return error_invalid_value;
+  if (device().owns_memory) {
+    device().arenas[place] = state->page;
+    device().allocations[place] = bytes;
+  }
+  return success;
 }
 driver_code unmap(address place, std::size_t bytes) {
+  device().arenas.erase(place);
+  device().allocations.erase(place);
   ::mmap(reinterpret_cast<void*>(place), bytes, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   return success;
@@ -302,22 +313,27 @@ driver_code import_handle(allocation* result, void* handle, int type) {
   auto* made = adopt(descriptor, static_cast<std::size_t>(about.st_size) - device_page_bytes);
   if (made == nullptr) return error_invalid_value;
   device().page = made->page;
+  if (std::string_view(program_invocation_short_name) == "kevo-worker-hosted") await_outstanding(made->page);
   if (made->page->lost != 0) return device().sticky = unknown_error;
   *result = reinterpret_cast<allocation>(made);
   return success;
 }
 
 driver_code copy_in(address target, const void* source, std::size_t bytes, stream on) {
-  ENTER;
+  ENTER_TO_COPY;
   return submit(state_of<stream_state>(on), copy_item(target, reinterpret_cast<address>(source), bytes));
 }
 driver_code copy_out(void* target, address source, std::size_t bytes, stream on) {
-  ENTER;
+  ENTER_TO_COPY;
+  note_copy(0, bytes);
   return submit(state_of<stream_state>(on), copy_item(reinterpret_cast<address>(target), source, bytes));
 }
 driver_code copy_on(address target, address source, std::size_t bytes, stream on) {
-  ENTER;
-  return submit(state_of<stream_state>(on), copy_item(target, source, bytes));
+  ENTER_TO_COPY;
+  auto item = copy_item(target, source, bytes);
+  // What is copied within kevo-device only empties a cache or measures the bandwidth.
+  item.only_time = !note_copy(target, bytes) && bytes >= least_only_time;
+  return submit(state_of<stream_state>(on), std::move(item));
 }
 driver_code set_bytes(address target, unsigned char value, std::size_t count, stream on) {
   ENTER;
@@ -336,7 +352,7 @@ driver_code stream_create(stream* result, unsigned) {
   return success;
 }
 driver_code stream_synchronize(stream on) {
-  ENTER;
+  ENTER_TO_COPY;
   for (;;) {
     const auto code = advance(state_of<stream_state>(on));
     if (code != error_not_ready) return code;
@@ -344,6 +360,7 @@ driver_code stream_synchronize(stream on) {
   }
 }
 driver_code stream_query(stream on) {
+  note_outstanding();
   return advance(state_of<stream_state>(on));
 }
 
@@ -362,6 +379,7 @@ driver_code event_record(event one, stream on) {
   auto& state = state_of<event_state>(one);
   state.recorded = false;
   last_recorded_on = &stream;
+  state.on = &stream;
   work_item item;
   item.what = work_item::kind::record;
   item.event = &state;
@@ -483,6 +501,33 @@ driver_code encode_tiled(tensor_map_bytes*, int, std::uint32_t, void*, const std
 }
 
 }  // namespace fake_cuda
+
+// What the runtime of hosted programs (toolkit/include/cuda_runtime.h) needs besides.
+extern "C" {
+__attribute__((visibility("default"))) void fake_enqueue(fake_cuda::stream_state* on, void (*work)(void*),
+                                                         void* data, double ns) {
+  fake_cuda::work_item item;
+  item.what = fake_cuda::work_item::kind::host;
+  item.host = [work, data] { work(data); };
+  item.ns = ns;
+  fake_cuda::submit(*on, std::move(item));
+}
+__attribute__((visibility("default"))) fake_cuda::stream_state* fake_stream() {
+  auto* made = new fake_cuda::stream_state;
+  made->lazy = true;
+  fake_cuda::device().lazy.push_back(made);
+  return made;
+}
+__attribute__((visibility("default"))) void fake_finish(fake_cuda::stream_state* on) {
+  fake_cuda::advance(*on);
+}
+__attribute__((visibility("default"))) void fake_finish_all() {
+  for (auto* stream : fake_cuda::device().lazy) fake_cuda::advance(*stream);
+}
+__attribute__((visibility("default"))) void fake_finish_event(fake_cuda::event_state* one) {
+  if (one->on != nullptr) fake_cuda::advance(*one->on);
+}
+}
 
 // The clock that kevo-device measures with, where this library was loaded before the C library.
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t which, timespec* now) noexcept {

@@ -131,6 +131,8 @@ message server::answer(message& request) {
       return {};
     case device_request::load:
       return {encode(device().load(arena, decode_module(payload))), {}};
+    case device_request::load_object:
+      return {encode(device().load_object(arena, payload)), {}};
     case device_request::call:
       return {encode(device().call(decoded<call_wanted>(payload))), {}};
     case device_request::lock:

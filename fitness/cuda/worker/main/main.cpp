@@ -3,52 +3,22 @@
 // believed by nobody. Usage: kevo-worker-cuda DEVICE, descriptors 3 and 4.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 #include <string>
 #include <string_view>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
 #include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/worker/main/served.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 
 namespace {
 
 using namespace kevo::cuda;
-using clock_type = std::chrono::steady_clock;
-
-struct region {
-  std::byte* data = nullptr;
-  std::size_t size = 0;
-};
-
-region map_descriptor(int descriptor) {
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || status.st_size <= 0) return {};
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (data == MAP_FAILED) return {};
-  return {static_cast<std::byte*>(data), size};
-}
-
-void say(control_page& page, const std::string& text) {
-  std::strncpy(page.answer.message, text.c_str(), sizeof page.answer.message - 1);
-}
-
-[[noreturn]] void give_up(control_page& page, const std::string& why) {
-  say(page, why);
-  page.state.store(static_cast<std::uint32_t>(worker_state::unusable), std::memory_order_release);
-  ::_exit(3);
-}
 
 struct slot_graph {
   prepared_plan plan;
@@ -62,12 +32,13 @@ class worker {
       : d_(d), page_(page), payload_(payload) {}
 
   driver_failure start(const char* id, std::size_t arena_bytes);
-  void serve();
+  [[noreturn]] void serve();
 
  private:
   driver_failure load();
   driver_failure prepare();
   driver_failure run(std::uint64_t number);
+  driver_failure step();
   void drop();
   std::string_view payload() const {
     return {reinterpret_cast<const char*>(payload_), std::min(page_.request.payload_bytes, most_payload)};
@@ -76,9 +47,7 @@ class worker {
   const driver& d_;
   control_page& page_;
   const std::byte* payload_;
-  context context_ = nullptr;
   address arena_ = 0;
-  std::size_t arena_bytes_ = 0;
   stream stream_ = nullptr;
   event begin_ = nullptr;
   event end_ = nullptr;
@@ -92,20 +61,10 @@ class worker {
 };
 
 driver_failure worker::start(const char* id, std::size_t arena_bytes) {
-  device_index device = 0;
-  if (!find_device(d_, id, device)) return {error_invalid_value, "finding the device"};
-  if (const auto code = d_.primary_retain(&context_, device)) return {code, "making a context"};
-  if (const auto code = d_.context_set(context_)) return {code, "entering the context"};
-  allocation memory = 0;
-  if (const auto code = d_.import_handle(
-          &memory, reinterpret_cast<void*>(static_cast<std::uintptr_t>(arena_descriptor)), handle_posix_fd))
-    return {code, "importing the arena"};
-  if (const auto code = d_.reserve(&arena_, arena_bytes, 0, 0, 0)) return {code, "reserving addresses"};
-  if (const auto code = d_.map(arena_, arena_bytes, 0, memory, 0)) return {code, "mapping the arena"};
-  const access_description access{{location_device, device}, access_read_write};
-  if (const auto code = d_.set_access(arena_, arena_bytes, &access, 1)) return {code, "opening the arena"};
-  arena_bytes_ = arena_bytes;
-  if (const auto code = d_.stream_create(&stream_, stream_non_blocking)) return {code, "making a stream"};
+  worker_context made;
+  if (auto failure = open_context(d_, id, arena_bytes, made)) return failure;
+  arena_ = made.arena;
+  stream_ = made.stream;
   if (const auto code = d_.event_create(&begin_, event_default)) return {code, "making an event"};
   if (const auto code = d_.event_create(&end_, event_default)) return {code, "making an event"};
   void* pinned = nullptr;
@@ -113,7 +72,6 @@ driver_failure worker::start(const char* id, std::size_t arena_bytes) {
   gate_ = static_cast<volatile std::uint64_t*>(pinned);
   for (int i = 0; i < 3; ++i) gate_[i] = 0;
   if (const auto code = d_.host_device_pointer(&gate_on_device_, pinned, 0)) return {code, "mapping a page"};
-  d_.context_set_limit(static_cast<int>(limit::persisting_l2), 0);
   return {};
 }
 
@@ -206,54 +164,37 @@ driver_failure worker::run(std::uint64_t number) {
   return {};
 }
 
-void worker::serve() {
-  auto quiet_since = clock_type::now();
-  for (std::uint64_t next = 1;;) {
-    if (page_.go.load(std::memory_order_acquire) != next) {
-      const auto quiet = clock_type::now() - quiet_since;
-      if (quiet > std::chrono::milliseconds(5)) {  // one that waits for its turn takes no processor
-        const bool long_quiet = quiet > std::chrono::milliseconds(200);
-        std::this_thread::sleep_for(std::chrono::microseconds(long_quiet ? 1000 : 50));
-      } else {
-        spin_pause();
+// One call by itself: on its way at once, "done" when the stream is empty.
+driver_failure worker::step() {
+  const auto slot = page_.request.slot;
+  if (slot >= slots_.size() || slots_[slot].exec == nullptr)
+    return {error_invalid_value, "a step of an unknown slot"};
+  if (const auto code = d_.graph_launch(slots_[slot].exec, stream_)) return {code, "launching"};
+  return {drained(d_, stream_), ""};
+}
+
+[[noreturn]] void worker::serve() {
+  kevo::cuda::serve(d_, page_, [this](worker_request kind, std::uint64_t number) -> request_end {
+    switch (kind) {
+      case worker_request::load:
+        return {load()};
+      case worker_request::prepare:
+        return {prepare()};
+      case worker_request::run: {
+        request_end end{run(number), true};
+        page_.armed.store(number, std::memory_order_release);  // also where it failed before
+        return end;
       }
-      continue;
+      case worker_request::step:
+        return {step(), true};
+      case worker_request::drop:
+        drop();
+        return {};
+      case worker_request::none:
+        return {};
     }
-    driver_failure failure;
-    bool runs = false;
-    try {
-      switch (page_.request.kind) {
-        case worker_request::load:
-          failure = load();
-          break;
-        case worker_request::prepare:
-          failure = prepare();
-          break;
-        case worker_request::run:
-          runs = true;
-          failure = run(next);
-          page_.armed.store(next, std::memory_order_release);  // also where it failed before
-          break;
-        case worker_request::drop:
-          drop();
-          break;
-        case worker_request::none:
-          break;
-      }
-    } catch (const std::exception& problem) {
-      failure = {error_invalid_value, problem.what()};
-    }
-    page_.answer.code = failure.code;
-    page_.answer.status = !failure                       ? worker_status::ok
-                          : runs && failure.what.empty() ? worker_status::failed
-                          : failure.code >= error_illegal_address && failure.code < 800 &&
-                                  failure.code != error_launch_out_of_resources
-                              ? worker_status::failed
-                              : worker_status::refused;
-    if (failure) say(page_, (failure.what.empty() ? "" : failure.what + ": ") + text_of(d_, failure.code));
-    page_.done.store(next++, std::memory_order_release);
-    quiet_since = clock_type::now();
-  }
+    return {};
+  });
 }
 
 }  // namespace

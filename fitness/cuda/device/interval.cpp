@@ -1,0 +1,115 @@
+// Intervals: many distinct calls, one by one, timed from outside. Between calls the trusted context copies
+// and does nothing else, for its kernels would cost the worker a change of contexts.
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/device/engine.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t chunk_bytes = 4U << 20U;
+// Lines in all of an interval, and the least of one call: one that signals early does so again and again.
+constexpr std::size_t lines_of_interval = 64;
+constexpr std::size_t least_lines = 4;
+constexpr std::size_t most_lines = 16;
+// What was said to be done and was not is looked at again after so long, to tell late from never.
+constexpr auto grace = std::chrono::milliseconds(50);
+
+double ns_between(clock::time_point from, clock::time_point to) {
+  return std::chrono::duration<double, std::nano>(to - from).count();
+}
+
+}  // namespace
+
+// Reads twice the size of the cache and writes one small place again and again, so that what is left in the
+// cache is clean.
+void engine::flush_cache_by_copies() {
+  const std::uint64_t half = flush_.bytes() / 2;
+  const std::uint64_t chunk = std::min(chunk_bytes, half);
+  for (std::uint64_t at = half; at + chunk <= 2 * half; at += chunk)
+    gpu_.copy_on(flush_.at(), flush_.at() + at, chunk);
+}
+
+call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
+                                 std::uint64_t seed) {
+  const auto& w = task_.workloads[wanted.workload];
+  call_result result;
+  const std::size_t lines =
+      std::clamp(lines_of_interval / std::max<std::size_t>(places.size(), 1), least_lines, most_lines);
+  result.answer = arena.worker->wake();
+  if (result.answer.end != call_end::done) return result;
+  const auto limit = std::chrono::nanoseconds(wanted.limit_ns / std::max<std::size_t>(places.size(), 1));
+  const auto start = clock::now();
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    // What is asked of call k reaches the device only now that call k - 1 has ended, as far as was seen.
+    const auto& content = content_of(wanted.workload, wanted.contents[k]);
+    for (std::size_t i = 0; i < w.inputs.size(); ++i)
+      gpu_.copy_on(arena.memory.at() + places[k].offsets[i], content.inputs[i].at(), places[k].bytes[i]);
+    if (wanted.cold) flush_cache_by_copies();
+    gpu_.wait();
+    const auto asked = clock::now();
+    result.answer =
+        arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets, limit);
+    if (result.answer.end != call_end::done) {
+      places.resize(k + 1);
+      return result;
+    }
+    result.calls_ns += ns_between(asked, clock::now());
+    if (early(arena, {places[k]}, w, seed, lines) && !wanted.empty) {
+      result.early = true;
+      places.resize(k + 1);
+    }
+  }
+  result.outside_ns = ns_between(start, clock::now());
+  return result;
+}
+
+call_result engine::interval(const call_wanted& wanted) {
+  auto& arena = at(wanted.arena);
+  if (!arena.worker) throw error(error_code::internal, "the arena has no worker");
+  if (wanted.workload >= task_.workloads.size())
+    throw error(error_code::internal, "there is no such workload");
+  const auto& w = task_.workloads[wanted.workload];
+  if (wanted.what.inputs != w.inputs.size() || wanted.what.outputs != w.outputs.size() ||
+      wanted.contents.empty() || wanted.contents.size() > most_slots)
+    throw error(error_code::internal, "a plan does not fit its workload");
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  auto places = lay_out(arena, w, wanted, begin, end);
+  const auto plan_bytes = encode(wanted.what);
+  call_result result;
+  // A hosted program learns of a place when its call begins; the graph of a declared one needs it before, and
+  // its device code sees nothing of that.
+  for (std::size_t k = 0; k < (wanted.hosted ? 1 : places.size()); ++k) {
+    result.answer = arena.worker->prepare(static_cast<std::uint32_t>(k), plan_bytes,
+                                          wanted.hosted ? std::vector<std::uint64_t>{} : places[k].offsets,
+                                          std::chrono::seconds(20));
+    if (result.answer.end != call_end::done) return result;
+  }
+  const std::uint64_t seed = random_();
+  const std::uint64_t first = begin / 8;
+  const std::uint64_t words = (end - begin) / 8;
+  gpu_.over("kevo_poison", words, arena.memory.at() + begin, first, words, seed);
+  gpu_.api().reset_persisting_l2();
+  if (wanted.cold) flush_cache();
+  gpu_.wait();
+
+  result = run_interval(arena, wanted, places, seed);
+  result.event_ns = result.calls_ns;
+  if (result.answer.end != call_end::done) return result;
+  result.clock_mhz = clock_mhz();
+  if (wanted.empty || !wanted.verify) return result;
+  if (result.early) std::this_thread::sleep_for(grace);
+  verify(arena, places, wanted, begin, end, seed, result);
+  if (wanted.fingerprint) result.fingerprint = fingerprint(arena, places, w);
+  return result;
+}
+
+}  // namespace kevo::cuda

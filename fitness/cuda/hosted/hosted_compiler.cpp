@@ -1,0 +1,221 @@
+#include "fitness/cuda/hosted/hosted_compiler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kevo/content_id.hpp>
+#include <kevo/error.hpp>
+
+#include "fitness/build/compiler_process.hpp"
+#include "fitness/cpu/libraries.hpp"
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/compile/nvcc.hpp"
+#include "fitness/cuda/hosted/entry.hpp"
+#include "fitness/process/find_program.hpp"
+#include "fitness/sandbox/scratch_folder.hpp"
+
+namespace kevo::cuda {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* protocol = "kevo hosted 1";
+constexpr std::size_t remembered = 64;
+
+// What a candidate may load. The driver's library is opened by the CUDA runtime within the object.
+constexpr std::array<std::string_view, 9> allowed = {"libc.so",       "libm.so",  "libdl.so",
+                                                     "libpthread.so", "librt.so", "libstdc++.so",
+                                                     "libgcc_s.so",   "ld-linux", "libcuda.so"};
+
+std::vector<std::string> needed_by(const std::string& object) {
+  const scratch_folder scratch(false);
+  const auto path = scratch.path() + "/object.so";
+  std::ofstream(path, std::ios::binary) << object;
+  return needed_libraries(path);
+}
+
+// As it stands in a line of the entry.
+bool acceptable(const std::string& path) {
+  return acceptable_file_name(path) && path != "kevo_entry.cu" &&
+         path.find_first_of("\"\\\n") == std::string::npos;
+}
+
+}  // namespace
+
+std::string find_hosted_nvcc(const std::string& configured) {
+  const auto from = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const auto named = configured.empty() ? from("KEVO_NVCC") : configured;
+  if (named == "none") return {};
+  std::vector<std::string> places;
+  if (!named.empty()) {
+    places = {named};
+  } else {
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+      if (const auto folder = from(variable); !folder.empty()) places.push_back(folder + "/bin/nvcc");
+    }
+    places.insert(places.end(), {"nvcc", "/usr/local/cuda/bin/nvcc"});
+  }
+  for (const auto& place : places) {
+    std::error_code code;
+    if (const auto found = find_program(place); !found.empty() && fs::exists(found, code))
+      return find_nvcc(found);
+  }
+  return {};
+}
+
+struct hosted_compiler::state {
+  explicit state(hosted_compiler_settings given)
+      : settings(std::move(given)), nvcc(find_hosted_nvcc(settings.nvcc)) {
+    if (nvcc.empty()) {
+      missing =
+          "there is no nvcc (looked for in KEVO_NVCC, CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda): "
+          "hosted launch is not to be had";
+    }
+  }
+
+  hosted_compiler_settings settings;
+  std::string nvcc;
+  std::string missing;
+  std::mutex mutex;
+  std::map<content_id, hosted_object> known;
+  std::deque<content_id> order;  // of `known`, oldest first
+
+  std::string identity() const {
+    if (nvcc.empty()) return "no nvcc";
+    std::error_code code;
+    const auto time = fs::last_write_time(nvcc, code).time_since_epoch().count();
+    return fmt::format("{} {} {} {}", protocol, nvcc, time, settings.standard);
+  }
+  hosted_object make(const hosted_job& job, const std::stop_token& stop) const;
+  std::vector<std::string> folders_of(const std::vector<std::string>& needed) const;
+};
+
+// Where what a trusted object needs lies, if neither the loader nor the sandbox brings it anyway.
+std::vector<std::string> hosted_compiler::state::folders_of(const std::vector<std::string>& needed) const {
+  std::vector<std::string> folders;
+  std::error_code code;
+  auto places = toolkit_library_folders(nvcc);
+  for (const char* system : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/aarch64-linux-gnu"})
+    places.emplace_back(system);
+  for (const auto& name : needed) {
+    const auto usual = [&name](std::string_view start) { return name.starts_with(start); };
+    if (std::any_of(allowed.begin(), allowed.end(), usual)) continue;
+    for (const auto& place : places) {
+      if (!fs::exists(fs::path(place) / name, code)) continue;
+      const auto folder = fs::canonical(place, code).string();
+      if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
+      break;
+    }
+  }
+  return folders;
+}
+
+hosted_object hosted_compiler::state::make(const hosted_job& job, const std::stop_token& stop) const {
+  exit_report report;
+  const auto answer = compile_hosted(
+      job, [&](const launch_spec& spec) { return kevo::run(spec, stop); }, report);
+  require_own_end(report, nvcc, stop);
+  hosted_object made;
+  made.diagnostics = cut_diagnostics(answer.log, settings.diagnostics_bytes);
+  if (report.kind == exit_kind::timed_out) {
+    made.reasons.push_back(fmt::format("nvcc timed out after {} s", job.limits.wall_s));
+    return made;
+  }
+  if (!answer.ok) {
+    const std::string otherwise = answer.message.empty() ? "nvcc " + describe(report) : answer.message;
+    made.reasons.push_back(first_error(made.diagnostics, otherwise));
+    if (made.diagnostics.empty()) made.diagnostics = otherwise;
+    return made;
+  }
+  made.needed = needed_by(answer.object);
+  for (const auto& name : made.needed) {
+    const auto usual = [&name](std::string_view start) { return name.starts_with(start); };
+    if (job.trusted || std::any_of(allowed.begin(), allowed.end(), usual)) continue;
+    made.reasons.push_back("needs the library " + name + ", which candidates may not load");
+    made.diagnostics += made.reasons.back();
+    return made;
+  }
+  if (job.trusted) made.folders = folders_of(made.needed);
+  made.object = answer.object;
+  made.ok = true;
+  return made;
+}
+
+hosted_compiler::hosted_compiler(hosted_compiler_settings settings)
+    : state_(std::make_unique<state>(std::move(settings))) {}
+hosted_compiler::hosted_compiler(hosted_compiler&&) noexcept = default;
+hosted_compiler& hosted_compiler::operator=(hosted_compiler&&) noexcept = default;
+hosted_compiler::~hosted_compiler() = default;
+
+const std::string& hosted_compiler::missing() const {
+  return state_->missing;
+}
+std::string hosted_compiler::identity() const {
+  return state_->identity();
+}
+
+hosted_object hosted_compiler::build(const task& t, const program& source, const std::string& architecture,
+                                     const std::vector<std::string>& flags, bool trusted,
+                                     const std::vector<std::string>& link, std::stop_token stop) {
+  if (source.files.empty()) throw error(error_code::usage, "a program without files cannot be built");
+  hosted_object refused;
+  if (!missing().empty()) {
+    refused.reasons.push_back(missing());
+    refused.diagnostics = missing() + "; write launch lines instead, or install the CUDA toolkit";
+    return refused;
+  }
+  for (const auto& file : source.files) {
+    if (acceptable(file.path)) continue;
+    refused.reasons.push_back("a file may not be called \"" + file.path + '"');
+    refused.diagnostics = refused.reasons.back();
+    return refused;
+  }
+  hosted_job job;
+  job.nvcc = state_->nvcc;
+  job.source = &source;
+  job.entry = hosted_entry(t, source.files.front().path);
+  job.options = {"-arch=" + architecture, "-std=" + state_->settings.standard, "-O3"};
+  job.options.insert(job.options.end(), flags.begin(), flags.end());
+  job.trusted = trusted;
+  job.link = link;
+  job.limits = cuda_compiler_settings::default_limits();
+  job.limits.wall_s = state_->settings.wall_s;
+  job.limits.cpu_s = 2 * state_->settings.wall_s;
+  job.limits.scratch_bytes = 256U << 20U;
+  job.sandbox = state_->settings.sandbox;
+
+  content_hasher hash;
+  const auto id = id_of(source);
+  hash.text(identity()).number(id.high).number(id.low).text(job.entry).number(trusted ? 1 : 0);
+  for (const std::vector<std::string>* list : {&std::as_const(job.options), &link}) {
+    hash.number(list->size());
+    for (const auto& item : *list) hash.text(item);
+  }
+  const auto key = hash.finish();
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (const auto found = state_->known.find(key); found != state_->known.end()) return found->second;
+  }
+  auto made = state_->make(job, stop);
+  const std::lock_guard lock(state_->mutex);
+  if (state_->known.emplace(key, made).second) state_->order.push_back(key);
+  while (state_->order.size() > remembered) {
+    state_->known.erase(state_->order.front());
+    state_->order.pop_front();
+  }
+  return made;
+}
+
+}  // namespace kevo::cuda

@@ -1,0 +1,173 @@
+// kevo-worker-hosted: runs a hosted program, host code and all, in the sandbox. It shares a region of host
+// memory and an arena of device memory with the trusted process and nothing else; what it says is believed by
+// nobody. It makes its context first, for a driver starts threads then, and locks itself down before it loads
+// a candidate. Usage: kevo-worker-hosted DEVICE ARENA_BYTES candidate|trusted, descriptors 3 and 4.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/hosted/call.hpp"
+#include "fitness/cuda/worker/main/served.hpp"
+#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/sandbox/lock_down.hpp"
+
+namespace {
+
+using namespace kevo::cuda;
+
+class hosted_worker {
+ public:
+  hosted_worker(const driver& d, control_page& page, const std::byte* payload, bool trusted)
+      : d_(d), page_(page), payload_(payload), trusted_(trusted) {}
+
+  driver_failure start(const char* id, std::size_t arena_bytes) {
+    return open_context(d_, id, arena_bytes, context_);
+  }
+  [[noreturn]] void serve();
+
+ private:
+  driver_failure load();
+  driver_failure prepare();
+  driver_failure step();
+  std::string_view payload() const {
+    return {reinterpret_cast<const char*>(payload_),
+            std::min<std::size_t>(page_.request.payload_bytes, most_payload)};
+  }
+
+  const driver& d_;
+  control_page& page_;
+  const std::byte* payload_;
+  bool trusted_;
+  worker_context context_;
+  hosted_function entry_ = nullptr;  // null: the empty program
+  bool loaded_ = false;
+  std::vector<std::uint32_t> buffers_;  // of each pointer that the entry takes
+  std::vector<std::uint64_t> words_;
+  std::vector<void*> pointers_;
+};
+
+driver_failure hosted_worker::load() {
+  if (page_.request.slot == 0) return {};  // the trusted kernels: nothing of them is needed here
+  if (loaded_) return {not_the_driver, "a process takes one program"};
+  loaded_ = true;
+  const auto object = payload();
+  if (object.empty()) return {};
+  // In memory alone: the sandbox has no file that could be written.
+  const int file = ::memfd_create("candidate", 0);
+  if (file < 0) return {not_the_driver, "a memory file for the object"};
+  for (std::size_t at = 0; at < object.size();) {
+    const auto wrote = ::write(file, object.data() + at, object.size() - at);
+    if (wrote <= 0) return {not_the_driver, "writing the object"};
+    at += static_cast<std::size_t>(wrote);
+  }
+  if (!trusted_) {
+    try {
+      kevo::lock_down_with_driver();  // before loading: constructors of the candidate run there
+    } catch (const std::exception& failure) {
+      give_up(page_, failure.what());
+    }
+  }
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  void* loaded = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded == nullptr) {
+    const char* why = ::dlerror();
+    return {not_the_driver, std::string("loading the object: ") + (why == nullptr ? "" : why)};
+  }
+  entry_ = reinterpret_cast<hosted_function>(::dlsym(loaded, hosted_symbol));
+  if (entry_ == nullptr) return {not_the_driver, "the object has no entry"};
+  ::close(file);
+  return {};
+}
+
+driver_failure hosted_worker::prepare() {
+  const auto p = decode_plan(payload());
+  buffers_.clear();
+  words_.clear();
+  if (p.steps.size() != 1 || !std::holds_alternative<kernel_launch>(p.steps.front()))
+    return {not_the_driver, "a plan that is no hosted call"};
+  for (const auto& argument : std::get<kernel_launch>(p.steps.front()).arguments) {
+    if (const auto* buffer = std::get_if<buffer_argument>(&argument)) {
+      buffers_.push_back(buffer->buffer);
+    } else if (const auto* scalar = std::get_if<scalar_argument>(&argument)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, scalar->bytes.data(), sizeof word);
+      words_.push_back(word);
+    }
+  }
+  pointers_.resize(buffers_.size());
+  return {};
+}
+
+driver_failure hosted_worker::step() {
+  const auto& request = page_.request;
+  if (!loaded_) return {not_the_driver, "no program is loaded"};
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i] >= std::min<std::size_t>(request.buffers, most_buffers))
+      return {not_the_driver, "a call of too few buffers"};
+    pointers_[i] = reinterpret_cast<void*>(context_.arena + request.offsets[buffers_[i]]);
+  }
+  if (entry_ == nullptr) return {drained(d_, context_.stream), ""};
+  const int code = entry_(pointers_.data(), words_.data(), context_.stream);
+  d_.context_set(context_.current);  // whatever the program has made current
+  if (const auto failed = drained(d_, context_.stream)) return {failed, ""};
+  if (code != 0) return {not_the_driver, "run answered " + std::to_string(code)};
+  return {};
+}
+
+[[noreturn]] void hosted_worker::serve() {
+  kevo::cuda::serve(d_, page_, [this](worker_request kind, std::uint64_t) -> request_end {
+    switch (kind) {
+      case worker_request::load:
+        return {load()};
+      case worker_request::prepare:
+        return {prepare()};
+      case worker_request::step:
+        return {step(), true};
+      case worker_request::run:
+        return {{not_the_driver, "a hosted program has no graph"}};
+      case worker_request::drop:
+      case worker_request::none:
+        return {};
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs(
+        "usage: kevo-worker-hosted DEVICE ARENA_BYTES candidate|trusted (started by kevo, never by hand)\n",
+        stderr);
+    return 2;
+  }
+  const region control = map_descriptor(control_descriptor);
+  if (control.size <= payload_offset) {
+    std::fputs("kevo-worker-hosted: the shared region cannot be mapped\n", stderr);
+    return 2;
+  }
+  ::close(control_descriptor);
+  auto& page = *reinterpret_cast<control_page*>(control.data);
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  const auto& loaded = load_driver();
+  if (loaded.functions == nullptr) give_up(page, loaded.missing);
+  hosted_worker process(*loaded.functions, page, control.data + payload_offset,
+                        std::strcmp(argv[3], "trusted") == 0);
+  if (const auto failure = process.start(argv[1], std::strtoull(argv[2], nullptr, 10)))
+    give_up(page, failure.what + ": " + text_of(*loaded.functions, failure.code));
+  ::close(arena_descriptor);
+  page.state.store(static_cast<std::uint32_t>(worker_state::ready), std::memory_order_release);
+  process.serve();
+}

@@ -1,0 +1,163 @@
+// The compile stage of hosted launch with a real nvcc, where there is one; no GPU is needed.
+// timeout: 600
+
+#include "fitness/cuda/hosted/hosted_compiler.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+#include <kevo/program.hpp>
+
+#include "fitness/cuda/hosted/entry.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+#include "tests/support/shell.hpp"
+
+using namespace kevo::cuda;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path source_folder = KEVO_SOURCE_DIR;
+
+hosted_compiler& compiler() {
+  static hosted_compiler shared = [] {
+    hosted_compiler_settings settings;
+    settings.sandbox = kevo::sandbox_mode::best;
+    return hosted_compiler(settings);
+  }();
+  return shared;
+}
+
+bool there_is_nvcc() {
+  if (compiler().missing().empty()) return true;
+  std::printf("skipped: %s\n", compiler().missing().c_str());
+  return false;
+}
+
+hosted_object candidate(const std::string& text) {
+  static const auto t = kevo::load_task((source_folder / "tests/gpu/row_sum.yaml").string());
+  return compiler().build(t, kevo::program_of("cuda", text), "sm_90a", {});
+}
+
+std::string rows(const std::string& before, const std::string& parameters = "const float* x, float* y") {
+  return before +
+         "\n#include <cstdint>\n#include <cuda_runtime.h>\n__global__ void f(float* y) { y[0] = 1; }\n" +
+         "extern \"C\" int run(" + parameters + ", int64_t M, int64_t N, cudaStream_t stream) {\n" +
+         "  f<<<1, 1, 0, stream>>>((float*)y);\n  return 0;\n}\n";
+}
+
+}  // namespace
+
+TEST_CASE("a hosted program becomes an object that needs the C and C++ libraries alone") {
+  if (!there_is_nvcc()) return;
+  const auto made = candidate(rows(""));
+  REQUIRE_MESSAGE(made.ok, made.diagnostics);
+  CHECK(
+      made.object.starts_with("\x7f"
+                              "ELF"));
+  CHECK(made.object.find(hosted_symbol) != std::string::npos);
+  CHECK_FALSE(made.needed.empty());
+  for (const auto& name : made.needed) CHECK(name.find("cud") == std::string::npos);
+  CHECK(made.folders.empty());
+}
+
+TEST_CASE("parameters of the wrong size, or too few, do not build") {
+  if (!there_is_nvcc()) return;
+  CHECK(candidate(rows("", "const int* x, unsigned* y"))
+            .ok);  // of the right size: the oracle judges what it gives
+  CHECK_FALSE(candidate(rows("", "const double* x, float* y")).ok);
+  CHECK_FALSE(candidate(rows("", "float* x, float* y")).ok);
+  CHECK_FALSE(candidate(rows("", "const float* x")).ok);
+  const auto wrong = candidate(rows("#error nothing to see"));
+  CHECK(wrong.reasons.at(0).find("nothing to see") != std::string::npos);
+}
+
+TEST_CASE("finished kernels are not there for candidates: no header, no library, no file to embed") {
+  if (!there_is_nvcc()) return;
+  const auto folders = {"/usr/local/cuda/lib64/libcublas.so", "/usr/lib/x86_64-linux-gnu/libcublas.so"};
+  CHECK_FALSE(candidate(rows("#include <cublas_v2.h>")).ok);
+  CHECK_FALSE(candidate(rows("#include <cudnn.h>")).ok);
+  CHECK_FALSE(candidate(rows("#include <cub/device/device_reduce.cuh>")).ok);
+  CHECK_FALSE(candidate(rows("#include <thrust/reduce.h>")).ok);
+  CHECK_FALSE(candidate(rows("extern \"C\" int cublasGetVersion_v2(void*, int*);\n"
+                             "int version() { return cublasGetVersion_v2(nullptr, nullptr); }"))
+                  .ok);
+  for (const auto* library : folders) {
+    if (!fs::exists(library)) continue;
+    const auto embedded =
+        candidate(rows("asm(\".data\\n.incbin \\\"" + std::string(library) + "\\\"\\n.text\");"));
+    // An empty file is all that is seen of it.
+    CHECK((!embedded.ok || embedded.object.size() < (4U << 20U)));
+  }
+  CHECK_FALSE(candidate(rows("asm(\".incbin \\\"/etc/passwd\\\"\");")).ok);
+}
+
+TEST_CASE(
+    "the vendors' baselines of the tasks build where their libraries are, and say what is missing "
+    "elsewhere") {
+  if (!there_is_nvcc()) return;
+  int built = 0;
+  int skipped = 0;
+  for (const auto& folder : fs::directory_iterator(source_folder / "configs/tasks")) {
+    if (!folder.path().filename().string().starts_with("cuda_")) continue;
+    const auto t = kevo::load_task((folder.path() / "task.yaml").string());
+    for (const auto& b : t.baselines) {
+      if (!is_hosted(b.source)) continue;
+      CHECK(b.optional);
+      const auto made = compiler().build(t, b.source, "sm_90a", {}, true, b.link);
+      CAPTURE(t.name);
+      CAPTURE(b.name);
+      if (made.ok) {
+        ++built;
+        for (const auto& library : b.link) {
+          const auto names = [&](const std::string& needed) {
+            return needed.starts_with("lib" + library + ".so");
+          };
+          CHECK(std::any_of(made.needed.begin(), made.needed.end(), names));
+          CHECK_FALSE(made.folders.empty());
+        }
+        continue;
+      }
+      // Not for a mistake of ours: the header or the library is not there.
+      ++skipped;
+      const bool absent = made.diagnostics.find("No such file") != std::string::npos ||
+                          made.diagnostics.find("cannot find -l") != std::string::npos;
+      CHECK_MESSAGE(absent, made.diagnostics);
+    }
+  }
+  std::printf("baselines of vendors: %d built, %d without their library\n", built, skipped);
+  CHECK(built + skipped >= 4);
+}
+
+TEST_CASE("every hosted exploit and honest program of tests/gpu/hosted builds") {
+  if (!there_is_nvcc()) return;
+  int count = 0;
+  for (const char* kind : {"attacks", "honest"}) {
+    for (const auto& file : fs::directory_iterator(source_folder / "tests/gpu/hosted" / kind)) {
+      const auto text = shell::read_file(file.path());
+      CHECK(is_hosted(kevo::program_of("cuda", text)));
+      const auto made = candidate(text);
+      CHECK_MESSAGE(made.ok, file.path().string(), ": ", made.diagnostics);
+      ++count;
+    }
+  }
+  CHECK(count >= 20);
+}
+
+TEST_CASE("where there is no nvcc, the answer is a value") {
+  hosted_compiler_settings settings;
+  settings.nvcc = "none";
+  hosted_compiler none(settings);
+  CHECK(none.missing().find("no nvcc") != std::string::npos);
+  const auto t = kevo::load_task((source_folder / "tests/gpu/row_sum.yaml").string());
+  const auto made = none.build(t, kevo::program_of("cuda", rows("")), "sm_90a", {});
+  CHECK_FALSE(made.ok);
+  CHECK(made.reasons.at(0) == none.missing());
+}

@@ -1,0 +1,22 @@
+// verdict: launch_failed
+// because: Looks for the vendor's library; works only where it finds one.
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <dlfcn.h>
+
+__global__ void rows(const float* x, float* y, long long m, long long n) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= m) return;
+  float sum = 0;
+  for (long long j = 0; j < n; ++j) sum += x[i * n + j];
+  y[i] = sum;
+}
+extern "C" int run(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {
+  for (const char* name : {"libcublas.so", "libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"}) {
+    if (dlopen(name, RTLD_NOW) == nullptr) continue;
+    rows<<<(M + 63) / 64, 64, 0, stream>>>(x, y, M, N);
+    return 0;
+  }
+  return 7;
+}
