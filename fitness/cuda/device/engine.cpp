@@ -49,6 +49,10 @@ void engine::set_task(device_task t) {
   if (!gpu_.has_kit()) throw error(error_code::internal, "the trusted kernels are not loaded");
   pools_.clear();
   task_ = std::move(t);
+  // Before any candidate may hold the rest of the memory.
+  if (flush_.bytes() == 0)
+    flush_ =
+        private_memory(gpu_.api(), up(std::max<std::uint64_t>(4 * gpu_.facts().l2_bytes, 64U << 20U), 4096));
   reference_ = loaded_module();
   if (const auto failure = reference_.load(gpu_.api(), task_.reference))
     throw error(error_code::input,
@@ -166,9 +170,6 @@ std::vector<engine::layout> engine::lay_out(const arena_state& arena, const devi
 }
 
 void engine::flush_cache() {
-  if (flush_.bytes() == 0)
-    flush_ =
-        private_memory(gpu_.api(), up(std::max<std::uint64_t>(4 * gpu_.facts().l2_bytes, 64U << 20U), 4096));
   const std::uint64_t half = flush_.bytes() / 2;
   gpu_.over("kevo_flush_write", half / 16, flush_.at(), half / 16, ++flush_value_);
   gpu_.over("kevo_flush_read", half / 16, flush_.at() + half, half / 16, found_.at());

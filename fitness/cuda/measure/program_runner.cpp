@@ -88,14 +88,21 @@ void worker_source::end() {
 void worker_source::fresh() {
   end();
   const time_span span(spent().workers_s);
-  current_ = next();
-  const auto answer = device_->attach(arena_.number, current_->region(), current_->handle());
-  if (answer.end != call_end::done) {
+  for (bool again = false;; again = true) {
+    current_ = again ? start() : next();
+    const auto answer = device_->attach(arena_.number, current_->region(), current_->handle());
+    if (answer.end == call_end::done) break;
     std::string why = answer.message;
     if (answer.end == call_end::died) why = "it " + death();
     end();
-    throw error(error_code::environment, "no worker starts on the device" + (why.empty() ? "" : ": " + why),
-                {}, "`kevo doctor` tries each part");
+    if (again) {
+      throw error(error_code::environment, "no worker starts on the device" + (why.empty() ? "" : ": " + why),
+                  {}, "`kevo doctor` tries each part");
+    }
+    // One that was started ahead shared the device with a program that may have held all of its memory.
+    gather();
+    spare_.clear();
+    if (leaving_.valid()) leaving_.get();
   }
   // While the checks run: they need no quiet device.
   start_more();

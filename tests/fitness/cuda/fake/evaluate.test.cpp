@@ -3,6 +3,7 @@
 // timeout: 300
 
 #include <chrono>
+#include <csignal>
 #include <fcntl.h>
 #include <map>
 #include <sstream>
@@ -284,6 +285,18 @@ TEST_CASE("a device with too little memory is a fault of the environment that sa
     INFO(failure.message());
     CHECK(failure.message().find("OUT_OF_MEMORY") != std::string::npos);
   }
+}
+
+TEST_CASE("workers that ended while they waited for their turn are replaced") {
+  toy_bench bench;
+  REQUIRE(bench.judge(10000).valid());
+  const auto waiting = worker_times();
+  REQUIRE(waiting.size() >= 2);
+  // The baseline keeps the one that was started first.
+  for (auto one = std::next(waiting.begin()); one != waiting.end(); ++one) ::kill(one->first, SIGKILL);
+  const auto next = bench.judge(11000);
+  CHECK_MESSAGE(next.valid(), next.feedback);
+  CHECK(next.speedup == doctest::Approx(20.0 / 11).epsilon(0.02));
 }
 
 TEST_CASE("the figures say what the device was held for") {
