@@ -11,6 +11,7 @@
 
 #include "src/json/evaluation_json.hpp"
 #include "src/json/exact_parse.hpp"
+#include "src/json/json_text.hpp"
 
 namespace kevo::detail {
 namespace {
@@ -27,10 +28,9 @@ std::string in_quotes(std::string_view text) {
   return json::serialize(json::string_view(text.data(), text.size()));
 }
 std::string number(double x) {
-  if (std::isnan(x)) return "\"nan\"";
-  if (std::isinf(x)) return x > 0 ? "\"inf\"" : "\"-inf\"";
-  if (x == 0 && std::signbit(x)) return "-0.0";
-  return fmt::format("{}", x);
+  std::string text;
+  append_exact_number(text, x);
+  return text;
 }
 double number(const json::value& v) {
   if (v.is_string()) {

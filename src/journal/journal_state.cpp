@@ -24,10 +24,10 @@ std::string journal::implementation::operator_name(operator_index op) const {
 
 void journal::implementation::connect() {
   writer = sqlite::connection(path, sqlite::access::create);
-  // A log of up to 32 MB: index pages that many groups touch are folded in once.
+  // A log of up to 128 MB: index pages that many groups touch are folded in once.
   writer.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384;"
-      "PRAGMA wal_autocheckpoint = 8192;");
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;"
+      "PRAGMA wal_autocheckpoint = 32768;");
 }
 
 void journal::implementation::begin_session() {
@@ -50,7 +50,6 @@ void journal::implementation::begin_writing() {
 
 void journal::implementation::connect_reader() {
   reader = sqlite::connection(path, sqlite::access::read);
-  find_program = reader.prepare("SELECT 1 FROM programs WHERE id = ?");
 }
 
 double journal::implementation::time_of_last(sqlite::connection& database) {
@@ -121,22 +120,13 @@ void journal::implementation::consume(const event& what) {
 
 void journal::implementation::put_program(const content_id& id, std::shared_ptr<const program> source) {
   const std::scoped_lock hold(guard);
-  if (pinned_programs.contains(id) || programs.find(id) || is_stored(id)) return;
+  if (pinned_programs.contains(id) || programs.find(id))
+    return;  // what only the database knows is ignored there
   pinned_programs.emplace(id, source);
   if (read_only) return;
   begin_group();
   group_bytes += detail::weight_of(*source);
   new_programs.emplace_back(id, std::move(source));
-}
-
-bool journal::implementation::is_stored(const content_id& id) {
-  return detail::translated(path, [&] {
-    const std::string name = to_string(id);
-    find_program.bind_all(name);
-    const bool found = find_program.step();
-    find_program.reset();
-    return found;
-  });
 }
 
 std::shared_ptr<const program> journal::implementation::program_of(const content_id& id) {

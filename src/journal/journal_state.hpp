@@ -58,7 +58,6 @@ struct journal::implementation {
   // Everybody's, under the guard.
   mutable std::mutex guard;
   sqlite::connection reader;
-  sqlite::statement find_program;
   detail::lru_cache<content_id, program> programs;
   detail::lru_cache<candidate_id, evaluation> evaluations;
   std::unordered_map<content_id, std::shared_ptr<const program>> pinned_programs;  // not durable yet
@@ -100,7 +99,6 @@ struct journal::implementation {
   void consume(const event& what);
 
   void put_program(const content_id& id, std::shared_ptr<const program> source);
-  bool is_stored(const content_id& id);
   std::shared_ptr<const program> program_of(const content_id& id);
   std::shared_ptr<const evaluation> evaluation_of(candidate_id id);
   void put_evaluation(candidate_id id, std::shared_ptr<const evaluation> result);

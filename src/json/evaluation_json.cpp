@@ -1,6 +1,5 @@
 #include "src/json/evaluation_json.hpp"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,73 +12,104 @@
 #include <kevo/error.hpp>
 
 #include "src/json/exact_parse.hpp"
+#include "src/json/json_text.hpp"
 
 namespace kevo {
 namespace {
 
 namespace json = boost::json;
 
-// How numbers are written, and where values live until they are text: an evaluation is hundreds of small
-// ones.
+// How an evaluation's values are written.
 struct writer {
   bool exact = false;
-  json::storage_ptr memory;
+  json_text& text;
 
-  json::value number(double x) const {
-    if (std::isfinite(x)) return x;
-    if (!exact) return nullptr;
-    return std::isnan(x) ? "nan" : x > 0 ? "inf" : "-inf";
+  void number(double x) const {
+    if (exact || std::isfinite(x)) {
+      text.exact_number(x);
+    } else {
+      text.null();
+    }
   }
   // A time or ratio of 0 means "not measured".
-  json::value measured(double x) const {
-    const bool nothing = exact ? x == 0 && !std::signbit(x) : !(x > 0);
-    return nothing ? json::value(nullptr) : number(x);
+  bool nothing(double x) const { return exact ? x == 0 && !std::signbit(x) : !(x > 0); }
+  static bool nothing(const interval& x) {
+    return x.low == 0 && x.high == 0 && !std::signbit(x.low) && !std::signbit(x.high);
   }
-  json::value measured(const interval& x) const {
-    if (x.low == 0 && x.high == 0 && !std::signbit(x.low) && !std::signbit(x.high)) return nullptr;
-    return json::array({number(x.low), number(x.high)}, memory);
+  void measured(double x) const {
+    if (nothing(x)) return text.null();
+    number(x);
   }
-  json::object numbers(const std::map<std::string, double>& map) const {
-    json::object result(memory);
-    for (const auto& [key, value] : map) result[key] = number(value);
-    return result;
+  void measured(const interval& x) const {
+    if (nothing(x)) return text.null();
+    two(x.low, x.high);
+  }
+  void two(double first, double second) const {
+    text.begin_array();
+    number(first);
+    number(second);
+    text.end_array();
+  }
+  void put(std::string_view key, std::string_view value) const {
+    text.key(key);
+    text.value(value);
+  }
+  void put(std::string_view key, bool value) const {
+    text.key(key);
+    text.value(value);
+  }
+  void put(std::string_view key, const char* value) const = delete;
+  void put(std::string_view key, const std::map<std::string, double>& map) const {
+    text.key(key);
+    text.begin_object();
+    for (const auto& [name, value] : map) {
+      text.key(name);
+      number(value);
+    }
+    text.end_object();
   }
 };
 
-json::object workload_json(const workload_result& w, const evaluation_json_options& options,
-                           const writer& write) {
-  json::object o(write.memory);
+void write_workload(const workload_result& w, const evaluation_json_options& options, const writer& write) {
+  json_text& text = write.text;
+  text.begin_object();
   if (w.hidden && !options.hidden_details) {
-    o["hidden"] = true;
-    o["outcome"] = to_string(w.outcome);
-    return o;
+    write.put("hidden", true);
+    write.put("outcome", to_string(w.outcome));
+    return text.end_object();
   }
-  o["uuid"] = w.uuid;
-  json::object axes(write.memory);
-  for (const auto& [name, value] : w.axes) axes[name] = value;
-  o["axes"] = std::move(axes);
-  o["hidden"] = w.hidden;
-  o["outcome"] = to_string(w.outcome);
-  const auto put = [&](std::string_view key, json::value value) {
-    if (!options.exact || !value.is_null()) o[key] = std::move(value);
+  write.put("uuid", w.uuid);
+  text.key("axes");
+  text.begin_object();
+  for (const auto& [name, value] : w.axes) {
+    text.key(name);
+    text.value(value);
+  }
+  text.end_object();
+  write.put("hidden", w.hidden);
+  write.put("outcome", to_string(w.outcome));
+  const auto put = [&](std::string_view key, const auto& value) {
+    if (options.exact && write.nothing(value)) return;
+    text.key(key);
+    write.measured(value);
   };
-  put("time_ns", write.measured(w.time_ns));
-  put("interval_ns", write.measured(w.time_interval));
-  put("baseline_ns", write.measured(w.baseline_ns));
-  put("speedup", write.measured(w.speedup));
-  put("sol_fraction", write.measured(w.sol_fraction));
-  if (w.sustained_ns > 0) put("sustained_ns", write.measured(w.sustained_ns));
-  o["samples"] = w.samples.size();
-  o["weight"] = write.number(w.weight);
+  put("time_ns", w.time_ns);
+  put("interval_ns", w.time_interval);
+  put("baseline_ns", w.baseline_ns);
+  put("speedup", w.speedup);
+  put("sol_fraction", w.sol_fraction);
+  if (w.sustained_ns > 0) put("sustained_ns", w.sustained_ns);
+  text.key("samples");
+  text.value(static_cast<std::int64_t>(w.samples.size()));
+  text.key("weight");
+  write.number(w.weight);
   if (options.raw_samples && !(options.exact && w.samples.empty())) {
-    json::array pairs(write.memory);
-    pairs.reserve(w.samples.size());
-    for (const auto& pair : w.samples)
-      pairs.push_back(
-          json::array({write.number(pair.candidate_ns), write.number(pair.baseline_ns)}, write.memory));
-    o["pairs"] = std::move(pairs);
+    text.key("pairs");
+    text.begin_array();
+    for (const auto& pair : w.samples) write.two(pair.candidate_ns, pair.baseline_ns);
+    text.end_array();
   }
-  return o;
+  text.end_object();
 }
 
 // Reading: every accessor names the key in its complaint.
@@ -182,38 +212,55 @@ workload_result read_workload(const json::object& o) {
 }  // namespace
 
 std::string to_json(const evaluation& e, const evaluation_json_options& options) {
-  std::array<unsigned char, 8192> first_block;
-  json::monotonic_resource memory(first_block.data(), first_block.size());
-  const writer write{options.exact, &memory};
-  json::object o(write.memory);
-  if (!options.task.empty()) o["task"] = options.task;
-  if (!options.program.empty()) o["program"] = options.program;
-  o["outcome"] = to_string(e.outcome);
-  o["speedup"] = write.measured(e.speedup);
-  o["speedup_interval"] = write.measured(e.speedup_interval);
-  o["score"] = write.number(e.score);
-  o["sol_fraction"] = write.measured(e.sol_fraction);
-  o["baseline"] = e.baseline.empty() ? json::value(nullptr) : json::value(e.baseline);
-  o["other_speedups"] = write.numbers(e.other_speedups);
-  o["stage"] = to_string(e.stage);
-  o["cached"] = e.cached;
-  o["device"] = e.device;
-  o["backend"] = e.backend;
-  o["protocol"] = e.protocol;
-  json::array workloads(write.memory);
-  for (const auto& w : e.workloads) workloads.push_back(workload_json(w, options, write));
-  o["workloads"] = std::move(workloads);
-  o["feedback"] = e.feedback;
-  json::array reasons(write.memory);
-  for (const auto& reason : e.reasons) reasons.push_back(json::value(reason));
-  o["reasons"] = std::move(reasons);
-  o["measures"] = write.numbers(e.measures);
-  o["cost"] =
-      json::object{{"wall_s", write.number(e.cost.wall_s)}, {"device_s", write.number(e.cost.device_s)}};
-  json::object context(write.memory);
-  for (const auto& [key, value] : e.context) context[key] = value;
-  o["context"] = std::move(context);
-  return json::serialize(o);
+  json_text text;
+  const writer write{options.exact, text};
+  text.begin_object();
+  if (!options.task.empty()) write.put("task", options.task);
+  if (!options.program.empty()) write.put("program", options.program);
+  write.put("outcome", to_string(e.outcome));
+  text.key("speedup");
+  write.measured(e.speedup);
+  text.key("speedup_interval");
+  write.measured(e.speedup_interval);
+  text.key("score");
+  write.number(e.score);
+  text.key("sol_fraction");
+  write.measured(e.sol_fraction);
+  text.key("baseline");
+  if (e.baseline.empty()) {
+    text.null();
+  } else {
+    text.value(e.baseline);
+  }
+  write.put("other_speedups", e.other_speedups);
+  write.put("stage", to_string(e.stage));
+  write.put("cached", e.cached);
+  write.put("device", e.device);
+  write.put("backend", e.backend);
+  write.put("protocol", e.protocol);
+  text.key("workloads");
+  text.begin_array();
+  for (const auto& w : e.workloads) write_workload(w, options, write);
+  text.end_array();
+  write.put("feedback", e.feedback);
+  text.key("reasons");
+  text.begin_array();
+  for (const auto& reason : e.reasons) text.value(reason);
+  text.end_array();
+  write.put("measures", e.measures);
+  text.key("cost");
+  text.begin_object();
+  text.key("wall_s");
+  write.number(e.cost.wall_s);
+  text.key("device_s");
+  write.number(e.cost.device_s);
+  text.end_object();
+  text.key("context");
+  text.begin_object();
+  for (const auto& [key, value] : e.context) write.put(key, value);
+  text.end_object();
+  text.end_object();
+  return std::move(text).text();
 }
 
 evaluation evaluation_from_json(std::string_view text) {
