@@ -26,7 +26,7 @@ void journal::implementation::connect() {
   writer = sqlite::connection(path, sqlite::access::create);
   // A log of up to 128 MB: index pages that many groups touch are folded in once.
   writer.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;"
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384;"
       "PRAGMA wal_autocheckpoint = 32768;");
 }
 

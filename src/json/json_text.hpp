@@ -1,6 +1,6 @@
 #pragma once
-// JSON as text, written from front to back without a tree in between: evaluations are hundreds of small numbers, and a
-// journal writes one per candidate.
+// JSON as text, written from front to back without a tree in between: evaluations are hundreds of small
+// numbers, and a journal writes one per candidate.
 
 #include <cstdint>
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace kevo {
 
-/// A finite number in the shortest decimal form that reads back as the same double, the sign of zero included.
+/// A finite number in the shortest decimal form that reads back as the same double, the sign of zero
+/// included.
 void append_number(std::string& text, double x);
 
 /// The same for any number: what is not finite is "nan", "inf" or "-inf", in quotes.
 void append_exact_number(std::string& text, double x);
 
-/// A JSON document that grows. Commas are its business, the order of calls the caller's: a key before every value of an
-/// object. Not thread-safe.
+/// A JSON document that grows. Commas are its business, the order of calls the caller's: a key before every
+/// value of an object. Not thread-safe.
 class json_text {
  public:
   void begin_object() { open('{'); }

@@ -126,8 +126,13 @@ void gpu_bench::prepare(std::stop_token stop) {
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
   make_contents();
-  // Besides the baselines': declared candidates, hosted ones, the empty program.
-  arena_ = arena_for(hosted_->missing().empty() ? built.size() + 3 : 0);
+  // Intervals of many calls are for tasks that have hosted programs. Besides the baselines there are declared
+  // candidates, hosted ones, the empty program.
+  const bool hosted = std::any_of(built.begin(), built.end(),
+                                  [](const auto& one) { return one.second.kind == program_kind::hosted; }) ||
+                      std::any_of(task_->seeds.begin(), task_->seeds.end(),
+                                  [](const program& one) { return is_hosted(one); });
+  arena_ = arena_for(hosted ? built.size() + 3 : 0);
   for (const auto& [which, program] : built) add_baseline(*which, program);
   const auto first = std::find_if(built.begin(), built.end(),
                                   [](const auto& one) { return one.second.kind == program_kind::declared; });
