@@ -1,0 +1,85 @@
+#pragma once
+// A small task made by hand, y = 2 x + 1, with a slow baseline, and programs for it.
+
+#include <memory>
+#include <string>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cpu/cpu_fitness.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+
+namespace line_task {
+
+inline const char* const reference = R"(
+#include <cstdint>
+extern "C" void reference(const double* x, double* y, std::int64_t N) {
+  for (std::int64_t i = 0; i < N; ++i) y[i] = 2 * x[i] + 1;
+})";
+inline const std::string head =
+    "#include <cstdint>\n#include <unistd.h>\n#include <cstdlib>\n"
+    "extern \"C\" void run(const float* x, float* y, std::int64_t N) {\n";
+inline const std::string right = "for (std::int64_t i = 0; i < N; ++i) y[i] = 2 * x[i] + 1;\n";
+// Each element is computed again and again.
+inline const std::string slow =
+    "for (std::int64_t i = 0; i < N; ++i) {\n"
+    "  volatile float s = 0; for (int k = 0; k < 12; ++k) s = 2 * x[i] + 1; y[i] = s; }\n";
+
+inline const std::string half_as_slow =
+    "for (std::int64_t i = 0; i < N; ++i) {\n"
+    "  volatile float s = 0; for (int k = 0; k < 6; ++k) s = 2 * x[i] + 1; y[i] = s; }\n";
+
+inline std::shared_ptr<const kevo::program> candidate(const std::string& body) {
+  return std::make_shared<kevo::program>(kevo::single_file_program("cpp", "kernel.cpp", head + body + "}\n"));
+}
+
+inline std::shared_ptr<kevo::task> example(std::int64_t n = 60000) {
+  auto t = std::make_shared<kevo::task>();
+  t->name = "line";
+  t->axes = {{"N", {}, ""}};
+  kevo::tensor x;
+  x.name = "x";
+  x.shape = {"N"};
+  x.dtype = "float32";
+  auto y = x;
+  y.name = "y";
+  t->inputs = {x};
+  t->outputs = {y};
+  kevo::workload main;
+  main.uuid = "main";
+  main.axes = {{"N", n}};
+  auto other = main;
+  other.uuid = "secret";
+  other.axes = {{"N", 777}};
+  other.hidden = true;
+  t->workloads = {main, other};
+  t->reference = kevo::reference_source{"cpp", kevo::single_file_program("cpp", "reference.cpp", reference)};
+  kevo::baseline seed;
+  seed.name = "seed";
+  seed.source = *candidate(slow);
+  t->baselines = {seed};
+  return t;
+}
+
+struct fixture {
+  explicit fixture(std::int64_t n = 60000, std::string cache = {})
+      : fitness(example(n), settings(std::move(cache))) {}
+  static kevo::cpu_settings settings(std::string cache) {
+    kevo::cpu_settings s;
+    s.cache_dir = std::move(cache);
+    s.flags = {"-O2"};
+    s.pool_s = 0.5;
+    s.timing.full_blocks = 6;
+    return s;
+  }
+  kevo::evaluation run(const std::string& body,
+                       kevo::evaluation_stage wanted = kevo::evaluation_stage::checked) {
+    kevo::evaluation_request request;
+    request.program = candidate(body);
+    request.wanted = wanted;
+    return fitness.evaluate(request);
+  }
+  kevo::cpu_fitness fitness;
+};
+
+}  // namespace line_task

@@ -1,0 +1,70 @@
+// serial
+// labels: timing
+// timeout: 600
+// What the CPU cascade says of times, on a small task made by hand.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/evaluate/statistics.hpp>
+
+#include "tests/fitness/cpu/line_task.hpp"
+
+using namespace line_task;
+
+TEST_CASE("a faster program is found faster, in both clock modes") {
+  std::int64_t n = 0;
+  std::string body;
+  std::string clock;
+  SUBCASE("short calls: intervals") {
+    n = 20000;
+    body = right;
+    clock = "intervals";
+  }
+  SUBCASE("long calls: one by one") {
+    n = 1500000;
+    body = half_as_slow;
+    clock = "isolated calls";
+  }
+  fixture f(n);
+  const auto e = f.run(body, kevo::evaluation_stage::timed_full);
+  INFO(e.feedback);
+  REQUIRE(e.valid());
+  // On a busy machine the interval is wide and the value means little; but a faster program is never called
+  // slower, a narrow interval finds it faster, and a time that is not there is not invented.
+  CHECK(kevo::compare(e.speedup_interval) != kevo::comparison::slower);
+  if (e.speedup_interval.high < 1.5 * e.speedup_interval.low) CHECK(e.speedup_interval.low > 1.2);
+  // A single pair may be off by the noise of what is subtracted; the reported time is the median.
+  CHECK(e.workloads[0].time_ns > 1000);  // 20000 elements cannot be done in a microsecond
+  for (const auto& pair : e.workloads[0].samples) CHECK((pair.candidate_ns > 0 && pair.baseline_ns > 0));
+  CHECK(e.speedup_interval.high >= e.speedup);
+  CHECK(e.speedup_interval.low <= e.speedup);
+  CHECK(e.workloads[0].samples.size() >= 3);
+  CHECK(e.workloads[0].time_ns > 0);
+  CHECK(e.workloads[1].samples.empty());
+  CHECK(e.measures.count("code_bytes") == 1);
+  CHECK(e.stage == kevo::evaluation_stage::timed_full);
+  CHECK(e.context.at("clock") == clock);
+  MESSAGE(e.context.at("clock") << ": " << e.feedback << " device " << e.cost.device_s << " s");
+}
+
+TEST_CASE("rule 9: what a call costs without its work is subtracted, so half the work is half the time") {
+  // Some ten microseconds of work: as much again is traffic, and without the subtraction the ratio would
+  // be 1.5.
+  fixture f(1000);
+  std::vector<kevo::evaluation> tries;
+  for (int i = 0; i < 3; ++i) {
+    tries.push_back(f.run(half_as_slow, kevo::evaluation_stage::confirmed));
+    REQUIRE_MESSAGE(tries.back().valid(), tries.back().feedback);
+    CHECK(tries.back().context.at("clock") == "intervals");
+  }
+  // A neighbour may disturb one of them; the median stands for all.
+  std::sort(tries.begin(), tries.end(), [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
+  const auto& e = tries[1];
+  // On a busy machine the interval is wide and the value means little.
+  CHECK(e.speedup_interval.high > 1.8);
+  if (e.speedup_interval.high < 1.2 * e.speedup_interval.low) CHECK(e.speedup > 1.75);
+  if (e.speedup_interval.high < 1.2 * e.speedup_interval.low) CHECK(e.speedup < 2.3);
+}
