@@ -13,6 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/driver/execute.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 
@@ -40,19 +41,6 @@ inline void say(control_page& page, const std::string& text) {
   say(page, why);
   page.state.store(static_cast<std::uint32_t>(worker_state::unusable), std::memory_order_release);
   ::_exit(3);
-}
-
-// By its id, for the sandbox may show other devices, or the same in another order.
-inline bool find_device(const driver& d, const char* id, device_index& device) {
-  int count = 0;
-  d.device_count(&count);
-  for (int i = 0; i < count; ++i) {
-    uuid found;
-    if (d.device_get(&device, i) == success && d.device_uuid(&found, device) == success &&
-        text_of(found) == id)
-      return true;
-  }
-  return false;
 }
 
 /// The context of a worker, with the arena in it.
