@@ -11,6 +11,7 @@
 #include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <kevo/error.hpp>
 
@@ -62,7 +63,7 @@ void replace_file(const std::string& path, mode_t mode, Write write) {
 
 }  // namespace
 
-build_cache::build_cache(const std::string& folder) : folder_(folder) {
+build_cache::build_cache(std::string folder) : folder_(std::move(folder)) {
   if (folder_.empty()) {
     temporary_ = std::make_unique<scratch_folder>(false);
     folder_ = temporary_->path();

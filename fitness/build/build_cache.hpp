@@ -18,7 +18,7 @@ namespace kevo::detail {
 class build_cache {
  public:
   /// An empty folder name keeps the cache in a temporary folder.
-  explicit build_cache(const std::string& folder);
+  explicit build_cache(std::string folder);
 
   /// The result of a build, or nothing. An object whose size is not the recorded one counts as missing.
   std::optional<build_result> find(const content_id& key) const;

@@ -73,7 +73,7 @@ std::string test_bench::build_trusted(compiler& with, const program& source, con
                                       std::vector<std::string> link, std::stop_token stop,
                                       const std::string& who) {
   for (auto& library : link) {
-    if (library.rfind('-', 0) != 0) library = "-l" + library;
+    if (library.rfind('-', 0) != 0) library.insert(0, "-l");
   }
   const auto built = with.build({source, entry, settings_.compiler, settings_.flags, std::move(link)}, stop);
   if (built.ok) return built.object_path;

@@ -88,7 +88,7 @@ class test_bench {
   worker_settings worker_for_trusted(const std::string& object) const;
   std::string build_trusted(compiler& with, const program& source, const std::string& entry,
                             std::vector<std::string> link, std::stop_token stop, const std::string& who);
-  void check_trusted(trusted_program& program);
+  void check_trusted(trusted_program& trusted);
   double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
 
   std::shared_ptr<const task> task_;

@@ -91,7 +91,7 @@ bool cpu_fitness::state::build(passage& p) {
   if (p.built.ok) return true;
   p.result.outcome = outcome::build_failed;
   p.result.reasons = p.built.reasons;
-  if (p.result.reasons.empty()) p.result.reasons.push_back("does not compile");
+  if (p.result.reasons.empty()) p.result.reasons.emplace_back("does not compile");
   p.result.feedback = p.built.diagnostics.empty() ? p.result.reasons.front() : p.built.diagnostics;
   return false;
 }
@@ -129,6 +129,7 @@ bool cpu_fitness::state::check_all(passage& p, runner& candidate) {
 // Answers whether the interval is narrow enough to end.
 bool cpu_fitness::state::look(passage& p, std::vector<paired_timer>& timers, double alpha) const {
   std::vector<timed_pairs> timed;
+  timed.reserve(timers.size());
   for (const auto& timer : timers)
     timed.push_back({timer.workload(), &timer.pairs(), bench.speed_of_light_ns(timer.workload())});
   return estimate_all(p.result, bench.subject(), timed, alpha, bench.settings().timing.target_interval);

@@ -202,6 +202,7 @@ call_time runner::interval(std::size_t count, std::chrono::nanoseconds limit) {
   order_.resize(order_.size() - count);
   seen_.insert(seen_.end(), used.begin(), used.end());
   std::vector<call_content> views;
+  views.reserve(used.size());
   for (const auto& c : used) views.push_back(c->call());
   const auto call = session_->run_interval(views, random_, limit);
   call_time result{.ns = call.ns, .calls = static_cast<int>(count)};

@@ -154,7 +154,8 @@ bool task_report::ok() const {
   return std::all_of(controls.begin(), controls.end(), [](const control_result& c) { return c.ok; });
 }
 
-task_report check_task(std::shared_ptr<const task> t, const cpu_settings& settings, std::stop_token stop) {
+task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
+                       std::stop_token stop) {
   task_report report;
   {
     test_bench bench(t, settings);
@@ -180,8 +181,8 @@ task_report check_task(std::shared_ptr<const task> t, const cpu_settings& settin
     controls.push_back(mutant(bench, "stale output", [](const material& m) { return m.other; }));
   }
   cpu_fitness fitness(t, settings);
-  for (std::size_t i = 0; i < t->seeds.size(); ++i) {
-    report.controls.push_back(honest(fitness, "seed " + t->seeds[i].files.front().path, t->seeds[i], stop));
+  for (const auto& seed : t->seeds) {
+    report.controls.push_back(honest(fitness, "seed " + seed.files.front().path, seed, stop));
   }
   if (all_float32(*t)) {
     report.controls.push_back(honest(fitness, "reference in float32", reference_in_float(*t), stop));

@@ -31,7 +31,7 @@ struct task_report {
 /// nine tenths, the right values rounded to the next lower precision, the result of another content. Honest
 /// controls are the task's seeds and, where every tensor is float32, the reference computed in float32.
 /// @throws kevo::error as cpu_fitness does: input (a wrong reference or baseline), environment, interrupted
-task_report check_task(std::shared_ptr<const task> t, const cpu_settings& settings,
+task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
                        std::stop_token stop = {});
 
 }  // namespace kevo

@@ -122,7 +122,7 @@ std::vector<To> load_as(const element_type& type, std::span<const std::byte> byt
       T element;
       std::memcpy(&element, source, sizeof element);
       source += sizeof element;
-      value = static_cast<To>(convert(element));
+      value = static_cast<To>(convert(element));  // NOLINT(bugprone-signed-char-misuse): an int8 is a number
     }
   };
   const auto plain = [&]<class T>(T tag) { each(tag, [](T x) { return x; }); };

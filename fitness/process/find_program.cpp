@@ -22,15 +22,16 @@ bool usable(const std::string& path) {
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
-    const std::string path = fs::absolute(name).lexically_normal().string();
-    return usable(path) ? path : "";
+    std::string path = fs::absolute(name).lexically_normal().string();
+    if (!usable(path)) path.clear();
+    return path;
   }
   const char* variable = std::getenv("PATH");
   std::istringstream folders(variable == nullptr ? "/usr/local/bin:/usr/bin:/bin" : variable);
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (folder.empty() || folder.front() != '/') continue;
-    const std::string path = folder + "/" + name;
-    if (usable(path)) return path;
+    folder.append("/").append(name);
+    if (usable(folder)) return folder;
   }
   return {};
 }

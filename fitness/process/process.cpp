@@ -227,8 +227,8 @@ child_process launch_in(const containment& how, const launch_spec& spec, void (*
     // Outside of a user namespace all processes of the user count.
     rlim_t processes = 0;
     if (spec.limits.processes > 0) {
-      processes = static_cast<rlim_t>(spec.limits.processes +
-                                      tasks_of_user(how.drop_root ? sandbox_uid : ::getuid()));
+      processes = static_cast<rlim_t>(spec.limits.processes);
+      processes += static_cast<rlim_t>(tasks_of_user(how.drop_root ? sandbox_uid : ::getuid()));
     }
     plan.limits = resource_limits(spec.limits, processes);
     cap_by_own(plan.limits);

@@ -132,7 +132,7 @@ scratch_folder::~scratch_folder() {
 }
 
 std::string scratch_folder::folder(std::string_view name) const {
-  const std::string path = path_ + "/" + std::string(name);
+  std::string path = path_ + "/" + std::string(name);
   struct stat owner = {};
   if (::mkdir(path.c_str(), 0700) != 0 || ::stat(path_.c_str(), &owner) != 0 ||
       (owner.st_uid != ::geteuid() && ::chown(path.c_str(), owner.st_uid, owner.st_gid) != 0)) {

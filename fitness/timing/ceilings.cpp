@@ -144,7 +144,7 @@ ceilings ceilings_of(const std::string& device, const std::string& folder) {
     } catch (const std::exception&) {  // no such file, or one that is not ours: measure
     }
   }
-  const auto measured = measure_ceilings();
+  auto measured = measure_ceilings();
   if (!folder.empty()) {
     json::array points;
     for (const auto& point : measured.bandwidths)

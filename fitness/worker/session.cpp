@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sched.h>
 #include <thread>
+#include <utility>
 
 #include <kevo/error.hpp>
 
@@ -69,9 +70,8 @@ std::string find_worker_program() {
               "install it beside kevo, or name it in KEVO_WORKER_CPU");
 }
 
-worker_session::worker_session(const worker_settings& settings, const std::string& object,
-                               std::size_t arena_bytes)
-    : settings_(settings), control_("kevo-control", 4096), arena_(arena_bytes) {
+worker_session::worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes)
+    : settings_(std::move(settings)), control_("kevo-control", 4096), arena_(arena_bytes) {
   page_ = new (control_.data()) control_page{};
   process_ = launch(spec_of(settings_, object, control_.descriptor(), arena_.memory().descriptor()));
 }

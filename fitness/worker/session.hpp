@@ -84,7 +84,7 @@ struct interval_call {
 class worker_session {
  public:
   /// Starts the process with an arena of `arena_bytes`. @throws kevo::error (environment)
-  worker_session(const worker_settings& settings, const std::string& object, std::size_t arena_bytes);
+  worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes);
 
   /// Waits until the worker says that it is ready, and stops it. To be called once, first.
   call_end load();

@@ -16,6 +16,7 @@ namespace kevo {
 struct content_id {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler writes here has a zero, no pointer
   friend auto operator<=>(const content_id&, const content_id&) = default;
 };
 
@@ -66,7 +67,7 @@ class content_hasher {
         0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
         0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
     std::array<std::uint32_t, 64> w{};
-    for (unsigned i = 0; i < 16; ++i) {
+    for (std::size_t i = 0; i < 16; ++i) {
       w[i] = (std::uint32_t{block_[4 * i]} << 24U) | (std::uint32_t{block_[4 * i + 1]} << 16U) |
              (std::uint32_t{block_[4 * i + 2]} << 8U) | std::uint32_t{block_[4 * i + 3]};
     }
@@ -116,7 +117,7 @@ inline std::optional<content_id> parse_content_id(std::string_view text) {
     if (c >= '0' && c <= '9') {
       digit = static_cast<std::uint64_t>(c - '0');
     } else if (c >= 'a' && c <= 'f') {
-      digit = static_cast<std::uint64_t>(c - 'a' + 10);
+      digit = 10 + static_cast<std::uint64_t>(c - 'a');
     } else {
       return std::nullopt;
     }

@@ -115,8 +115,8 @@ class rng {
   static constexpr std::array<std::uint64_t, 2> philox(std::uint64_t counter, std::uint64_t key) {
     std::array<std::uint32_t, 4> x = {static_cast<std::uint32_t>(counter),
                                       static_cast<std::uint32_t>(counter >> 32U), 0, 0};
-    std::uint32_t k0 = static_cast<std::uint32_t>(key);
-    std::uint32_t k1 = static_cast<std::uint32_t>(key >> 32U);
+    auto k0 = static_cast<std::uint32_t>(key);
+    auto k1 = static_cast<std::uint32_t>(key >> 32U);
     for (int round = 0; round < 10; ++round) {
       const std::uint64_t p0 = std::uint64_t{0xD2511F53} * x[0];
       const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * x[2];

@@ -66,9 +66,8 @@ class plugin_table {
   /// Makes the plug-in that `reader`'s key `key` names. Unknown names are errors that name the nearest known
   /// one.
   T make(settings& reader, const build_context& context, const std::string& key = "type",
-         std::optional<std::string> def = std::nullopt) const {
-    const std::string name =
-        reader.text(key, {.def = std::move(def), .doc = "which plug-in", .one_of = names()});
+         const std::optional<std::string>& def = std::nullopt) const {
+    const std::string name = reader.text(key, {.def = def, .doc = "which plug-in", .one_of = names()});
     return make_named(name, reader, context);
   }
   T make_named(std::string_view name, settings& reader, const build_context& context) const {

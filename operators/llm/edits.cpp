@@ -146,9 +146,7 @@ std::string nearest(const lines& source, const lines& search) {
 lines moved(const lines& replace, std::string_view source_indent, std::string_view search_indent) {
   lines result;
   for (const auto& line : replace) {
-    if (without_indent(line).empty()) {
-      result.push_back(line);
-    } else if (std::string_view(line).starts_with(search_indent)) {
+    if (!without_indent(line).empty() && std::string_view(line).starts_with(search_indent)) {
       result.push_back(std::string(source_indent) + line.substr(search_indent.size()));
     } else {
       result.push_back(line);

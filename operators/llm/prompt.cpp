@@ -94,6 +94,7 @@ assembled_prompt assemble(const std::string& file, std::string_view text,
           std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.name == one.text; });
       if (it == sections.end()) {
         std::vector<std::string> names;
+        names.reserve(sections.size());
         for (const auto& s : sections) names.push_back(s.name);
         throw error(error_code::input, fmt::format("there is no section '{}'", one.text), {.file = file},
                     detail::hint_for(one.text, names, "sections"));

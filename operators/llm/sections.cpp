@@ -187,7 +187,9 @@ std::vector<prompt_section> sections_of(const variation_request& request) {
 
 void set_section(std::vector<prompt_section>& sections, const std::string& name, std::string text) {
   for (auto& s : sections) {
-    if (s.name == name) s.text = std::move(text);
+    if (s.name != name) continue;
+    s.text = std::move(text);
+    return;
   }
 }
 

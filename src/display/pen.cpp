@@ -52,7 +52,7 @@ block chart(const pen& with, const std::vector<double>& values, std::size_t widt
   if (values.empty() || width < label + 12 || !(high > low)) return block();
   const std::size_t columns = width - label - 1;
   static constexpr std::array<std::string_view, 9> fill = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  const double levels = static_cast<double>(height * (with.unicode ? 8 : 2));
+  const auto levels = static_cast<double>(height * (with.unicode ? 8 : 2));
   for (std::size_t row = 0; row < height; ++row) {
     const std::string& text = row == 0 ? top : bottom;
     line& out = result[row];

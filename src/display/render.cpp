@@ -119,7 +119,7 @@ std::string render(const display_state& state, int columns, int rows, bool color
   const auto width = static_cast<std::size_t>(std::clamp(columns, 20, 400));
   const auto lines = static_cast<std::size_t>(std::clamp(rows, 1, 400));
   // Narrower terminals than the panel can be drawn for get its left part.
-  const std::size_t shown = static_cast<std::size_t>(std::clamp(columns, 1, 400));
+  const auto shown = static_cast<std::size_t>(std::clamp(columns, 1, 400));
   return text_of(compose(state, width, lines), shown, color, pen{state.unicode}.ellipsis());
 }
 

@@ -94,8 +94,7 @@ std::string line::text(bool color) const {
     }
   }
   // What follows `end` is blanks and sequences; a tone that is open there must still be closed.
-  const bool open = color && result.compare(end, std::string::npos, "") != 0 &&
-                    result.find("\x1b[0m", end) != std::string::npos;
+  const bool open = color && result.find("\x1b[0m", end) != std::string::npos;
   result.resize(end);
   if (open) result += "\x1b[0m";
   return result;

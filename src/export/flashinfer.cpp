@@ -321,6 +321,7 @@ std::vector<candidate_id> chosen(const journal& record, std::size_t top) {
     all.resize(std::min(all.size(), top));
   }
   std::vector<candidate_id> ids;
+  ids.reserve(all.size());
   for (const auto& [score, id] : all) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   return ids;

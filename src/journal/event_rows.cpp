@@ -358,7 +358,7 @@ std::size_t weight_of(const evaluation& result) {
   for (const auto& w : result.workloads) {
     bytes += sizeof w + w.axes.size() * node + w.samples.size() * sizeof(timing_pair);
   }
-  for (const auto& reason : result.reasons) bytes += sizeof reason + reason.size();
+  for (const auto& reason : result.reasons) bytes += sizeof(std::string) + reason.size();
   for (const auto& [key, value] : result.context) bytes += node + key.size() + value.size();
   return bytes + (result.measures.size() + result.other_speedups.size()) * node;
 }

@@ -27,7 +27,7 @@ struct budget_rule_of_lab {
   std::optional<std::string> stop(const progress& now) {
     if (user.stop_requested()) return "interrupted";
     if (spent_of(now.ledger)[static_cast<std::size_t>(unit)] >= budget) return "budget";
-    const double turns = static_cast<double>(now.ledger.proposals + now.ledger.no_proposals);
+    const auto turns = static_cast<double>(now.ledger.proposals + now.ledger.no_proposals);
     if (turns >= 1000 + 100 * budget) return "too many proposals for its budget";
     return std::nullopt;
   }

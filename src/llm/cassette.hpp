@@ -22,6 +22,7 @@ struct cassette_key {
   std::string operator_name;
   std::string model;
   std::uint64_t ordinal = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler writes here has a zero, no pointer
   friend auto operator<=>(const cassette_key&, const cassette_key&) = default;
 };
 /// "llm_diff/small/3"

@@ -126,7 +126,7 @@ chat_reply language_models::carry_out(const call_plan& what, const variation_req
   content_hasher hash;
   const std::string request_id = to_string(hash.text("kevo request 1").text(what.request).finish());
   auto recorded = replay(key, request_id, owner);
-  const chat_reply reply = recorded ? *recorded : spend(what, owner.stop);
+  chat_reply reply = recorded ? *recorded : spend(what, owner.stop);
   const double money = price_of(model.price, reply.tokens_in, reply.tokens_out);
   owner.book({.money = money, .tokens_in = reply.tokens_in, .tokens_out = reply.tokens_out});
   owner.record({.operator_name = origin.operator_name,

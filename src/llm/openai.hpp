@@ -41,7 +41,7 @@ class chat_stream {
 
  private:
   void line(std::string_view text);
-  void delta(std::string_view json);
+  void delta(std::string_view text);
 
   std::string rest_;
   chat_reply reply_;

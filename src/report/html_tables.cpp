@@ -56,7 +56,7 @@ std::string operator_table(const report_content& content) {
   if (tokens) text += "<th class=\"n\">tokens<th class=\"n\">money";
   text += "<th>outcomes</tr></thead><tbody>";
   const auto row = [&](const std::string& name, const operator_record& op, bool seed) {
-    const double turns = static_cast<double>(std::max<std::uint64_t>(op.turns, 1));
+    const auto turns = static_cast<double>(std::max<std::uint64_t>(op.turns, 1));
     const auto n = [&](std::uint64_t value) {
       return seed ? std::string("<td class=\"n\">")
                   : fmt::format("<td class=\"n{}\">{}", value == 0 ? " zero" : "", format::count(value));
@@ -119,7 +119,7 @@ std::string outcome_table(const report_content& content) {
 std::string facts(const std::vector<std::pair<std::string, std::string>>& list) {
   std::string text = "<dl>";
   for (const auto& [name, value] : list) {
-    if (!value.empty()) text += "<dt>" + name + "</dt><dd>" + value + "</dd>";
+    if (!value.empty()) text += fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
   }
   return text + "</dl>";
 }

@@ -109,7 +109,8 @@ shown_candidate shown_candidate_of(const journal& run, candidate_id id) {
 
 std::string write_report(const journal& run, any_archive empty_archive) {
   const std::string page = html_report(content_of(run, std::move(empty_archive)));
-  const std::string path = run.directory() + "/report.html", draft = path + ".new";
+  std::string path = run.directory() + "/report.html";
+  const std::string draft = path + ".new";
   std::FILE* file = std::fopen(draft.c_str(), "wb");
   bool good = file != nullptr && std::fwrite(page.data(), 1, page.size(), file) == page.size();
   if (file != nullptr) good = std::fclose(file) == 0 && good;

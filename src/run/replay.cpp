@@ -58,10 +58,10 @@ std::string words(const search_resumed& e) {
 class repeater {
  public:
   repeater(search& engine, const std::function<std::shared_ptr<const program>(const content_id&)>& programs,
-           const replay_settings& settings)
+           replay_settings settings)
       : engine_(engine),
         programs_(programs),
-        settings_(settings),
+        settings_(std::move(settings)),
         emitted_(std::make_shared<std::deque<event>>()) {
     struct collector {
       std::shared_ptr<std::deque<event>> events;

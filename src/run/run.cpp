@@ -40,6 +40,7 @@ std::string free_folder(const std::string& wanted) {
 
 std::vector<std::string> names_of(const std::vector<any_variation>& operators) {
   std::vector<std::string> names;
+  names.reserve(operators.size());
   for (const auto& op : operators) names.push_back(op.name());
   return names;
 }

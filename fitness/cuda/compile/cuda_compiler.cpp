@@ -128,7 +128,7 @@ struct cuda_compiler::state {
         spec.mounts.push_back({folder, inside});
       }
       spec.argv.push_back(inside);
-      for (const auto& name : kernel_libraries()) spec.hidden.push_back(folder + '/' + name);
+      for (const auto& name : kernel_libraries()) spec.hidden.emplace_back(folder).append("/").append(name);
     }
     spec.environment = {"PATH=/nonexistent", "LC_ALL=C"};
     return spec;

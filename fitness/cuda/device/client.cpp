@@ -38,7 +38,7 @@ std::string own_program(const std::string& name, const char* variable) {
               "install it beside kevo, or name it in " + std::string(variable));
 }
 
-device_client::device_client(int ordinal, std::string program) {
+device_client::device_client(int ordinal, const std::string& program) {
   auto ends = socket_pair();
   launch_spec spec;
   spec.argv = {program.empty() ? own_program("kevo-device", "KEVO_DEVICE") : program,

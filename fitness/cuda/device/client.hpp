@@ -22,7 +22,7 @@ std::string own_program(const std::string& name, const char* variable);
 class device_client {
  public:
   /// @param program path of kevo-device; empty: found
-  explicit device_client(int ordinal, std::string program = {});
+  explicit device_client(int ordinal, const std::string& program = {});
   ~device_client();
   device_client(const device_client&) = delete;
   device_client& operator=(const device_client&) = delete;

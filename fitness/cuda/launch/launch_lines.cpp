@@ -111,6 +111,7 @@ class line_parser {
 
   std::vector<expression> list_of(const std::vector<piece>& parts) const {
     std::vector<expression> values;
+    values.reserve(parts.size());
     for (const auto& part : parts) values.push_back(line_.integer(part));
     return values;
   }

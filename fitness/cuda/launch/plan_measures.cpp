@@ -20,8 +20,8 @@ residency residency_of(const kernel_launch& launch, const compiled_kernel& kerne
                        const device_facts& facts) {
   const auto threads = static_cast<std::uint32_t>(volume(launch.block));
   const auto blocks = blocks_per_sm(facts, kernel, threads, launch.dynamic_shared_bytes);
-  const double whole_warps = (threads + 31U) / 32U * 32.0;
-  return {blocks, static_cast<double>(blocks) * whole_warps / facts.threads_per_sm};
+  const std::uint32_t warps = (threads + 31U) / 32U;
+  return {blocks, static_cast<double>(blocks) * (32.0 * warps) / facts.threads_per_sm};
 }
 
 std::string shown(const std::array<std::uint32_t, 3>& extents) {

@@ -154,6 +154,7 @@ class real_expression::parser {
         std::find_if(functions.begin(), functions.end(), [&](const function& f) { return f.name == word; });
     if (found == functions.end()) {
       std::vector<std::string_view> known;
+      known.reserve(functions.size());
       for (const auto& f : functions) known.push_back(f.name);
       fail(start, "unknown function '" + kevo::detail::shown(word) + "'",
            kevo::detail::hint_for(word, known, "functions of reals"));

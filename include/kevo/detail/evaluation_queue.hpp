@@ -69,7 +69,7 @@ class evaluation_queue {
       out.push_back(place);
       ++report_.dropped;
     }
-    const entry next{waiting_[chosen].candidate};
+    entry next{waiting_[chosen].candidate};
     out_[next.candidate] = {std::move(waiting_[chosen].features), predicted[chosen].first,
                             explore ? chosen_by::chance : chosen_by::ranker};
     std::sort(out.rbegin(), out.rend());

@@ -24,7 +24,7 @@ inline std::uint64_t zipf(std::uint64_t n, double alpha, rng& random) {
     return std::exp(y * (std::abs(t) > 1e-8 ? std::log1p(t) / t : 1 - t / 2));
   };
   const auto weight = [alpha](double x) { return std::exp(-alpha * std::log(x)); };
-  const double last = static_cast<double>(n);
+  const auto last = static_cast<double>(n);
   const double low = integral(1.5) - 1;
   const double high = integral(last + 0.5);
   const double shortcut = 2 - inverse(integral(2.5) - weight(2));

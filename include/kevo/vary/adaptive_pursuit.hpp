@@ -41,7 +41,7 @@ class adaptive_pursuit {
     const auto best =
         static_cast<std::size_t>(std::max_element(quality_.begin(), quality_.end()) - quality_.begin());
     if (!(quality_[best] > 0)) return;
-    const double count = static_cast<double>(probability_.size());
+    const auto count = static_cast<double>(probability_.size());
     const double least_p = std::min(floor, 1 / count);
     for (std::size_t i = 0; i < probability_.size(); ++i) {
       const double goal = i == best ? 1 - (count - 1) * least_p : least_p;

@@ -38,7 +38,7 @@ class exp3 {
     book_.end(turn);
     grow(book_.size());
     auto& mine = pending_[turn.index];
-    const double count = static_cast<double>(book_.size());
+    const auto count = static_cast<double>(book_.size());
     double p = 1 / count;  // of a turn that was not picked here
     if (!mine.empty()) p = mine.front(), mine.pop_front();
     total_cost_ += turn.cost_s;

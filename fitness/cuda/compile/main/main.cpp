@@ -101,6 +101,7 @@ compile_answer compile(const compile_job& job, const nvrtc& api, const std::vect
   std::vector<std::string> options = job.options;
   for (const auto& folder : folders) options.push_back("-I" + folder);
   std::vector<const char*> pointers;
+  pointers.reserve(options.size());
   for (const auto& option : options) pointers.push_back(option.c_str());
   const auto code = api.compile(p, static_cast<int>(pointers.size()), pointers.data());
   answer.log = text_of(p, api.log_size, api.log);

@@ -33,7 +33,7 @@ class device_lock {
  public:
   explicit device_lock(const std::string& uuid) {
     for (const std::string folder : {"/run/lock", "/var/lock", "/tmp"}) {
-      path_ = folder + "/kevo-gpu-" + uuid;
+      path_.assign(folder).append("/kevo-gpu-").append(uuid);
       file_ = detail::descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
       if (file_) return;
     }
