@@ -58,6 +58,7 @@ worker_settings test_bench::worker_for_candidates() const {
   worker.threads = settings_.threads;
   worker.cpus = cores_.workers;
   worker.yield = cores_.shared;
+  worker.load_limit_s = settings_.limits.load_s;
   worker.limits.wall_s = 600;
   worker.limits.data_bytes = settings_.limits.memory_bytes;
   return worker;

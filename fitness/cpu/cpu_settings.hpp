@@ -20,6 +20,7 @@ namespace kevo {
 struct cpu_limits {
   double build_s = 60;  ///< [s] of one build
   double call_s = 20;   ///< [s] of one call, at most; usually 20 times the baseline's, at least 1 s
+  double load_s = 10;   ///< [s] of loading what was built, constructors included
   std::uint64_t memory_bytes = 4ULL << 30U;  ///< private memory of the worker
   std::uint64_t source_bytes = 1U << 20U;    ///< of all files of a program together
 };
