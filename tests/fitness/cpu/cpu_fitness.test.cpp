@@ -1,6 +1,6 @@
-// serial
 // timeout: 600
-// The cascade on a small task made by hand: verdicts, feedback, times, cache.
+// The cascade on a small task made by hand: verdicts and feedback. What is timed is in cache.test.cpp and
+// timing.test.cpp.
 #include "fitness/cpu/cpu_fitness.hpp"
 
 #include <memory>
@@ -10,7 +10,6 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/cpu/line_task.hpp"
 
 using namespace line_task;
@@ -65,21 +64,6 @@ TEST_CASE("feedback tells places of visible failures and nothing of hidden ones"
   CHECK(hidden.feedback == "a hidden workload failed");
   REQUIRE(hidden.reasons.size() == 1);
   CHECK(hidden.reasons[0] == "a hidden workload failed");
-}
-
-TEST_CASE("a cached result says so, and a confirmation never comes from the cache") {
-  const kevo::scratch_folder folder(false);
-  fixture f(60000, folder.path());
-  CHECK_FALSE(f.run("y[0] = 1;").cached);
-  CHECK(f.run("y[0] = 1;").cached);
-  CHECK_FALSE(f.run(right, kevo::evaluation_stage::timed_short).cached);
-  CHECK(f.run(right, kevo::evaluation_stage::timed_short).cached);
-  const auto confirmed = f.run(right, kevo::evaluation_stage::confirmed);
-  CHECK_FALSE(confirmed.cached);
-  CHECK(confirmed.stage == kevo::evaluation_stage::confirmed);
-  CHECK(confirmed.workloads[0].sustained_ns > 0.2 * confirmed.workloads[0].time_ns);
-  CHECK(confirmed.workloads[0].sustained_ns < 5 * confirmed.workloads[0].time_ns);
-  CHECK(confirmed.workloads[1].sustained_ns == 0);
 }
 
 TEST_CASE("a wrong reference or baseline is the user's error, not the candidate's") {

@@ -1,4 +1,3 @@
-// serial
 // timeout: 600
 #include "fitness/cpu/task_check.hpp"
 
