@@ -38,11 +38,19 @@ struct toy_run {
   shell::result kevo(std::vector<std::string> words) const {
     return shell::run(shell::kevo(std::move(words)), folder.string());
   }
-  /// Until it has begun, and some evaluations more.
+  /// How many evaluations its journal holds; 0 before there is one.
+  int evaluations() const {
+    const auto shown = kevo({"show", "run", "--json"});
+    return shown.code == 0 ? json::parse(shown.out).at("evaluations").to_number<int>() : 0;
+  }
+  /// Until some evaluations have ended and others go on.
   void let_it_run() const {
-    const auto journal = folder / "run/journal.sqlite";
-    for (int i = 0; i < 200 && !std::filesystem::exists(journal); ++i) std::this_thread::sleep_for(100ms);
-    std::this_thread::sleep_for(4s);
+    for (int i = 0; i < 600 && evaluations() < 3; ++i) std::this_thread::sleep_for(100ms);
+    REQUIRE(evaluations() >= 3);
+  }
+  /// The setting that ends it after so many evaluations more.
+  std::string stop_after(int more) const {
+    return "stop={evaluations: " + std::to_string(evaluations() + more) + "}";
   }
   shell::scratch folder;
 };
@@ -90,7 +98,7 @@ TEST_CASE("a lost device ends a run with an error of the environment; resumed, i
   CHECK_MESSAGE(still.code == 1, still.out);  // it is away still
 
   gpu.mend();
-  const auto resumed = run.kevo({"resume", "run", "--json", "--set", "stop={seconds: 14}"});
+  const auto resumed = run.kevo({"resume", "run", "--json", "--set", run.stop_after(3)});
   CHECK_MESSAGE(resumed.code == 0, resumed.out);
   const auto all = parsed(resumed);
   CHECK(all.at("evaluations").to_number<int>() >= 3);
@@ -113,7 +121,7 @@ TEST_CASE("a kevo-device that is killed ends a run with an error of the environm
   const auto told = parsed(ended).at("error").as_object();
   CHECK(told.at("code").as_string() == "environment");
   CHECK_MESSAGE(told.at("message").as_string().find("kevo-device has ended") != std::string::npos, ended.out);
-  const auto resumed = run.kevo({"resume", "run", "--json", "--set", "stop={seconds: 9}"});
+  const auto resumed = run.kevo({"resume", "run", "--json", "--set", run.stop_after(3)});
   CHECK_MESSAGE(resumed.code == 0, resumed.out);
 }
 
