@@ -9,7 +9,7 @@ foreach(source IN LISTS kevo_example_sources)
   # They time what they search for, which means nothing without optimization.
   target_compile_options(example.${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   add_test(NAME examples.${name} COMMAND example.${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120)
+  set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 COST 120)
 endforeach()
 
 add_library(kevo_example_plugin MODULE examples/plugin/plugin.cpp)
