@@ -61,13 +61,13 @@ endif()
 
 # The processes of the CUDA fitness function. None links CUDA; all take their C++ library along, for the sandbox
 # and for machines that are not where they were built.
-set(kevo_cuda_common fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp fitness/cuda/launch/plan.cpp
-                     fitness/cuda/compile/module.cpp)
-add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp ${kevo_cuda_common})
-add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp ${kevo_cuda_common})
+add_library(kevo_cuda_common OBJECT fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp
+                                    fitness/cuda/launch/plan.cpp fitness/cuda/compile/module.cpp)
+add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp)
+add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp)
 target_include_directories(kevo-worker-hosted SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo-worker-hosted PRIVATE ${SECCOMP_ARCHIVE})
-add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_cuda_common}
+add_executable(kevo-device fitness/cuda/device/main/main.cpp
                            fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/foreign_processes.cpp
                            fitness/cuda/device/interval.cpp
                            fitness/cuda/device/gpu.cpp
@@ -75,14 +75,19 @@ add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_cuda_common}
                            fitness/cuda/device/worker_link.cpp
                            fitness/oracle/element_type.cpp fitness/oracle/generate.cpp)
 # One call of a candidate, for NVIDIA's checkers and profilers to watch.
-add_executable(kevo-replay-cuda fitness/cuda/gates/main/main.cpp fitness/cuda/gates/replay.cpp ${kevo_cuda_common})
+add_executable(kevo-replay-cuda fitness/cuda/gates/main/main.cpp fitness/cuda/gates/replay.cpp)
 # One compilation by NVRTC, which it loads at run time, in a sandbox.
 add_executable(kevo-compile-cuda fitness/cuda/compile/main/main.cpp fitness/cuda/compile/message.cpp)
+foreach(program kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda)
+  target_link_libraries(${program} PRIVATE kevo_cuda_common)
+endforeach()
+foreach(target kevo_cuda_common kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE kevo::core ${CMAKE_DL_LIBS})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
+endforeach()
 foreach(program kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
-  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${program} PRIVATE kevo::core ${CMAKE_DL_LIBS})
   target_link_options(${program} PRIVATE -static-libstdc++ -static-libgcc)
-  target_compile_options(${program} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endforeach()
 
