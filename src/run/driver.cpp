@@ -51,7 +51,8 @@ using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, 
 /// What the pool is given to evaluate.
 struct queued_evaluation {
   evaluation_job work;
-  bool owed = false;  ///< also after a stop rule: a seed's first, or a confirmation
+  bool owed =
+      false;  ///< also after a stop rule: a confirmation, or the first of a seed or of what a model made
 };
 
 /// A queue that threads wait on.
@@ -238,8 +239,9 @@ class coordinator {
     } else if (auto* evaluate = std::get_if<evaluation_job>(&work)) {
       ++load_.evaluating;
       const auto& row = shared_.engine.population().row(evaluate->candidate);
-      const bool owed = evaluate->request.wanted == evaluation_stage::confirmed ||
-                        (row.made_by == seed_operator && !row.evaluated);
+      // A seed, or what a model or a program was paid or waited for.
+      const bool dear = row.made_by == seed_operator || !shared_.engine.operators()[row.made_by].replayable();
+      const bool owed = evaluate->request.wanted == evaluation_stage::confirmed || (dear && !row.evaluated);
       shared_.to_evaluate.push({std::move(*evaluate), owed});
     }
   }

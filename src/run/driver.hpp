@@ -37,7 +37,8 @@ struct driver_settings {
   std::function<void(ticket, const model_call&, double now_s)> call;  ///< an operator asked a language model
   std::map<ticket, begun_turn> begun;                                 ///< of unfinished variations
   /// Hand out nothing more, let what is out finish; evaluations that have not begun to measure are withdrawn.
-  /// (A stop rule withdraws them, too, but for confirmations and the first ones of seeds.)
+  /// (A stop rule withdraws them, too, but for confirmations and the first ones of seeds and of what models
+  /// made.)
   std::stop_token wind_down;
   std::stop_token at_once;  ///< also cancel what is out
   double breath_s = 0.1;    ///< longest time between two refreshes [s]
