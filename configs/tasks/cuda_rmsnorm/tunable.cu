@@ -2,10 +2,10 @@
 // MODE 0: a block of threads a row, loads straight from memory. MODE 1: a block stays and takes row
 // after row, which the copy engine has brought to shared memory up to STAGES rows ahead (MODE 2: and which also takes the results away); the weights stay in registers
 // (HELD_WEIGHT) or are read again for each row.
-#define MODE 0           // kevo: {0, 1, 2}
-#define THREADS 64       // kevo: {64, 128, 256, 512, 1024}
-#define VECTORS 8        // kevo: {1, 2, 4, 8, 16, 32}
-#define STAGES 2         // kevo: {1, 2, 3, 4, 6}
+#define MODE 1           // kevo: {0, 1, 2}
+#define THREADS 64       // kevo: {32, 64, 128, 256, 512, 1024}
+#define VECTORS 32       // kevo: {1, 2, 4, 8, 16, 32}
+#define STAGES 1         // kevo: {1, 2, 3, 4, 6}
 #define BLOCKS_PER_SM 1  // kevo: {1, 2, 3, 4, 6, 8}
 #define HELD_WEIGHT 0    // kevo: {0, 1}
 #define LOAD_HINT 0      // kevo: {0, 1, 2}

@@ -4,7 +4,7 @@
 // maximum of its own elements, and the block's sum and maximum meet in one exchange (Milakov and Gimelshein,
 // "Online normalizer calculation for softmax", arXiv 1805.02867).
 #define MODE 0           // kevo: {0, 1, 2}
-#define THREADS 64       // kevo: {64, 128, 256, 512, 1024}
+#define THREADS 32       // kevo: {32, 64, 128, 256, 512, 1024}
 #define VECTORS 8        // kevo: {1, 2, 4, 8, 16, 32}
 #define STAGES 2         // kevo: {1, 2, 3, 4, 6}
 #define BLOCKS_PER_SM 1  // kevo: {1, 2, 3, 4, 6, 8}

@@ -1,8 +1,8 @@
 // y = transpose(x). A block of threads moves tiles of TILE x TILE elements through shared memory, where rows are
 // read and columns written, VECTOR elements at a time on both sides. A group of VECTOR x VECTOR elements is transposed
 // in registers; a swizzle keeps the threads of a warp on different banks.
-#define TILE 16      // kevo: {16, 32, 64, 128}
-#define VECTOR 1     // kevo: {1, 2, 4}
+#define TILE 128     // kevo: {16, 32, 64, 128}
+#define VECTOR 2     // kevo: {1, 2, 4}
 #define THREADS 64   // kevo: {64, 128, 256, 512}
 #define PAD 0        // kevo: {0, 1, 2, 4}
 #define RASTER 1     // kevo: {1, 2, 4, 8, 16}
