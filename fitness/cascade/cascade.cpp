@@ -1,6 +1,7 @@
 #include "fitness/cascade/cascade.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -45,19 +46,50 @@ void tell_failure(evaluation& e, std::size_t index, const workload& w, const cal
   if (!failure.detail.empty()) e.feedback += ": " + failure.detail;
 }
 
+namespace {
+
+// The geometric means of the pairs of each process.
+std::vector<timing_pair> by_process(const std::vector<timing_pair>& pairs, std::size_t per_process) {
+  std::vector<timing_pair> means;
+  for (std::size_t i = 0; i < pairs.size(); i += per_process) {
+    const auto end = std::min(pairs.size(), i + per_process);
+    double candidate = 0;
+    double baseline = 0;
+    for (auto k = i; k < end; ++k) {
+      candidate += std::log(pairs[k].candidate_ns) / static_cast<double>(end - i);
+      baseline += std::log(pairs[k].baseline_ns) / static_cast<double>(end - i);
+    }
+    means.push_back({std::exp(candidate), std::exp(baseline)});
+  }
+  return means;
+}
+
+// Twice the standard deviation in quadrature, of a ratio of two times.
+void widen(estimate& speedup, double share) {
+  const double center = std::log(speedup.value);
+  const double down = std::hypot(center - std::log(speedup.range.low), 2 * share);
+  const double up = std::hypot(std::log(speedup.range.high) - center, 2 * share);
+  speedup.range = {std::exp(center - down), std::exp(center + up)};
+}
+
+}  // namespace
+
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target) {
   std::vector<weighted_estimate> parts;
   for (const auto& one : timed) {
     auto& w = e.workloads[one.workload];
-    const auto speedup = speedup_of(*one.pairs, alpha);
+    const auto independent = by_process(*one.pairs, one.per_process);
+    auto speedup = speedup_of(independent, alpha);
     std::vector<double> times;
     std::vector<double> baseline_times;
-    for (const auto& pair : *one.pairs) {
+    for (const auto& pair : independent) {
       times.push_back(pair.candidate_ns);
       baseline_times.push_back(pair.baseline_ns);
     }
     const auto time = positive_location(times, alpha);
+    if (one.process_spread_ns > 0 && time.value > 0 && speedup.range.low > 0)
+      widen(speedup, one.process_spread_ns * std::hypot(1 / time.value, 1 / median(baseline_times)));
     w.samples = *one.pairs;
     w.speedup = speedup.value;
     w.time_ns = time.value;

@@ -38,6 +38,10 @@ struct timed_pairs {
   std::size_t workload = 0;
   const std::vector<timing_pair>* pairs = nullptr;
   double speed_of_light_ns = 0;  ///< 0 if unknown
+  std::size_t per_process = 1;   ///< so many pairs in a row are of the same processes, and count as one
+  /// Standard deviation of what one process adds to a time and another does not, where all pairs are of the
+  /// same processes. [ns]
+  double process_spread_ns = 0;
 };
 
 /// Estimates times and speedups from all pairs so far. @param alpha of this look (alpha_of_look)

@@ -1,5 +1,7 @@
 // The shipped CUDA tasks compile, and their launch lines fit every workload, hidden ones included. No GPU is
-// needed; where there is no NVRTC, the launch lines alone are read. labels: slow timeout: 300
+// needed; where there is no NVRTC, the launch lines alone are read.
+// labels: slow
+// timeout: 300
 
 #include <cstdio>
 #include <filesystem>

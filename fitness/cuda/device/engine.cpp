@@ -70,9 +70,9 @@ contents_made engine::make(const contents_wanted& wanted) {
   const auto fill = [&](std::vector<device_content>& list, std::uint32_t count, bool varied) {
     while (list.size() < std::min<std::uint64_t>(count, most) && made.complaint.empty()) {
       // Workloads begin with different varieties, so that a few contents of each show all of them.
-      const auto kind =
-          varied ? static_cast<variety>(1 + (2 * wanted.workload + list.size()) % (variety_count - 1))
-                 : variety::plain;
+      const auto kind = varied ? static_cast<variety>(1 + (2 * std::size_t{wanted.workload} + list.size()) %
+                                                              (variety_count - 1))
+                               : variety::plain;
       device_content one;
       made.complaint = make_content(gpu_, reference_, w, kind, random_(), one);
       if (made.complaint.empty()) list.push_back(std::move(one));
@@ -289,10 +289,12 @@ call_result engine::call(const call_wanted& wanted) {
   const auto places = lay_out(arena, w, wanted, begin, end);
   const auto plan_bytes = encode(wanted.what);
   for (std::size_t k = 0; k < places.size(); ++k) {
-    result.answer = arena.worker->prepare(static_cast<std::uint32_t>(k), plan_bytes, places[k].offsets,
+    result.answer = arena.worker->prepare(static_cast<std::uint32_t>(k), plan_bytes, places[k].offsets, false,
                                           std::chrono::seconds(20));
     if (result.answer.end != call_end::done) return result;
   }
+  result.answer = arena.worker->join(static_cast<std::uint32_t>(places.size()), std::chrono::seconds(20));
+  if (result.answer.end != call_end::done) return result;
   const std::uint64_t seed = random_();
   const std::uint64_t first = begin / 8;
   const std::uint64_t words = (end - begin) / 8;
@@ -307,8 +309,7 @@ call_result engine::call(const call_wanted& wanted) {
   if (wanted.cold) flush_cache();
   gpu_.wait();
 
-  const auto run = arena.worker->run(static_cast<std::uint32_t>(places.size()), wanted.timed,
-                                     std::chrono::nanoseconds(wanted.limit_ns));
+  const auto run = arena.worker->run(wanted.timed, std::chrono::nanoseconds(wanted.limit_ns));
   result.answer = run.answer;
   if (run.answer.end != call_end::done) return result;
   if (wanted.verify) result.early = early(arena, places, w, seed, secret_lines);
@@ -350,7 +351,7 @@ device_ceilings engine::calibrate() {
   found.read_bytes_per_s = 1e9 * static_cast<double>(bytes) /
                            best([&] { gpu_.over("kevo_flush_read", items, from.at(), items, found_.at()); });
   const int rounds = 20000;
-  const std::uint64_t threads = 16 * 256 * static_cast<std::uint64_t>(facts.multiprocessors);
+  const std::uint64_t threads = std::uint64_t{16} * 256 * static_cast<std::uint64_t>(facts.multiprocessors);
   const double ns = best([&] { gpu_.over("kevo_multiply_add", threads, to.at(), 0.999F, 0.001F, rounds); });
   found.float32_flops_per_s = 1e9 * 2.0 * 16 * rounds * static_cast<double>(threads) / ns;
   found.launch_overhead_ns = best([&] { gpu_.over("kevo_clock", 1, found_.at(), std::uint64_t{0}); });

@@ -90,7 +90,7 @@ call_result engine::interval(const call_wanted& wanted) {
   for (std::size_t k = 0; k < (wanted.hosted ? 1 : places.size()); ++k) {
     result.answer = arena.worker->prepare(static_cast<std::uint32_t>(k), plan_bytes,
                                           wanted.hosted ? std::vector<std::uint64_t>{} : places[k].offsets,
-                                          std::chrono::seconds(20));
+                                          true, std::chrono::seconds(20));
     if (result.answer.end != call_end::done) return result;
   }
   const std::uint64_t seed = random_();

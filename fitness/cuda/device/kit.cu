@@ -35,6 +35,9 @@ extern "C" __global__ void kevo_block(volatile u64* gate, u64 wanted, u64 limit)
   }
 }
 
+// What a call costs that does nothing: the launch, and the change to the context of its process.
+extern "C" __global__ void kevo_nothing() {}
+
 // Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 __device__ inline void philox(u64 counter, u64 lane, u64 key, u32 out[4]) {
   u32 c0 = (u32)counter, c1 = (u32)(counter >> 32), c2 = (u32)lane, c3 = (u32)(lane >> 32);

@@ -120,16 +120,24 @@ worker_answer worker_link::load(std::uint32_t slot, std::string_view module_byte
 }
 
 worker_answer worker_link::prepare(std::uint32_t slot, std::string_view plan_bytes,
-                                   const std::vector<std::uint64_t>& offsets,
+                                   const std::vector<std::uint64_t>& offsets, bool alone,
                                    std::chrono::nanoseconds limit) {
   if (!usable_) return last_;
   if (offsets.size() > most_buffers || slot >= most_slots)
     return {call_end::refused, 0, "the plan has too many buffers"};
   page_->request.slot = slot;
+  page_->request.alone = alone ? 1 : 0;
   page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
   std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
   const auto deadline = clock::now() + limit;
   return finish(post(worker_request::prepare, plan_bytes), deadline);
+}
+
+worker_answer worker_link::join(std::uint32_t count, std::chrono::nanoseconds limit) {
+  if (!usable_) return last_;
+  page_->request.count = count;
+  const auto deadline = clock::now() + limit;
+  return finish(post(worker_request::join, {}), deadline);
 }
 
 worker_answer worker_link::drop() {
@@ -154,9 +162,8 @@ worker_answer worker_link::wake() {
   return finish(post(worker_request::none, {}), clock::now() + std::chrono::seconds(10));
 }
 
-timed_run worker_link::run(std::uint32_t count, bool blocked, std::chrono::nanoseconds limit) {
+timed_run worker_link::run(bool blocked, std::chrono::nanoseconds limit) {
   if (!usable_) return {last_};
-  page_->request.count = count;
   page_->request.blocked = blocked ? 1 : 0;
   page_->request.block_limit_ns = 200'000'000;
   const auto number = post(worker_request::run, {});

@@ -34,16 +34,20 @@ class worker_link {
   /// Waits until it says that it is ready (or that it cannot be: `refused` with its message).
   worker_answer wait_ready(std::chrono::nanoseconds limit);
   worker_answer load(std::uint32_t slot, std::string_view module_bytes, std::chrono::nanoseconds limit);
+  /// @param alone the call will be made by `step`; otherwise by `join` and `run`, together with others
   worker_answer prepare(std::uint32_t slot, std::string_view plan_bytes,
-                        const std::vector<std::uint64_t>& offsets, std::chrono::nanoseconds limit);
+                        const std::vector<std::uint64_t>& offsets, bool alone,
+                        std::chrono::nanoseconds limit);
+  /// Makes one graph of the first `count` calls that were prepared.
+  worker_answer join(std::uint32_t count, std::chrono::nanoseconds limit);
   worker_answer drop();
   /// One call by itself, from the request to "done".
   worker_answer step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
                      std::chrono::nanoseconds limit);
   /// Asks for nothing, so that a worker that rests is awake for what comes next.
   worker_answer wake();
-  /// Runs slots 0 to `count` - 1. The clock runs from release to done.
-  timed_run run(std::uint32_t count, bool blocked, std::chrono::nanoseconds limit);
+  /// Runs the calls that were joined. The clock runs from release to done.
+  timed_run run(bool blocked, std::chrono::nanoseconds limit);
 
   /// A time-out or a death is final: every later request answers the same.
   bool usable() const { return usable_; }

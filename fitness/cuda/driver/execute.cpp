@@ -139,7 +139,7 @@ driver_failure prepared_plan::prepare(const driver& d, const loaded_module& code
       a.value.cooperative = 1;
       state.attributes.push_back(a);
     }
-    if (launch.programmatic) {
+    if (launch.programmatic && !steps_.empty()) {  // a first step has nothing of its own call to overlap with
       launch_attribute a;
       a.id = launch_programmatic;
       a.value.programmatic = 1;

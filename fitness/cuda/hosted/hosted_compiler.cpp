@@ -147,7 +147,12 @@ hosted_object hosted_compiler::state::make(const hosted_job& job, const std::sto
     made.diagnostics += made.reasons.back();
     return made;
   }
-  if (job.trusted) made.folders = folders_of(made.needed);
+  if (job.trusted) {
+    // What a task names but the object does not call may still be what another library loads later.
+    auto names = made.needed;
+    for (const auto& library : job.link) names.push_back("lib" + library + ".so");
+    made.folders = folders_of(names);
+  }
   made.object = answer.object;
   made.ok = true;
   return made;

@@ -25,7 +25,7 @@ struct cuda_timing {
   double full_s = 4.0;            ///< [s] the same for the full timing
   double sustained_s = 0.5;       ///< [s] of the candidate alone after a confirmation; 0: not taken
   double target_interval = 0.02;  ///< timing ends early when the speedup's interval is narrower, relative
-  double alpha = 0.05;            ///< the chance that an interval misses, all looks together
+  double alpha = 0.01;            ///< the chance that an interval misses, all looks together
 };
 
 /// Further conditions of being valid. Each costs time, so that none is on by default.

@@ -142,6 +142,15 @@ std::uint64_t call_bytes(const task& t, const workload& w) {
   return bytes;
 }
 
+std::uint64_t content_bytes(const task& t, const workload& w) {
+  const auto signature = reference_signature(t, w);
+  std::uint64_t bytes = 0;
+  for (const auto* list : {&signature.inputs, &signature.outputs}) {
+    for (const auto& one : *list) bytes += one.elements * find_element_type(one.dtype)->size;
+  }
+  return bytes;
+}
+
 void require_runnable_on_device(const task& t) {
   const error_place place{.file = t.file, .key = "reference"};
   if (!t.reference || t.reference->language != "cuda")

@@ -25,15 +25,10 @@ namespace {
 // A device that traps takes some tenths of a second to say so.
 constexpr double least_limit_s = 1.5;
 
-// Contents of the timed calls of a workload: the smaller, the more, for short calls are measured many at a
-// time.
+// Contents of the timed calls of a workload, so that one process can do for an evaluation: sixteen blocks of
+// two readings, each of many calls if they are short and warm, of five if they are short and cold.
 std::uint32_t contents_for(std::uint64_t bytes) {
-  return bytes < (8U << 20U) ? 400 : bytes < (64U << 20U) ? 128 : 32;
-}
-
-// Each has a context, which takes some hundred MiB of the device.
-std::size_t workers_ahead(std::uint64_t device_bytes) {
-  return std::clamp<std::size_t>(device_bytes >> 33U, 1, 6);
+  return bytes < (8U << 20U) ? 1100 : bytes < (128U << 20U) ? 180 : 40;
 }
 
 worker_options options_for(const cuda_settings& settings) {
@@ -140,8 +135,7 @@ void gpu_bench::prepare(std::stop_token stop) {
     const auto& known = first->second;
     gates_->try_out({&known.code, &known.plans[smallest_], smallest_}, device_->facts(), stop);
   }
-  candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena_,
-                                                       workers_ahead(device_->facts().memory_bytes));
+  candidate_workers_ = std::make_unique<worker_source>(*device_, options_for(settings_), arena_, 1);
   candidate_workers_->account(&spent_);
   identity_ = fmt::format("{} {} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)),
                           compiler_->identity(), hosted_->identity(), fmt::join(settings_.flags, " "),
@@ -216,22 +210,36 @@ void gpu_bench::describe_reference(std::stop_token stop) {
   device_->set_task(describe_task(*task_, built.module, declared, facts_));
 }
 
+// Each workload gets what it wants, as long as there is room: those that want little leave what they do not
+// take to the others.
 void gpu_bench::make_contents() {
-  contents_.clear();
-  const auto workloads = task_->workloads.size();
-  const double room = settings_.pool_fraction * static_cast<double>(device_->facts().free_bytes);
-  for (std::size_t i = 0; i < workloads; ++i) {
+  const auto count = task_->workloads.size();
+  contents_.assign(count, {});
+  std::vector<contents_wanted> wanted(count);
+  std::vector<double> bytes(count);
+  std::vector<std::size_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const auto& w = task_->workloads[i];
-    contents_wanted wanted;
-    wanted.workload = static_cast<std::uint32_t>(i);
-    wanted.timed = w.hidden ? 1 : contents_for(call_bytes(*task_, w));
-    wanted.varied = w.hidden ? 2 : 4;
-    wanted.most_bytes = static_cast<std::uint64_t>(room / static_cast<double>(workloads));
-    const auto made = device_->make(wanted);
+    wanted[i].workload = static_cast<std::uint32_t>(i);
+    wanted[i].timed = w.hidden ? 1 : contents_for(call_bytes(*task_, w));
+    wanted[i].varied = w.hidden ? 2 : 4;
+    bytes[i] = static_cast<double>(wanted[i].timed + wanted[i].varied) *
+               static_cast<double>(content_bytes(*task_, w));
+    order[i] = i;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return bytes[a] < bytes[b]; });
+  double room = settings_.pool_fraction * static_cast<double>(device_->facts().free_bytes);
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto i = order[n];
+    const double share = room / static_cast<double>(count - n);
+    wanted[i].most_bytes = static_cast<std::uint64_t>(share);
+    const auto made = device_->make(wanted[i]);
     if (!made.complaint.empty())
-      throw error(error_code::input, "the reference, on workload '" + w.uuid + "', " + made.complaint,
+      throw error(error_code::input,
+                  "the reference, on workload '" + task_->workloads[i].uuid + "', " + made.complaint,
                   {.file = task_->file, .key = "reference"});
-    contents_.push_back({made.timed, made.varied});
+    contents_[i] = {made.timed, made.varied};
+    room -= std::min(share, bytes[i]);
   }
 }
 
@@ -352,8 +360,7 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
     if (!hosted_workers_) {
       auto options = options_for(settings_);
       options.hosted = true;
-      hosted_workers_ = std::make_unique<worker_source>(*device_, options, arena_,
-                                                        workers_ahead(device_->facts().memory_bytes));
+      hosted_workers_ = std::make_unique<worker_source>(*device_, options, arena_, 1);
       hosted_workers_->account(&spent_);
     }
     workers = hosted_workers_.get();
@@ -380,7 +387,7 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
                             double candidate_ns) {
   const bool cold = task_->workloads[workload].cache == "cold";
   const auto contents = contents_[workload].timed;
-  if (candidate.kind() == program_kind::declared && against.program->kind() == program_kind::declared) {
+  if (candidate.kind() == program_kind::declared) {
     return {candidate, *against.program, workload,
             plan_readings(candidate_ns, against.call_ns[workload], cold, contents), call_limit(workload)};
   }

@@ -86,7 +86,7 @@ class gpu_bench {
   };
 
   program_runner run_candidate(const built_program& built);
-  /// A timer of one workload: by intervals if either side is hosted.
+  /// A timer of one workload: by intervals if the candidate is hosted, by events otherwise.
   pair_timer timer(program_runner& candidate, gpu_baseline& against, std::size_t workload,
                    double candidate_ns);
   gpu_baseline& baseline() { return baselines_.front(); }

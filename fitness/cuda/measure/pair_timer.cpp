@@ -19,6 +19,7 @@ constexpr std::uint32_t most_calls = 32;
 constexpr double tolerance_ns = 3e3;
 constexpr double tolerance_share = 0.005;
 constexpr double most_clock_change = 0.02;
+constexpr int most_contested = 3;  // blocks, each in other processes
 constexpr std::size_t least_constants = 3;
 constexpr double interval_ns = 2.2e6;  // at least 2 ms, and what the estimate of a call is wrong by
 
@@ -89,14 +90,14 @@ void pair_timer::read_empty() {
   constants_.push_back(time.outside_ns);
 }
 
-pair_timer::reading pair_timer::read_interval(program_runner& program, bool trusted) {
+pair_timer::reading pair_timer::read_interval(program_runner& program, bool trusted, content_use use) {
   // The first call of a size is untimed in every process: host code makes plans and handles then.
-  if (!program.ready_for(workload_, plan_.calls)) program.restart();
+  if (!program.ready_for(workload_, plan_.calls, use)) program.restart();
   if (!program.has_run(workload_)) {
     if (auto warm = program.interval(workload_, 1, plan_.cold, limit_); warm.failure)
       return {0, false, warm.failure};
   }
-  const auto time = program.interval(workload_, plan_.calls, plan_.cold, limit_);
+  const auto time = program.interval(workload_, plan_.calls, plan_.cold, limit_, use);
   if (time.failure) return {0, false, time.failure};
   if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
   if (!trusted) ++readings_;
@@ -105,18 +106,25 @@ pair_timer::reading pair_timer::read_interval(program_runner& program, bool trus
   return {std::max(time.outside_ns - constant_ns(), 1.0) / plan_.calls, false, std::nullopt};
 }
 
-pair_timer::reading pair_timer::read(program_runner& program, bool trusted) {
-  if (by_intervals()) return read_interval(program, trusted);
+pair_timer::reading pair_timer::read(program_runner& program, bool trusted, content_use use) {
+  if (by_intervals()) return read_interval(program, trusted, use);
   // A process that has just been started has its first call untimed.
-  if (!program.ready_for(workload_, plan_.calls * static_cast<std::uint32_t>(plan_.repeats))) {
-    program.restart();
-    if (auto warm = program.time(workload_, 1, plan_.cold, limit_); warm.failure)
-      return {0, false, warm.failure};
+  const auto wanted =
+      use == content_use::again ? plan_.calls : plan_.calls * static_cast<std::uint32_t>(plan_.repeats);
+  const bool hosted = program.kind() == program_kind::hosted;
+  const bool ready = program.ready_for(workload_, wanted, use);
+  if (!ready || (hosted && !program.has_run(workload_))) {
+    if (!ready) program.restart();
+    // Host code makes handles and plans then, which cannot be done behind a kernel that holds the stream
+    // back.
+    const auto warm = hosted ? program.interval(workload_, 1, plan_.cold, limit_)
+                             : program.time(workload_, 1, plan_.cold, limit_);
+    if (warm.failure) return {0, false, warm.failure};
   }
   reading result;
   std::vector<double> times;
   for (int i = 0; i < plan_.repeats; ++i) {
-    const auto time = program.time(workload_, plan_.calls, plan_.cold, limit_);
+    const auto time = program.time(workload_, plan_.calls, plan_.cold, limit_, use);
     if (time.failure) return {0, false, time.failure};
     if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
     if (trusted) {
@@ -135,6 +143,11 @@ pair_timer::reading pair_timer::read(program_runner& program, bool trusted) {
   return result;
 }
 
+void pair_timer::renew() {
+  candidate_->restart();
+  if (baseline_->kind() == program_kind::declared) baseline_->restart();
+}
+
 std::variant<double, call_failure> pair_timer::sustained(double seconds) {
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed_s = [&] {
@@ -142,7 +155,7 @@ std::variant<double, call_failure> pair_timer::sustained(double seconds) {
   };
   std::vector<double> times;
   while (times.size() < 3 || elapsed_s() < seconds) {
-    const auto once = read(*candidate_, false);
+    const auto once = read(*candidate_, false, content_use::again);
     if (once.failure) return *once.failure;
     times.push_back(once.ns);
   }
@@ -151,6 +164,7 @@ std::variant<double, call_failure> pair_timer::sustained(double seconds) {
 
 std::optional<call_failure> pair_timer::block() {
   clocks_.clear();
+  const int disagreed_before = disagreements_;
   // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
   const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
   double b = 0;
@@ -188,9 +202,15 @@ std::optional<call_failure> pair_timer::block() {
     return std::nullopt;
   }
   ++discarded_;
-  if (disagreements_ >= 4 && 2 * disagreements_ > readings_) {
+  // One process in some hundreds has clocks that lie a few microseconds further apart than the baseline's:
+  // another one shows whether it was the process or the program.
+  if (disagreements_ > disagreed_before) {
+    ++contested_;
+    renew();
+  }
+  if (contested_ >= most_contested && 2 * disagreements_ > readings_) {
     return call_failure{outcome::suspect, "its events and the trusted clock disagree",
-                        "what the device says the call took is not what the trusted clock saw", true};
+                        "what the device says the call took is not what the trusted clock saw", true, true};
   }
   if (discarded_ > 12 + 2 * static_cast<int>(pairs_.size())) {
     throw error(error_code::environment,

@@ -52,8 +52,13 @@ class pair_timer {
   /// kevo::error (environment).
   std::optional<call_failure> block();
 
+  /// Ends the processes of both sides (a hosted baseline's not, for it makes its plans anew each time): what
+  /// a process adds to a time by where its code and data happen to lie is drawn again.
+  void renew();
+
   /// The candidate alone, call after call for so long: one call's time at the end, when the device is as warm
-  /// as it gets. [ns] Of the last third of the readings, the median.
+  /// as it gets. [ns] Of the last third of the readings, the median. In one process, where it has one:
+  /// contents may come again.
   std::variant<double, call_failure> sustained(double seconds);
 
   const std::vector<timing_pair>& pairs() const { return pairs_; }
@@ -78,8 +83,8 @@ class pair_timer {
     bool disturbed = false;
     std::optional<call_failure> failure;
   };
-  reading read(program_runner& program, bool trusted);
-  reading read_interval(program_runner& program, bool trusted);
+  reading read(program_runner& program, bool trusted, content_use use = content_use::once);
+  reading read_interval(program_runner& program, bool trusted, content_use use);
   void read_empty();
 
   program_runner* candidate_;
@@ -94,6 +99,7 @@ class pair_timer {
   std::vector<timing_pair> pairs_;
   int discarded_ = 0;
   int disagreements_ = 0;
+  int contested_ = 0;  // blocks in which the clocks disagreed
   int readings_ = 0;
 };
 

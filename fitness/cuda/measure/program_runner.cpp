@@ -168,16 +168,17 @@ std::optional<call_failure> program_runner::failure_of(const worker_answer& answ
   return cuda::failure_of(answer, answer.end == call_end::died ? workers_->death() : "");
 }
 
-std::vector<std::uint32_t> program_runner::choices(std::size_t workload) const {
+std::vector<std::uint32_t> program_runner::choices(std::size_t workload, content_use use) const {
   std::vector<std::uint32_t> left;
   for (std::uint32_t i = 0; i < contents_[workload].timed; ++i) {
-    if (whose_ == trust::baseline || !seen_.contains({workload, i})) left.push_back(i);
+    if (whose_ == trust::baseline || use == content_use::again || !seen_.contains({workload, i}))
+      left.push_back(i);
   }
   return left;
 }
 
-bool program_runner::ready_for(std::size_t workload, std::uint32_t calls) const {
-  return loaded_ && (whose_ == trust::baseline || choices(workload).size() >= calls);
+bool program_runner::ready_for(std::size_t workload, std::uint32_t calls, content_use use) const {
+  return loaded_ && (whose_ == trust::baseline || choices(workload, use).size() >= calls);
 }
 
 bool program_runner::has_run(std::size_t workload) const {
@@ -224,7 +225,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.what = image_.plans[workload];
   wanted.hosted = image_.kind != program_kind::declared;
   wanted.empty = image_.kind == program_kind::empty;
-  wanted.interval = interval || wanted.hosted;
+  wanted.interval = interval;
   auto& spent = workers_->spent();
   call_result result;
   {
@@ -257,7 +258,7 @@ gpu_time program_runner::check(std::size_t workload, std::uint32_t varied, std::
       return {.failure = failure};
     }
   }
-  return call(workload, {number}, false, limit);
+  return call(workload, {number}, false, limit, false, image_.kind != program_kind::declared);
 }
 
 gpu_time program_runner::fingerprint(std::size_t workload, std::chrono::nanoseconds limit) {
@@ -267,29 +268,31 @@ gpu_time program_runner::fingerprint(std::size_t workload, std::chrono::nanoseco
       return {.failure = failure};
     }
   }
-  return call(workload, {0}, false, limit, true);
+  return call(workload, {0}, false, limit, true, image_.kind != program_kind::declared);
 }
 
 gpu_time program_runner::time(std::size_t workload, std::uint32_t count, bool cold,
-                              std::chrono::nanoseconds limit) {
-  return timed(workload, count, cold, limit, false);
+                              std::chrono::nanoseconds limit, content_use use) {
+  // What a candidate's host code says of its events is not believed.
+  const bool believed = image_.kind == program_kind::declared || whose_ == trust::baseline;
+  return timed(workload, count, cold, limit, use, !believed);
 }
 gpu_time program_runner::interval(std::size_t workload, std::uint32_t count, bool cold,
-                                  std::chrono::nanoseconds limit) {
-  return timed(workload, count, cold, limit, true);
+                                  std::chrono::nanoseconds limit, content_use use) {
+  return timed(workload, count, cold, limit, use, true);
 }
 
 gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool cold,
-                               std::chrono::nanoseconds limit, bool interval) {
+                               std::chrono::nanoseconds limit, content_use use, bool interval) {
   count = std::clamp(count, 1U, contents_[workload].timed);
-  if (!ready_for(workload, count)) {
+  if (!ready_for(workload, count, use)) {
     if (auto failure = start()) {
       restart();
       return {.failure = failure};
     }
     workers_->settle();
   }
-  auto chosen = choices(workload);
+  auto chosen = choices(workload, use);
   random_.shuffle<std::uint32_t>(chosen);
   chosen.resize(count);
   return call(workload, std::move(chosen), cold, limit, false, interval);

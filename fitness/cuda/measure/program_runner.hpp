@@ -34,8 +34,8 @@ struct gpu_time {
   std::optional<call_failure> failure;
 };
 
-/// Workers of one arena, one at a time. The next ones wait already: a context takes a tenth of a second to
-/// start, and while one starts nothing else can be timed, so that they are started several at once.
+/// Workers of one arena, one at a time. The next one waits already: contexts start one after the other
+/// however many are asked for, each in some 60 ms, and meanwhile nothing can be timed, but checked.
 class worker_source {
  public:
   /// @param ahead how many are started at once; 0: none before it is needed
@@ -92,6 +92,12 @@ enum class trust { none, baseline };
 /// empty program, whose calls take what hand-shake and copies take).
 enum class program_kind { declared, hosted, empty };
 
+/// Which contents a timed call may be given.
+enum class content_use {
+  once,   ///< none that the process has seen
+  again,  ///< any: for times that prove nothing about the program, only about the device
+};
+
 /// A program, ready to be loaded and called.
 struct program_image {
   program_kind kind = program_kind::declared;
@@ -111,10 +117,12 @@ class program_runner {
   gpu_time check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit);
   /// `count` calls of distinct contents, which a candidate's process has not seen, as one measurement; a
   /// fresh process where there are none.
-  gpu_time time(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit);
-  /// The same as an interval: one by one, by the trusted clock alone. A hosted program is never run
-  /// otherwise.
-  gpu_time interval(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit);
+  gpu_time time(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
+                content_use use = content_use::once);
+  /// The same as an interval: one by one, by the trusted clock alone. A hosted candidate is never run
+  /// otherwise, and so is the first call of each size of a hosted baseline.
+  gpu_time interval(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
+                    content_use use = content_use::once);
   program_kind kind() const { return image_.kind; }
   bool running() const { return loaded_; }
   /// Whether the process that runs has had a call of that workload.
@@ -123,18 +131,18 @@ class program_runner {
   /// that it gave.
   gpu_time fingerprint(std::size_t workload, std::chrono::nanoseconds limit);
   /// Whether a process runs that can be given so many distinct contents of a workload.
-  bool ready_for(std::size_t workload, std::uint32_t calls) const;
+  bool ready_for(std::size_t workload, std::uint32_t calls, content_use use = content_use::once) const;
   /// Ends the process; the next call starts a fresh one.
   void restart();
   worker_source& workers() { return *workers_; }
 
  private:
   std::optional<call_failure> start();
-  std::vector<std::uint32_t> choices(std::size_t workload) const;
+  std::vector<std::uint32_t> choices(std::size_t workload, content_use use) const;
   gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                 std::chrono::nanoseconds limit, bool fingerprint = false, bool interval = false);
   gpu_time timed(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
-                 bool interval);
+                 content_use use, bool interval);
   std::optional<call_failure> failure_of(const worker_answer& answer) const;
   std::optional<call_failure> verdict(std::size_t workload, const call_result& result) const;
 

@@ -11,7 +11,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t worker_protocol = 2;
+inline constexpr std::uint32_t worker_protocol = 3;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -26,11 +26,12 @@ enum class worker_request : std::uint32_t {
   /// payload: encode(compiled_module) of the trusted kit (slot 0) or of the candidate (slot 1); for a hosted
   /// program the bytes of its object, which are empty for the trusted empty program
   load = 1,
-  prepare =
-      2,  ///< payload: encode(plan); `slot`, `offsets`: makes the graph of one call (hosted: the plan alone)
-  run = 3,   ///< runs the calls of slots 0 to `count` - 1 once each, in order
+  /// payload: encode(plan); `slot`, `offsets`, `alone`: makes one call ready (hosted: reads the plan alone)
+  prepare = 2,
+  run = 3,   ///< runs the graph that `join` has made, once
   drop = 4,  ///< forgets every slot
   step = 5,  ///< one call, and waits for it: of `slot`, or hosted at `offsets`, which nobody knows before
+  join = 6,  ///< makes one graph of the calls of slots 0 to `count` - 1, in order
 };
 
 enum class worker_state : std::uint32_t {
@@ -55,6 +56,7 @@ struct control_page {
     worker_request kind;
     std::uint32_t slot;
     std::uint32_t count;
+    std::uint32_t alone;    ///< 1: the call has a graph of its own, for steps
     std::uint32_t blocked;  ///< 1: calls wait behind a kernel until `release`
     std::uint64_t payload_bytes;
     std::uint64_t block_limit_ns;  ///< after this the calls begin anyway

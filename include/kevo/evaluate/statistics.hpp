@@ -120,16 +120,16 @@ inline double alpha_of_look(double alpha, int look, int looks) {
   return spent(look) - spent(look - 1);
 }
 
-/// A robust interval for the location of values in time order: they are cut into 5 to 12 contiguous batches
-/// (so that correlation between neighbours and single outliers matter less), each batch gives its median, and
-/// Student's t speaks of the batch medians. The value is the median of all. Fewer than 3 values give an
-/// infinite interval.
+/// A robust interval for the location of values in time order: from 10 on they are cut into 5 to 12
+/// contiguous batches of two or more (so that correlation between neighbours and single outliers matter
+/// less), each batch gives its median, and Student's t speaks of the batch medians. The value is the median
+/// of all. Fewer than 3 values give an infinite interval.
 inline estimate location(std::span<const double> values, double alpha) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double center = median({values.begin(), values.end()});
   if (values.size() < 3) return {center, {-infinity, infinity}};
   const std::size_t batches =
-      values.size() < 10 ? values.size() : std::clamp<std::size_t>(values.size() / 3, 5, 12);
+      values.size() < 10 ? values.size() : std::clamp<std::size_t>(values.size() / 2, 5, 12);
   std::vector<double> medians;
   for (std::size_t i = 0; i < batches; ++i) {
     const std::size_t first = i * values.size() / batches;

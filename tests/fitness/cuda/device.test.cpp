@@ -145,7 +145,7 @@ TEST_CASE("a worker that answers, one that dies, one that hangs and one that fai
     });
     auto link = worker.link();
     CHECK(link.wait_ready(std::chrono::seconds(20)).end == call_end::done);
-    const auto run = link.run(1, true, std::chrono::seconds(20));
+    const auto run = link.run(true, std::chrono::seconds(20));
     CHECK(run.answer.end == call_end::done);
     CHECK(run.event_ns == 1000);
     CHECK(run.outside_ns > 0);
@@ -170,9 +170,9 @@ TEST_CASE("a worker that answers, one that dies, one that hangs and one that fai
     });
     auto link = worker.link();
     CHECK(link.wait_ready(std::chrono::seconds(20)).end == call_end::done);
-    CHECK(link.run(1, true, std::chrono::seconds(20)).answer.end == call_end::died);
+    CHECK(link.run(true, std::chrono::seconds(20)).answer.end == call_end::died);
     CHECK_FALSE(link.usable());
-    CHECK(link.prepare(0, "", {}, std::chrono::seconds(1)).end == call_end::died);
+    CHECK(link.prepare(0, "", {}, false, std::chrono::seconds(1)).end == call_end::died);
   }
   SUBCASE("hangs") {
     played_worker worker([](control_page& page) {
@@ -183,7 +183,7 @@ TEST_CASE("a worker that answers, one that dies, one that hangs and one that fai
     });
     auto link = worker.link();
     CHECK(link.wait_ready(std::chrono::seconds(20)).end == call_end::done);
-    CHECK(link.run(1, true, milliseconds(50)).answer.end == call_end::timed_out);
+    CHECK(link.run(true, milliseconds(50)).answer.end == call_end::timed_out);
     CHECK_FALSE(link.usable());
   }
   SUBCASE("says that its context is dead") {
@@ -199,7 +199,7 @@ TEST_CASE("a worker that answers, one that dies, one that hangs and one that fai
     });
     auto link = worker.link();
     CHECK(link.wait_ready(std::chrono::seconds(20)).end == call_end::done);
-    const auto run = link.run(1, true, std::chrono::seconds(20));
+    const auto run = link.run(true, std::chrono::seconds(20));
     CHECK(run.answer.end == call_end::failed);
     CHECK(run.answer.code == error_illegal_address);
     CHECK(run.answer.message.size() == sizeof(control_page{}.answer.message));

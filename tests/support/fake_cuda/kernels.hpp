@@ -45,7 +45,7 @@ template <class... Parameters, void (*Function)(Parameters...)>
 struct as_kernel<Function> {
   static stored_parameters save(void** parameters) {
     stored_parameters kept;
-    const auto keep = [&](std::size_t bytes) {
+    [[maybe_unused]] const auto keep = [&](std::size_t bytes) {
       std::array<std::byte, 16> value{};
       std::memcpy(value.data(), parameters[kept.size()], bytes);
       kept.push_back(value);

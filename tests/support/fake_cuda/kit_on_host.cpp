@@ -128,6 +128,7 @@ const host_kernel* find_kit_kernel(std::string_view name) {
       {"kevo_compare", as_kernel<kevo_compare>::entry},
       {"kevo_compare_integers", as_kernel<kevo_compare_integers>::entry},
       {"kevo_finite", as_kernel<kevo_finite>::entry},
+      {"kevo_nothing", only_time<kevo_nothing>([](const stored_parameters&) { return 0.0; })},
       {"kevo_clock", as_kernel<kevo_clock>::entry},
       {"kevo_flush_write", only_time<kevo_flush_write>([](const stored_parameters& p) {
          return 16 * static_cast<double>(stored<u64>(p, 1)) / bytes_per_ns;

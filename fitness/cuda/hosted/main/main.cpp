@@ -18,6 +18,7 @@
 
 #include "fitness/cuda/driver/execute.hpp"
 #include "fitness/cuda/hosted/call.hpp"
+#include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 #include "fitness/sandbox/lock_down.hpp"
@@ -32,14 +33,17 @@ class hosted_worker {
       : d_(d), page_(page), payload_(payload), trusted_(trusted) {}
 
   driver_failure start(const char* id, std::size_t arena_bytes) {
-    return open_context(d_, id, arena_bytes, context_);
+    if (auto failure = open_context(d_, id, arena_bytes, context_)) return failure;
+    return trusted_ ? held_.open(d_, context_.stream) : driver_failure{};
   }
   [[noreturn]] void serve();
 
  private:
   driver_failure load();
   driver_failure prepare();
+  driver_failure call(const std::uint64_t* offsets, std::size_t count);
   driver_failure step();
+  driver_failure run(std::uint64_t number);
   std::string_view payload() const {
     return {reinterpret_cast<const char*>(payload_),
             std::min<std::size_t>(page_.request.payload_bytes, most_payload)};
@@ -51,6 +55,12 @@ class hosted_worker {
   bool trusted_;
   worker_context context_;
   hosted_function entry_ = nullptr;  // null: the empty program
+  // A trusted program's alone:
+  loaded_module kit_;
+  function nothing_ = nullptr;  // the kernel of the empty program
+  held_run held_;
+  std::vector<std::vector<std::uint64_t>> places_;  // of the calls of a run
+  std::size_t joined_ = 0;                          // how many of them
   bool loaded_ = false;
   std::vector<std::uint32_t> buffers_;  // of each pointer that the entry takes
   std::vector<std::uint64_t> words_;
@@ -58,7 +68,14 @@ class hosted_worker {
 };
 
 driver_failure hosted_worker::load() {
-  if (page_.request.slot == 0) return {};  // the trusted kernels: nothing of them is needed here
+  if (page_.request.slot == 0) {
+    if (!trusted_) return {};
+    const auto kit = decode_module(payload());
+    if (auto failure = kit_.load(d_, kit)) return failure;
+    nothing_ = kit_.find(kit, "kevo_nothing");
+    held_.hold_with(kit_.find(kit, "kevo_block"));
+    return {};
+  }
   if (loaded_) return {not_the_driver, "a process takes one program"};
   loaded_ = true;
   const auto object = payload();
@@ -106,27 +123,57 @@ driver_failure hosted_worker::prepare() {
     }
   }
   pointers_.resize(buffers_.size());
+  const auto& request = page_.request;
+  if (trusted_ && request.slot < most_slots) {
+    if (places_.size() <= request.slot) places_.resize(request.slot + 1);
+    places_[request.slot].assign(
+        request.offsets.begin(),
+        request.offsets.begin() + std::min<std::size_t>(request.buffers, most_buffers));
+  }
   return {};
+}
+
+// Host code alone: what it puts on the stream is not waited for.
+driver_failure hosted_worker::call(const std::uint64_t* offsets, std::size_t count) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i] >= count) return {not_the_driver, "a call of too few buffers"};
+    pointers_[i] = reinterpret_cast<void*>(context_.arena + offsets[buffers_[i]]);
+  }
+  const int code = entry_(pointers_.data(), words_.data(), context_.stream);
+  d_.context_set(context_.current);  // whatever the program has made current
+  if (code != 0) return {not_the_driver, "run answered " + std::to_string(code)};
+  return {};
+}
+
+// A trusted program's calls, behind the kernel that holds them back: its events are believed.
+driver_failure hosted_worker::run(std::uint64_t number) {
+  if (!trusted_ || entry_ == nullptr || joined_ == 0 || joined_ > places_.size())
+    return {not_the_driver, "a run of no calls"};
+  d_.reset_persisting_l2();
+  return held_(page_, number, [this] {
+    driver_failure failure;
+    for (std::size_t k = 0; k < joined_ && !failure; ++k)
+      failure = call(places_[k].data(), places_[k].size());
+    return failure;
+  });
 }
 
 driver_failure hosted_worker::step() {
   const auto& request = page_.request;
   if (!loaded_) return {not_the_driver, "no program is loaded"};
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (buffers_[i] >= std::min<std::size_t>(request.buffers, most_buffers))
-      return {not_the_driver, "a call of too few buffers"};
-    pointers_[i] = reinterpret_cast<void*>(context_.arena + request.offsets[buffers_[i]]);
+  if (entry_ == nullptr) {
+    launch_configuration how;
+    how.stream = context_.stream;
+    if (const auto code = d_.launch(&how, nothing_, nullptr, nullptr)) return {code, "launching nothing"};
+    return {drained(d_, context_.stream), ""};
   }
-  if (entry_ == nullptr) return {drained(d_, context_.stream), ""};
-  const int code = entry_(pointers_.data(), words_.data(), context_.stream);
-  d_.context_set(context_.current);  // whatever the program has made current
+  const auto failure = call(request.offsets.data(), std::min<std::size_t>(request.buffers, most_buffers));
   if (const auto failed = drained(d_, context_.stream)) return {failed, ""};
-  if (code != 0) return {not_the_driver, "run answered " + std::to_string(code)};
-  return {};
+  return failure;
 }
 
 [[noreturn]] void hosted_worker::serve() {
-  kevo::cuda::serve(d_, page_, [this](worker_request kind, std::uint64_t) -> request_end {
+  kevo::cuda::serve(d_, page_, [this](worker_request kind, std::uint64_t number) -> request_end {
     switch (kind) {
       case worker_request::load:
         return {load()};
@@ -134,8 +181,14 @@ driver_failure hosted_worker::step() {
         return {prepare()};
       case worker_request::step:
         return {step(), true};
-      case worker_request::run:
-        return {{not_the_driver, "a hosted program has no graph"}};
+      case worker_request::join:
+        joined_ = page_.request.count;
+        return {};
+      case worker_request::run: {
+        request_end end{run(number), true};
+        page_.armed.store(number, std::memory_order_release);  // also where it failed before
+        return end;
+      }
       case worker_request::drop:
       case worker_request::none:
         return {};
@@ -160,11 +213,11 @@ int main(int argc, char** argv) {
   }
   ::close(control_descriptor);
   auto& page = *reinterpret_cast<control_page*>(control.data);
-  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  const bool trusted = std::strcmp(argv[3], "trusted") == 0;
+  ::setenv("CUDA_MODULE_LOADING", trusted ? "LAZY" : "EAGER", 1);
   const auto& loaded = load_driver();
   if (loaded.functions == nullptr) give_up(page, loaded.missing);
-  hosted_worker process(*loaded.functions, page, control.data + payload_offset,
-                        std::strcmp(argv[3], "trusted") == 0);
+  hosted_worker process(*loaded.functions, page, control.data + payload_offset, trusted);
   if (const auto failure = process.start(argv[1], std::strtoull(argv[2], nullptr, 10)))
     give_up(page, failure.what + ": " + text_of(*loaded.functions, failure.code));
   ::close(arena_descriptor);

@@ -13,6 +13,7 @@
 
 #include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 
@@ -20,9 +21,9 @@ namespace {
 
 using namespace kevo::cuda;
 
-struct slot_graph {
+struct slot_call {
   prepared_plan plan;
-  graph_exec exec = nullptr;
+  graph_exec exec = nullptr;  // of the call alone, where it is to be made alone
 };
 
 // Everything that lives as long as the process.
@@ -37,8 +38,10 @@ class worker {
  private:
   driver_failure load();
   driver_failure prepare();
+  driver_failure join();
   driver_failure run(std::uint64_t number);
   driver_failure step();
+  driver_failure capture(std::size_t from, std::size_t count, graph_exec& to);
   void drop();
   std::string_view payload() const {
     return {reinterpret_cast<const char*>(payload_), std::min(page_.request.payload_bytes, most_payload)};
@@ -49,15 +52,11 @@ class worker {
   const std::byte* payload_;
   address arena_ = 0;
   stream stream_ = nullptr;
-  event begin_ = nullptr;
-  event end_ = nullptr;
-  volatile std::uint64_t* gate_ = nullptr;  // pinned; the blocking kernel reads it
-  address gate_on_device_ = 0;
+  held_run held_;
   loaded_module kit_;
-  function block_ = nullptr;
   loaded_module candidate_;
-  std::vector<slot_graph> slots_;
-  std::size_t ready_slots_ = 0;
+  std::vector<slot_call> slots_;
+  graph_exec joined_ = nullptr;
 };
 
 driver_failure worker::start(const char* id, std::size_t arena_bytes) {
@@ -65,21 +64,14 @@ driver_failure worker::start(const char* id, std::size_t arena_bytes) {
   if (auto failure = open_context(d_, id, arena_bytes, made)) return failure;
   arena_ = made.arena;
   stream_ = made.stream;
-  if (const auto code = d_.event_create(&begin_, event_default)) return {code, "making an event"};
-  if (const auto code = d_.event_create(&end_, event_default)) return {code, "making an event"};
-  void* pinned = nullptr;
-  if (const auto code = d_.host_allocate(&pinned, 4096, 0)) return {code, "pinning a page"};
-  gate_ = static_cast<volatile std::uint64_t*>(pinned);
-  for (int i = 0; i < 3; ++i) gate_[i] = 0;
-  if (const auto code = d_.host_device_pointer(&gate_on_device_, pinned, 0)) return {code, "mapping a page"};
-  return {};
+  return held_.open(d_, stream_);
 }
 
 driver_failure worker::load() {
   const auto image = decode_module(payload());
   if (page_.request.slot == 0) {
     if (auto failure = kit_.load(d_, image)) return failure;
-    block_ = kit_.find(image, "kevo_block");
+    held_.hold_with(kit_.find(image, "kevo_block"));
     return {};
   }
   drop();
@@ -88,11 +80,31 @@ driver_failure worker::load() {
 }
 
 void worker::drop() {
+  if (joined_ != nullptr) d_.graph_exec_destroy(joined_);
+  joined_ = nullptr;
   for (auto& one : slots_) {
     if (one.exec != nullptr) d_.graph_exec_destroy(one.exec);
   }
   slots_.clear();
-  ready_slots_ = 0;
+}
+
+// One graph of the calls of several slots, one after the other.
+driver_failure worker::capture(std::size_t from, std::size_t count, graph_exec& to) {
+  graph captured = nullptr;
+  if (const auto code = d_.capture_begin(stream_, capture_relaxed)) return {code, "capturing"};
+  driver_failure failure;
+  for (std::size_t i = from; i < from + count && !failure; ++i) failure = slots_[i].plan.enqueue(d_, stream_);
+  const driver_code ended = d_.capture_end(stream_, &captured);
+  if (failure) {
+    if (captured != nullptr) d_.graph_destroy(captured);
+    return failure;
+  }
+  if (ended != success) return {ended, "capturing the plan"};
+  const auto made = d_.graph_instantiate(&to, captured, 0);
+  d_.graph_destroy(captured);
+  if (made != success) return {made, "making the graph of the plan"};
+  if (const auto code = d_.graph_upload(to, stream_)) return {code, "uploading the graph"};
+  return {d_.stream_synchronize(stream_), "uploading the graph"};
 }
 
 driver_failure worker::prepare() {
@@ -107,61 +119,25 @@ driver_failure worker::prepare() {
   if (slot.exec != nullptr) d_.graph_exec_destroy(slot.exec);
   slot.exec = nullptr;
   if (auto failure = slot.plan.prepare(d_, candidate_, p, buffers)) return failure;
-  graph captured = nullptr;
-  if (const auto code = d_.capture_begin(stream_, capture_relaxed)) return {code, "capturing"};
-  const auto failure = slot.plan.enqueue(d_, stream_);
-  const driver_code ended = d_.capture_end(stream_, &captured);
-  if (failure) {
-    if (captured != nullptr) d_.graph_destroy(captured);
-    return failure;
-  }
-  if (ended != success) return {ended, "capturing the plan"};
-  const auto made = d_.graph_instantiate(&slot.exec, captured, 0);
-  d_.graph_destroy(captured);
-  if (made != success) return {made, "making the graph of the plan"};
-  if (const auto code = d_.graph_upload(slot.exec, stream_)) return {code, "uploading the graph"};
-  return {d_.stream_synchronize(stream_), "uploading the graph"};
+  return request.alone != 0 ? capture(request.slot, 1, slot.exec) : driver_failure{};
+}
+
+// All calls of a run in one graph: launching short kernels one by one would take longer than they do. Before
+// the contents come, for the first launch right after a graph is made takes some ten microseconds more.
+driver_failure worker::join() {
+  const std::size_t count = page_.request.count;
+  if (count == 0 || count > slots_.size()) return {error_invalid_value, "a graph of unknown slots"};
+  if (joined_ != nullptr) d_.graph_exec_destroy(joined_);
+  joined_ = nullptr;
+  return capture(0, count, joined_);
 }
 
 driver_failure worker::run(std::uint64_t number) {
-  const auto& request = page_.request;
-  const std::uint32_t count = request.count;
-  if (count == 0 || count > slots_.size()) return {error_invalid_value, "a run of unknown slots"};
+  if (joined_ == nullptr) return {error_invalid_value, "a run without a graph"};
   d_.reset_persisting_l2();
-  const bool blocked = request.blocked != 0 && block_ != nullptr;
-  if (blocked) {
-    std::uint64_t limit_ns = request.block_limit_ns;
-    std::uint64_t wanted = number;
-    void* arguments[] = {&gate_on_device_, &wanted, &limit_ns};
-    launch_configuration how;
-    how.stream = stream_;
-    if (const auto code = d_.launch(&how, block_, arguments, nullptr)) return {code, "the blocking kernel"};
-  }
-  if (const auto code = d_.event_record(begin_, stream_)) return {code, "recording an event"};
-  driver_failure failure;
-  for (std::uint32_t i = 0; i < count && !failure; ++i)
-    failure = {d_.graph_launch(slots_[i].exec, stream_), "launching"};
-  if (!failure) failure = {d_.event_record(end_, stream_), "recording an event"};
-  // The kernel that holds the calls back must be seen to run, or the switch of contexts would be in the time.
-  if (blocked && !failure) {
-    while (gate_[1] != number && d_.stream_query(stream_) == error_not_ready) spin_pause();
-  }
-  page_.armed.store(number, std::memory_order_release);
-  while (page_.release.load(std::memory_order_acquire) != number) spin_pause();
-  gate_[0] = number;
-  if (failure) {
-    d_.stream_synchronize(stream_);
-    return failure;
-  }
-  driver_code code = error_not_ready;
-  while (code == error_not_ready) code = d_.event_query(end_);
-  if (code != success) return {code, ""};
-  float milliseconds = 0;
-  if (const auto elapsed = d_.event_elapsed(&milliseconds, begin_, end_))
-    return {elapsed, "reading the events"};
-  page_.answer.unblocked = blocked && gate_[2] == number ? 1 : 0;
-  page_.answer.event_ns = 1e6 * static_cast<double>(milliseconds);
-  return {};
+  return held_(page_, number, [this] {
+    return driver_failure{d_.graph_launch(joined_, stream_), "launching"};
+  });
 }
 
 // One call by itself: on its way at once, "done" when the stream is empty.
@@ -180,6 +156,8 @@ driver_failure worker::step() {
         return {load()};
       case worker_request::prepare:
         return {prepare()};
+      case worker_request::join:
+        return {join()};
       case worker_request::run: {
         request_end end{run(number), true};
         page_.armed.store(number, std::memory_order_release);  // also where it failed before

@@ -1,5 +1,6 @@
 // The gates that NVIDIA's tools keep, with scripts in their place: each runs the program that it is given, as
-// the tools do, and writes what they write. timeout: 300
+// the tools do, and writes what they write.
+// timeout: 300
 
 #include <cstdlib>
 #include <filesystem>

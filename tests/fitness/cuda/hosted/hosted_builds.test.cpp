@@ -38,7 +38,12 @@ TEST_CASE(
           const auto names = [&](const std::string& needed) {
             return needed.starts_with("lib" + library + ".so");
           };
-          CHECK(std::any_of(made.needed.begin(), made.needed.end(), names));
+          // One that the program does not call may be what another library loads later: the worker sees it.
+          const auto lies_in = [&](const std::string& place) {
+            return fs::exists(fs::path(place) / ("lib" + library + ".so"));
+          };
+          CHECK((std::any_of(made.needed.begin(), made.needed.end(), names) ||
+                 std::any_of(made.folders.begin(), made.folders.end(), lies_in)));
           CHECK_FALSE(made.folders.empty());
         }
         continue;

@@ -1,0 +1,82 @@
+// labels: gpu slow
+// serial
+// timeout: 1800
+// What a speedup on the device is worth: a program against itself, again and again, the candidate in a fresh
+// process each time; of every hundred comparisons one is a confirmation, in several processes of both sides.
+// KEVO_GPU_ACCURACY_TRIES (default 40) sets how often; 1000 is the figure that docs speak of. Skips, and says
+// so, where there is no device.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/cuda/measure/cuda_fitness.hpp"
+#include "fitness/cuda/measure/gpu_probe.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace {
+
+struct tally {
+  int tries = 0;
+  int different = 0;
+  int same = 0;
+  double farthest = 0;
+  std::vector<double> widths;
+  std::vector<double> seconds;
+
+  void add(const kevo::evaluation& e) {
+    const auto verdict = kevo::compare(e.speedup_interval);
+    ++tries;
+    different += verdict == kevo::comparison::faster || verdict == kevo::comparison::slower;
+    same += verdict == kevo::comparison::same;
+    farthest = std::max(farthest, std::abs(std::log(e.speedup)));
+    widths.push_back(std::log(e.speedup_interval.high / e.speedup_interval.low));
+    seconds.push_back(e.cost.device_s);
+  }
+  void print(const char* what) const {
+    if (tries == 0) return;
+    std::printf(
+        "%d %s: called different %d, the same %d; the farthest speedup is %.2f %% from 1, an interval spans "
+        "%.2f %% (median), the device is held for %.2f s (median)\n",
+        tries, what, different, same, 100 * farthest, 100 * kevo::median(widths), kevo::median(seconds));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a program against itself is seldom called different on the device") {
+  for (const auto& part : kevo::cuda::probe_gpu()) {
+    if (part.there || !part.needed) continue;
+    std::printf("skipped: %s: %s\n", part.name.c_str(), part.detail.c_str());
+    return;
+  }
+  const char* given = std::getenv("KEVO_GPU_ACCURACY_TRIES");
+  const int tries = given != nullptr ? std::max(1, std::atoi(given)) : 40;
+  const auto t =
+      std::make_shared<const kevo::task>(kevo::load_task(KEVO_SOURCE_DIR "/tests/gpu/row_sum.yaml"));
+  kevo::cuda_settings settings;
+  settings.timing.sustained_s = 0;
+  kevo::cuda_fitness fitness(t, settings);
+  kevo::evaluation_request request;
+  request.program = std::make_shared<const kevo::program>(t->seeds.front());
+  request.fresh = true;
+  tally evaluations;
+  tally confirmations;
+  for (int i = 0; i < tries; ++i) {
+    const bool confirms = i % 100 == 0;
+    request.wanted = confirms ? kevo::evaluation_stage::confirmed : kevo::evaluation_stage::timed_short;
+    const auto e = fitness.evaluate(request);
+    REQUIRE_MESSAGE(e.valid(), e.feedback);
+    (confirms ? confirmations : evaluations).add(e);
+  }
+  evaluations.print("evaluations");
+  confirmations.print("confirmations");
+  // 5 of 1000 is the target; fewer tries allow for chance.
+  CHECK(evaluations.different + confirmations.different <= std::max(2, tries / 200));
+}
