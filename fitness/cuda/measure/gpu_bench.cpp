@@ -25,10 +25,11 @@ namespace {
 // A device that traps takes some tenths of a second to say so.
 constexpr double least_limit_s = 1.5;
 
-// Contents of the timed calls of a workload, so that one process can do for an evaluation: sixteen blocks of
-// two readings, each of many calls if they are short and warm, of five if they are short and cold.
+// Contents of the timed calls of a workload, so that one process mostly does for an evaluation: sixteen
+// blocks of two readings, of five calls each if they are short and cold. Of many short warm calls they do for
+// six blocks.
 std::uint32_t contents_for(std::uint64_t bytes) {
-  return bytes < (8U << 20U) ? 1100 : bytes < (128U << 20U) ? 180 : 40;
+  return bytes < (8U << 20U) ? 400 : bytes < (128U << 20U) ? 180 : 40;
 }
 
 worker_options options_for(const cuda_settings& settings) {
