@@ -1,0 +1,89 @@
+// What intervals say where pairs come from few processes: those of a confirmation count by process, those of
+// a first look are widened by what another process might have added.
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/evaluate/statistics.hpp>
+#include <kevo/random.hpp>
+
+#include "fitness/cascade/cascade.hpp"
+
+namespace {
+
+using namespace kevo;
+
+evaluation estimated(const std::vector<timing_pair>& pairs, std::size_t per_process, double spread_ns,
+                     double alpha = 0.05) {
+  task t;
+  t.workloads.push_back({.uuid = "one"});
+  evaluation e;
+  e.workloads = blank_results(t);
+  estimate_all(e, t,
+               {{.workload = 0, .pairs = &pairs, .per_process = per_process, .process_spread_ns = spread_ns}},
+               alpha, 0.02);
+  return e;
+}
+
+// The same program on both sides; every process adds what is its own, every pair a little more.
+std::vector<timing_pair> against_itself(rng& random, std::size_t processes, std::size_t per_process,
+                                        double process_sd, double pair_sd) {
+  std::vector<timing_pair> pairs;
+  for (std::size_t p = 0; p < processes; ++p) {
+    const double candidate = process_sd * random.normal();
+    const double baseline = process_sd * random.normal();
+    for (std::size_t k = 0; k < per_process; ++k) {
+      pairs.push_back({1000 * std::exp(candidate + pair_sd * random.normal()),
+                       1000 * std::exp(baseline + pair_sd * random.normal())});
+    }
+  }
+  return pairs;
+}
+
+int misses(std::size_t counted_per_process, double spread_ns, std::size_t processes,
+           std::size_t per_process) {
+  rng random(7);
+  int missed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto e = estimated(against_itself(random, processes, per_process, 0.02, 0.002), counted_per_process,
+                             spread_ns);
+    missed += e.speedup_interval.low > 1 || e.speedup_interval.high < 1 ? 1 : 0;
+  }
+  return missed;
+}
+
+}  // namespace
+
+TEST_CASE("pairs of one process count as one value, their geometric mean") {
+  const std::vector<timing_pair> pairs = {{100, 200}, {400, 200}, {300, 300},
+                                          {300, 300}, {50, 100},  {50, 400}};
+  const std::vector<timing_pair> means = {{200, 200}, {300, 300}, {50, 200}};
+  const auto grouped = estimated(pairs, 2, 0);
+  const auto expected = speedup_of(means, 0.05);
+  CHECK(grouped.speedup == doctest::Approx(expected.value));
+  CHECK(grouped.speedup_interval.low == doctest::Approx(expected.range.low));
+  CHECK(grouped.speedup_interval.high == doctest::Approx(expected.range.high));
+  CHECK(grouped.workloads.front().samples == pairs);  // what was measured is kept as it was
+}
+
+TEST_CASE("an interval by process covers the truth as often as it says, one by pairs does not") {
+  CHECK(misses(2, 0, 4, 2) <= 80);   // 50 of 1000 are expected
+  CHECK(misses(1, 0, 4, 2) >= 100);  // neighbours are no new evidence
+}
+
+TEST_CASE("where all pairs are of two processes, the interval has room for what others would have added") {
+  // A spread of 2 % of 1000 ns is 20 ns.
+  CHECK(misses(1, 20, 1, 8) <= 80);
+  CHECK(misses(1, 0, 1, 8) >= 500);
+}
+
+TEST_CASE("what a process adds is nothing to a long call") {
+  std::vector<timing_pair> pairs;
+  for (int i = 0; i < 8; ++i) pairs.push_back({5e6 * (1 + 0.001 * i), 5e6});
+  const auto narrow = estimated(pairs, 1, 0).speedup_interval;
+  const auto widened = estimated(pairs, 1, 400).speedup_interval;
+  CHECK(widened.low <= narrow.low);
+  CHECK(widened.low == doctest::Approx(narrow.low).epsilon(1e-4));
+  CHECK(widened.high == doctest::Approx(narrow.high).epsilon(1e-4));
+}
