@@ -167,7 +167,7 @@ driver_failure hosted_worker::step() {
     if (const auto code = d_.launch(&how, nothing_, nullptr, nullptr)) return {code, "launching nothing"};
     return {drained(d_, context_.stream), ""};
   }
-  const auto failure = call(request.offsets.data(), std::min<std::size_t>(request.buffers, most_buffers));
+  auto failure = call(request.offsets.data(), std::min<std::size_t>(request.buffers, most_buffers));
   if (const auto failed = drained(d_, context_.stream)) return {failed, ""};
   return failure;
 }
