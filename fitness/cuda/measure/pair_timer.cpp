@@ -202,8 +202,9 @@ std::optional<call_failure> pair_timer::block() {
     return std::nullopt;
   }
   ++discarded_;
-  // One process in some hundreds has clocks that lie a few microseconds further apart than the baseline's:
-  // another one shows whether it was the process or the program.
+  // It may be the process and not the program (one of a thousand honest settings was called suspect,
+  // docs/gpu.md):
+  // fresh ones show which.
   if (disagreements_ > disagreed_before) {
     ++contested_;
     renew();
