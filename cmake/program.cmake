@@ -64,7 +64,8 @@ endif()
 add_library(kevo_cuda_common OBJECT fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp
                                     fitness/cuda/launch/plan.cpp fitness/cuda/compile/module.cpp)
 add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp)
-add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp)
+add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp
+                                  fitness/sandbox/limit_memory.cpp)
 target_include_directories(kevo-worker-hosted SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo-worker-hosted PRIVATE ${SECCOMP_ARCHIVE})
 add_executable(kevo-device fitness/cuda/device/main/main.cpp

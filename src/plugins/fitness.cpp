@@ -111,6 +111,8 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   made.limits.workspace_bytes =
       bytes_from(limits, "workspace", static_cast<std::int64_t>(made.limits.workspace_bytes),
                  "all workspaces of a call together");
+  made.limits.memory_bytes = bytes_from(limits, "memory", static_cast<std::int64_t>(made.limits.memory_bytes),
+                                        "private host memory of a hosted program, besides its context's");
   made.limits.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.limits.source_bytes),
                                         "all files of a program");
   settings timing = from.child_or_empty("timing", "how long measuring may take");

@@ -1,15 +1,18 @@
 // y = x / sqrt(mean(x^2) + epsilon) * weight along rows, one read and one write of memory: a row is held in registers.
 // MODE 0: a block of threads a row, loads straight from memory. MODE 1: a block stays and takes row
 // after row, which the copy engine has brought to shared memory up to STAGES rows ahead (MODE 2: and which also takes the results away); the weights stay in registers
-// (HELD_WEIGHT) or are read again for each row.
-#define MODE 1           // kevo: {0, 1, 2}
-#define THREADS 64       // kevo: {32, 64, 128, 256, 512, 1024}
-#define VECTORS 32       // kevo: {1, 2, 4, 8, 16, 32}
+// (HELD_WEIGHT) or are read again for each row. What is too long for the registers of a block is read twice, by threads
+// side by side (INTERLEAVED) or each in a share of its own, as a first try would.
+#define MODE 0           // kevo: {0, 1, 2}
+#define THREADS 32       // kevo: {32, 64, 128, 256, 512, 1024}
+#define VECTORS 1        // kevo: {1, 2, 4, 8, 16, 32}
 #define STAGES 1         // kevo: {1, 2, 3, 4, 6}
 #define BLOCKS_PER_SM 1  // kevo: {1, 2, 3, 4, 6, 8}
 #define HELD_WEIGHT 0    // kevo: {0, 1}
 #define LOAD_HINT 0      // kevo: {0, 1, 2}
 #define STORE_HINT 0     // kevo: {0, 1, 2, 3}
+#define INTERLEAVED 0    // kevo: {0, 1}
+// kevo: require INTERLEAVED == 1 || MODE == 0 && THREADS * VECTORS < 256
 // kevo: require THREADS * BLOCKS_PER_SM <= 2048 && THREADS * BLOCKS_PER_SM * (4 * VECTORS * (1 + HELD_WEIGHT * min(MODE, 1)) + 16) <= 65536
 // kevo: require MODE < 2 || STAGES > 1
 // kevo: require MODE == 0 || 16 * THREADS * VECTORS * STAGES * BLOCKS_PER_SM <= 220 * 1024
@@ -211,14 +214,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
   if constexpr (MODE == 2) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-// Any length: two passes over the row.
+// Any length: two passes over the row. A thread takes every so many elements from its first on, up to its last.
 extern "C" __global__ void __launch_bounds__(THREADS)
     rmsnorm_any(const float* __restrict__ x, const float* __restrict__ weight, float* __restrict__ y, int N,
                 float inverse_n) {
   __shared__ float parts[THREADS / 32];
   const long long row = static_cast<long long>(blockIdx.x) * N;
+  const int share = (N + THREADS - 1) / THREADS;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int first = INTERLEAVED == 1 ? thread : thread * share;
+  const int last = INTERLEAVED == 1 ? N : min(first + share, N);
+  const int step = INTERLEAVED == 1 ? THREADS : 1;
   float sum = 0.0f;
-  for (int i = threadIdx.x; i < N; i += THREADS) sum = fmaf(x[row + i], x[row + i], sum);
+  for (int i = first; i < last; i += step) sum = fmaf(x[row + i], x[row + i], sum);
   const float factor = rsqrtf(fmaf(block_sum(sum, parts), inverse_n, epsilon));
-  for (int i = threadIdx.x; i < N; i += THREADS) y[row + i] = x[row + i] * factor * weight[i];
+  for (int i = first; i < last; i += step) y[row + i] = x[row + i] * factor * weight[i];
 }

@@ -147,8 +147,8 @@ profile_figures device_gates::profile(const gated_call& candidate, const device_
     return figures;
   }
   const auto report = run_device_tool(profiler_,
-                                      {"--csv", "--print-units", "base", "--target-processes",
-                                       "application-only", "--metrics", ncu_metrics()},
+                                      {"--csv", "--print-units", "base", "--clock-control", "none",
+                                       "--target-processes", "application-only", "--metrics", ncu_metrics()},
                                       file_of(candidate), device, sandbox_, profile_s, stop);
   figures = read_ncu_csv(report.log);
   if (!figures.there && !report.process.ok() && report.log.empty())

@@ -10,6 +10,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/client.hpp"
+#include "fitness/cuda/worker/driver_libraries.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
@@ -60,11 +61,14 @@ void see_tool(launch_spec& spec, const fs::path& program) {
   see("/opt/nvidia/nsight-compute");
 }
 
-// As the workers see the driver.
+// As the workers see the driver, and its compilers: ncu brings PTX of its own.
 void see_driver(launch_spec& spec, const device_description& device, sandbox_mode sandbox) {
   std::set<std::string> there;
   for (const auto& m : spec.mounts) there.insert(fs::path(m.inside).filename().string());
-  for (const auto& library : device.libraries) {
+  auto libraries = device.libraries;
+  const auto compilers = compilers_of_driver(libraries);
+  libraries.insert(libraries.end(), compilers.begin(), compilers.end());
+  for (const auto& library : libraries) {
     const std::string name = fs::path(library).filename().string();
     if (there.insert(name).second) spec.mounts.push_back({library, inside_libraries + name});
   }

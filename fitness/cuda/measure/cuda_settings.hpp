@@ -14,6 +14,7 @@ struct cuda_limits {
   double build_s = 60;                          ///< [s] of one build
   double call_s = 10;                           ///< [s] of one call, at most; usually 50 times the baseline's
   std::uint64_t workspace_bytes = 1ULL << 30U;  ///< all workspaces of a call together
+  std::uint64_t memory_bytes = 4ULL << 30U;     ///< of the host, for a hosted program besides its context
   std::uint64_t source_bytes = 1U << 20U;       ///< of all files of a program together
 };
 

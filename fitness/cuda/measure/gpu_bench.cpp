@@ -361,6 +361,7 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
     if (!hosted_workers_) {
       auto options = options_for(settings_);
       options.hosted = true;
+      options.memory_bytes = settings_.limits.memory_bytes;
       hosted_workers_ = std::make_unique<worker_source>(*device_, options, arena_, 1);
       hosted_workers_->account(&spent_);
     }

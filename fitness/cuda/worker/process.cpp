@@ -10,6 +10,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/client.hpp"
+#include "fitness/cuda/worker/driver_libraries.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
@@ -26,23 +27,6 @@ std::string visible_name(const std::string& uuid) {
          uuid.substr(16, 4) + '-' + uuid.substr(20);
 }
 
-// What a driver loads by itself when a library brings code for other devices: the compilers of PTX and of LTO
-// code, which lie beside it.
-std::vector<std::string> compilers_of_driver(const std::vector<std::string>& libraries) {
-  std::vector<std::string> found;
-  for (const auto& library : libraries) {
-    const std::filesystem::path file(library);
-    if (file.filename() != "libcuda.so.1") continue;
-    for (const char* name :
-         {"libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4", "libnvidia-gpucomp.so"}) {
-      const auto beside = file.parent_path() / name;
-      std::error_code code;
-      if (std::filesystem::exists(beside, code)) found.push_back(beside.string());
-    }
-  }
-  return found;
-}
-
 launch_spec spec_of(const worker_options& options, const device_description& device, int region, int arena,
                     std::uint64_t arena_bytes) {
   launch_spec spec;
@@ -53,7 +37,8 @@ launch_spec spec_of(const worker_options& options, const device_description& dev
           : own_program(worker, options.hosted ? "KEVO_WORKER_HOSTED" : "KEVO_WORKER_CUDA");
   const std::string inside_program = "/kevo/" + worker;
   spec.argv = {inside_program, device.uuid, std::to_string(arena_bytes)};
-  if (options.hosted) spec.argv.emplace_back(options.trusted ? "trusted" : "candidate");
+  if (options.hosted)
+    spec.argv.emplace_back(options.trusted ? "trusted" : std::to_string(options.memory_bytes));
   spec.mounts = runtime_mounts();
   spec.mounts.push_back({program, inside_program});
   std::set<std::string> there;

@@ -1,7 +1,8 @@
 // kevo-worker-hosted: runs a hosted program, host code and all, in the sandbox. It shares a region of host
 // memory and an arena of device memory with the trusted process and nothing else; what it says is believed by
 // nobody. It makes its context first, for a driver starts threads then, and locks itself down before it loads
-// a candidate. Usage: kevo-worker-hosted DEVICE ARENA_BYTES candidate|trusted, descriptors 3 and 4.
+// a candidate. Usage: kevo-worker-hosted DEVICE ARENA_BYTES MEMORY_BYTES, descriptors 3 and 4; MEMORY_BYTES
+// is what a candidate may have of the host's memory besides, or "trusted".
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
@@ -21,6 +23,7 @@
 #include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
 
 namespace {
@@ -29,8 +32,9 @@ using namespace kevo::cuda;
 
 class hosted_worker {
  public:
-  hosted_worker(const driver& d, control_page& page, const std::byte* payload, bool trusted)
-      : d_(d), page_(page), payload_(payload), trusted_(trusted) {}
+  hosted_worker(const driver& d, control_page& page, const std::byte* payload,
+                std::optional<std::uint64_t> memory_bytes)
+      : d_(d), page_(page), payload_(payload), memory_bytes_(memory_bytes), trusted_(!memory_bytes) {}
 
   driver_failure start(const char* id, std::size_t arena_bytes) {
     if (auto failure = open_context(d_, id, arena_bytes, context_)) return failure;
@@ -52,6 +56,7 @@ class hosted_worker {
   const driver& d_;
   control_page& page_;
   const std::byte* payload_;
+  std::optional<std::uint64_t> memory_bytes_;  // none: a trusted program, without a limit
   bool trusted_;
   worker_context context_;
   hosted_function entry_ = nullptr;  // null: the empty program
@@ -90,6 +95,7 @@ driver_failure hosted_worker::load() {
   }
   if (!trusted_) {
     try {
+      kevo::limit_further_memory(*memory_bytes_);
       kevo::lock_down_with_driver();  // before loading: constructors of the candidate run there
     } catch (const std::exception& failure) {
       give_up(page_, failure.what());
@@ -202,7 +208,8 @@ driver_failure hosted_worker::step() {
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fputs(
-        "usage: kevo-worker-hosted DEVICE ARENA_BYTES candidate|trusted (started by kevo, never by hand)\n",
+        "usage: kevo-worker-hosted DEVICE ARENA_BYTES MEMORY_BYTES|trusted (started by kevo, never by "
+        "hand)\n",
         stderr);
     return 2;
   }
@@ -213,11 +220,12 @@ int main(int argc, char** argv) {
   }
   ::close(control_descriptor);
   auto& page = *reinterpret_cast<control_page*>(control.data);
-  const bool trusted = std::strcmp(argv[3], "trusted") == 0;
-  ::setenv("CUDA_MODULE_LOADING", trusted ? "LAZY" : "EAGER", 1);
+  std::optional<std::uint64_t> memory_bytes;
+  if (std::strcmp(argv[3], "trusted") != 0) memory_bytes = std::strtoull(argv[3], nullptr, 10);
+  ::setenv("CUDA_MODULE_LOADING", memory_bytes ? "EAGER" : "LAZY", 1);
   const auto& loaded = load_driver();
   if (loaded.functions == nullptr) give_up(page, loaded.missing);
-  hosted_worker process(*loaded.functions, page, control.data + payload_offset, trusted);
+  hosted_worker process(*loaded.functions, page, control.data + payload_offset, memory_bytes);
   if (const auto failure = process.start(argv[1], std::strtoull(argv[2], nullptr, 10)))
     give_up(page, failure.what + ": " + text_of(*loaded.functions, failure.code));
   ::close(arena_descriptor);

@@ -1,0 +1,63 @@
+// What is linked into kevo-worker-hosted.
+#include "fitness/sandbox/limit_memory.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <functional>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+constexpr std::size_t mebibyte = 1U << 20U;
+
+// The exit code of a process that is limited and does one thing.
+int limited(const std::function<int()>& deed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    kevo::limit_further_memory(64 * mebibyte);
+    ::syscall(SYS_exit_group, deed());
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+// 0 or errno.
+int mapped(std::size_t bytes, int protection) {
+  return ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? errno : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a limited process has as much memory more as it was given, and not twice as much") {
+  CHECK(limited([] { return mapped(48 * mebibyte, PROT_READ | PROT_WRITE); }) == 0);
+  CHECK(limited([] { return mapped(72 * mebibyte, PROT_READ | PROT_WRITE); }) == ENOMEM);
+  CHECK(limited([] {
+          for (int i = 0; i < 200; ++i) {
+            if (const int failed = mapped(mebibyte, PROT_READ | PROT_WRITE)) return failed;
+          }
+          return 0;
+        }) == ENOMEM);
+}
+
+TEST_CASE("what is reserved and not writable is free, until it becomes writable") {
+  CHECK(limited([] { return mapped(1024 * mebibyte, PROT_NONE); }) == 0);
+  CHECK(limited([] {
+          void* at = ::mmap(nullptr, 1024 * mebibyte, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          return ::mprotect(at, 1024 * mebibyte, PROT_READ | PROT_WRITE) == 0 ? 0 : errno;
+        }) == ENOMEM);
+}
+
+TEST_CASE("the limit cannot be lifted again") {
+  if (::geteuid() == 0) return;  // root may
+  CHECK(limited([] {
+          const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+          return ::setrlimit(RLIMIT_DATA, &none) == 0 ? 0 : errno;
+        }) == EPERM);
+}
