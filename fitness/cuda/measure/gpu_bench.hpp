@@ -129,16 +129,21 @@ class gpu_bench {
 
  private:
   friend class hold;
+  // Of `prepare`, in gpu_bench_prepare.cpp:
   void describe_reference(std::stop_token stop);
   void make_contents();
-  std::size_t profiled_workload() const;
   std::uint64_t arena_for(std::size_t arenas) const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
   void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
+  // Of `build`, in gpu_bench_build.cpp:
   built_program build_hosted(const program& source, bool trusted, std::stop_token stop,
                              const std::vector<std::string>& link);
+
+  // Workers on an arena of their own, `ahead` of them started at once; their time is the hold's.
+  std::unique_ptr<worker_source> workers_for(worker_options options, std::size_t ahead);
   program_runner& empty();
+  std::size_t profiled_workload() const;
 
   std::shared_ptr<const task> task_;
   cuda_settings settings_;

@@ -1,0 +1,82 @@
+// From the source of a program to what can be launched, or why it cannot: declared and hosted programs.
+
+#include <kevo/annotation.hpp>
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/hosted/entry.hpp"
+#include "fitness/cuda/measure/gpu_bench.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+built_program refused(outcome why, std::string reason, std::string feedback = {}) {
+  built_program result;
+  result.outcome = why;
+  result.feedback = feedback.empty() ? reason : std::move(feedback);
+  result.reasons.push_back(std::move(reason));
+  return result;
+}
+
+}  // namespace
+
+built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop,
+                               const std::vector<std::string>& link) {
+  if (is_hosted(source)) return build_hosted(source, trusted, std::move(stop), link);
+  const auto lines = read_launch_lines(source);
+  if (const auto* failure = std::get_if<launch_failure>(&lines))
+    return refused(outcome::launch_failed, failure->reason);
+  const auto& declared = std::get<declared_launch>(lines);
+  const auto names = kernel_names(declared, signature_of(*task_, task_->workloads[smallest_]), facts_);
+  if (const auto* failure = std::get_if<launch_failure>(&names))
+    return refused(outcome::launch_failed, failure->reason);
+  auto compiled = compiler_->build(
+      {source, std::get<std::vector<std::string>>(names), facts_.architecture, settings_.flags},
+      std::move(stop));
+  if (!compiled.ok) {
+    return refused(outcome::build_failed,
+                   compiled.reasons.empty() ? "does not compile" : compiled.reasons.front(),
+                   compiled.diagnostics);
+  }
+  if (!trusted && !settings_.allow_globals && compiled.module.has_writable_globals()) {
+    return refused(outcome::rejected, "keeps state in writable device variables",
+                   "the device variable '" + compiled.module.writable_globals.front().name +
+                       "' could carry results from one call to the next; use a workspace");
+  }
+  built_program result;
+  for (const auto& w : task_->workloads) {
+    auto resolved = resolve(declared, signature_of(*task_, w), compiled.module, facts_);
+    if (const auto* failure = std::get_if<launch_failure>(&resolved)) {
+      const std::string reason = w.hidden ? "a hidden workload failed" : failure->reason;
+      return refused(outcome::launch_failed, reason);
+    }
+    result.plans.push_back(std::get<plan>(std::move(resolved)));
+  }
+  result.ok = true;
+  result.outcome = outcome::valid;
+  result.code = std::move(compiled.module);
+  return result;
+}
+
+built_program gpu_bench::build_hosted(const program& source, bool trusted, std::stop_token stop,
+                                      const std::vector<std::string>& link) {
+  try {
+    static_cast<void>(parse_annotations(source));
+  } catch (const error& failure) {
+    return refused(outcome::launch_failed, failure.message());
+  }
+  auto object =
+      hosted_->build(*task_, source, facts_.architecture, settings_.flags, trusted, link, std::move(stop));
+  if (!object.ok) {
+    return refused(outcome::build_failed,
+                   object.reasons.empty() ? "does not compile" : object.reasons.front(), object.diagnostics);
+  }
+  built_program result;
+  result.kind = program_kind::hosted;
+  for (const auto& w : task_->workloads) result.plans.push_back(hosted_plan(*task_, w));
+  result.object = std::move(object);
+  result.ok = true;
+  result.outcome = outcome::valid;
+  return result;
+}
+
+}  // namespace kevo::cuda

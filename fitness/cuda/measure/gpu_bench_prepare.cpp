@@ -1,0 +1,218 @@
+// What must be there before anything is timed: the device, the compilers, contents, baselines that are right.
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/hosted/entry.hpp"
+#include "fitness/cuda/measure/device_task.hpp"
+#include "fitness/cuda/measure/gpu_bench.hpp"
+#include "fitness/cuda/measure/gpu_probe.hpp"
+#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/oracle/generate.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+// Contents of the timed calls of a workload, so that one process mostly does for an evaluation: sixteen
+// blocks of two readings, of five calls each if they are short and cold. Of many short warm calls they do for
+// six blocks.
+std::uint32_t contents_for(std::uint64_t bytes) {
+  return bytes < (8U << 20U) ? 400 : bytes < (128U << 20U) ? 180 : 40;
+}
+
+}  // namespace
+
+void gpu_bench::prepare(std::stop_token stop) {
+  const std::lock_guard lock(preparing_);
+  if (prepared_) return;
+  baselines_.clear();
+  baseline_workers_.clear();
+  candidate_workers_.reset();
+  gates_ = std::make_unique<device_gates>(task_, settings_.gates, settings_.sandbox);
+  empty_.reset();
+  empty_workers_.reset();
+  hosted_workers_.reset();
+  left_out_.clear();
+  device_ = std::make_unique<device_client>(settings_.device);
+  if (!compiler_) {
+    cuda_compiler_settings compiling;
+    compiling.sandbox = settings_.sandbox;
+    compiling.limits.wall_s = settings_.limits.build_s;
+    if (!settings_.cache_dir.empty()) compiling.cache_dir = settings_.cache_dir + "/builds";
+    compiler_ = std::make_unique<cuda_compiler>(compiling);
+  }
+  if (!hosted_) {
+    hosted_compiler_settings compiling;
+    compiling.nvcc = settings_.nvcc;
+    compiling.sandbox = settings_.sandbox;
+    compiling.wall_s = 2 * settings_.limits.build_s;  // two compilers, one after the other
+    hosted_ = std::make_unique<hosted_compiler>(compiling);
+  }
+  facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
+  device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
+  describe_reference(stop);
+
+  std::vector<std::pair<const kevo::baseline*, built_program>> built;
+  for (const auto& b : task_->baselines) {
+    auto one = build(b.source, true, stop, b.link);
+    if (one.ok) {
+      built.emplace_back(&b, std::move(one));
+    } else if (b.optional) {
+      leave_out(b.name, one.reasons.empty() ? one.feedback : one.reasons.front());
+    } else {
+      throw error(error_code::input, "the baseline '" + b.name + "' does not build: " + one.feedback,
+                  {.file = task_->file, .key = "baselines"});
+    }
+  }
+  if (built.empty())
+    throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file});
+
+  const hold device(*this, stop);
+  ceilings_ =
+      ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
+  make_contents();
+  // Intervals of many calls are for tasks that have hosted programs. Besides the baselines there are declared
+  // candidates, hosted ones, the empty program.
+  const bool hosted = std::any_of(built.begin(), built.end(),
+                                  [](const auto& one) { return one.second.kind == program_kind::hosted; }) ||
+                      std::any_of(task_->seeds.begin(), task_->seeds.end(),
+                                  [](const program& one) { return is_hosted(one); });
+  arena_ = arena_for(hosted ? built.size() + 3 : 0);
+  for (const auto& [which, program] : built) add_baseline(*which, program);
+  const auto first = std::find_if(built.begin(), built.end(),
+                                  [](const auto& one) { return one.second.kind == program_kind::declared; });
+  if (first != built.end()) {
+    const auto& known = first->second;
+    gates_->try_out({&known.code, &known.plans[smallest_], smallest_}, device_->facts(), stop);
+  }
+  candidate_workers_ = workers_for({}, 1);
+  identity_ = fmt::format("{} {} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)),
+                          compiler_->identity(), hosted_->identity(), fmt::join(settings_.flags, " "),
+                          device_->facts().uuid, device_->facts().driver, describe_layers(settings_.sandbox),
+                          settings_.gates.determinism, gates_->describe());
+  prepared_ = true;
+}
+
+void gpu_bench::leave_out(const std::string& name, const std::string& why) {
+  left_out_ += (left_out_.empty() ? "" : "; ") + name + " (" + why.substr(0, why.find('\n')) + ")";
+}
+
+// Room for one call of any workload; for intervals as many calls of visible ones as 2 ms hold, as far as all
+// arenas together have room for them in a quarter of the device.
+std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
+  constexpr double interval_ns = 2.2e6;
+  std::uint64_t largest = 0;
+  std::uint64_t together = 0;
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    const auto bytes = call_bytes(*task_, task_->workloads[i]);
+    largest = std::max(largest, bytes);
+    if (task_->workloads[i].hidden) continue;
+    const double most = std::min<double>(contents_[i].timed, most_slots);
+    const double calls =
+        std::clamp(interval_ns / std::max(speed_of_light_ns(i), 500.0), 1.0, std::max(most, 1.0));
+    together = std::max(together, static_cast<std::uint64_t>(std::ceil(calls)) * bytes);
+  }
+  const std::uint64_t usual = largest + largest / 8 + settings_.limits.workspace_bytes + (64U << 20U);
+  if (arenas == 0) return usual;
+  return std::max(usual, std::min(together + (1U << 20U), device_->facts().free_bytes / (4 * arenas)));
+}
+
+void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& program) {
+  worker_options options;
+  options.hosted = program.kind == program_kind::hosted;
+  options.trusted = options.hosted;
+  options.folders = program.object.folders;
+  try {
+    auto workers = workers_for(options, 1);
+    gpu_baseline next{
+        b.name,
+        std::make_unique<program_runner>(
+            task_, *workers, program_image{program.kind, program.code, program.object.object, program.plans},
+            contents_, rng(secret_seed()), trust::baseline),
+        {}};
+    check_baseline(next);
+    baseline_workers_.push_back(std::move(workers));
+    baselines_.push_back(std::move(next));
+  } catch (const error& failure) {
+    // A library that is not in order here is no reason to measure nothing.
+    if (!b.optional || !options.hosted || failure.code() == error_code::interrupted) throw;
+    leave_out(b.name, failure.message());
+  }
+}
+
+void gpu_bench::describe_reference(std::stop_token stop) {
+  const error_place place{.file = task_->file, .key = "reference"};
+  const auto& source = task_->reference->source;
+  const auto lines = read_launch_lines(source);
+  if (const auto* failure = std::get_if<launch_failure>(&lines))
+    throw error(error_code::input, "the reference: " + failure->reason, place);
+  const auto& declared = std::get<declared_launch>(lines);
+  const auto names = kernel_names(declared, reference_signature(*task_, task_->workloads.front()), facts_);
+  if (const auto* failure = std::get_if<launch_failure>(&names))
+    throw error(error_code::input, "the reference: " + failure->reason, place);
+  const auto built = compiler_->build(
+      {source, std::get<std::vector<std::string>>(names), facts_.architecture, settings_.flags},
+      std::move(stop));
+  if (!built.ok)
+    throw error(error_code::input, "the reference does not compile: " + built.diagnostics, place);
+  device_->set_task(describe_task(*task_, built.module, declared, facts_));
+}
+
+// Each workload gets what it wants, as long as there is room: those that want little leave what they do not
+// take to the others.
+void gpu_bench::make_contents() {
+  const auto count = task_->workloads.size();
+  contents_.assign(count, {});
+  std::vector<contents_wanted> wanted(count);
+  std::vector<double> bytes(count);
+  std::vector<std::size_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& w = task_->workloads[i];
+    wanted[i].workload = static_cast<std::uint32_t>(i);
+    wanted[i].timed = w.hidden ? 1 : contents_for(call_bytes(*task_, w));
+    wanted[i].varied = w.hidden ? 2 : 4;
+    bytes[i] = static_cast<double>(wanted[i].timed + wanted[i].varied) *
+               static_cast<double>(content_bytes(*task_, w));
+    order[i] = i;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return bytes[a] < bytes[b]; });
+  double room = settings_.pool_fraction * static_cast<double>(device_->facts().free_bytes);
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto i = order[n];
+    const double share = room / static_cast<double>(count - n);
+    wanted[i].most_bytes = static_cast<std::uint64_t>(share);
+    const auto made = device_->make(wanted[i]);
+    if (!made.complaint.empty())
+      throw error(error_code::input,
+                  "the reference, on workload '" + task_->workloads[i].uuid + "', " + made.complaint,
+                  {.file = task_->file, .key = "reference"});
+    contents_[i] = {made.timed, made.varied};
+    room -= std::min(share, bytes[i]);
+  }
+}
+
+// A baseline must be right on every workload; its times set the limits of candidates.
+void gpu_bench::check_baseline(gpu_baseline& baseline) {
+  baseline.call_ns.assign(task_->workloads.size(), 0);
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    for (std::uint32_t n = 0; n < 3; ++n) {
+      const auto time = baseline.program->check(i, n, std::chrono::seconds(60));
+      if (time.failure) {
+        throw error(time.failure->machine ? error_code::environment : error_code::input,
+                    fmt::format("baseline '{}' fails on workload '{}': {} {}", baseline.name,
+                                task_->workloads[i].uuid, time.failure->reason, time.failure->detail),
+                    {.file = task_->file, .key = "baselines"});
+      }
+      auto& known = baseline.call_ns[i];
+      known = known > 0 ? std::min(known, time.event_ns) : time.event_ns;
+      if (contents_[i].varied < 2 && n == 1) break;
+    }
+  }
+}
+
+}  // namespace kevo::cuda
