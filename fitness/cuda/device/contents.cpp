@@ -5,21 +5,11 @@
 #include <cmath>
 #include <cstring>
 
-#include <kevo/error.hpp>
-
+#include "fitness/cuda/device/type_code.hpp"
 #include "fitness/oracle/element_type.hpp"
 
 namespace kevo::cuda {
 namespace {
-
-constexpr const char* type_names[] = {"float64", "float32", "float16", "bfloat16", "int8",   "int16",
-                                      "int32",   "int64",   "uint8",   "uint16",   "uint32", "bool"};
-
-const element_type& element_of(int type) {
-  const auto* found = type >= 0 && type < 12 ? find_element_type(type_names[type]) : nullptr;
-  if (found == nullptr) throw error(error_code::internal, "a tensor of an unknown type");
-  return *found;
-}
 
 // What host code draws one by one (permutations, offsets) comes from the same generators as on the CPU.
 void draw(gpu& device, const device_input& input, variety kind, bool mild, std::uint64_t key,
@@ -71,21 +61,6 @@ double one_value(gpu& device, int type, address tensor, std::uint64_t index) {
 
 }  // namespace
 
-std::size_t type_bytes(int type) {
-  return element_of(type).size;
-}
-bool type_is_real(int type) {
-  return element_of(type).kind == element_kind::real;
-}
-
-std::uint64_t content_bytes(const device_workload& w) {
-  std::uint64_t bytes = 0;
-  for (const auto& input : w.inputs) bytes += input.count * type_bytes(input.type);
-  for (const auto& output : w.outputs) bytes += 8 * output.count;
-  for (const auto count : w.scales) bytes += 8 * count;
-  return bytes;
-}
-
 std::string make_content(gpu& device, const loaded_module& reference, const device_workload& w, variety kind,
                          std::uint64_t seed, device_content& made) {
   const auto& d = device.api();
@@ -97,7 +72,7 @@ std::string make_content(gpu& device, const loaded_module& reference, const devi
     buffers.push_back(list.back().at());
   };
   for (std::size_t i = 0; i < w.inputs.size(); ++i) {
-    hold(made.inputs, w.inputs[i].count * type_bytes(w.inputs[i].type));
+    hold(made.inputs, w.inputs[i].count * element_of(w.inputs[i].type).size);
     draw(device, w.inputs[i], kind, w.mild, seed, i + 1, buffers.back());
   }
   for (const auto& output : w.outputs) hold(made.expected, 8 * output.count);
@@ -127,7 +102,7 @@ std::string make_content(gpu& device, const loaded_module& reference, const devi
     return words[0] == 0 && (!scale || words[1] == 0);
   };
   for (std::size_t i = 0; i < w.outputs.size(); ++i) {
-    if (!type_is_real(w.outputs[i].type)) continue;
+    if (element_of(w.outputs[i].type).kind != element_kind::real) continue;
     if (!finite(made.expected[i].at(), w.outputs[i].count, w.outputs[i].allow_negative_infinity, false))
       return "gives NaN or infinity, or leaves elements unwritten (contents " + std::string(to_string(kind)) +
              ")";
@@ -142,7 +117,7 @@ std::string make_content(gpu& device, const loaded_module& reference, const devi
 
 bool accepted(gpu& device, const device_output& rule, const device_content& content, std::size_t index,
               address got, address found, output_finding& finding) {
-  const bool real = type_is_real(rule.type);
+  const bool real = element_of(rule.type).kind == element_kind::real;
   const address want = content.expected[index].at();
   const address scale = rule.scale >= 0 ? content.scales[static_cast<std::size_t>(rule.scale)].at() : 0;
   const auto pass = [&](int number) {

@@ -21,14 +21,6 @@ struct device_content {
   variety kind = variety::plain;
 };
 
-/// Bytes of one element of a type (see type_code).
-std::size_t type_bytes(int type);
-/// Whether elements are floating-point numbers.
-bool type_is_real(int type);
-
-/// Device memory of one content of a workload.
-std::uint64_t content_bytes(const device_workload& w);
-
 /// Draws the inputs, runs the reference, and checks what it gave.
 /// @return what is wrong with the reference or its generators; empty if nothing is
 /// @throws kevo::error (environment) for faults of the machine

@@ -7,6 +7,8 @@
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/device/type_code.hpp"
+
 namespace kevo::cuda {
 namespace {
 
@@ -132,8 +134,8 @@ std::vector<engine::layout> engine::lay_out(const arena_state& arena, const devi
                                             std::uint64_t& end) {
   std::vector<std::uint64_t> sizes;
   std::vector<std::uint64_t> aligns;
-  for (const auto& input : w.inputs) sizes.push_back(input.count * type_bytes(input.type));
-  for (const auto& output : w.outputs) sizes.push_back(output.count * type_bytes(output.type));
+  for (const auto& input : w.inputs) sizes.push_back(input.count * element_of(input.type).size);
+  for (const auto& output : w.outputs) sizes.push_back(output.count * element_of(output.type).size);
   aligns.assign(sizes.size(), alignment);
   for (const auto& space : wanted.what.workspaces) {
     sizes.push_back(space.bytes);

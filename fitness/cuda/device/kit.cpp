@@ -16,13 +16,4 @@ const std::vector<std::string>& kit_kernels() {
   return names;
 }
 
-int type_code(const std::string& dtype) {
-  constexpr const char* names[] = {"float64", "float32", "float16", "bfloat16", "int8",   "int16",
-                                   "int32",   "int64",   "uint8",   "uint16",   "uint32", "bool"};
-  for (int i = 0; i < 12; ++i) {
-    if (dtype == names[i]) return i;
-  }
-  return -1;
-}
-
 }  // namespace kevo::cuda

@@ -17,7 +17,4 @@ const std::string& kit_source();
 /// Their names.
 const std::vector<std::string>& kit_kernels();
 
-/// The number that device code knows a dtype by; -1 if it knows none.
-int type_code(const std::string& dtype);
-
 }  // namespace kevo::cuda

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "fitness/cuda/device/type_code.hpp"
 #include "fitness/cuda/launch/wire.hpp"
 
 namespace kevo::cuda {
@@ -152,6 +153,14 @@ KEVO_CODEC(call_result)
 
 std::string device_description::architecture() const {
   return "sm_" + std::to_string(10 * major + minor) + (major >= 9 ? "a" : "");
+}
+
+std::uint64_t content_bytes(const device_workload& w) {
+  std::uint64_t bytes = 0;
+  for (const auto& input : w.inputs) bytes += input.count * element_of(input.type).size;
+  for (const auto& output : w.outputs) bytes += 8 * output.count;
+  for (const auto count : w.scales) bytes += 8 * count;
+  return bytes;
 }
 
 std::string describe(const std::vector<foreign_process>& all) {

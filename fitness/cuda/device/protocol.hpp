@@ -115,6 +115,10 @@ struct device_workload {
   bool mild = false;                  ///< varieties stay close to the task's own distribution
 };
 
+/// Device memory of one content: the inputs, what is expected, its scales. [bytes]
+/// @throws kevo::error (internal) for a type that there is not
+std::uint64_t content_bytes(const device_workload& w);
+
 struct device_task {
   compiled_module reference;
   std::vector<device_workload> workloads;

@@ -5,7 +5,7 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/cuda/device/kit.hpp"
+#include "fitness/cuda/device/type_code.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
@@ -139,15 +139,6 @@ std::uint64_t call_bytes(const task& t, const workload& w) {
   };
   for (const auto& input : t.inputs) add(input);
   for (const auto& output : t.outputs) add(output);
-  return bytes;
-}
-
-std::uint64_t content_bytes(const task& t, const workload& w) {
-  const auto signature = reference_signature(t, w);
-  std::uint64_t bytes = 0;
-  for (const auto* list : {&signature.inputs, &signature.outputs}) {
-    for (const auto& one : *list) bytes += one.elements * find_element_type(one.dtype)->size;
-  }
   return bytes;
 }
 

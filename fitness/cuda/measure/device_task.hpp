@@ -26,9 +26,6 @@ device_task describe_task(const task& t, const compiled_module& reference, const
 /// Bytes of the inputs and outputs of one call.
 std::uint64_t call_bytes(const task& t, const workload& w);
 
-/// Bytes of one content: the inputs, what is expected and its scales.
-std::uint64_t content_bytes(const task& t, const workload& w);
-
 /// Checks that a task is one that the CUDA backend can run. @throws kevo::error (input)
 void require_runnable_on_device(const task& t);
 

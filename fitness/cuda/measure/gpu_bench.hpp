@@ -130,8 +130,8 @@ class gpu_bench {
  private:
   friend class hold;
   // Of `prepare`, in gpu_bench_prepare.cpp:
-  void describe_reference(std::stop_token stop);
-  void make_contents();
+  device_task describe_reference(std::stop_token stop);
+  void make_contents(const std::vector<device_workload>& workloads);
   std::uint64_t arena_for(std::size_t arenas) const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
   void leave_out(const std::string& name, const std::string& why);

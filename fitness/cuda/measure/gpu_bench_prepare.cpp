@@ -55,7 +55,8 @@ void gpu_bench::prepare(std::stop_token stop) {
   }
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
   device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
-  describe_reference(stop);
+  const auto described = describe_reference(stop);
+  device_->set_task(described);
 
   std::vector<std::pair<const kevo::baseline*, built_program>> built;
   for (const auto& b : task_->baselines) {
@@ -75,7 +76,7 @@ void gpu_bench::prepare(std::stop_token stop) {
   const hold device(*this, stop);
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
-  make_contents();
+  make_contents(described.workloads);
   // Intervals of many calls are for tasks that have hosted programs. Besides the baselines there are declared
   // candidates, hosted ones, the empty program.
   const bool hosted = std::any_of(built.begin(), built.end(),
@@ -145,7 +146,7 @@ void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& progr
   }
 }
 
-void gpu_bench::describe_reference(std::stop_token stop) {
+device_task gpu_bench::describe_reference(std::stop_token stop) {
   const error_place place{.file = task_->file, .key = "reference"};
   const auto& source = task_->reference->source;
   const auto lines = read_launch_lines(source);
@@ -160,12 +161,12 @@ void gpu_bench::describe_reference(std::stop_token stop) {
       std::move(stop));
   if (!built.ok)
     throw error(error_code::input, "the reference does not compile: " + built.diagnostics, place);
-  device_->set_task(describe_task(*task_, built.module, declared, facts_));
+  return describe_task(*task_, built.module, declared, facts_);
 }
 
 // Each workload gets what it wants, as long as there is room: those that want little leave what they do not
 // take to the others.
-void gpu_bench::make_contents() {
+void gpu_bench::make_contents(const std::vector<device_workload>& workloads) {
   const auto count = task_->workloads.size();
   contents_.assign(count, {});
   std::vector<contents_wanted> wanted(count);
@@ -177,7 +178,7 @@ void gpu_bench::make_contents() {
     wanted[i].timed = w.hidden ? 1 : contents_for(call_bytes(*task_, w));
     wanted[i].varied = w.hidden ? 2 : 4;
     bytes[i] = static_cast<double>(wanted[i].timed + wanted[i].varied) *
-               static_cast<double>(content_bytes(*task_, w));
+               static_cast<double>(content_bytes(workloads[i]));
     order[i] = i;
   }
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return bytes[a] < bytes[b]; });

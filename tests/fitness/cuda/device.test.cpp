@@ -22,6 +22,7 @@
 #include "fitness/cuda/device/client.hpp"
 #include "fitness/cuda/device/kit.hpp"
 #include "fitness/cuda/device/socket.hpp"
+#include "fitness/cuda/device/type_code.hpp"
 #include "fitness/cuda/device/worker_link.hpp"
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/measure/cuda_fitness.hpp"
@@ -249,6 +250,7 @@ TEST_CASE("a task becomes what the device draws, computes and compares") {
   CHECK(w.outputs.at(0).scale == 0);
   CHECK(w.outputs.at(0).p == doctest::Approx(4 * 0x1p-24 * std::sqrt(1001.0)));
   CHECK(w.reference.outputs == 2);
+  CHECK(content_bytes(w) == 4 * 33 * 1001 + 8 * 33 + 8 * 33);  // float32, then 64 bits each
   CHECK_FALSE(w.mild);
 }
 
@@ -293,8 +295,15 @@ TEST_CASE("short warm calls are measured together, cold ones alone; events never
 
 TEST_CASE("every trusted kernel that is asked for is in the source") {
   for (const auto& name : kit_kernels()) CHECK(kit_source().find(" " + name + "(") != std::string::npos);
+}
+
+TEST_CASE("the number of a dtype leads back to it, and no other number leads anywhere") {
   CHECK(type_code("bfloat16") == 3);
   CHECK(type_code("float8_e4m3") == -1);
+  CHECK(element_of(3).name == "bfloat16");
+  CHECK(element_of(type_code("bool")).size == 1);
+  CHECK_THROWS_AS(element_of(-1), error);
+  CHECK_THROWS_AS(element_of(12), error);
 }
 
 #ifdef CUDA_VERSION
