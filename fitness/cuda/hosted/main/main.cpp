@@ -13,7 +13,6 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "fitness/cuda/hosted/call.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
+#include "fitness/cuda/worker/main/started.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
@@ -32,9 +32,8 @@ using namespace kevo::cuda;
 
 class hosted_worker {
  public:
-  hosted_worker(const driver& d, control_page& page, const std::byte* payload,
-                std::optional<std::uint64_t> memory_bytes)
-      : d_(d), page_(page), payload_(payload), memory_bytes_(memory_bytes), trusted_(!memory_bytes) {}
+  hosted_worker(const driver& d, const shared_region& shared, std::optional<std::uint64_t> memory_bytes)
+      : d_(d), shared_(shared), page_(shared.page()), memory_bytes_(memory_bytes), trusted_(!memory_bytes) {}
 
   driver_failure start(const char* id, std::size_t arena_bytes) {
     if (auto failure = open_context(d_, id, arena_bytes, context_)) return failure;
@@ -48,14 +47,10 @@ class hosted_worker {
   driver_failure call(const std::uint64_t* offsets, std::size_t count);
   driver_failure step();
   driver_failure run(std::uint64_t number);
-  std::string_view payload() const {
-    return {reinterpret_cast<const char*>(payload_),
-            std::min<std::size_t>(page_.request.payload_bytes, most_payload)};
-  }
 
   const driver& d_;
+  shared_region shared_;
   control_page& page_;
-  const std::byte* payload_;
   std::optional<std::uint64_t> memory_bytes_;  // none: a trusted program, without a limit
   bool trusted_;
   worker_context context_;
@@ -75,7 +70,7 @@ class hosted_worker {
 driver_failure hosted_worker::load() {
   if (page_.request.slot == 0) {
     if (!trusted_) return {};
-    const auto kit = decode_module(payload());
+    const auto kit = decode_module(shared_.payload());
     if (auto failure = kit_.load(d_, kit)) return failure;
     nothing_ = kit_.find(kit, "kevo_nothing");
     held_.hold_with(kit_.find(kit, "kevo_block"));
@@ -83,7 +78,7 @@ driver_failure hosted_worker::load() {
   }
   if (loaded_) return {not_the_driver, "a process takes one program"};
   loaded_ = true;
-  const auto object = payload();
+  const auto object = shared_.payload();
   if (object.empty()) return {};
   // In memory alone: the sandbox has no file that could be written.
   const int file = ::memfd_create("candidate", 0);
@@ -114,7 +109,7 @@ driver_failure hosted_worker::load() {
 }
 
 driver_failure hosted_worker::prepare() {
-  const auto p = decode_plan(payload());
+  const auto p = decode_plan(shared_.payload());
   buffers_.clear();
   words_.clear();
   if (p.steps.size() != 1 || !std::holds_alternative<kernel_launch>(p.steps.front()))
@@ -213,22 +208,12 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  const region control = map_descriptor(control_descriptor);
-  if (control.size <= payload_offset) {
-    std::fputs("kevo-worker-hosted: the shared region cannot be mapped\n", stderr);
-    return 2;
-  }
-  ::close(control_descriptor);
-  auto& page = *reinterpret_cast<control_page*>(control.data);
+  const auto shared = map_shared_region("kevo-worker-hosted");
+  if (shared.data == nullptr) return 2;
   std::optional<std::uint64_t> memory_bytes;
   if (std::strcmp(argv[3], "trusted") != 0) memory_bytes = std::strtoull(argv[3], nullptr, 10);
-  ::setenv("CUDA_MODULE_LOADING", memory_bytes ? "EAGER" : "LAZY", 1);
-  const auto& loaded = load_driver();
-  if (loaded.functions == nullptr) give_up(page, loaded.missing);
-  hosted_worker process(*loaded.functions, page, control.data + payload_offset, memory_bytes);
-  if (const auto failure = process.start(argv[1], std::strtoull(argv[2], nullptr, 10)))
-    give_up(page, failure.what + ": " + text_of(*loaded.functions, failure.code));
-  ::close(arena_descriptor);
-  page.state.store(static_cast<std::uint32_t>(worker_state::ready), std::memory_order_release);
+  const auto& d = require_driver(shared.page(), memory_bytes ? "EAGER" : "LAZY");
+  hosted_worker process(d, shared, memory_bytes);
+  say_ready(d, shared.page(), process.start(argv[1], std::strtoull(argv[2], nullptr, 10)));
   process.serve();
 }

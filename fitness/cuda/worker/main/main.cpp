@@ -1,20 +1,17 @@
 // kevo-worker-cuda: the context in which a candidate's device code runs, in the sandbox. It shares a region
 // of host memory and an arena of device memory with the trusted process and nothing else; what it says is
-// believed by nobody. Usage: kevo-worker-cuda DEVICE, descriptors 3 and 4.
+// believed by nobody. Usage: kevo-worker-cuda DEVICE ARENA_BYTES, descriptors 3 and 4.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <string_view>
-#include <unistd.h>
 #include <vector>
 
 #include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/execute.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
+#include "fitness/cuda/worker/main/started.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 
 namespace {
@@ -29,8 +26,7 @@ struct slot_call {
 // Everything that lives as long as the process.
 class worker {
  public:
-  worker(const driver& d, control_page& page, const std::byte* payload)
-      : d_(d), page_(page), payload_(payload) {}
+  worker(const driver& d, const shared_region& shared) : d_(d), shared_(shared), page_(shared.page()) {}
 
   driver_failure start(const char* id, std::size_t arena_bytes);
   [[noreturn]] void serve();
@@ -43,13 +39,10 @@ class worker {
   driver_failure step();
   driver_failure capture(std::size_t from, std::size_t count, graph_exec& to);
   void drop();
-  std::string_view payload() const {
-    return {reinterpret_cast<const char*>(payload_), std::min(page_.request.payload_bytes, most_payload)};
-  }
 
   const driver& d_;
+  shared_region shared_;
   control_page& page_;
-  const std::byte* payload_;
   address arena_ = 0;
   stream stream_ = nullptr;
   held_run held_;
@@ -68,7 +61,7 @@ driver_failure worker::start(const char* id, std::size_t arena_bytes) {
 }
 
 driver_failure worker::load() {
-  const auto image = decode_module(payload());
+  const auto image = decode_module(shared_.payload());
   if (page_.request.slot == 0) {
     if (auto failure = kit_.load(d_, image)) return failure;
     held_.hold_with(kit_.find(image, "kevo_block"));
@@ -108,7 +101,7 @@ driver_failure worker::capture(std::size_t from, std::size_t count, graph_exec& 
 }
 
 driver_failure worker::prepare() {
-  const auto p = decode_plan(payload());
+  const auto p = decode_plan(shared_.payload());
   const auto& request = page_.request;
   if (request.slot >= most_slots || request.buffers > most_buffers)
     return {error_invalid_value, "a slot out of range"};
@@ -182,21 +175,10 @@ int main(int argc, char** argv) {
     std::fputs("usage: kevo-worker-cuda DEVICE ARENA_BYTES (started by kevo, never by hand)\n", stderr);
     return 2;
   }
-  const region control = map_descriptor(control_descriptor);
-  if (control.size <= payload_offset) {
-    std::fputs("kevo-worker-cuda: the shared region cannot be mapped\n", stderr);
-    return 2;
-  }
-  ::close(control_descriptor);
-  auto& page = *reinterpret_cast<control_page*>(control.data);
-  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  const auto& loaded = load_driver();
-  if (loaded.functions == nullptr) give_up(page, loaded.missing);
-  worker process(*loaded.functions, page, control.data + payload_offset);
-  if (const auto failure = process.start(argv[1], std::strtoull(argv[2], nullptr, 10))) {
-    give_up(page, failure.what + ": " + text_of(*loaded.functions, failure.code));
-  }
-  ::close(arena_descriptor);
-  page.state.store(static_cast<std::uint32_t>(worker_state::ready), std::memory_order_release);
+  const auto shared = map_shared_region("kevo-worker-cuda");
+  if (shared.data == nullptr) return 2;
+  const auto& d = require_driver(shared.page(), "EAGER");
+  worker process(d, shared);
+  say_ready(d, shared.page(), process.start(argv[1], std::strtoull(argv[2], nullptr, 10)));
   process.serve();
 }

@@ -1,75 +1,17 @@
 #pragma once
-// What the workers on a device do alike: mapping what they are given, making a context, importing the arena,
-// serving requests.
+// How the workers on a device serve requests.
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
-#include <string>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/worker/main/started.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
 
 namespace kevo::cuda {
-
-struct region {
-  std::byte* data = nullptr;
-  std::size_t size = 0;
-};
-
-inline region map_descriptor(int descriptor) {
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || status.st_size <= 0) return {};
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (data == MAP_FAILED) return {};
-  return {static_cast<std::byte*>(data), size};
-}
-
-inline void say(control_page& page, const std::string& text) {
-  std::strncpy(page.answer.message, text.c_str(), sizeof page.answer.message - 1);
-}
-
-[[noreturn]] inline void give_up(control_page& page, const std::string& why) {
-  say(page, why);
-  page.state.store(static_cast<std::uint32_t>(worker_state::unusable), std::memory_order_release);
-  ::_exit(3);
-}
-
-/// The context of a worker, with the arena in it.
-struct worker_context {
-  context current = nullptr;
-  address arena = 0;
-  std::size_t arena_bytes = 0;
-  cuda::stream stream = nullptr;
-};
-
-inline driver_failure open_context(const driver& d, const char* id, std::size_t arena_bytes,
-                                   worker_context& made) {
-  device_index device = 0;
-  if (!find_device(d, id, device)) return {error_invalid_value, "finding the device"};
-  if (const auto code = d.primary_retain(&made.current, device)) return {code, "making a context"};
-  if (const auto code = d.context_set(made.current)) return {code, "entering the context"};
-  allocation memory = 0;
-  if (const auto code = d.import_handle(
-          &memory, reinterpret_cast<void*>(static_cast<std::uintptr_t>(arena_descriptor)), handle_posix_fd))
-    return {code, "importing the arena"};
-  if (const auto code = d.reserve(&made.arena, arena_bytes, 0, 0, 0)) return {code, "reserving addresses"};
-  if (const auto code = d.map(made.arena, arena_bytes, 0, memory, 0)) return {code, "mapping the arena"};
-  const access_description access{{location_device, device}, access_read_write};
-  if (const auto code = d.set_access(made.arena, arena_bytes, &access, 1)) return {code, "opening the arena"};
-  made.arena_bytes = arena_bytes;
-  if (const auto code = d.stream_create(&made.stream, stream_non_blocking)) return {code, "making a stream"};
-  d.context_set_limit(static_cast<int>(limit::persisting_l2), 0);
-  return {};
-}
 
 /// Waits until a stream is empty, on the processor: a sleeping thread would be in the time.
 inline driver_code drained(const driver& d, cuda::stream on) {
