@@ -38,7 +38,8 @@ struct search_settings {
   std::uint64_t seed = 1;
   std::size_t proposals_ahead = 4;  ///< candidates that may wait for an evaluation before variation pauses
   std::uint32_t patience =
-      50;  ///< fruitless turns in a row after which an operator rests until something new joins
+      50;  ///< fruitless turns in a row after which an operator rests until something new joins; after half
+           ///< of them it varies any valid candidate instead of those that the selector chooses
   double improvement_margin =
       0.001;  ///< relative gain in score that counts as an improvement for `since_improvement`
 };

@@ -252,6 +252,8 @@ class search {
   job evaluate_next(double now_s);
   job evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s);
   job vary_next(double now_s);
+  /// Puts any valid candidate in the place of the first parent.
+  void take_any_parent(selection& chosen, rng& random) const;
   in_flight take(ticket id, bool evaluates);
   /// What a screening knows of a proposal; nothing without a screening.
   std::vector<double> features_of(candidate_id who, const std::vector<candidate_id>& parents) const;

@@ -119,6 +119,32 @@ TEST_CASE("a search without a valid seed, or with nothing left to propose, ends 
   CHECK(mute.best().id == 0);
 }
 
+TEST_CASE(
+    "what the selector prefers may offer nothing to vary: any candidate is varied before the search gives "
+    "up") {
+  struct only_the_best {
+    selection select(const population_view& view, rng&) { return {.parents = {view.nth_best(0)}}; }
+  };
+  struct step_from_odd {
+    std::string name() const { return "step_from_odd"; }
+    variation_result vary(const variation_request& request, rng& random) {
+      const int x = toy::number_in(*request.parents.front()->program);
+      if (x % 2 == 0) return no_proposal{"even"};
+      return proposal{toy::program_of(x + 2 * static_cast<int>(random.integer(1, 400))), "step"};
+    }
+  };
+  auto parts = toy::parts({.evaluations = 60}, {});
+  parts.select = only_the_best{};
+  parts.operators = {step_from_odd{}};
+  search engine(std::move(parts), {.seed = 2});
+  engine.add_seed(toy::program_of(601), 0);
+  engine.add_seed(toy::program_of(700), 0);  // better, and nothing can be made of it
+  double now = 0;
+  run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
+  CHECK(engine.stopped() == "60 evaluations");
+  CHECK(engine.best().score > 10);
+}
+
 TEST_CASE("a candidate that fails its confirmation leaves the archive and never becomes champion") {
   search engine(toy::parts({.evaluations = 200}, {}), {.seed = 5});
   engine.add_seed(toy::program_of(501), 0);

@@ -89,6 +89,7 @@ inline job search::vary_next(double now_s) {
   for (std::size_t i = 0; i < parts_.operators.size(); ++i) available[i] = operator_available(i);
   rng pick_stream = root_.split("portfolio").split(id);
   const std::size_t op = parts_.portfolio.pick({available.get(), parts_.operators.size()}, pick_stream);
+  if (2 * fruitless_[op] >= settings_.patience) take_any_parent(chosen, select_stream);
   ++running_[op];
   in_flight_[id] = {.op = op, .parents = chosen.parents};
 
@@ -107,6 +108,15 @@ inline job search::vary_next(double now_s) {
   }
   emit(now_s, variation_asked{id, std::move(chosen), made.op});
   return made;
+}
+
+// What the selector prefers may give an operator nothing to do: the only elite, say, is a seed without
+// tunables that has pushed the tunable one out of its cell.
+inline void search::take_any_parent(selection& chosen, rng& random) const {
+  const candidate_id any = population_.nth_best(random.below(population_.ranked()));
+  chosen.parents.erase(chosen.parents.begin());
+  std::erase(chosen.parents, any);
+  chosen.parents.insert(chosen.parents.begin(), any);
 }
 
 inline search::in_flight search::take(ticket id, bool evaluates) {
