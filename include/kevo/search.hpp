@@ -155,7 +155,8 @@ class search {
     ++withdrawn_;
   }
 
-  /// Stops handing out work. `finish_confirmations`: would-be champions are still confirmed.
+  /// Stops handing out work. `finish_confirmations`: would-be champions are still confirmed, best
+  /// first, until three in a row are none.
   void stop(std::string reason, double now_s, bool finish_confirmations = true) {
     finish_confirmations_ = finish_confirmations;
     if (!stopped_) halt(std::move(reason), now_s, true);
@@ -165,6 +166,7 @@ class search {
     parts_.stop = std::move(rule);
     stopped_.reset();
     finish_confirmations_ = true;
+    futile_after_stop_ = 0;
     std::fill(fruitless_.begin(), fruitless_.end(), 0U);
     for (auto& [id, turn] : in_flight_) turn.withdrawn = false;
     withdrawn_ = 0;
@@ -301,6 +303,7 @@ class search {
   bool wants_source_ = false;
   std::optional<std::string> stopped_;
   bool finish_confirmations_ = true;
+  int futile_after_stop_ = 0;  ///< confirmations in a row since the stop that crowned nobody
   std::size_t unevaluated_seeds_ = 0;
   double best_score_ = 0;
   std::uint64_t since_improvement_ = 0;

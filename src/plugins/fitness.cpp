@@ -129,6 +129,12 @@ any_fitness cuda_from(settings& from, const build_context& context) {
       "target_interval", {.def = made.timing.target_interval,
                           .above = 0.0,
                           .doc = "timing ends early when the interval of the speedup is narrower, relative"});
+  made.timing.full_blocks = static_cast<int>(
+      timing.integer("pairs", {.def = made.timing.full_blocks,
+                               .min = 4,
+                               .max = 1024,
+                               .unit = "pairs",
+                               .doc = "full timing, each workload, at most: while the interval is wider"}));
   settings gates = from.child_or_empty("gates", "further conditions of being valid");
   made.gates.determinism = static_cast<int>(gates.integer(
       "determinism", {.def = 0,

@@ -119,6 +119,41 @@ TEST_CASE("a search without a valid seed, or with nothing left to propose, ends 
   CHECK(mute.best().id == 0);
 }
 
+TEST_CASE("after a stop would-be champions are confirmed, until three in a row are none") {
+  search engine(toy::parts({.evaluations = 1000}, {}), {.seed = 4, .proposals_ahead = 40});
+  engine.add_seed(toy::program_of(9000), 0);
+  // First looks are twice too good, so that each candidate seems to beat the confirmed champion.
+  const auto first_look = [](const evaluation_job& asked) {
+    return toy::valued(2 * toy::hill{}.evaluate(asked.request).score, asked.request.wanted);
+  };
+  std::vector<evaluation_job> out;
+  toy::step operate;
+  while (engine.population().size() < 30 || out.size() < 20) {
+    job next = engine.ask({}, 0);
+    if (auto* turn = std::get_if<variation_job>(&next)) {
+      engine.tell(turn->id, operate.vary(turn->request, turn->random), {}, "", 0);
+    } else if (auto* asked = std::get_if<evaluation_job>(&next)) {
+      if (asked->request.wanted == evaluation_stage::confirmed) {
+        engine.tell(asked->id, toy::hill{}.evaluate(asked->request), 0);
+      } else if (asked->candidate == 0) {
+        engine.tell(asked->id, first_look(*asked), 0);
+      } else {
+        out.push_back(*asked);
+      }
+    }
+  }
+  for (const auto& asked : out) engine.tell(asked.id, first_look(asked), 0);
+  engine.stop("enough", 0);
+  int futile = 0;
+  for (job next = engine.ask({}, 0); !std::holds_alternative<stop_job>(next); next = engine.ask({}, 0)) {
+    const auto& asked = std::get<evaluation_job>(next);
+    const auto champion = engine.best().id;
+    engine.tell(asked.id, toy::hill{}.evaluate(asked.request), 0);
+    futile = engine.best().id == champion ? futile + 1 : 0;
+  }
+  CHECK(futile == 3);
+}
+
 TEST_CASE(
     "what the selector prefers may offer nothing to vary: any candidate is varied before the search gives "
     "up") {

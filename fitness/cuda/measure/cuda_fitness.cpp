@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,18 @@ constexpr std::size_t blocks_of_process = 2;
 // microsecond more for every kernel.
 constexpr double warm_process_spread_ns = 20;
 constexpr double cold_process_spread_ns = 400;
+
+constexpr int looks = 4;  // planned ones, at the estimates so far
+
+// Most candidates are done after the first look, so that those which are not may have far more. A
+// confirmation, whose interval speaks of processes, wants several of them from the beginning.
+int pairs_of_look(const cuda_timing& budget, int number, bool fresh) {
+  const double done = static_cast<double>(number - 1) / (looks - 1);
+  if (fresh)
+    return budget.short_blocks + static_cast<int>((budget.confirming_blocks - budget.short_blocks) * done);
+  const double grown = static_cast<double>(budget.full_blocks) / budget.short_blocks;
+  return static_cast<int>(std::lround(budget.short_blocks * std::pow(grown, done)));
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -231,11 +244,8 @@ bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, 
     }
     return true;
   };
-  // Planned looks; the full protocol plans fewer, and takes more before the first.
-  constexpr int looks = 4;
   for (int number = fresh ? 2 : 1; number <= looks; ++number) {
-    const int blocks =
-        budget.short_blocks + (budget.full_blocks - budget.short_blocks) * (number - 1) / (looks - 1);
+    const int blocks = pairs_of_look(budget, number, fresh);
     const double seconds = number == 1 ? budget.short_s : budget.full_s / 2;
     for (auto& timer : timers) {
       if (!run_until(timer, blocks, seconds)) return false;

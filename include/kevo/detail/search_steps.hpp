@@ -30,7 +30,10 @@ inline void search::check_stop(double now_s) {
 
 inline job search::ask_after_stop(capacity free, double now_s) {
   if (in_flight_.size() > withdrawn_) return wait_job{};
-  if (!finish_confirmations_ || contender_ == no_candidate) return stop_job{};
+  // In the order of their first looks: after a few that only looked better, the next will hardly be.
+  constexpr int most_futile = 3;
+  if (!finish_confirmations_ || contender_ == no_candidate || futile_after_stop_ >= most_futile)
+    return stop_job{};
   return free.evaluate ? confirm_next(now_s) : job(wait_job{});
 }
 
@@ -228,7 +231,11 @@ inline void search::crown(candidate_id who, const evaluation& e, double score, d
   const bool higher =
       champion_.id == no_candidate ||
       (e.speedup_interval.high > 0 ? e.speedup_interval.low > champion_.speedup : score > champion_.score);
-  if (!higher) return;
+  if (!higher) {
+    futile_after_stop_ += stopped_ ? 1 : 0;
+    return;
+  }
+  futile_after_stop_ = 0;
   champion_ = {who, score, e.speedup, e.speedup_interval, e.sol_fraction};
   emit(now_s, champion_crowned{who, e.speedup, e.speedup_interval});
 }
