@@ -55,6 +55,7 @@ worker_answer worker_link::end_with(call_end end) {
 call_end worker_link::wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value,
                                clock::time_point deadline) {
   const auto start = clock::now();
+  const auto awake = std::chrono::microseconds(few_processors() ? 1000 : 50'000);
   for (;;) {
     for (int i = 0; i < 2000; ++i) {
       if (word.load(std::memory_order_acquire) == value) return call_end::done;
@@ -64,8 +65,7 @@ call_end worker_link::wait_for(const std::atomic<std::uint64_t>& word, std::uint
     if (now > deadline) return call_end::timed_out;
     if (now - start < std::chrono::milliseconds(1)) continue;
     if (!alive()) return word.load(std::memory_order_acquire) == value ? call_end::done : call_end::died;
-    if (now - start > std::chrono::milliseconds(50))
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (now - start > awake) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 

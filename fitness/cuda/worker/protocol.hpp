@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 namespace kevo::cuda {
 
@@ -84,8 +85,19 @@ static_assert(sizeof(control_page) <= payload_offset);
 /// Most bytes of a payload.
 inline constexpr std::size_t most_payload = 64U << 20U;
 
-/// Spinning, in a way that is kind to the other thread of the core.
+/// Whether there are so few processors that whoever spins keeps from running what it waits for: kevo-device,
+/// the workers of candidate and baseline, and the compilers of the next candidates.
+inline bool few_processors() {
+  static const bool few = std::thread::hardware_concurrency() < 4;
+  return few;
+}
+
+/// Spinning, in a way that is kind to the other thread of the core; where processors are few, to all others.
 inline void spin_pause() {
+  if (few_processors()) {
+    std::this_thread::yield();
+    return;
+  }
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)

@@ -34,13 +34,16 @@ struct request_end {
 /// Serves requests for ever. `answer(kind, number)` carries one out.
 template <class Answer>
 [[noreturn]] void serve(const driver& d, control_page& page, const Answer& answer) {
+  using std::chrono::microseconds;
+  // One that waits for its turn takes no processor.
+  const auto awake = microseconds(few_processors() ? 100 : 5000);
   auto quiet_since = std::chrono::steady_clock::now();
   for (std::uint64_t next = 1;;) {
     if (page.go.load(std::memory_order_acquire) != next) {
       const auto quiet = std::chrono::steady_clock::now() - quiet_since;
-      if (quiet > std::chrono::milliseconds(5)) {  // one that waits for its turn takes no processor
+      if (quiet > awake) {
         const bool long_quiet = quiet > std::chrono::milliseconds(200);
-        std::this_thread::sleep_for(std::chrono::microseconds(long_quiet ? 1000 : 50));
+        std::this_thread::sleep_for(microseconds(long_quiet ? 1000 : 50));
       } else {
         spin_pause();
       }
