@@ -153,8 +153,13 @@ TEST_CASE("a resumed run has the notes of its first session") {
       "    - {type: summarize, similarity: 2, attempts: 1}\n"
       "stop: {proposals: 20}\n");
   p.answer({"run", "config.yaml"});
-  const std::size_t before = bodies.size();
+  const auto so_far = [&] {
+    const std::scoped_lock lock(guard);
+    return bodies.size();
+  };
+  const std::size_t before = so_far();
   p.answer({"resume", "run", "--set", "stop.proposals=30"});
+  const std::scoped_lock lock(guard);
   REQUIRE(bodies.size() >= before + 10);
   for (std::size_t i = before; i < bodies.size(); ++i) CHECK(has(bodies[i], "NOTE_OF_FIRST_SESSION"));
 }

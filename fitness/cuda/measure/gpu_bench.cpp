@@ -50,8 +50,11 @@ gpu_bench::gpu_bench(std::shared_ptr<const task> t, cuda_settings settings)
 gpu_bench::~gpu_bench() = default;
 
 gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop) : bench_(&bench) {
-  while (!bench_->measuring_.try_lock_for(std::chrono::milliseconds(100))) {
-    if (stop.stop_requested()) throw error(error_code::interrupted, "stopped while it waited for the device");
+  {
+    std::unique_lock lock(bench_->holding_);
+    if (!bench_->freed_.wait(lock, stop, [this] { return !bench_->held_; }))
+      throw error(error_code::interrupted, "stopped while it waited for the device");
+    bench_->held_ = true;
   }
   try {
     bench_->device_->lock(stop);
@@ -77,7 +80,11 @@ void gpu_bench::hold::give_back() noexcept {
     bench_->device_->unlock();
   } catch (const error&) {  // its process has ended, and the lock with it
   }
-  bench_->measuring_.unlock();
+  {
+    const std::scoped_lock lock(bench_->holding_);
+    bench_->held_ = false;
+  }
+  bench_->freed_.notify_one();
 }
 
 std::unique_ptr<worker_source> gpu_bench::workers_for(worker_options options, std::size_t ahead) {

@@ -3,6 +3,7 @@
 // baselines, the ceilings.
 
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -148,8 +149,10 @@ class gpu_bench {
   std::shared_ptr<const task> task_;
   cuda_settings settings_;
   std::mutex preparing_;
-  std::timed_mutex measuring_;
-  held_time spent_;  // of the hold at hand
+  std::mutex holding_;
+  std::condition_variable_any freed_;
+  bool held_ = false;  // by a thread of this process
+  held_time spent_;    // of the hold at hand
   bool prepared_ = false;
   std::size_t smallest_ = 0;
   std::size_t largest_ = 0;
