@@ -88,13 +88,14 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
       baseline_times.push_back(pair.baseline_ns);
     }
     const auto time = positive_location(times, alpha);
+    const double baseline_time = positive_location(baseline_times, alpha).value;
     if (one.process_spread_ns > 0 && time.value > 0 && speedup.range.low > 0)
-      widen(speedup, one.process_spread_ns * std::hypot(1 / time.value, 1 / median(baseline_times)));
+      widen(speedup, one.process_spread_ns * std::hypot(1 / time.value, 1 / baseline_time));
     w.samples = *one.pairs;
     w.speedup = speedup.value;
     w.time_ns = time.value;
     w.time_interval = time.range;
-    w.baseline_ns = median(baseline_times);
+    w.baseline_ns = baseline_time;
     w.sol_fraction = w.time_ns > 0 ? one.speed_of_light_ns / w.time_ns : 0;
     parts.push_back({speedup, t.workloads[one.workload].weight});
   }

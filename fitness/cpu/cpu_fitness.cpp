@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr const char* protocol_name = "cpu 1";
+constexpr const char* protocol_name = "cpu 2";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -51,7 +51,7 @@ struct timing_pair {
   friend bool operator==(const timing_pair&, const timing_pair&) = default;
 };
 
-/// What was found on one workload. Times are medians of the pairs.
+/// What was found on one workload. Times are pseudo-medians of the pairs (statistics.hpp).
 struct workload_result {
   std::string uuid;
   std::map<std::string, std::int64_t> axes;

@@ -21,7 +21,7 @@ using cuda::gpu_bench;
 using cuda::pair_timer;
 using cuda::program_runner;
 
-constexpr const char* protocol_name = "cuda 4";
+constexpr const char* protocol_name = "cuda 5";
 // A confirmation draws processes anew after so many blocks, so that what they add is in the interval.
 constexpr std::size_t blocks_of_process = 2;
 // Otherwise all pairs are of the same two processes. So far do medians of the same kernel lie apart in fresh
@@ -30,16 +30,21 @@ constexpr std::size_t blocks_of_process = 2;
 constexpr double warm_process_spread_ns = 20;
 constexpr double cold_process_spread_ns = 400;
 
-constexpr int looks = 4;  // planned ones, at the estimates so far
-
-// Most candidates are done after the first look, so that those which are not may have far more. A
+// The planned looks at the estimates so far, in pairs. Most candidates are done after the first, so that
+// those which are not may have far more: each look has about twice the pairs of the one before. A
 // confirmation, whose interval speaks of processes, wants several of them from the beginning.
-int pairs_of_look(const cuda_timing& budget, int number, bool fresh) {
-  const double done = static_cast<double>(number - 1) / (looks - 1);
-  if (fresh)
-    return budget.short_blocks + static_cast<int>((budget.confirming_blocks - budget.short_blocks) * done);
-  const double grown = static_cast<double>(budget.full_blocks) / budget.short_blocks;
-  return static_cast<int>(std::lround(budget.short_blocks * std::pow(grown, done)));
+std::vector<int> pairs_of_looks(const cuda_timing& budget, bool fresh) {
+  const int first = budget.short_blocks;
+  if (fresh) {
+    const int more = budget.confirming_blocks - first;
+    return {first + more / 3, first + 2 * more / 3, first + more};
+  }
+  const double growth = static_cast<double>(budget.full_blocks) / first;
+  const int more = std::max(1, static_cast<int>(std::lround(std::log2(growth))));
+  std::vector<int> pairs;
+  for (int i = 0; i <= more; ++i)
+    pairs.push_back(static_cast<int>(std::lround(first * std::pow(growth, static_cast<double>(i) / more))));
+  return pairs;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -57,6 +62,12 @@ struct passage {
   bool again = false;    // or the neighbours'
 };
 
+// One visible workload while it is timed.
+struct timed_workload {
+  pair_timer timer;
+  double spent_s = 0;
+};
+
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
   p.machine = failure.machine;
   p.again = failure.again;
@@ -64,15 +75,15 @@ void fail(passage& p, std::size_t index, const workload& w, const call_failure& 
 }
 
 // Which clock, and how fine it was where it was the trusted one alone.
-void tell_clock(evaluation& e, const std::vector<pair_timer>& timers) {
-  if (timers.empty() || !timers.front().by_intervals()) {
+void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
+  if (timed.empty() || !timed.front().timer.by_intervals()) {
     e.context["clock"] = "events, held against the trusted clock";
     return;
   }
   double resolution = 0;
-  double shortest = timers.front().shortest_interval_ns();
-  std::uint32_t calls = timers.front().calls();
-  for (const auto& timer : timers) {
+  double shortest = timed.front().timer.shortest_interval_ns();
+  std::uint32_t calls = timed.front().timer.calls();
+  for (const auto& [timer, spent_s] : timed) {
     resolution = std::max(resolution, timer.resolution_ns());
     shortest = std::min(shortest, timer.shortest_interval_ns());
     calls = std::min(calls, timer.calls());
@@ -99,7 +110,10 @@ struct cuda_fitness::state {
   bool check_workload(passage& p, program_runner& candidate, std::size_t index, std::uint32_t from,
                       std::uint32_t count);
   bool check_all(passage& p, program_runner& candidate);
-  bool look(passage& p, std::vector<pair_timer>& timers, double alpha, bool fresh) const;
+  bool look(passage& p, const std::vector<timed_workload>& timed, double alpha, bool fresh) const;
+  bool time_pairs(passage& p, timed_workload& one, int pairs, double limit_s, bool fresh) const;
+  bool take_looks(passage& p, std::vector<timed_workload>& timed, bool fresh) const;
+  bool sustain(passage& p, std::vector<timed_workload>& timed) const;
   bool time_workloads(passage& p, program_runner& candidate, bool fresh);
   void time_other_baselines(passage& p, program_runner& candidate);
   bool same_bits(passage& p, program_runner& candidate);
@@ -198,12 +212,13 @@ bool cuda_fitness::state::pass_checkers(passage& p, program_runner& candidate) {
 }
 
 // Answers whether the interval is narrow enough to end.
-bool cuda_fitness::state::look(passage& p, std::vector<pair_timer>& timers, double alpha, bool fresh) const {
-  std::vector<timed_pairs> timed;
-  timed.reserve(timers.size());
-  for (const auto& timer : timers) {
+bool cuda_fitness::state::look(passage& p, const std::vector<timed_workload>& timed, double alpha,
+                               bool fresh) const {
+  std::vector<timed_pairs> pairs;
+  pairs.reserve(timed.size());
+  for (const auto& [timer, spent_s] : timed) {
     const bool cold = bench.subject().workloads[timer.workload()].cache == "cold";
-    timed.push_back({.workload = timer.workload(),
+    pairs.push_back({.workload = timer.workload(),
                      .pairs = &timer.pairs(),
                      .speed_of_light_ns = bench.speed_of_light_ns(timer.workload()),
                      .per_process = fresh ? blocks_of_process : 1,
@@ -211,77 +226,103 @@ bool cuda_fitness::state::look(passage& p, std::vector<pair_timer>& timers, doub
                                           : cold ? cold_process_spread_ns
                                                  : warm_process_spread_ns});
   }
-  return estimate_all(p.result, bench.subject(), timed, alpha, bench.settings().timing.target_interval);
+  return estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);
+}
+
+// More pairs of one workload; answers whether the candidate is still in order.
+bool cuda_fitness::state::time_pairs(passage& p, timed_workload& one, int pairs, double limit_s,
+                                     bool fresh) const {
+  auto& timer = one.timer;
+  const auto start = std::chrono::steady_clock::now();
+  const double before_s = one.spent_s;
+  for (std::size_t renewed = 0; static_cast<int>(timer.pairs().size()) < pairs;) {
+    one.spent_s = before_s + seconds_since(start);
+    if (timer.pairs().size() >= 3 && one.spent_s > limit_s) break;
+    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    const auto done = timer.pairs().size();
+    if (fresh && done % blocks_of_process == 0 && done > renewed) {
+      timer.renew();
+      renewed = done;
+    }
+    if (auto failure = timer.block())
+      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
+  }
+  one.spent_s = before_s + seconds_since(start);
+  return true;
+}
+
+// Looks until the interval is narrow, or it is plain that the candidate is not among the best, or the time is
+// over.
+bool cuda_fitness::state::take_looks(passage& p, std::vector<timed_workload>& timed, bool fresh) const {
+  const auto& budget = bench.settings().timing;
+  const auto looks = pairs_of_looks(budget, fresh);
+  for (std::size_t number = 0; number < looks.size(); ++number) {
+    const bool brief = number == 0 && !fresh;
+    const double limit_s = brief ? budget.short_s : budget.full_s;
+    for (auto& one : timed) {
+      if (!time_pairs(p, one, looks[number], limit_s, fresh)) return false;
+    }
+    const double alpha =
+        alpha_of_look(budget.alpha, static_cast<int>(number) + 1, static_cast<int>(looks.size()));
+    const bool narrow = look(p, timed, alpha, fresh);
+    p.result.stage = fresh              ? evaluation_stage::confirmed
+                     : brief && !narrow ? evaluation_stage::timed_short
+                                        : evaluation_stage::timed_full;
+    if (p.request.wanted == evaluation_stage::timed_short) {
+      p.result.stage = evaluation_stage::timed_short;
+      break;
+    }
+    const bool hopeless =
+        !fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup;
+    const bool over = !brief && std::all_of(timed.begin(), timed.end(),
+                                            [&](const auto& one) { return one.spent_s > limit_s; });
+    if (narrow || hopeless || over) break;
+  }
+  return true;
+}
+
+// A champion's time when the device is as warm as it gets.
+bool cuda_fitness::state::sustain(passage& p, std::vector<timed_workload>& timed) const {
+  const double seconds = bench.settings().timing.sustained_s;
+  if (!(seconds > 0)) return true;
+  for (auto& one : timed) {
+    const auto index = one.timer.workload();
+    const auto time = one.timer.sustained(seconds);
+    if (const auto* failure = std::get_if<call_failure>(&time))
+      return fail(p, index, bench.subject().workloads[index], *failure), false;
+    // Contents came again, which a program might have remembered: it is not believed to have become faster.
+    auto& w = p.result.workloads[index];
+    w.sustained_ns = std::max(std::get<double>(time), w.time_ns);
+  }
+  return true;
 }
 
 bool cuda_fitness::state::time_workloads(passage& p, program_runner& candidate, bool fresh) {
-  const auto& budget = bench.settings().timing;
-  const auto& workloads = bench.subject().workloads;
   auto& baseline = bench.baseline();
   if (fresh) {
     candidate.restart();
     baseline.program->restart();
   }
-  std::vector<pair_timer> timers;
-  for (std::size_t i = 0; i < workloads.size(); ++i) {
-    if (workloads[i].hidden) continue;
-    timers.push_back(bench.timer(candidate, baseline, i, p.call_ns[i]));
+  std::vector<timed_workload> timed;
+  for (std::size_t i = 0; i < bench.subject().workloads.size(); ++i) {
+    if (!bench.subject().workloads[i].hidden)
+      timed.push_back({bench.timer(candidate, baseline, i, p.call_ns[i])});
   }
   candidate.workers().settle();
   baseline.program->workers().settle();
-  const auto run_until = [&](pair_timer& timer, int blocks, double seconds) {
-    const auto start = std::chrono::steady_clock::now();
-    for (std::size_t renewed = 0; static_cast<int>(timer.pairs().size()) < blocks;) {
-      if (timer.pairs().size() >= 3 && seconds_since(start) > seconds) break;
-      if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
-      const auto done = timer.pairs().size();
-      if (fresh && done % blocks_of_process == 0 && done > renewed) {
-        timer.renew();
-        renewed = done;
-      }
-      if (auto failure = timer.block())
-        return fail(p, timer.workload(), workloads[timer.workload()], *failure), false;
-    }
-    return true;
-  };
-  for (int number = fresh ? 2 : 1; number <= looks; ++number) {
-    const int blocks = pairs_of_look(budget, number, fresh);
-    const double seconds = number == 1 ? budget.short_s : budget.full_s / 2;
-    for (auto& timer : timers) {
-      if (!run_until(timer, blocks, seconds)) return false;
-    }
-    const bool narrow = look(p, timers, alpha_of_look(budget.alpha, number, looks), fresh);
-    p.result.stage = fresh         ? evaluation_stage::confirmed
-                     : number == 1 ? evaluation_stage::timed_short
-                                   : evaluation_stage::timed_full;
-    if (p.request.wanted == evaluation_stage::timed_short) break;
-    // Further looks are for those that may still be the best.
-    if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
-    if (narrow) {
-      p.result.stage = fresh ? evaluation_stage::confirmed : evaluation_stage::timed_full;
-      break;
-    }
-  }
-  for (auto& timer : timers) {
-    if (!fresh || !(budget.sustained_s > 0)) break;
-    const auto time = timer.sustained(budget.sustained_s);
-    if (const auto* failure = std::get_if<call_failure>(&time))
-      return fail(p, timer.workload(), workloads[timer.workload()], *failure), false;
-    // Contents came again, which a program might have remembered: it is not believed to have become faster.
-    auto& w = p.result.workloads[timer.workload()];
-    w.sustained_ns = std::max(std::get<double>(time), w.time_ns);
-  }
+  if (!take_looks(p, timed, fresh)) return false;
+  if (fresh && !sustain(p, timed)) return false;
   std::size_t discarded = 0;
   std::size_t kept = 0;
   int disagreements = 0;
-  for (const auto& timer : timers) {
+  for (const auto& [timer, spent_s] : timed) {
     discarded += static_cast<std::size_t>(timer.discarded());
     kept += timer.pairs().size();
     disagreements += timer.disagreements();
   }
   tell_discarded(p.result, discarded, kept);
   if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
-  tell_clock(p.result, timers);
+  tell_clock(p.result, timed);
   return true;
 }
 

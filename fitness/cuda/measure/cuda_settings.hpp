@@ -24,7 +24,7 @@ struct cuda_timing {
   int full_blocks = 16;        ///< pairs of the last look
   int confirming_blocks = 16;  ///< the same of a confirmation, with two fresh processes for every two pairs
   double short_s = 1.0;        ///< [s] no new block of the first look begins after this
-  double full_s = 4.0;         ///< [s] the same for the full timing
+  double full_s = 4.0;         ///< [s] the same for the full timing, from its beginning
   double sustained_s = 0.5;    ///< [s] of the candidate alone after a confirmation; 0: not taken
   double target_interval = 0.02;  ///< timing ends early when the speedup's interval is narrower, relative
   double alpha = 0.01;            ///< the chance that an interval misses, all looks together

@@ -44,6 +44,23 @@ inline double median(std::vector<double> values) {
   return quantile(std::move(values), 0.5);
 }
 
+/// The median of the means of all pairs of values, each with itself too (Hodges and Lehmann 1963); NaN if
+/// there are no values. Up to a quarter of the values may be wild. Of values around two places, as many
+/// kernels take, it lies between them and settles, where the median of all jumps from one to the other.
+/// O(n^2) time and memory.
+inline double pseudo_median(std::span<const double> values) {
+  std::vector<double> means;
+  means.reserve(values.size() * (values.size() + 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t k = i; k < values.size(); ++k) means.push_back(0.5 * (values[i] + values[k]));
+  }
+  if (means.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = means.begin() + static_cast<std::ptrdiff_t>(means.size() / 2);
+  std::nth_element(means.begin(), middle, means.end());
+  if (means.size() % 2 == 1) return *middle;
+  return 0.5 * (*middle + *std::max_element(means.begin(), middle));
+}
+
 /// The correlation of neighbours in time; 0 for fewer than 3 values or constant ones.
 inline double lag_one_correlation(std::span<const double> values) {
   if (values.size() < 3) return 0;
@@ -120,28 +137,35 @@ inline double alpha_of_look(double alpha, int look, int looks) {
   return spent(look) - spent(look - 1);
 }
 
-/// A robust interval for the location of values in time order: from 10 on they are cut into 5 to 12
-/// contiguous batches of two or more (so that correlation between neighbours and single outliers matter
-/// less), each batch gives its median, and Student's t speaks of the batch medians. The value is the median
-/// of all. Fewer than 3 values give an infinite interval.
+/// How many contiguous batches `location` makes of so many values: from 10 on 5 to 12 of two or more, and up
+/// to 24 where each has four or more.
+inline std::size_t location_batches(std::size_t values) {
+  if (values < 10) return values;
+  return std::max(std::clamp<std::size_t>(values / 2, 5, 12), std::min<std::size_t>(values / 4, 24));
+}
+
+/// A robust interval for the location of values in time order: they are cut into contiguous batches (so that
+/// correlation between neighbours and single outliers matter less), each batch gives its pseudo-median, and
+/// Student's t speaks of those. The value is the pseudo-median of all. Fewer than 3 values give an infinite
+/// interval. O(n^2).
 inline estimate location(std::span<const double> values, double alpha) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double center = median({values.begin(), values.end()});
+  const double center = pseudo_median(values);
   if (values.size() < 3) return {center, {-infinity, infinity}};
-  const std::size_t batches =
-      values.size() < 10 ? values.size() : std::clamp<std::size_t>(values.size() / 2, 5, 12);
-  std::vector<double> medians;
+  const std::size_t batches = location_batches(values.size());
+  std::vector<double> centers;
   for (std::size_t i = 0; i < batches; ++i) {
     const std::size_t first = i * values.size() / batches;
     const std::size_t last = (i + 1) * values.size() / batches;
-    medians.push_back(median({values.begin() + static_cast<std::ptrdiff_t>(first),
-                              values.begin() + static_cast<std::ptrdiff_t>(last)}));
+    const auto batch = values.subspan(first, last - first);
+    // Of three values a wild one moves the pseudo-median, and not the median.
+    centers.push_back(batch.size() == 3 ? median({batch.begin(), batch.end()}) : pseudo_median(batch));
   }
   const auto n = static_cast<double>(batches);
   double mean = 0;
-  for (const double x : medians) mean += x / n;
+  for (const double x : centers) mean += x / n;
   double squares = 0;
-  for (const double x : medians) squares += (x - mean) * (x - mean);
+  for (const double x : centers) squares += (x - mean) * (x - mean);
   const double half = student_t(alpha, n - 1) * std::sqrt(squares / (n - 1) / n);
   return {center, {std::min(center, mean - half), std::max(center, mean + half)}};
 }
@@ -154,8 +178,9 @@ inline estimate positive_location(std::span<const double> values, double alpha) 
   return {std::exp(e.value), {std::exp(e.range.low), std::exp(e.range.high)}};
 }
 
-/// The speedup, baseline over candidate, from paired blocks in time order: the median of the ratios, and an
-/// interval that holds with probability 1 - alpha. Pairs without two positive times are left out.
+/// The speedup, baseline over candidate, from paired blocks in time order: the pseudo-median of the ratios in
+/// log space, and an interval that holds with probability 1 - alpha. Pairs without two positive times are
+/// left out.
 inline estimate speedup_of(std::span<const timing_pair> pairs, double alpha) {
   std::vector<double> ratios;
   for (const auto& pair : pairs) {
