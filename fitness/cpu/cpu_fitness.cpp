@@ -120,6 +120,7 @@ bool cpu_fitness::state::check_all(passage& p, runner& candidate) {
     const std::size_t from = i == bench.smallest_visible() ? 1 : 0;
     const std::size_t count = workloads[i].hidden ? 2 : bench.contents_to_check();
     if (!check_workload(p, candidate, i, from, count - from)) return false;
+    p.result.workloads[i].outcome = outcome::valid;
   }
   p.result.outcome = outcome::valid;
   p.result.stage = evaluation_stage::checked;

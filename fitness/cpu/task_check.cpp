@@ -100,7 +100,7 @@ control_result honest(cpu_fitness& fitness, const std::string& name, program sou
   if (e.valid()) return {name, true, true, false, "passes every workload"};
   std::string where;
   for (const auto& w : e.workloads) {
-    if (w.outcome != outcome::valid) where += (where.empty() ? "" : ", ") + w.uuid;
+    if (w.outcome && w.outcome != outcome::valid) where += (where.empty() ? "" : ", ") + w.uuid;
   }
   return {name, true, false, false, fmt::format("{} ({}): {}", to_string(e.outcome), where, e.feedback)};
 }

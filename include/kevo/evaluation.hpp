@@ -30,6 +30,10 @@ inline constexpr std::array<std::string_view, 8> outcome_names = {
 inline constexpr std::string_view to_string(outcome o) {
   return outcome_names[static_cast<std::size_t>(o)];
 }
+/// Of something that may not have been run.
+inline constexpr std::string_view to_string(const std::optional<outcome>& o) {
+  return o ? to_string(*o) : "not_run";
+}
 inline constexpr std::optional<outcome> parse_outcome(std::string_view name) {
   for (std::size_t i = 0; i < outcome_names.size(); ++i) {
     if (outcome_names[i] == name) return static_cast<outcome>(i);
@@ -56,12 +60,12 @@ struct workload_result {
   std::string uuid;
   std::map<std::string, std::int64_t> axes;
   bool hidden = false;
-  kevo::outcome outcome = kevo::outcome::valid;
-  double time_ns = 0;       ///< [ns] 0 if not measured
-  interval time_interval;   ///< [ns]
-  double baseline_ns = 0;   ///< [ns]
-  double speedup = 0;       ///< baseline over candidate; 0 if not measured
-  double sol_fraction = 0;  ///< speed-of-light time over time; 0 if unknown
+  std::optional<kevo::outcome> outcome;  ///< nothing where it was not run to its end
+  double time_ns = 0;                    ///< [ns] 0 if not measured
+  interval time_interval;                ///< [ns]
+  double baseline_ns = 0;                ///< [ns]
+  double speedup = 0;                    ///< baseline over candidate; 0 if not measured
+  double sol_fraction = 0;               ///< speed-of-light time over time; 0 if unknown
   double sustained_ns = 0;  ///< [ns] after going on without the baseline between; 0 unless confirmed
   std::vector<timing_pair> samples;
   double weight = 1;

@@ -3,6 +3,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <boost/json/value_from.hpp>
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
@@ -56,6 +57,7 @@ void print_json(const run_outcome& ended) {
                          {"evaluations", ended.ledger.evaluations},
                          {"valid", ended.ledger.valid},
                          {"stopped_by", ended.stopped_by},
+                         {"setbacks", json::value_from(ended.setbacks)},
                          {"screening", screening_object(ended.screened)},
                          {"ledger", ledger_object(ended.ledger)}};
   fmt::print("{}\n", json::serialize(all));
@@ -81,6 +83,7 @@ void print_words(const run_outcome& ended) {
         "never evaluated\n",
         100 * s.hit_rate(), s.pairs, s.ranked_kept, s.ranked, s.explored_kept, s.explored, s.dropped);
   }
+  for (const auto& setback : ended.setbacks) fmt::print("{}\n", setback);
   fmt::print("run: {}\n", ended.directory);
 }
 
@@ -93,6 +96,8 @@ void print_outcome(const run_outcome& ended, invocation& shared, const std::stri
     if (!note.empty()) fmt::print("{}\n", note);
     print_words(ended);
   }
+  // Seeds that do not pass, an operator without a program: what the user gave cannot work.
+  if (ended.ledger.valid == 0 && !ended.setbacks.empty()) shared.exit_code = 2;
   if (ended.interrupted) shared.exit_code = 130;
 }
 

@@ -9,8 +9,8 @@ namespace kevo::cli {
 
 struct invocation;
 
-/// Prints how a run ended and sets the exit code (130 if it was interrupted). `note` is one more line for
-/// people.
+/// Prints how a run ended and sets the exit code (130 if it was interrupted, 2 if nothing was valid). `note`
+/// is one more line for people.
 void print_outcome(const run_outcome& ended, invocation& shared, const std::string& note = {});
 
 }  // namespace kevo::cli

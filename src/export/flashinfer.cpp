@@ -261,8 +261,8 @@ std::optional<json::object> evaluation_of(const evaluation& e, const std::string
     if (w.uuid == uuid && !w.hidden) found = &w;
   }
   // A candidate that failed anywhere passes nowhere: a fast wrong kernel is no record.
-  const bool failed_here = found != nullptr && found->outcome != outcome::valid;
-  const outcome shown = failed_here ? found->outcome : e.outcome;
+  const bool failed_here = found != nullptr && found->outcome.has_value() && found->outcome != outcome::valid;
+  const outcome shown = failed_here ? *found->outcome : e.outcome;
   const std::string_view status = status_of(shown);
   if (shown == outcome::valid && (found == nullptr || !(found->time_ns > 0))) return std::nullopt;
 

@@ -58,6 +58,11 @@ struct writer {
     text.key(key);
     text.value(value);
   }
+  void put(std::string_view key, const std::optional<outcome>& value) const {
+    text.key(key);
+    if (value) return text.value(to_string(*value));
+    text.null();
+  }
   void put(std::string_view key, const char* value) const = delete;
   void put(std::string_view key, const std::map<std::string, double>& map) const {
     text.key(key);
@@ -75,7 +80,7 @@ void write_workload(const workload_result& w, const evaluation_json_options& opt
   text.begin_object();
   if (w.hidden && !options.hidden_details) {
     write.put("hidden", true);
-    write.put("outcome", to_string(w.outcome));
+    write.put("outcome", w.outcome);
     return text.end_object();
   }
   write.put("uuid", w.uuid);
@@ -87,7 +92,7 @@ void write_workload(const workload_result& w, const evaluation_json_options& opt
   }
   text.end_object();
   write.put("hidden", w.hidden);
-  write.put("outcome", to_string(w.outcome));
+  write.put("outcome", w.outcome);
   const auto put = [&](std::string_view key, const auto& value) {
     if (options.exact && write.nothing(value)) return;
     text.key(key);
@@ -158,6 +163,12 @@ void read(const json::object& o, std::string_view key, outcome& target) {
   const auto parsed = parse_outcome(name);
   if (!parsed) wrong_type(key, "an outcome");
   target = *parsed;
+}
+void read(const json::object& o, std::string_view key, std::optional<outcome>& target) {
+  if (find(o, key) == nullptr) return;
+  outcome found = outcome::valid;
+  read(o, key, found);
+  target = found;
 }
 const json::array& as_array(const json::value& v, std::string_view key) {
   if (!v.is_array()) wrong_type(key, "an array");

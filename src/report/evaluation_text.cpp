@@ -25,11 +25,11 @@ std::string workload_rows(const evaluation& e) {
   for (const auto& w : e.workloads) {
     const std::string name = w.hidden ? w.uuid + "  hidden" : w.uuid + "  " + sizes(w);
     const bool timed = w.time_ns > 0 && !w.hidden;
-    text += fmt::format("  {:{}} {:>10} {:>12} {:>12} {:>9} {:>5}\n", name, width, to_string(w.outcome),
-                        timed ? format::time(w.time_ns, false) : "",
-                        timed ? format::time(w.baseline_ns, false) : "",
-                        timed ? fmt::format("{:.2f}x", w.speedup) : "",
-                        timed && w.sol_fraction > 0 ? fmt::format("{:.0f}%", 100 * w.sol_fraction) : "");
+    text += fmt::format(
+        "  {:{}} {:>10} {:>12} {:>12} {:>9} {:>5}\n", name, width,
+        w.outcome ? to_string(*w.outcome) : "not run", timed ? format::time(w.time_ns, false) : "",
+        timed ? format::time(w.baseline_ns, false) : "", timed ? fmt::format("{:.2f}x", w.speedup) : "",
+        timed && w.sol_fraction > 0 ? fmt::format("{:.0f}%", 100 * w.sol_fraction) : "");
   }
   return text;
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double width = 1080, height = 400, left = 64, right = 24, top = 18, bottom = 46;
 constexpr std::size_t most_dots = 2000;
+constexpr double most_span = 1e12;  // from the lowest to the highest value of the axis
 
 /// A linear or logarithmic axis from values to points of the picture.
 struct scale {
@@ -75,7 +76,13 @@ std::string picture(const report_content& content, bool by_time) {
     }
   }
   high = std::max(high, dots_high);
-  for (const auto& c : h.champions()) high = std::max({high, c.speedup, c.speedup_interval.high});
+  for (const auto& c : h.champions()) {
+    high = std::max(high, c.speedup);
+    if (std::isfinite(c.speedup_interval.high)) high = std::max(high, c.speedup_interval.high);
+  }
+  // What lies outside is drawn at the edge.
+  high = std::min(high, 1e300);
+  low = std::max(low, high / most_span);
   const double x_end = std::max(by_time ? h.spent().elapsed_s : static_cast<double>(h.evaluations()), 1.0);
   const bool log = high / low > 4;
   scale x{0, x_end, left, width - right, false};

@@ -4,6 +4,7 @@
 
 #include "src/report/format.hpp"
 #include "src/report/html_text.hpp"
+#include "src/report/setbacks.hpp"
 
 namespace kevo {
 
@@ -67,6 +68,8 @@ std::string head(const report_content& content) {
   fact("kevo", html::escape(content.version));
   fact("started", html::escape(content.started));
   text += "</dl>";
+  for (const auto& setback : setbacks_of(content))
+    text += "<p class=\"setback\">" + html::escape(setback) + "</p>";
   if (!content.command.empty())
     text += "<p class=\"command\">Repeat it: <code>" + html::escape(content.command) + "</code></p>";
   return text + "</header>";

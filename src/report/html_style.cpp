@@ -32,6 +32,7 @@ section{margin-top:44px;padding-top:26px;border-top:1px solid var(--line)}
 .say{color:var(--soft);line-height:1.5;margin-right:auto!important}.say b{color:var(--ink)}.side{color:var(--faint);font-size:13px;line-height:1.4}.side b{font-size:20px;color:var(--ink);font-weight:600}
 .ok{color:var(--ok)}.warn{color:var(--warn)}
 .facts{display:flex;flex-wrap:wrap;gap:12px 36px;margin:0}.facts dt{color:var(--faint);font-size:12px}.facts dd{margin:0;font-weight:500}.facts small{color:var(--faint);font-weight:400}
+.setback{margin:10px 0 0;color:var(--warn);font-size:13px;overflow-wrap:anywhere}
 .command{margin:18px 0 0;color:var(--faint);font-size:13px}
 code,pre,.diff{font-family:ui-monospace,SFMono-Regular,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace}
 code{background:var(--sheet);border-radius:5px;padding:3px 8px;color:var(--ink);font-size:12.5px}

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/report/format.hpp"
+#include "src/report/hidden_workloads.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
 
@@ -140,13 +141,8 @@ std::string workloads(const report_content& content) {
       (e.baseline.empty() ? std::string("baseline") : escape_short(e.baseline, 30)) +
       "<th class=\"n\">speedup<th class=\"n\">speed of light<th "
       "class=\"n\">samples<th>outcome</tr></thead><tbody>";
-  std::size_t hidden = 0, hidden_valid = 0;
   for (const auto& w : e.workloads) {
-    if (w.hidden) {
-      ++hidden;
-      hidden_valid += w.outcome == outcome::valid ? 1U : 0U;
-      continue;
-    }
+    if (w.hidden) continue;
     const auto range = w.time_interval.high > 0 ? format::time(w.time_interval.low, true) + " – " +
                                                       format::time(w.time_interval.high, true)
                                                 : std::string("–");
@@ -160,11 +156,9 @@ std::string workloads(const report_content& content) {
         readable(to_string(w.outcome)));
   }
   text += "</tbody></table></div>";
-  if (hidden > 0)
-    text += fmt::format(
-        "<p class=\"note\">{} of {} hidden workloads passed. They check correctness only; no operator ever "
-        "saw them.</p>",
-        hidden_valid, hidden);
+  if (const auto hidden = count_hidden(e); hidden.all > 0)
+    text += "<p class=\"note\">" + describe(hidden) +
+            ". They check correctness only; no operator ever saw them.</p>";
   if (!e.other_speedups.empty()) {
     text += "<h3>Further baselines</h3><table class=\"bars\"><tbody>";
     double most = 1;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 namespace kevo {
 
 namespace {
@@ -70,6 +72,7 @@ void run_history::told(const variation_told& what, double time_s) {
   ledger_.variation += what.cost;
   if (!what.program) {
     ++record.no_proposals;
+    record.refusal = what.summary;
     ++ledger_.no_proposals;
     return;
   }
@@ -103,6 +106,12 @@ void run_history::told(const evaluation_told& what, double time_s) {
   (what.wanted == evaluation_stage::confirmed ? ledger_.confirmations : ledger_.evaluations) += 1;
   ledger_.evaluation += cost;
 
+  if (one.op == seed_operator) {
+    failed_seeds_.erase(what.candidate);
+    if (!e.valid())
+      failed_seeds_[what.candidate] =
+          fmt::format("{}: {}", to_string(e.outcome), e.feedback.empty() ? "no more is known" : e.feedback);
+  }
   const bool first = !one.evaluated();
   if (!first) --outcomes_[static_cast<std::size_t>(one.evaluations.back().outcome)];
   ++outcomes_[static_cast<std::size_t>(e.outcome)];

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +72,7 @@ struct operator_record {
   std::uint64_t proposals = 0;
   std::uint64_t duplicates = 0;
   std::uint64_t no_proposals = 0;
+  std::string refusal;  ///< why the last of those turns gave no program
   std::uint64_t candidates = 0;
   std::uint64_t valid = 0;
   std::uint64_t improved = 0;   ///< displaced an elite
@@ -117,6 +119,8 @@ class run_history {
   const std::vector<operator_record>& operators() const { return operators_; }
   /// What the seeds came to: only `candidates`, `valid` and outcomes.
   const operator_record& seeds() const { return seeds_; }
+  /// Seeds that are not valid, with what was said of them.
+  const std::map<candidate_id, std::string>& failed_seeds() const { return failed_seeds_; }
   /// Candidates by their latest outcome.
   const outcome_counts& outcomes() const { return outcomes_; }
   const kevo::ledger& spent() const { return ledger_; }
@@ -153,6 +157,7 @@ class run_history {
   std::vector<run_mark> marks_;
   std::vector<operator_record> operators_;
   operator_record seeds_;
+  std::map<candidate_id, std::string> failed_seeds_;
   outcome_counts outcomes_{};
   kevo::ledger ledger_;
   std::uint64_t ordinal_ = 0;

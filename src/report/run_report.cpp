@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <boost/json/parse.hpp>
+
 #include <kevo/error.hpp>
 #include <kevo/settings.hpp>
 
@@ -48,6 +50,18 @@ std::string name_in(const std::string& task_text) {
   }
 }
 
+/// What was set on the command line, a JSON array of texts; empty if it cannot be told.
+std::vector<std::string> overrides_in(const std::string& text) {
+  boost::system::error_code wrong;
+  const auto all = boost::json::parse(text, wrong);
+  std::vector<std::string> overrides;
+  if (wrong || !all.is_array()) return overrides;
+  for (const auto& one : all.get_array()) {
+    if (one.is_string()) overrides.emplace_back(one.get_string());
+  }
+  return overrides;
+}
+
 /// The evaluation that says most: of valid ones the latest of the widest stage (a confirmation rather than a
 /// quick look), but a failure if that came last.
 std::shared_ptr<const evaluation> best_known(const journal& run, candidate_id id) {
@@ -80,7 +94,10 @@ report_content content_of(const journal& run, any_archive empty_archive) {
   if (content.task.empty()) content.task = name_in(header.task_json_or_text);
   if (content.task.empty() && !header.task_path.empty())
     content.task = std::filesystem::path(header.task_path).parent_path().filename().string();
-  if (!header.config_path.empty()) content.command = "kevo run " + quoted(header.config_path);
+  if (!header.config_path.empty()) {
+    content.command = "kevo run " + quoted(header.config_path);
+    for (const auto& one : overrides_in(more("overrides"))) content.command += " --set " + quoted(one);
+  }
   if (const auto sessions = run.sessions(); !sessions.empty())
     content.started = local_time(sessions.front().opened_unix_s);
 
@@ -108,8 +125,12 @@ shown_candidate shown_candidate_of(const journal& run, candidate_id id) {
 }
 
 std::string write_report(const journal& run, any_archive empty_archive) {
-  const std::string page = html_report(content_of(run, std::move(empty_archive)));
-  std::string path = run.directory() + "/report.html";
+  return write_report(content_of(run, std::move(empty_archive)), run.directory());
+}
+
+std::string write_report(const report_content& content, const std::string& directory) {
+  const std::string page = html_report(content);
+  std::string path = directory + "/report.html";
   const std::string draft = path + ".new";
   std::FILE* file = std::fopen(draft.c_str(), "wb");
   bool good = file != nullptr && std::fwrite(page.data(), 1, page.size(), file) == page.size();

@@ -20,6 +20,7 @@ shown_candidate shown_candidate_of(const journal& run, candidate_id id);
 
 /// Writes RUN/report.html (whole, then renamed: a reader never sees half a page) and returns its path. Throws
 /// kevo::error (environment) if the folder cannot be written.
+std::string write_report(const report_content& content, const std::string& directory);
 std::string write_report(const journal& run, any_archive empty_archive = {});
 
 }  // namespace kevo

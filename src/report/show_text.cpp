@@ -5,6 +5,8 @@
 
 #include "src/display/styled_text.hpp"
 #include "src/report/format.hpp"
+#include "src/report/hidden_workloads.hpp"
+#include "src/report/setbacks.hpp"
 #include "src/report/show.hpp"
 
 namespace kevo {
@@ -86,8 +88,9 @@ class writer {
   std::string text_;
 };
 
-tone tone_of(outcome o) {
-  return o == outcome::valid                                ? tone::good
+tone tone_of(const std::optional<outcome>& o) {
+  return !o                                                 ? tone::faint
+         : o == outcome::valid                              ? tone::good
          : o == outcome::timed_out || o == outcome::suspect ? tone::warning
                                                             : tone::bad;
 }
@@ -122,13 +125,8 @@ line ids(const std::vector<candidate_id>& list) {
 
 void workloads(writer& out, const evaluation& e) {
   std::vector<std::vector<line>> rows;
-  std::size_t hidden = 0, passed = 0;
   for (const auto& w : e.workloads) {
-    if (w.hidden) {
-      ++hidden;
-      passed += w.outcome == outcome::valid ? 1U : 0U;
-      continue;
-    }
+    if (w.hidden) continue;
     std::string size;
     for (const auto& [name, value] : w.axes)
       size += (size.empty() ? "" : " ") + name + "=" + std::to_string(value);
@@ -141,7 +139,8 @@ void workloads(writer& out, const evaluation& e) {
                     line(out.time(w.baseline_ns)), line(out.speedup(w.speedup), tone::strong),
                     line(w.sol_fraction > 0 ? format::percent(w.sol_fraction) : "-")});
   }
-  if (rows.empty() && hidden == 0) return;
+  const auto hidden = count_hidden(e);
+  if (rows.empty() && hidden.all == 0) return;
   out.head("Workloads");
   if (!rows.empty()) {
     out.table(
@@ -149,9 +148,9 @@ void workloads(writer& out, const evaluation& e) {
          ">" + (e.baseline.empty() ? std::string("baseline") : out.safe(e.baseline)), ">speedup", ">of SOL"},
         rows);
   }
-  if (hidden > 0)
-    out.add(line(fmt::format("  {} of {} hidden workloads passed", passed, hidden),
-                 passed == hidden ? tone::faint : tone::bad));
+  if (hidden.all > 0)
+    out.add(line("  " + describe(hidden),
+                 hidden.passed + hidden.not_run == hidden.all ? tone::faint : tone::bad));
 }
 
 }  // namespace
@@ -205,6 +204,10 @@ std::string run_text(const report_content& content, const show_style& style) {
     out.fact("tokens", line(fmt::format("{} in, {} out",
                                         format::count(static_cast<std::uint64_t>(l.variation.tokens_in)),
                                         format::count(static_cast<std::uint64_t>(l.variation.tokens_out)))));
+  }
+  if (const auto setbacks = setbacks_of(content); !setbacks.empty()) {
+    out.head("Setbacks");
+    for (const auto& one : setbacks) out.add(line("  " + out.safe(one), tone::warning));
   }
   if (!h.operators().empty()) {
     out.head("Operators");

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include <boost/json/serialize.hpp>
+#include <boost/json/value_from.hpp>
 #include <fmt/format.h>
 
 #include <kevo/version.hpp>
@@ -19,6 +21,7 @@
 #include "src/llm/language_models.hpp"
 #include "src/report/run_archive.hpp"
 #include "src/report/run_report.hpp"
+#include "src/report/setbacks.hpp"
 #include "src/run/best_file.hpp"
 #include "src/run/driver.hpp"
 #include "src/run/interrupts.hpp"
@@ -45,17 +48,18 @@ std::vector<std::string> names_of(const std::vector<any_variation>& operators) {
   return names;
 }
 
-journal_header header_of(const run_plan& plan, const config_source& config, const std::string& config_path) {
+journal_header header_of(const run_plan& plan, const config_source& config, const run_request& request) {
   return {.run_name = plan.name,
           .kevo_version = fmt::format("{}.{}.{}", KEVO_VERSION_MAJOR, KEVO_VERSION_MINOR, KEVO_VERSION_PATCH),
           .config_yaml = plan.resolved_config,
-          .config_path = fs::absolute(config_path).string(),
+          .config_path = fs::absolute(request.config_path).string(),
           .task_path = fs::absolute(plan.task_path).string(),
           .task_json_or_text = read_text_file(plan.task_path),
           .task_id = to_string(id_of(*plan.task)),
           .seed = plan.seed,
           .operators = names_of(plan.parts.operators),
           .more = {{"config_directory", fs::absolute(config.directory).string()},
+                   {"overrides", boost::json::serialize(boost::json::value_from(request.overrides))},
                    {"fitness", plan.fitness.describe()}}};
 }
 
@@ -167,9 +171,11 @@ class session {
   /// The page is made from the journal and can be made again: what is in its way does not end a run badly.
   void report() {
     try {
-      write_report(record_, empty_archive_of(record_));
-    } catch (const error& wrong) {
-      display_.message(wrong.what());
+      const auto content = content_of(record_, empty_archive_of(record_));
+      setbacks_ = setbacks_of(content);
+      write_report(content, record_.directory());
+    } catch (const std::exception& wrong) {
+      display_.message(std::string("there is no report: ") + wrong.what());
     }
   }
 
@@ -212,7 +218,8 @@ class session {
             .ledger = engine_->progress(now_s).ledger,
             .interrupted = user.wind_down().stop_requested(),
             .baseline = baseline_,
-            .screened = engine_->screened()};
+            .screened = engine_->screened(),
+            .setbacks = setbacks_};
   }
 
   run_plan plan_;
@@ -225,6 +232,7 @@ class session {
   std::map<ticket, begun_turn> begun_;
   candidate_id written_ = no_candidate;
   std::string best_file_;
+  std::vector<std::string> setbacks_;
 };
 
 /// The config that a run was started with, as its journal keeps it.
@@ -247,7 +255,7 @@ run_outcome start_run(const run_request& request) {
   // The folder is known only after decoding, and the fitness function wants it: decode the cheap part first.
   const std::string folder = free_folder(plan_run(config, {}, false).output);
   run_plan plan = plan_run(config, folder, true);
-  journal record = journal::create(folder, header_of(plan, config, request.config_path));
+  journal record = journal::create(folder, header_of(plan, config, request));
   return session(std::move(plan), std::move(record), request.display).begin();
 }
 

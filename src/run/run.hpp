@@ -35,6 +35,7 @@ struct run_outcome {
   bool interrupted = false;
   std::string baseline;
   std::optional<screening_report> screened;  ///< nothing without a screening
+  std::vector<std::string> setbacks;         ///< why it came to little (setbacks_of)
 };
 
 /// Runs a config to its end. Throws kevo::error; whatever was evaluated before is in the journal.

@@ -40,7 +40,8 @@ kevo::evaluation example() {
   w.baseline_ns = 4000;
   w.speedup = e.speedup;
   for (int i = 0; i < 500; ++i) w.samples.push_back({random.uniform() * 1e6, random.uniform() * 1e-6});
-  e.workloads = {w, w};
+  e.workloads = {w, w, w};
+  e.workloads[0].outcome = kevo::outcome::valid;
   e.workloads[1].hidden = true;
   e.workloads[1].outcome = kevo::outcome::incorrect;
   return e;
@@ -58,10 +59,12 @@ TEST_CASE("the full form gives back the same evaluation, bit for bit") {
   CHECK(back.stage == e.stage);
   CHECK(back.context == e.context);
   CHECK(back.reasons == e.reasons);
-  REQUIRE(back.workloads.size() == 2);
+  REQUIRE(back.workloads.size() == 3);
   CHECK(back.workloads[0].samples == e.workloads[0].samples);
   CHECK(back.workloads[0].axes == e.workloads[0].axes);
+  CHECK(back.workloads[0].outcome == kevo::outcome::valid);
   CHECK(back.workloads[1].outcome == kevo::outcome::incorrect);
+  CHECK_FALSE(back.workloads[2].outcome);
 }
 
 TEST_CASE("what was not measured is null, and so is what is not a number") {
@@ -69,6 +72,7 @@ TEST_CASE("what was not measured is null, and so is what is not a number") {
   e.outcome = kevo::outcome::build_failed;
   e.measures["broken"] = std::numeric_limits<double>::quiet_NaN();
   e.workloads.emplace_back();
+  CHECK(kevo::to_json(e).find("\"hidden\":false,\"outcome\":null") != std::string::npos);
   const auto text = kevo::to_json(e, {.task = "matmul", .program = "abc", .raw_samples = false});
   CHECK(text.find("\"task\":\"matmul\"") != std::string::npos);
   CHECK(text.find("\"program\":\"abc\"") != std::string::npos);

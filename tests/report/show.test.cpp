@@ -63,6 +63,14 @@ TEST_CASE("a candidate in words: where it came from and what became of it") {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }
+  const auto& all = content.history.candidates();
+  const auto broken = std::find_if(all.begin(), all.end(), [](const auto& c) {
+    return c.latest() != nullptr && c.latest()->outcome == kevo::outcome::build_failed;
+  });
+  REQUIRE(broken != all.end());
+  const auto broken_id = static_cast<kevo::candidate_id>(broken - all.begin());
+  CHECK(kevo::candidate_text(content, candidate_of(content, r, broken_id), style)
+            .find("0 of 1 hidden workloads passed, 1 not run") != std::string::npos);
   // Every candidate can be shown, the failed and the unevaluated too.
   for (kevo::candidate_id id = 0; id < content.history.candidates().size(); ++id) {
     CHECK(printable(kevo::candidate_text(content, candidate_of(content, r, id), style)));

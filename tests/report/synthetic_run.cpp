@@ -93,7 +93,11 @@ kevo::evaluation evaluation(kevo::outcome outcome, double speedup, kevo::evaluat
                     : std::map<std::string, std::int64_t>{
                           {"M", 384}, {"N", e.workloads.empty() ? 384 : 768}, {"K", 256}};
     w.hidden = hidden;
-    w.outcome = outcome == kevo::outcome::incorrect && !hidden ? kevo::outcome::valid : outcome;
+    if (outcome == kevo::outcome::incorrect) {
+      w.outcome = hidden ? outcome : kevo::outcome::valid;
+    } else if (outcome != kevo::outcome::build_failed) {
+      w.outcome = outcome;
+    }
     if (outcome == kevo::outcome::valid && !hidden) {
       w.baseline_ns = e.workloads.empty() ? 41.3e6 : 29.8e6;
       w.speedup = speedup * (e.workloads.empty() ? 1.02 : 0.98);

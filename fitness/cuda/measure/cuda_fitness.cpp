@@ -165,9 +165,14 @@ bool cuda_fitness::state::check_all(passage& p, program_runner& candidate) {
   const auto usual = [&](std::size_t i) {
     return std::min(workloads[i].hidden ? 2 : bench.contents_to_check(), 1 + bench.contents()[i].varied);
   };
-  if (!check_workload(p, candidate, first, 0, usual(first))) return false;
+  const auto check = [&](std::size_t i) {
+    if (!check_workload(p, candidate, i, 0, usual(i))) return false;
+    p.result.workloads[i].outcome = outcome::valid;
+    return true;
+  };
+  if (!check(first)) return false;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
-    if (i != first && !check_workload(p, candidate, i, 0, usual(i))) return false;
+    if (i != first && !check(i)) return false;
   }
   p.result.outcome = outcome::valid;
   p.result.stage = evaluation_stage::checked;

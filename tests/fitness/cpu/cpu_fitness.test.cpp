@@ -21,6 +21,10 @@ TEST_CASE("each kind of failure has its outcome") {
     INFO(e.feedback);
     CHECK((e.valid() || !e.reasons.empty()));
     CHECK(e.speedup == 0);
+    // A workload that was not run to its end is no success.
+    for (const auto& w : e.workloads)
+      CHECK((e.valid() ? w.outcome == kevo::outcome::valid : !w.hidden || !w.outcome));
+    if (e.outcome == kevo::outcome::build_failed) CHECK_FALSE(e.workloads.front().outcome);
     return std::string(kevo::to_string(e.outcome));
   };
   CHECK(outcome(right) == "valid");

@@ -1,0 +1,40 @@
+#include "src/report/setbacks.hpp"
+
+#include <fmt/format.h>
+
+#include "src/report/format.hpp"
+
+namespace kevo {
+namespace {
+
+constexpr std::uint64_t enough_turns = 3;
+constexpr std::size_t most_seeds = 3;
+
+std::string reason(const std::string& text) {
+  std::string line = format::one_line(text.substr(0, text.find('\n')), false);
+  return line.size() > 300 ? line.substr(0, 300) + "..." : line;
+}
+
+}  // namespace
+
+std::vector<std::string> setbacks_of(const report_content& content) {
+  const run_history& h = content.history;
+  std::vector<std::string> all;
+  if (h.spent().valid == 0) {
+    for (const auto& [seed, why] : h.failed_seeds()) {
+      if (all.size() == most_seeds) break;
+      all.push_back(fmt::format("seed {}: {} (`kevo show {} {}` says more)", seed, reason(why),
+                                content.folder.empty() ? "RUN" : content.folder, seed));
+    }
+  }
+  for (std::size_t i = 0; i < h.operators().size(); ++i) {
+    const auto& op = h.operators()[i];
+    if (op.no_proposals < enough_turns || op.no_proposals < op.turns) continue;
+    all.push_back(fmt::format("{}: none of its {} turns gave a program; the last: {}",
+                              content.operator_name(static_cast<operator_index>(i)), op.turns,
+                              reason(op.refusal)));
+  }
+  return all;
+}
+
+}  // namespace kevo

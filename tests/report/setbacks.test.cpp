@@ -1,0 +1,69 @@
+// What a run says of itself when it came to little.
+#include "src/report/setbacks.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <kevo/program.hpp>
+
+namespace {
+
+using namespace kevo;
+
+event at(decltype(event::what) what) {
+  return {.sequence = 0, .time_s = 1, .what = std::move(what)};
+}
+
+evaluation_told seed_told(outcome how, const std::string& feedback) {
+  auto e = std::make_shared<evaluation>();
+  e->outcome = how;
+  e->feedback = feedback;
+  e->score = how == outcome::valid ? 1 : 0;
+  return {.job = 1, .candidate = 0, .wanted = evaluation_stage::timed_full, .result = e};
+}
+
+report_content with_turns(int turns, int without, const std::string& why) {
+  report_content content;
+  content.operator_names = {"llm_diff"};
+  content.folder = "runs/x";
+  content.history.consume(
+      at(seeded{.candidate = 0, .program = id_of(single_file_program("cpp", "a.cpp", "a"))}));
+  for (int i = 0; i < turns; ++i) {
+    const auto job = static_cast<ticket>(10 + i);
+    content.history.consume(at(variation_asked{.job = job, .selection = {}, .op = 0}));
+    variation_told told{.job = job};
+    if (i < without) {
+      told.summary = why;
+    } else {
+      told.program = id_of(single_file_program("cpp", "a.cpp", std::to_string(i)));
+      told.candidate = static_cast<candidate_id>(1 + i);
+    }
+    content.history.consume(at(told));
+  }
+  return content;
+}
+
+}  // namespace
+
+TEST_CASE("seeds that do not pass are named while nothing is valid") {
+  auto content = with_turns(0, 0, "");
+  content.history.consume(at(seed_told(outcome::build_failed, "kernel.cpp:3: no such thing\nmore lines")));
+  const auto all = setbacks_of(content);
+  REQUIRE(all.size() == 1);
+  CHECK(all.front() == "seed 0: build_failed: kernel.cpp:3: no such thing (`kevo show runs/x 0` says more)");
+  content.history.consume(at(seed_told(outcome::valid, "")));
+  CHECK(setbacks_of(content).empty());
+}
+
+TEST_CASE("an operator whose turns all came to nothing says why the last did") {
+  const auto all = setbacks_of(with_turns(7, 7, "model: rejected: the server answered 401\nbody"));
+  REQUIRE(all.size() == 1);
+  CHECK(all.front() ==
+        "llm_diff: none of its 7 turns gave a program; the last: model: rejected: the server answered 401");
+}
+
+TEST_CASE("a few failed turns are no setback, nor is one program enough to hide behind") {
+  CHECK(setbacks_of(with_turns(2, 2, "why")).empty());
+  CHECK(setbacks_of(with_turns(7, 6, "why")).empty());
+}
