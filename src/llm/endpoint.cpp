@@ -13,6 +13,13 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+/// Whether an answer is to be read as JSON; some servers do not say that it is.
+bool is_json(const http_response& answer) {
+  if (answer.content_type.find("json") != std::string::npos) return true;
+  const auto first = answer.body.find_first_not_of(" \t\r\n");
+  return answer.content_type.empty() && first != std::string::npos && answer.body[first] == '{';
+}
+
 /// Waits; false if stopped.
 bool rest(double seconds, const std::stop_token& stop) {
   std::mutex guard;
@@ -169,9 +176,9 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
     }
   } else if (events) {
     reply = stream.finish();
-  } else if (answer.content_type.find("json") == std::string::npos) {
-    reply = failed(reply_status::malformed, "the answer is '" + as_utf8(answer.content_type.substr(0, 80)) +
-                                                "', neither JSON nor an event stream");
+  } else if (!is_json(answer)) {
+    reply = failed(reply_status::malformed, "the answer is neither JSON nor an event stream (content type '" +
+                                                as_utf8(answer.content_type.substr(0, 80)) + "')");
   } else {
     reply = parse_chat(answer.body);
   }

@@ -69,6 +69,11 @@ TEST_CASE("what is wrong with an answer is told apart") {
   CHECK(status_of({.body = "[1]"}) == status::malformed);
   CHECK(status_of({.body = "{}"}) == status::malformed);
   CHECK(status_of({.content_type = "text/html", .body = "<html>"}) == status::malformed);
+  auto unnamed = scripted::says("an answer");
+  unnamed.content_type.clear();
+  CHECK(status_of(unnamed) == status::ok);
+  unnamed.content_type = "text/html";
+  CHECK(asked(unnamed, false).detail.find("content type 'text/html'") != std::string::npos);
   CHECK(status_of({.status = 401, .body = R"({"error":{"message":"no"}})"}) == status::rejected);
   CHECK(status_of({.status = 500, .body = "oops"}) == status::server_error);
   CHECK(status_of({.status = 429, .body = "{}"}) == status::rate_limited);
