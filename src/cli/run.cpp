@@ -20,6 +20,7 @@ struct options {
   bool reference = false;
   bool plain = false;
   bool replay_models = false;
+  std::string task;
 };
 
 void print_config(const options& given) {
@@ -28,7 +29,8 @@ void print_config(const options& given) {
 
 void replay(const options& given, invocation& shared) {
   const replay_outcome result = replay_run(
-      given.replay, given.replay_models ? replayed_operators::with_models : replayed_operators::pure);
+      given.replay, given.replay_models ? replayed_operators::with_models : replayed_operators::pure,
+      given.task);
   if (result.divergence) {
     throw error(error_code::input, "the replay diverges: " + *result.divergence, {given.replay},
                 "the config, kevo or a plug-in decides otherwise than when this was recorded");
@@ -49,6 +51,7 @@ void add_run(CLI::App& program, invocation& shared) {
   verb->add_option("--set", given->overrides, "Override a key: --set section.key=value")
       ->allow_extra_args(false);
   verb->add_option("--replay", given->replay, "Recompute the decisions of a recorded run from its journal");
+  verb->add_option("--task", given->task, "With --replay: where the task file is now, if it has moved");
   verb->add_flag("--print-config", given->print_config,
                  "Print the whole config, with every default, and stop");
   verb->add_flag("--reference", given->reference,
@@ -85,13 +88,17 @@ void add_resume(CLI::App& program, invocation& shared) {
   verb->add_option("run", given->config, "Folder of the run")->required();
   verb->add_option("--set", given->overrides, "Change the budget: --set stop.evaluations=1000")
       ->allow_extra_args(false);
+  verb->add_option("--task", given->task, "Where the task file is now, if it has moved");
   verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
     const auto display = shared.json    ? display_mode::quiet
                          : given->plain ? display_mode::plain
                                         : display_mode::automatic;
-    print_outcome(resume_run({.directory = given->config, .overrides = given->overrides, .display = display}),
+    print_outcome(resume_run({.directory = given->config,
+                              .task = given->task,
+                              .overrides = given->overrides,
+                              .display = display}),
                   shared);
   });
 }

@@ -66,7 +66,11 @@ soft_threshold soft_from(settings& from) {
 
 any_archive cvt_from(settings& from) {
   const auto cells = static_cast<std::size_t>(
-      from.integer("cells", {.def = 1000, .min = 1, .max = 100'000, .unit = "cells", .doc = "centroids; the most take some seconds to be placed"}));
+      from.integer("cells", {.def = 1000,
+                             .min = 1,
+                             .max = 100'000,
+                             .unit = "cells",
+                             .doc = "centroids; the most take some seconds to be placed"}));
   const auto seed = static_cast<std::uint64_t>(
       from.integer("seed", {.def = 1, .min = 0, .doc = "of the centroids: the same seed, the same cells"}));
   const soft_threshold soft = soft_from(from);

@@ -235,11 +235,20 @@ class session {
   std::vector<std::string> setbacks_;
 };
 
-/// The config that a run was started with, as its journal keeps it.
-config_source recorded_config(const journal& record) {
-  const auto it = record.header().more.find("config_directory");
-  return {.tree = parse_yaml(record.header().config_yaml, record.directory() + "/journal.sqlite: config"),
-          .directory = it == record.header().more.end() ? "." : it->second};
+/// The config that a run was started with, as its journal keeps it; its task may have moved since.
+config_source recorded_config(const journal& record, const std::string& task) {
+  const journal_header& header = record.header();
+  const auto it = header.more.find("config_directory");
+  config_source config{.tree = parse_yaml(header.config_yaml, record.directory() + "/journal.sqlite: config"),
+                       .directory = it == header.more.end() ? "." : it->second};
+  if (!task.empty()) {
+    apply_override(config.tree,
+                   "task=" + boost::json::serialize(boost::json::value(fs::absolute(task).string())));
+  } else if (!header.task_path.empty() && !fs::exists(header.task_path)) {
+    throw error(error_code::input, "the task of this run is not there any more", {.file = header.task_path},
+                "say where it is now: --task FILE");
+  }
+  return config;
 }
 
 void require_same_task(const journal& record, const run_plan& plan) {
@@ -261,7 +270,7 @@ run_outcome start_run(const run_request& request) {
 
 run_outcome resume_run(const resume_request& request) {
   journal record = journal::open(request.directory);
-  config_source config = recorded_config(record);
+  config_source config = recorded_config(record, request.task);
   const run_plan past = plan_run(config, {}, false);
   require_same_task(record, past);
   if (past.models &&
@@ -282,9 +291,9 @@ run_outcome resume_run(const resume_request& request) {
   return session(std::move(plan), std::move(record), request.display).go_on(std::move(rule));
 }
 
-replay_outcome replay_run(const std::string& directory, replayed_operators which) {
+replay_outcome replay_run(const std::string& directory, replayed_operators which, const std::string& task) {
   const journal record = journal::open_read_only(directory);
-  run_plan plan = plan_run(recorded_config(record), {}, false);
+  run_plan plan = plan_run(recorded_config(record, task), {}, false);
   require_same_task(record, plan);
   // Programs come from the record; what the replay itself puts goes to memory, for nothing is written here.
   candidate_store memory = memory_store();

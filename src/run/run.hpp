@@ -21,6 +21,7 @@ struct run_request {
 
 struct resume_request {
   std::string directory;
+  std::string task = {};               ///< where the task file is now; empty: where it was
   std::vector<std::string> overrides;  ///< of `stop` and `run.parallel` alone: the rest would change the past
   display_mode display = display_mode::automatic;
 };
@@ -57,6 +58,8 @@ struct replay_outcome {
 enum class replayed_operators : std::uint8_t { pure, with_models };
 
 /// Feeds a recorded run back and recomputes every decision; asks no model, evaluates nothing, writes nothing.
-replay_outcome replay_run(const std::string& directory, replayed_operators which = replayed_operators::pure);
+/// @param task where the task file is now; empty: where it was
+replay_outcome replay_run(const std::string& directory, replayed_operators which = replayed_operators::pure,
+                          const std::string& task = {});
 
 }  // namespace kevo

@@ -79,6 +79,24 @@ TEST_CASE("a run improves on its seed, says so as JSON, and leaves its best prog
   CHECK(std::filesystem::exists(toy.folder / "run-2/journal.sqlite"));
 }
 
+TEST_CASE("a run whose task has moved is replayed and resumed from where the task is now") {
+  const toy_project toy;
+  REQUIRE(toy.kevo({"run", "config.yaml", "--json", "--set", "stop.evaluations=10"}).code == 0);
+  const auto moved = toy.folder / "else where";
+  std::filesystem::create_directory(moved);
+  for (const char* file : {"task.yaml", "seed.txt", "reference.cpp"})
+    std::filesystem::rename(toy.folder / file, moved / file);
+  const auto lost = toy.kevo({"run", "--replay", "run", "--json"});
+  CHECK(lost.code == 2);
+  CHECK((lost.out + lost.err).find("--task FILE") != std::string::npos);
+  CHECK(toy.kevo({"run", "--replay", "run", "--task", "else where/task.yaml", "--json"}).code == 0);
+  const auto more = toy.kevo(
+      {"resume", "run", "--task", "else where/task.yaml", "--json", "--set", "stop={evaluations: 15}"});
+  CHECK(parsed(more).at("evaluations").to_number<int>() >= 15);
+  shell::write_file(moved / "seed.txt", "N = 4  # kevo: {1..400 step 1}\nM = 5  # kevo: {1..400 step 1}\n");
+  CHECK(toy.kevo({"resume", "run", "--task", "else where/task.yaml", "--json"}).code == 2);
+}
+
 TEST_CASE("kill -9 at any moment loses nothing that was finished; resume goes on; the whole replays") {
   const toy_project toy("0.01");
   std::uint64_t before = 0;
