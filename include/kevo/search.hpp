@@ -69,9 +69,11 @@ class search {
     return wait_job{};
   }
 
-  /// Takes the end of a variation.
+  /// Takes the end of a variation. A proposal whose program has no files counts as none.
   void tell(ticket id, variation_result result, const spending& cost, std::string transcript, double now_s) {
     const in_flight turn = take(id, false);
+    if (const auto* made = std::get_if<proposal>(&result); made != nullptr && made->program.files.empty())
+      result = no_proposal{"the operator proposed a program without files"};
     const std::size_t op = turn.op;
     --running_[op];
     ledger_.variation += cost;

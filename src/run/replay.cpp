@@ -209,6 +209,8 @@ variation_result vary_or_fail(any_variation& op, const variation_request& reques
     throw;
   } catch (const std::exception& broken) {  // an operator's own failure costs that turn, not the run
     return no_proposal{std::string("the operator failed: ") + broken.what()};
+  } catch (...) {
+    return no_proposal{"the operator failed: it threw what is no std::exception"};
   }
 }
 

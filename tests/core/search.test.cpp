@@ -192,3 +192,30 @@ TEST_CASE("a candidate that fails its confirmation leaves the archive and never 
     CHECK(engine.population().row(engine.archive().at(i).id).outcome == outcome::valid);
   }
 }
+
+TEST_CASE("a proposal without files is no proposal: it is recorded with the reason and joins nothing") {
+  struct empty_handed {
+    std::string name() const { return "empty_handed"; }
+    variation_result vary(const variation_request&, rng&) { return proposal{program{}, "all gone"}; }
+  };
+  std::vector<event> events;
+  auto made = toy::parts({.evaluations = 10}, toy::recorder{&events});
+  made.operators = {empty_handed{}};
+  search engine(std::move(made), {.seed = 1});
+  engine.add_seed(toy::program_of(500), 0);
+  double now = 0;
+  run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
+  CHECK(engine.stopped() == "operators exhausted");
+  CHECK(engine.graph().size() == 1);
+  CHECK(engine.spent().proposals == 0);
+  CHECK(engine.spent().no_proposals > 0);
+  std::size_t told = 0;
+  for (const event& e : events) {
+    const auto* turn = std::get_if<variation_told>(&e.what);
+    if (turn == nullptr) continue;
+    ++told;
+    CHECK(!turn->program);
+    CHECK(turn->summary == "the operator proposed a program without files");
+  }
+  CHECK(told == engine.spent().no_proposals);
+}

@@ -266,3 +266,44 @@ TEST_CASE(
   CHECK(patient.stopped() == "operators exhausted");
   CHECK(patient.spent().no_proposals > 0);
 }
+
+TEST_CASE("an operator that throws anything or proposes an empty program loses its turn alone, and replays") {
+  struct clumsy_step {
+    std::string name() const { return "clumsy_step"; }
+    variation_result vary(const variation_request& request, rng& random) {
+      const auto luck = random.below(4);
+      if (luck == 0) throw 42;
+      if (luck == 1) throw std::runtime_error("dropped");
+      if (luck == 2) return proposal{program{}, "nothing"};
+      return toy::step{}.vary(request, random);
+    }
+  };
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  auto made = toy::parts({.evaluations = 30}, toy::recorder{&events});
+  made.operators = {clumsy_step{}};
+  made.store = store;
+  search engine(std::move(made), {.seed = 8});
+  engine.add_seed(toy::program_of(500), 0);
+  drive(engine, toy::hill{}, {}, {.variations = 1, .evaluations = 1, .clock_s = wall_clock()});
+  CHECK(engine.stopped().value_or("") == "30 evaluations");
+  const auto turns_with = [&](const std::string& reason) {
+    return std::count_if(events.begin(), events.end(), [&](const event& e) {
+      const auto* told = std::get_if<variation_told>(&e.what);
+      return told != nullptr && !told->program && told->summary == reason;
+    });
+  };
+  CHECK(turns_with("the operator failed: it threw what is no std::exception") > 0);
+  CHECK(turns_with("the operator failed: dropped") > 0);
+  CHECK(turns_with("the operator proposed a program without files") > 0);
+
+  for (const bool recompute : {true, false}) {
+    auto parts = toy::parts({.evaluations = 30}, {});
+    parts.operators = {clumsy_step{}};
+    search again(std::move(parts), {.seed = 8});
+    const replay_report report =
+        replay(again, source_of(events), store.program_of, {.recompute_variations = recompute});
+    CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
+    CHECK(report.events == events.size());
+  }
+}
