@@ -12,7 +12,9 @@ void load_plugin(const std::string& path, registry& all, const error_place& plac
     throw error(error_code::input, fmt::format("there is no plug-in '{}'", path), place,
                 "paths are relative to the config file");
   }
-  void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A name without a slash would be searched for on the library path.
+  const std::string whole = std::filesystem::absolute(path).string();
+  void* const object = ::dlopen(whole.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
     throw error(error_code::input, fmt::format("the plug-in '{}' does not load: {}", path, ::dlerror()),
                 place);
