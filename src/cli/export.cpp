@@ -2,8 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +13,7 @@
 #include <kevo/error.hpp>
 
 #include "src/cli/command.hpp"
+#include "src/cli/standard_output.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {
@@ -41,9 +42,10 @@ task task_of(const journal& record, const export_words& words) {
 template <class Work>
 std::size_t into(const std::string& path, Work work) {
   if (path == "-") {
-    const std::size_t count = work(std::cout);
-    std::cout.flush();
-    return count;
+    output_buffer buffer;
+    std::ostream out(&buffer);
+    out.exceptions(std::ios::badbit);
+    return work(out);
   }
   std::ofstream out(path, std::ios::binary);
   if (!out) throw error(error_code::environment, "cannot write this file", {.file = path, .key = {}});

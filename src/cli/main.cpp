@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <kevo/error.hpp>
 
 #include "src/cli/command.hpp"
+#include "src/cli/standard_output.hpp"
 #include "src/json/error_json.hpp"
 
 namespace kevo::cli {
@@ -31,15 +33,16 @@ bool wants_json(int count, const char* const* words) {
 
 int report_error(const error& wrong, bool json) {
   if (json) {
-    fmt::print("{}\n", to_json(wrong));
+    std::puts(to_json(wrong).c_str());  // which does not throw where standard output is full
   } else {
     fmt::print(stderr, "kevo: {}\n", wrong.what());
   }
   return exit_code(wrong.code());
 }
 
-int main(int count, char** words) {
-  const bool json = wants_json(count, words);
+/// Parses the command line and runs its verb; the exit code. Sets `write_error` to the errno of a failed
+/// print, where that was thrown.
+int run_verb(int count, char** words, bool json, int& write_error) {
   CLI::App program("kevo evolves compute kernels: graph search over executable candidates.", "kevo");
   program.require_subcommand(1);
   program.footer(
@@ -62,9 +65,24 @@ int main(int count, char** words) {
   } catch (const error& wrong) {
     return report_error(wrong, json);
   } catch (const std::exception& wrong) {
+    if (const auto* system = dynamic_cast<const std::system_error*>(&wrong);
+        system != nullptr && std::ferror(stdout) != 0) {
+      write_error = system->code().value();
+      return 0;  // `output_failure` has the word
+    }
     return report_error(
         error(error_code::internal, wrong.what(), {}, "this is a bug of kevo; please report it"), json);
   }
+}
+
+int main(int count, char** words) {
+  const bool json = wants_json(count, words);
+  int write_error = 0;
+  const int ended = run_verb(count, words, json, write_error);
+  const auto lost = output_failure(write_error);
+  if (!lost) return ended;
+  const int code = report_error(*lost, false);  // never on standard output
+  return ended == 0 ? code : ended;
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void print_source(const shown_candidate& one, const std::string& folder) {
     throw error(error_code::input, fmt::format("the source of #{} is not in the journal", one.id),
                 {.file = folder});
   const auto text = one.program->text();
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  fmt::print("{}", text);
 }
 
 void show(const options& given, const invocation& shared) {
