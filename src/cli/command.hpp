@@ -30,6 +30,9 @@ void add_init(CLI::App& program, invocation& shared);
 void add_doctor(CLI::App& program, invocation& shared);
 void add_version(CLI::App& program, invocation& shared);
 
+/// "kevo 0.3.0 (plug-in ABI 7)".
+std::string version_text();
+
 /// Adds `--json` to a verb.
 void add_json_flag(CLI::App& verb, invocation& shared);
 

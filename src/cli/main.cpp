@@ -13,6 +13,7 @@
 
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
+#include "src/cli/unknown_verb.hpp"
 #include "src/json/error_json.hpp"
 
 namespace kevo::cli {
@@ -48,6 +49,7 @@ int run_verb(int count, char** words, bool json, int& write_error) {
   program.footer(
       "Every verb has --help. Exit codes: 0 done, 1 the environment failed, 2 wrong usage or input, 130 "
       "interrupted.");
+  program.set_version_flag("--version", version_text(), "Print the version");
   invocation shared;
   shared.program = words[0];
   for (const auto add : {add_run, add_resume, add_eval, add_report, add_show, add_export, add_task, add_lab,
@@ -57,9 +59,10 @@ int run_verb(int count, char** words, bool json, int& write_error) {
   try {
     program.parse(count, words);
     return shared.exit_code;
-  } catch (const CLI::CallForHelp& help) {
-    return program.exit(help);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return program.exit(asked);
   } catch (const CLI::ParseError& wrong) {
+    if (const auto verb = unknown_verb(program, count, words)) return report_error(*verb, json);
     return report_error(error(error_code::usage, wrong.what(), {}, "see kevo --help, or kevo VERB --help"),
                         json);
   } catch (const error& wrong) {

@@ -6,17 +6,26 @@
 #include "src/cli/command.hpp"
 
 namespace kevo::cli {
+namespace {
+
+std::string version_number() {
+  return fmt::format("{}.{}.{}", KEVO_VERSION_MAJOR, KEVO_VERSION_MINOR, KEVO_VERSION_PATCH);
+}
+
+}  // namespace
+
+std::string version_text() {
+  return fmt::format("kevo {} (plug-in ABI {})", version_number(), KEVO_PLUGIN_ABI);
+}
 
 void add_version(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("version", "Print the version");
   add_json_flag(*verb, shared);
   verb->callback([&shared] {
-    const std::string version =
-        fmt::format("{}.{}.{}", KEVO_VERSION_MAJOR, KEVO_VERSION_MINOR, KEVO_VERSION_PATCH);
     if (shared.json) {
-      fmt::print("{{\"version\": \"{}\", \"plugin_abi\": {}}}\n", version, KEVO_PLUGIN_ABI);
+      fmt::print("{{\"version\": \"{}\", \"plugin_abi\": {}}}\n", version_number(), KEVO_PLUGIN_ABI);
     } else {
-      fmt::print("kevo {} (plug-in ABI {})\n", version, KEVO_PLUGIN_ABI);
+      fmt::print("{}\n", version_text());
     }
   });
 }
