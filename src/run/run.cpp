@@ -25,6 +25,7 @@
 #include "src/run/best_file.hpp"
 #include "src/run/driver.hpp"
 #include "src/run/interrupts.hpp"
+#include "src/run/output_folder.hpp"
 #include "src/run/recollection.hpp"
 #include "src/run/replay.hpp"
 #include "src/run/run_plan.hpp"
@@ -33,13 +34,6 @@ namespace kevo {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The folder itself, or with the first number that is free: starting twice is no mistake.
-std::string free_folder(const std::string& wanted) {
-  std::string folder = wanted;
-  for (int n = 2; journal::exists(folder); ++n) folder = fmt::format("{}-{}", wanted, n);
-  return folder;
-}
 
 std::vector<std::string> names_of(const std::vector<any_variation>& operators) {
   std::vector<std::string> names;
@@ -262,7 +256,9 @@ void require_same_task(const journal& record, const run_plan& plan) {
 run_outcome start_run(const run_request& request) {
   const config_source config = load_config(request.config_path, request.overrides);
   // The folder is known only after decoding, and the fitness function wants it: decode the cheap part first.
-  const std::string folder = free_folder(plan_run(config, {}, false).output);
+  const std::string wanted = plan_run(config, {}, false).output;
+  const error_place named = settings(config.tree).child_or_empty("run").place("output");
+  const std::string folder = free_run_folder(wanted, named);
   run_plan plan = plan_run(config, folder, true);
   journal record = journal::create(folder, header_of(plan, config, request));
   return session(std::move(plan), std::move(record), request.display).begin();

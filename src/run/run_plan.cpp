@@ -28,7 +28,9 @@ void decode_run(settings& root, run_plan& plan) {
       run.integer("seed", {.def = 1, .min = 0, .doc = "seed of every random decision of the search"}));
   plan.output = run.text(
       "output",
-      {.def = "runs/" + plan.name, .doc = "folder of the run; if it holds a run already, a number is added"});
+      {.def = "runs/" + plan.name,
+       .doc = "folder of the run; if it holds a run already, a number is added; if it holds other files, the "
+              "run does not begin"});
   settings parallel = run.child_or_empty("parallel", "how much is done at once");
   plan.variations = static_cast<std::size_t>(parallel.integer(
       "variations",

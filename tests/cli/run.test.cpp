@@ -138,6 +138,36 @@ TEST_CASE("Ctrl-C winds down with exit code 130, and the run can go on") {
   CHECK(toy.kevo({"resume", "run", "--json", "--set", "stop={seconds: 2}"}).code == 0);
 }
 
+TEST_CASE("a run does not begin in a folder of other files, which stay as they are") {
+  const toy_project toy;
+  shell::write_file(toy.folder / "mine/best.txt", "precious\n");
+  const auto run = [&](const std::string& output) {
+    return toy.kevo(
+        {"run", "config.yaml", "--json", "--set", "stop.evaluations=3", "--set", "run.output=" + output});
+  };
+  const auto refused = run("mine");
+  CHECK(refused.code == 2);
+  const json::object wrong = parsed(refused).at("error").as_object();
+  CHECK(wrong.at("key").as_string() == "run.output");
+  CHECK(wrong.at("message").as_string().find("'mine'") != std::string::npos);
+  CHECK(wrong.at("message").as_string().find("best.txt") != std::string::npos);
+  CHECK(shell::read_file(toy.folder / "mine/best.txt") == "precious\n");
+  CHECK(std::distance(std::filesystem::directory_iterator(toy.folder / "mine"), {}) == 1);
+
+  // An empty folder, what a start that failed left, and a folder that is not there yet are taken.
+  std::filesystem::create_directories(toy.folder / "empty");
+  shell::write_file(toy.folder / "begun/.lock", "1\n");
+  for (const std::string output : {"empty", "begun", "mine/run"}) {
+    const auto began = run(output);
+    CHECK_MESSAGE(began.code == 0, began.out);
+    CHECK(std::filesystem::exists(toy.folder / output / "journal.sqlite"));
+  }
+  // A number is added to the folder of a run; one that other files have taken is passed over.
+  shell::write_file(toy.folder / "empty-2/notes.txt", "precious\n");
+  CHECK(run("empty").code == 0);
+  CHECK(std::filesystem::exists(toy.folder / "empty-3/journal.sqlite"));
+}
+
 TEST_CASE("wrong input exits with 2 and names file, line, key and the next step") {
   const toy_project toy;
   const auto expect = [&](std::vector<std::string> words, const std::string& key, const std::string& hint) {
