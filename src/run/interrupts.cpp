@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "src/display/display.hpp"
 
 namespace kevo {
@@ -46,6 +48,21 @@ void interrupts::poll() {
   const int count = arrived;
   if (count >= 1) first_.request_stop();
   if (count >= 2) second_.request_stop();
+}
+
+std::string waiting_line(std::size_t evaluations, std::size_t variations, bool cancelled) {
+  const auto several = [](std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  std::string what;
+  if (evaluations > 0) what = several(evaluations, "evaluation");
+  if (variations > 0) what += (what.empty() ? "" : " and ") + several(variations, "variation");
+  if (what.empty()) return {};
+  const bool one = evaluations + variations == 1;
+  const char* const them = one ? "it" : "them";
+  if (cancelled)
+    return fmt::format("cancelled {}; Ctrl-C again ends kevo without waiting for {}", what, them);
+  return fmt::format("waiting for {}; Ctrl-C again cancels {}", what, them);
 }
 
 }  // namespace kevo

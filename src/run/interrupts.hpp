@@ -1,8 +1,10 @@
 #pragma once
-// Ctrl-C as stop tokens: the first one winds a run down, the second stops it at once, the third ends the
-// process.
+// Ctrl-C as stop tokens: the first one winds a run down, the second cancels what is at work, the third ends
+// the process, whatever still works.
 
+#include <cstddef>
 #include <stop_token>
+#include <string>
 
 namespace kevo {
 
@@ -23,5 +25,9 @@ class interrupts {
   std::stop_source first_;
   std::stop_source second_;
 };
+
+/// What a run waits for after the first Ctrl-C, or, `cancelled`, after the second, and what the next one
+/// does; empty if nothing is at work.
+std::string waiting_line(std::size_t evaluations, std::size_t variations, bool cancelled);
 
 }  // namespace kevo

@@ -196,6 +196,16 @@ class session {
     now.elapsed_s = now_s;
     now.stopping = user.wind_down().stop_requested();
     display_.refresh(now);
+    say_what_is_waited_for(load, user);
+  }
+
+  /// Once after each Ctrl-C: what it waits for, and what the next one does.
+  void say_what_is_waited_for(driver_load load, const interrupts& user) {
+    const int asked = user.at_once().stop_requested() ? 2 : user.wind_down().stop_requested() ? 1 : 0;
+    if (asked <= answered_) return;
+    answered_ = asked;
+    const std::string line = waiting_line(load.evaluating, load.varying, asked == 2);
+    if (!line.empty()) display_.message(line);
   }
 
   void write_best() {
@@ -227,6 +237,7 @@ class session {
   candidate_id written_ = no_candidate;
   std::string best_file_;
   std::vector<std::string> setbacks_;
+  int answered_ = 0;  ///< Ctrl-Cs
 };
 
 /// The config that a run was started with, as its journal keeps it; its task may have moved since.

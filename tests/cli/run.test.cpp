@@ -138,6 +138,21 @@ TEST_CASE("Ctrl-C winds down with exit code 130, and the run can go on") {
   CHECK(toy.kevo({"resume", "run", "--json", "--set", "stop={seconds: 2}"}).code == 0);
 }
 
+TEST_CASE("the first Ctrl-C says what it waits for, and that the second cancels it") {
+  const toy_project toy("3");
+  shell::running user(shell::kevo({"run", "config.yaml", "--plain", "--set", "fitness.limits={wall: 60}"}),
+                      toy.folder.string());
+  toy.wait_until_begun();
+  std::this_thread::sleep_for(500ms);
+  user.signal(SIGINT);
+  for (int i = 0; i < 200 && user.out_so_far().find("waiting for") == std::string::npos; ++i)
+    std::this_thread::sleep_for(10ms);
+  const auto said = user.out_so_far();
+  CHECK_MESSAGE(said.find("waiting for 1 evaluation; Ctrl-C again cancels it\n") != std::string::npos, said);
+  user.signal(SIGINT);
+  CHECK(user.wait().code == 130);
+}
+
 TEST_CASE("a run does not begin in a folder of other files, which stay as they are") {
   const toy_project toy;
   shell::write_file(toy.folder / "mine/best.txt", "precious\n");
