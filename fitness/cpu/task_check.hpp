@@ -29,7 +29,8 @@ struct task_report {
 
 /// Mutants are outputs made from the oracle's own: zeros, a constant, the mean, a copied input, the first
 /// nine tenths, the right values rounded to the next lower precision, the result of another content. Honest
-/// controls are the task's seeds and, where every tensor is float32, the reference computed in float32.
+/// controls are the task's seeds and, where every tensor is float32, the reference computed in float32. A
+/// mutant that is the right answer on every workload (the mean of one element) is skipped.
 /// @throws kevo::error as cpu_fitness does: input (a wrong reference or baseline), environment, interrupted
 task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
                        std::stop_token stop = {});

@@ -65,6 +65,7 @@ void add_task(CLI::App& program, invocation& shared) {
                                               : sandbox_mode::off;
     const task_report report = check_task(loaded, settings);
     (shared.json ? print_json : print)(loaded->name, report);
+    if (!report.ok()) shared.exit_code = exit_code(error_code::input);
   });
 }
 

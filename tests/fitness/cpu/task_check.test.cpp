@@ -104,3 +104,38 @@ TEST_CASE("rule 6: a seed that is wrong is no honest control") {
   CHECK(control(report, "seed seed.cpp").ok);
   CHECK_FALSE(control(report, "seed wrong.cpp").ok);
 }
+
+TEST_CASE("rule 6: a task whose output is one element is not blamed for mutants that are the right answer") {
+  auto t = example();
+  t->outputs.front().shape = {};
+  t->axes = {{"N", {}, ""}, {"K", 1, ""}};
+  t->tolerances[""].length = kevo::expression::parse("N");
+  t->reference->source =
+      source("reference.cpp",
+             "#include <cmath>\n#include <cstdint>\n"
+             "extern \"C\" void reference(const double* x, double* y, double* scale, std::int64_t N) {\n"
+             "  *y = *scale = 0;\n"
+             "  for (std::int64_t i = 0; i < N; ++i) { *y += x[i] * x[i]; *scale += x[i] * x[i]; } }\n");
+  const auto dot =
+      source("seed.cpp",
+             "#include <cstdint>\nextern \"C\" void run(const float* x, float* y, std::int64_t N) {\n"
+             "  float s = 0; for (std::int64_t i = 0; i < N; ++i) s += x[i] * x[i]; *y = s; }\n");
+  t->seeds = {dot};
+  t->baselines.front().source = dot;
+  const auto report = kevo::check_task(t, settings());
+  for (const auto& c : report.controls) {
+    INFO(c.name, ": ", c.detail);
+    CHECK(c.ok);
+    const bool same = c.name == "constant" || c.name == "mean";
+    CHECK(c.skipped == same);
+    if (same) CHECK(c.detail == "cannot be told from the right answer");
+  }
+  CHECK(report.ok());
+
+  // What differs is still judged: a tolerance that is too wide is found out.
+  t->tolerances[""].factor = 1e9;
+  const auto wide = kevo::check_task(t, settings());
+  CHECK_FALSE(wide.ok());
+  CHECK_FALSE(control(wide, "zeros").ok);
+  CHECK(control(wide, "mean").skipped);
+}

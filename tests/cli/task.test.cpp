@@ -1,0 +1,28 @@
+// The exit code of `kevo task check`.
+
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include "tests/support/shell.hpp"
+
+namespace json = boost::json;
+
+TEST_CASE("a task that tells right from wrong exits with 0, one that does not with 2") {
+  const shell::scratch folder;
+  const auto kevo = [&](std::vector<std::string> words) {
+    return shell::run(shell::kevo(std::move(words)), folder.string());
+  };
+  REQUIRE(kevo({"init", "own"}).code == 0);
+  const auto sound = kevo({"task", "check", "own/task.yaml", "--json"});
+  CHECK_MESSAGE(sound.code == 0, sound.out);
+  CHECK(json::parse(sound.out).at("ok").as_bool());
+
+  std::string task = shell::read_file(folder / "own/task.yaml");
+  const std::string tolerance = "max_atol: 1.0e-6";
+  task.replace(task.find(tolerance), tolerance.size(), "max_atol: 1.0e+6");
+  shell::write_file(folder / "own/wide.yaml", task);
+  const auto wide = kevo({"task", "check", "own/wide.yaml", "--json"});
+  CHECK(wide.code == 2);
+  CHECK(!json::parse(wide.out).at("ok").as_bool());
+  CHECK(kevo({"task", "check", "own/wide.yaml"}).code == 2);
+}
