@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <kevo/annotation.hpp>
+
 #include "src/config/text_file.hpp"
 
 namespace kevo {
@@ -28,6 +30,9 @@ constexpr std::array<file_kind, 13> kinds = {{{".cpp", "cpp"},
                                               {".hip", "hip"},
                                               {".cl", "opencl"},
                                               {".txt", "text"}}};
+
+// Against a wrong path to something huge; what a program may have is the fitness function's `limits.source`.
+constexpr std::size_t largest_source = std::size_t{64} << 20U;
 
 }  // namespace
 
@@ -57,7 +62,15 @@ program load_program(const std::string& path, std::string language, error_place 
     throw error(error_code::input, "cannot tell the language of '" + path + "' from its ending",
                 std::move(named), "give it: {language: cpp, file: " + path + "}");
   }
-  return program_of(std::move(language), read_text_file(path, std::size_t{1} << 20U, std::move(named)));
+  program source = program_of(std::move(language), read_text_file(path, largest_source, std::move(named)));
+  try {
+    parse_annotations(source);
+  } catch (const error& wrong) {  // in the words of the user, to whom the file is not "kernel.cpp"
+    error_place place = wrong.place();
+    place.file = path;
+    throw error(wrong.code(), wrong.message(), std::move(place), wrong.hint());
+  }
+  return source;
 }
 
 }  // namespace kevo

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include <kevo/annotation.hpp>
 #include <kevo/detail/nearest.hpp>
 #include <kevo/dtype.hpp>
 #include <kevo/settings.hpp>
@@ -355,16 +354,7 @@ task load_task(const std::string& path, const std::string& workloads) {
   const settings_node root = json ? load_json(path) : load_yaml(path);
   const source_reader read = [&](const std::string& file, const std::string& language,
                                  const error_place& named) {
-    const std::string beside = path_beside(path, file);
-    program source = load_program(beside, language, named);
-    try {
-      parse_annotations(source);
-    } catch (const error& e) {
-      error_place place = e.place();
-      place.file = beside;
-      throw error(e.code(), e.message(), std::move(place), e.hint());
-    }
-    return source;
+    return load_program(path_beside(path, file), language, named);
   };
   return decode_task(root, read,
                      json                ? traces_of(root, path, workloads)

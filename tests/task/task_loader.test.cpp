@@ -324,8 +324,11 @@ TEST_CASE("files that tasks name are checked where they are named") {
   e = fails();
   CHECK(e.place().file == (dir.path / "seed.cpp").string());
   CHECK(e.place().line == 2);
-  dir.write("seed.cpp", std::string(1500000, ' '));
-  CHECK(fails().message().find("larger than 1024 KiB") != std::string::npos);
+  dir.write("seed.cpp",
+            std::string(1500000, ' '));  // whether that is too long is the fitness function's word
+  CHECK(kevo::load_task(path).seeds[0].text().size() == 1500000);
+  std::filesystem::resize_file(dir.path / "seed.cpp", (std::size_t{64} << 20U) + 1);
+  CHECK(fails().message().find("larger than 65536 KiB") != std::string::npos);
   dir.write("seed.cpp", "int x;");
   const auto t = kevo::load_task(path);
   CHECK(id_of(t.seeds[0]) == id_of(t.baselines[0].source));

@@ -1,0 +1,58 @@
+// What `kevo eval` takes: the same sources that a run takes.
+
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include "tests/support/shell.hpp"
+
+namespace json = boost::json;
+
+namespace {
+
+struct project {
+  shell::scratch folder;
+  project() { REQUIRE(shell::run(shell::kevo({"init", "own"}), folder.string()).code == 0); }
+  shell::result eval(const std::string& source, std::vector<std::string> more = {}) const {
+    std::vector<std::string> words = {"eval",   "own/task.yaml", source,
+                                      "--json", "--set",         "fitness.timing={short: 0.1, full: 0.2}"};
+    words.insert(words.end(), more.begin(), more.end());
+    return shell::run(shell::kevo(std::move(words)), folder.string());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a wrong annotation is refused with file, line and column, as a run refuses it") {
+  const project own;
+  const std::string seed = shell::read_file(own.folder / "own/seed.cpp");
+  for (const std::string line : {"#define A 3 // kevo: {1,2}", "// kevo: foo"}) {
+    shell::write_file(own.folder / "wrong.cpp", "// first\n" + line + '\n' + seed);
+    const auto refused = own.eval("wrong.cpp");
+    CHECK(refused.code == 2);
+    const json::object wrong = json::parse(refused.out).at("error").as_object();
+    CHECK(wrong.at("file").as_string() == "wrong.cpp");
+    CHECK(wrong.at("line").to_number<int>() == 2);
+    const auto in_words =
+        shell::run(shell::kevo({"eval", "own/task.yaml", "wrong.cpp"}), own.folder.string());
+    CHECK_MESSAGE(in_words.err.starts_with("kevo: wrong.cpp:2:"), in_words.err);
+
+    shell::write_file(own.folder / "own/seed.cpp", "// first\n" + line + '\n' + seed);
+    const auto run = shell::run(shell::kevo({"run", "own/config.yaml", "--json"}), own.folder.string());
+    CHECK(run.code == 2);
+    CHECK(json::parse(run.out).at("error").at("message") == wrong.at("message"));
+    shell::write_file(own.folder / "own/seed.cpp", seed);
+  }
+}
+
+TEST_CASE("limits.source decides how long a source may be, also above 1 MiB") {
+  const project own;
+  std::string text = shell::read_file(own.folder / "own/seed.cpp");
+  while (text.size() < (3U << 19U)) text += "// " + std::string(90, 'x') + '\n';
+  shell::write_file(own.folder / "long.cpp", text);
+  const auto too_long = own.eval("long.cpp");
+  CHECK_MESSAGE(too_long.code == 0, too_long.out);
+  CHECK(too_long.out.find("the source is too large") != std::string::npos);
+  const auto allowed = own.eval("long.cpp", {"--set", "fitness.limits.source=2000000"});
+  CHECK_MESSAGE(allowed.code == 0, allowed.out);
+  CHECK(json::parse(allowed.out).at("outcome").as_string() == "valid");
+}
