@@ -5,9 +5,12 @@
 #include <cmath>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include <kevo/error.hpp>
 
 #include "fitness/oracle/signature.hpp"
+#include "fitness/process/available_memory.hpp"
 
 namespace kevo {
 namespace {
@@ -52,6 +55,29 @@ std::uint64_t first_word(std::span<const std::byte> bytes) {
   return word;
 }
 
+// [bytes] that a workload takes for sure: the arena of the reference, and its inputs and outputs once more.
+double least_bytes(const task& t, const workload& w) {
+  const auto buffers = reference_buffers(t, w);
+  double once = 0;
+  for (const auto& buffer : buffers) once += static_cast<double>(buffer.bytes);
+  return static_cast<double>(arena::slot_bytes(buffers)) + once;
+}
+
+// The arena can be mapped whatever its size; filling it is what would fail, late and without a word.
+void require_memory(const task& t) {
+  const auto available = available_memory();
+  if (!available) return;
+  for (const auto& w : t.workloads) {
+    const double needed = least_bytes(t, w);
+    if (needed <= static_cast<double>(*available)) continue;
+    throw error(error_code::environment,
+                fmt::format("workload '{}' needs at least {:.1f} GB of memory, and {:.1f} GB are available",
+                            w.uuid, needed / 1e9, static_cast<double>(*available) / 1e9),
+                {.file = t.file, .key = "workloads"},
+                "make its axes smaller, or use a machine with more memory");
+  }
+}
+
 }  // namespace
 
 std::size_t content::bytes() const {
@@ -71,6 +97,7 @@ oracle::oracle(std::shared_ptr<const task> t, std::string object, worker_setting
       limits_(limits),
       random_(seed ? *seed : secret_seed()),
       pools_(task_->workloads.size()) {
+  require_memory(*task_);
   worker_.patient = true;
 }
 

@@ -43,6 +43,7 @@ struct pool_limits {
 class oracle {
  public:
   /// @param object the built reference (with its entry)
+  /// @throws kevo::error (environment) that names a workload which does not fit the machine's memory
   oracle(std::shared_ptr<const task> t, std::string object, worker_settings worker, pool_limits limits = {},
          std::optional<std::uint64_t> seed = {});
 

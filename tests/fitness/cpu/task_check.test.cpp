@@ -139,3 +139,20 @@ TEST_CASE("rule 6: a task whose output is one element is not blamed for mutants 
   CHECK_FALSE(control(wide, "zeros").ok);
   CHECK(control(wide, "mean").skipped);
 }
+
+TEST_CASE("a workload that no memory holds is named at once, with its size") {
+  auto t = example();
+  t->workloads.push_back(t->workloads.front());
+  t->workloads.back().uuid = "huge";
+  t->workloads.back().axes["N"] = std::int64_t{1} << 33U;  // of 64 columns
+  try {
+    kevo::check_task(t, settings());
+    FAIL("it fits");
+  } catch (const kevo::error& wrong) {
+    CHECK(wrong.code() == kevo::error_code::environment);
+    const std::string said = wrong.what();
+    INFO(said);
+    CHECK(said.find("workload 'huge' needs at least ") != std::string::npos);
+    CHECK(said.find("GB are available") != std::string::npos);
+  }
+}
