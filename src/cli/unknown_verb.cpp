@@ -23,8 +23,9 @@ std::optional<error> unknown_verb(const CLI::App& program, int count, const char
     if (meant == verbs.end()) {
       std::vector<std::string> names;
       for (const auto* one : verbs) names.push_back(one->get_name());
+      const std::string hint = detail::hint_for(word, names, "verbs");
       return error(error_code::usage, path + " has no verb '" + detail::shown(word) + "'", {},
-                   detail::hint_for(word, names, "verbs") + "; see " + path + " --help");
+                   hint + (hint.ends_with('?') ? " or see " : "; see ") + path + " --help");
     }
     at = *meant;
     path += ' ' + word;

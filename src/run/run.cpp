@@ -202,7 +202,7 @@ class session {
   /// Once after each Ctrl-C: what it waits for, and what the next one does.
   void say_what_is_waited_for(driver_load load, const interrupts& user) {
     const int asked = user.at_once().stop_requested() ? 2 : user.wind_down().stop_requested() ? 1 : 0;
-    if (asked <= answered_) return;
+    if (asked <= answered_ || !engine_->stopped()) return;  // that it stops is said first
     answered_ = asked;
     const std::string line = waiting_line(load.evaluating, load.varying, asked == 2);
     if (!line.empty()) display_.message(line);
