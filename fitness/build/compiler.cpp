@@ -309,7 +309,11 @@ build_result compiler::build(const build_request& request, std::stop_token stop)
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   };
-  if (request.source.files.empty()) throw error(error_code::usage, "a program without files cannot be built");
+  if (request.source.files.empty()) {
+    build_result refused;
+    refused.reasons.emplace_back("the program has no file");
+    return finish(std::move(refused));
+  }
   std::set<std::string> names;
   for (const auto& file : request.source.files) {
     if (acceptable_file_name(file.path) && file.path != entry_name && names.insert(file.path).second)

@@ -135,7 +135,6 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
                                std::stop_token stop) {
   if (settings.command.empty())
     throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
-  if (candidate.files.empty()) throw error(error_code::usage, "a program without files cannot be evaluated");
   const std::string path = find_program(settings.command.front());
   if (path.empty()) {
     throw error(error_code::environment, "there is no program called " + settings.command.front(),
@@ -147,6 +146,12 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   e.context["command"] = path;
   e.context["sandbox"] = describe_layers(settings.sandbox);
 
+  // An operator's slip, which a journal may hold: thrown, it would end the run at every resume.
+  if (candidate.files.empty()) {
+    e.outcome = outcome::build_failed;
+    e.reasons.emplace_back("the program has no file");
+    return e;
+  }
   const bool contained = contains(settings.sandbox);
   const scratch_folder scratch(settings.sandbox != sandbox_mode::off);
   const std::string folder = scratch.folder("candidate");

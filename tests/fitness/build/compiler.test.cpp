@@ -205,7 +205,7 @@ TEST_CASE("a compiler that never ends, eats memory or floods its output fails th
   CHECK(has(flood.reasons[0], "printed more than"));
 }
 
-TEST_CASE("objects that are too large and files of bad names are refused") {
+TEST_CASE("objects that are too large, files of bad names and programs without files are refused") {
   auto settings = quick();
   settings.object_bytes = 100'000;
   compiler builds(settings);
@@ -222,6 +222,11 @@ TEST_CASE("objects that are too large and files of bad names are refused") {
   build_request twice = request_for("int x;\n");
   twice.source.files.push_back(twice.source.files[0]);
   CHECK(!builds.build(twice).ok);
+  build_request none = request_for("int x;\n");
+  none.source.files.clear();
+  const auto nothing = builds.build(none);
+  CHECK(!nothing.ok);
+  CHECK(has(nothing.reasons.at(0), "no file"));
 }
 
 TEST_CASE("a compiler that does not exist is a fault of the machine") {

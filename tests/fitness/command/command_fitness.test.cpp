@@ -101,6 +101,15 @@ TEST_CASE("every way to fail has its outcome and reason") {
   CHECK(judge("echo '{\"score\": 9, \"valid\": 1}'").outcome == outcome::incorrect);
 }
 
+TEST_CASE("a program without files is a candidate that failed, not the end of a run") {
+  command_settings settings;
+  settings.command = {"bash", "-c", "echo '{\"score\": 1}'"};
+  const auto e = run_command_fitness(settings, program{.language = "text", .files = {}});
+  CHECK(e.outcome == outcome::build_failed);
+  CHECK(mentions(e, "no file"));
+  CHECK(e.backend == "command");
+}
+
 TEST_CASE("hangs and floods are bounded, whole trees of them") {
   command_settings settings;
   settings.limits.wall_s = 0.5;
