@@ -1,11 +1,14 @@
 #include "fitness/command/command_fitness.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <unistd.h>
 
 #include <boost/json.hpp>
@@ -31,6 +34,27 @@ std::string tail(const std::string& text, std::size_t bytes) {
   return text.size() <= bytes ? text : "... " + text.substr(text.size() - bytes);
 }
 
+/// The key of the first value in broken JSON that is a nan or an infinity; empty if there is none.
+std::string non_finite_key(std::string_view text) {
+  for (auto colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
+    std::string word;
+    std::size_t at = std::min(text.find_first_not_of(" \t\r\n", colon + 1), text.size());
+    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+    for (; at < text.size() && word.size() < 9 && std::isalpha(static_cast<unsigned char>(text[at])); ++at)
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(text[at])));
+    if (word != "nan" && word != "inf" && word != "infinity") continue;
+    const auto end = text.find_last_not_of(" \t\r\n", colon - (colon > 0 ? 1 : 0));
+    if (end == std::string_view::npos || end == 0 || text[end] != '"') continue;
+    const auto begin = text.rfind('"', end - 1);
+    if (begin != std::string_view::npos) return std::string(text.substr(begin + 1, end - begin - 1));
+  }
+  return {};
+}
+
+std::string not_finite(const std::string& key) {
+  return '"' + key + "\" is not a finite number";
+}
+
 // The whole output, or else its last line that looks like an object: programs like to print progress first.
 std::optional<json::object> metrics_in(const std::string& output, std::string& problem) {
   const auto parse = [&problem](const std::string& text) -> std::optional<json::object> {
@@ -39,7 +63,8 @@ std::optional<json::object> metrics_in(const std::string& output, std::string& p
       if (value.is_object()) return std::move(value.as_object());
       problem = "its output is not a JSON object";
     } catch (const error& e) {
-      problem = "its output is not JSON: " + e.message();
+      const std::string key = non_finite_key(text);  // Python's json.dumps writes NaN and Infinity
+      problem = key.empty() ? "its output is not JSON: " + e.message() : not_finite(key);
     }
     return std::nullopt;
   };
@@ -89,6 +114,7 @@ void take_metrics(evaluation& e, const json::object& metrics) {
       }
     } else if (value.is_number()) {
       const auto number = value.to_number<double>();
+      if (!std::isfinite(number)) return incorrect(e, not_finite(key));  // 1e400
       if (key == "score") {
         score = number;
       } else if (key == "speedup") {
@@ -109,14 +135,12 @@ void take_metrics(evaluation& e, const json::object& metrics) {
     return;
   }
   if (!score && !speedup) return incorrect(e, "its output has no \"score\"");
+  // 0 is what failures score, and the search ranks by shares of the best.
+  if (score.value_or(1) <= 0) return incorrect(e, "a score must be above 0 (larger is better)");
+  if (speedup.value_or(1) <= 0) return incorrect(e, "a speedup must be above 0 (larger is better)");
   e.score = score ? *score : *speedup;
   e.speedup = speedup ? *speedup : *score;
   e.speedup_interval = {e.speedup, e.speedup};
-  if (!std::isfinite(e.score) || !std::isfinite(e.speedup)) {
-    e.score = e.speedup = 0;
-    e.speedup_interval = {};
-    return incorrect(e, "\"score\" is not finite");
-  }
   e.stage = evaluation_stage::timed_full;
 }
 

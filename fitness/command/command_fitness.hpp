@@ -27,14 +27,15 @@ struct command_settings {
 };
 
 /// Runs it once. Its last line of standard output that is a JSON object (or the whole output) is the result:
-///   score    number, what selection maximizes (required unless valid is false)
+///   score    number above 0, what selection maximizes (required unless valid is false)
 ///   valid    true (default) or false: the outcome is `incorrect`
 ///   outcome  optional, one of kevo's outcome names
 ///   speedup  optional number; the score if absent
 ///   feedback text for operators
 ///   every further number becomes a measure of that name
-/// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, output that is not such an
-/// object `incorrect`, each with its reason.
+/// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, a program without files or with
+/// a bad name of a file `build_failed`; output that is not such an object, a number that is not finite and a
+/// score that is not above 0 are `incorrect`; each with its reason.
 /// @throws kevo::error: environment (the program cannot be started), interrupted (`stop`)
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
                                std::stop_token stop = {});

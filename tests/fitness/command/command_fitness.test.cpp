@@ -85,11 +85,6 @@ TEST_CASE("every way to fail has its outcome and reason") {
   CHECK(mentions(e, "no \"score\""));
   e = judge("echo '{\"score\": \"fast\"}'");
   CHECK(e.outcome == outcome::incorrect);
-  e = judge("echo '{\"score\": NaN}'");
-  CHECK(e.outcome == outcome::incorrect);
-  CHECK(e.score == 0);
-  e = judge("echo '{\"score\": 1e999}'");
-  CHECK(!e.valid());
   e = judge("echo '{\"score\": 9, \"valid\": false, \"feedback\": \"wrong sum\"}'");
   CHECK(e.outcome == outcome::incorrect);
   CHECK(e.score == 0);
@@ -99,6 +94,34 @@ TEST_CASE("every way to fail has its outcome and reason") {
   CHECK(e.outcome == outcome::rejected);
   CHECK(mentions(e, "cheats"));
   CHECK(judge("echo '{\"score\": 9, \"valid\": 1}'").outcome == outcome::incorrect);
+}
+
+TEST_CASE("a score that is not finite fails the candidate, with its name") {
+  for (const char* number : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "1e400", "-1e999"}) {
+    const auto e =
+        judge("echo progress: 1; echo '{\"valid\": true, \"score\": " + std::string(number) + "}'");
+    CHECK_MESSAGE(e.outcome == outcome::incorrect, number);
+    CHECK_MESSAGE(mentions(e, "\"score\" is not a finite number"), number);
+    CHECK(e.score == 0);
+    CHECK(e.speedup == 0);
+  }
+  CHECK(mentions(judge("echo '{\"score\": 2, \"loss\": NaN}'"), "\"loss\" is not a finite number"));
+  // What merely looks like one is no such number.
+  CHECK(judge("echo '{\"score\": 2, \"note\": \"loss: nan\"}'").valid());
+  CHECK(mentions(judge("echo '{: nan'"), "not JSON"));
+  CHECK(mentions(judge("echo ': inf'"), "not JSON"));
+}
+
+TEST_CASE("a score that is not above 0 fails the candidate: selection could not rank it") {
+  for (const char* number : {"0", "0.0", "-3", "-1e-300"}) {
+    const auto e = judge("echo '{\"score\": " + std::string(number) + ", \"size\": 4, \"feedback\": \"f\"}'");
+    CHECK_MESSAGE(e.outcome == outcome::incorrect, number);
+    CHECK(mentions(e, "a score must be above 0 (larger is better)"));
+    CHECK(e.score == 0);
+    CHECK(e.feedback == "f");
+  }
+  CHECK(mentions(judge("echo '{\"speedup\": 0}'"), "a speedup must be above 0"));
+  CHECK(judge("echo '{\"score\": 1e-300}'").valid());
 }
 
 TEST_CASE("a program without files is a candidate that failed, not the end of a run") {
