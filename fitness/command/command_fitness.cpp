@@ -29,6 +29,7 @@ namespace {
 constexpr const char* placeholder = "{candidate}";
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 constexpr std::size_t feedback_bytes = 16384;
+constexpr std::size_t baseline_bytes = 60;
 
 std::string tail(const std::string& text, std::size_t bytes) {
   return text.size() <= bytes ? text : "... " + text.substr(text.size() - bytes);
@@ -100,6 +101,8 @@ void take_metrics(evaluation& e, const json::object& metrics) {
     const json::value& value = item.value();
     if (key == "feedback" && value.is_string()) {
       e.feedback = tail(std::string(value.as_string()), feedback_bytes);
+    } else if (key == "baseline" && value.is_string()) {
+      e.baseline = tail(std::string(value.as_string()), baseline_bytes);
     } else if (key == "valid") {
       if (!value.is_bool()) return incorrect(e, "\"valid\" is neither true nor false");
       valid = value.as_bool();
@@ -139,8 +142,13 @@ void take_metrics(evaluation& e, const json::object& metrics) {
   if (score.value_or(1) <= 0) return incorrect(e, "a score must be above 0 (larger is better)");
   if (speedup.value_or(1) <= 0) return incorrect(e, "a speedup must be above 0 (larger is better)");
   e.score = score ? *score : *speedup;
-  e.speedup = speedup ? *speedup : *score;
-  e.speedup_interval = {e.speedup, e.speedup};
+  if (speedup) {  // what kevo did not compare with a baseline is no speedup: the score alone speaks
+    e.speedup = *speedup;
+    e.speedup_interval = {*speedup, *speedup};
+    if (e.baseline.empty()) e.baseline = "the program's own baseline";
+  } else {
+    e.baseline.clear();
+  }
   e.stage = evaluation_stage::timed_full;
 }
 
@@ -166,7 +174,7 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   }
   evaluation e;
   e.backend = "command";
-  e.protocol = "command 1";
+  e.protocol = "command 2";
   e.context["command"] = path;
   e.context["sandbox"] = describe_layers(settings.sandbox);
 

@@ -27,10 +27,12 @@ struct command_settings {
 };
 
 /// Runs it once. Its last line of standard output that is a JSON object (or the whole output) is the result:
-///   score    number above 0, what selection maximizes (required unless valid is false)
+///   score    number above 0, what selection maximizes (required unless valid is false). It is not taken
+///            for a speedup: without one, the evaluation has a score alone
 ///   valid    true (default) or false: the outcome is `incorrect`
 ///   outcome  optional, one of kevo's outcome names
-///   speedup  optional number; the score if absent
+///   speedup  optional number above 0, over whatever the program compares with; the score if that is absent
+///   baseline what that speedup is over, a name
 ///   feedback text for operators
 ///   every further number becomes a measure of that name
 /// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, a program without files or with

@@ -96,9 +96,9 @@ inline constexpr std::optional<evaluation_stage> parse_evaluation_stage(std::str
 /// All that is said of a program on a task. `measures` are the descriptors an archive bins by.
 struct evaluation {
   kevo::outcome outcome = kevo::outcome::build_failed;
-  double speedup = 0;  ///< weighted geometric mean over visible workloads; 0 unless valid
+  double speedup = 0;  ///< weighted geometric mean over visible workloads; 0 unless valid and compared
   interval speedup_interval;
-  double score = 0;         ///< what selection maximizes; speedup unless the fitness function says otherwise
+  double score = 0;  ///< what selection maximizes: the speedup, or a number of the fitness function's own
   double sol_fraction = 0;  ///< the smallest of the visible workloads; 0 if unknown
   evaluation_stage stage = evaluation_stage::none;
   bool cached = false;   ///< taken from the cache; such a time never promotes a champion

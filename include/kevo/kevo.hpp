@@ -85,6 +85,7 @@
 #include <kevo/stop/sol_fraction.hpp>
 #include <kevo/stop/spent.hpp>
 #include <kevo/stop/stall.hpp>
+#include <kevo/stop/target_score.hpp>
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
 // report

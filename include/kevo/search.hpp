@@ -203,6 +203,7 @@ class search {
     p.best_interval = champion_.speedup_interval;
     p.best_sol_fraction = champion_.sol_fraction;
     p.best_score = best_score_;
+    p.champion_score = champion_.score;
     p.since_improvement = since_improvement_;
     p.since_kept = since_kept_;
     p.archive_size = parts_.archive.size();

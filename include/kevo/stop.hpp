@@ -27,6 +27,7 @@ struct progress {
   std::uint64_t since_kept = 0;  ///< evaluations since the archive last kept or improved something
   std::size_t archive_size = 0;
   std::size_t archive_cells = 0;  ///< 0 if not bounded
+  double champion_score = 0;      ///< the champion's confirmed score; 0 if there is none
 };
 
 /// A stop rule. The reason is for people ("400 evaluations"). Optional: `used(progress)`;

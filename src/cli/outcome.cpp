@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
+#include "src/report/evaluation_text.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -44,10 +45,14 @@ json::value screening_object(const std::optional<screening_report>& screened) {
 
 json::value best_object(const run_outcome& ended) {
   if (ended.best.id == no_candidate) return nullptr;
+  const bool compared = ended.best.speedup > 0;
   return json::object{
       {"id", ended.best.id},
-      {"speedup", ended.best.speedup},
-      {"speedup_interval", {ended.best.speedup_interval.low, ended.best.speedup_interval.high}},
+      {"score", ended.best.score},
+      {"speedup", compared ? json::value(ended.best.speedup) : json::value(nullptr)},
+      {"speedup_interval",
+       compared ? json::value{ended.best.speedup_interval.low, ended.best.speedup_interval.high}
+                : json::value(nullptr)},
       {"file", ended.best_file.empty() ? json::value(nullptr) : json::value(ended.best_file)}};
 }
 
@@ -68,11 +73,9 @@ void print_words(const run_outcome& ended) {
     fmt::print("no candidate was confirmed; {} evaluations, {} valid; stopped by {}\n",
                ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
   } else {
-    fmt::print(
-        "best: candidate {}, {:.2f}x [{:.2f}, {:.2f}] over {}; {} evaluations, {} valid; stopped by {}\n",
-        ended.best.id, ended.best.speedup, ended.best.speedup_interval.low, ended.best.speedup_interval.high,
-        ended.baseline.empty() ? "the baseline" : ended.baseline, ended.ledger.evaluations,
-        ended.ledger.valid, ended.stopped_by);
+    fmt::print("best: candidate {}, {}; {} evaluations, {} valid; stopped by {}\n", ended.best.id,
+               finding(ended.best.speedup, ended.best.speedup_interval, ended.best.score, ended.baseline, 2),
+               ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
     if (!ended.best_file.empty()) fmt::print("source: {}\n", ended.best_file);
   }
   if (ended.screened && ended.screened->pairs > 0) {

@@ -49,7 +49,7 @@ block archive_block(const display_state& s, const pen& with, std::size_t width, 
       row.add(line("#" + std::to_string(e.candidate), tone::faint).fitted(label, "")).add(" ");
       const std::size_t room = width > label + 10 ? width - label - 10 : 0;
       row.add(with.bar(high > 0 ? e.score / high : 0, room, tone::accent)).add(" ");
-      row.add(with.speedup(e.score));
+      row.add(with.bare(e.score, s.scores_are_speedups));
       result.push_back(std::move(row));
     }
     return result;

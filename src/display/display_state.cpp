@@ -30,10 +30,13 @@ void display_state::consume(const event& what) {
     consume_evaluation(*evaluated, what.time_s);
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
     improvement entry;
+    const bool known =
+        last_candidate_ == crowned->candidate && last_result_;  // its confirmation, told just before
     const auto it = std::find_if(improvements.rbegin(), improvements.rend(),
                                  [&](const auto& i) { return i.candidate == crowned->candidate; });
     if (it != improvements.rend()) {
       it->confirmed = true;
+      if (known) it->score = last_result_->score;
       it->speedup = crowned->speedup;
       it->speedup_interval = crowned->speedup_interval;
       entry = *it;
@@ -43,6 +46,7 @@ void display_state::consume(const event& what) {
         entry.op = made->second.op;
         entry.summary = made->second.summary;
       }
+      entry.score = known ? last_result_->score : 0;
       entry.speedup = crowned->speedup;
       entry.speedup_interval = crowned->speedup_interval;
       entry.confirmed = true;
@@ -50,7 +54,7 @@ void display_state::consume(const event& what) {
       improvements.push_back(entry);
     }
     champion = entry;
-    champion_result = last_candidate_ == crowned->candidate ? last_result_ : nullptr;
+    champion_result = known ? last_result_ : nullptr;
   } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
     stopped = stop->reason;
   } else if (std::holds_alternative<search_resumed>(what.what)) {
@@ -76,6 +80,7 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
   latest = static_cast<std::uint8_t>(e.outcome);
   ++outcomes[latest];
 
+  scores_are_speedups = scores_are_speedups && (!e.valid() || e.score == e.speedup);
   if (e.valid() && e.score > best_seen) {
     improvement entry;
     entry.candidate = told.candidate;
@@ -83,6 +88,7 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
       entry.op = made->second.op;
       entry.summary = made->second.summary;
     }
+    entry.score = e.score;
     entry.speedup = e.speedup;
     entry.speedup_interval = e.speedup_interval;
     entry.gain = best_seen > 0 ? e.score / best_seen : 0;

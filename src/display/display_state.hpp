@@ -21,7 +21,8 @@ namespace kevo {
 struct improvement {
   candidate_id candidate = no_candidate;
   operator_index op = seed_operator;
-  double speedup = 0;
+  double score = 0;
+  double speedup = 0;  ///< 0 if the fitness function gave a score alone
   interval speedup_interval;
   double gain = 0;  ///< over the best before, as a ratio; 0 for the first
   bool confirmed = false;
@@ -40,6 +41,7 @@ struct display_state {
   std::array<std::uint64_t, outcome_names.size()> outcomes{};  ///< of candidates, by their latest evaluation
   std::uint64_t evaluations = 0;                               ///< finished ones, confirmations included
   std::uint64_t improved = 0;                                  ///< how often something better was seen
+  bool scores_are_speedups = true;                             ///< all that were seen
   std::vector<double> curve;             ///< best score so far at equally spaced evaluations
   std::uint64_t curve_step = 1;          ///< evaluations between two points of it
   double best_seen = 0;                  ///< best score, confirmed or not

@@ -25,6 +25,9 @@ std::string readable(std::string_view name) {
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
 }
+bool better(const improvement& a, const improvement& b) {
+  return a.speedup > 0 && b.speedup > 0 ? a.speedup > b.speedup : a.score > b.score;
+}
 /// Outcomes as one bar and its legend.
 void add_outcomes(block& result, const display_state& s, const pen& with, std::size_t width) {
   const std::uint64_t total = std::accumulate(s.outcomes.begin(), s.outcomes.end(), std::uint64_t{0});
@@ -68,8 +71,10 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
   if (shown == nullptr) {
     first.add("no valid candidate yet", tone::faint);
   } else {
-    const std::string baseline = s.title.baseline.empty() ? "baseline" : with.safe(s.title.baseline);
-    first.add(with.speedup(shown->speedup), tone::good_strong).add(" the speed of " + baseline);
+    const std::string& own = s.champion_result ? s.champion_result->baseline : std::string();
+    const std::string& against = own.empty() ? s.title.baseline : own;
+    first.add(with.figure(shown->speedup, shown->score), tone::good_strong);
+    if (shown->speedup > 0) first.add(" the speed of " + (against.empty() ? "baseline" : with.safe(against)));
     const auto range =
         format::interval(shown->speedup_interval.low, shown->speedup_interval.high, with.unicode);
     if (!range.empty()) first.add("  [" + range + "]", tone::faint);
@@ -108,14 +113,15 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
   if (facts.width() > 0) result.push_back(std::move(facts));
 
   if (s.champion && !s.improvements.empty() && !s.improvements.back().confirmed &&
-      s.improvements.back().speedup > s.champion->speedup) {
+      better(s.improvements.back(), *s.champion)) {
     const auto& rival = s.improvements.back();
     line third;
-    third.add(with.speedup(rival.speedup), tone::warning);
+    third.add(with.figure(rival.speedup, rival.score), tone::warning);
     third.add(fmt::format(" seen (#{}), not confirmed", rival.candidate), tone::warning);
     result.push_back(std::move(third));
   }
-  for (auto& row : chart(with, s.curve, width, chart_rows)) result.push_back(std::move(row));
+  for (auto& row : chart(with, s.curve, width, chart_rows, s.scores_are_speedups))
+    result.push_back(std::move(row));
   return result;
 }
 
@@ -239,7 +245,7 @@ block improvements_block(const display_state& s, const pen& with, std::size_t ro
     line row;
     row.add(fmt::format("{:>7}  ", format::duration(i.time_s)), tone::faint);
     row.add(fmt::format("{:<8}", "#" + std::to_string(i.candidate)));
-    const std::string ratio = with.speedup(i.speedup);
+    const std::string ratio = with.bare(s.scores_are_speedups ? i.speedup : i.score, s.scores_are_speedups);
     row.add(std::string(9 - std::min<std::size_t>(9, format::width_of(ratio)), ' '));
     row.add(ratio, i.confirmed ? tone::good_strong : tone::warning);
     row.add(i.confirmed ? (with.unicode ? " ✓ " : " c ") : (with.unicode ? "   " : " ? "),

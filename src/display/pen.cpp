@@ -1,6 +1,7 @@
 #include "src/display/pen.hpp"
 
 #include <array>
+#include <limits>
 
 namespace kevo::styled {
 
@@ -39,15 +40,16 @@ block boxed(const pen& with, std::string_view title, const line& note, const blo
   result.push_back(std::move(bottom));
   return result;
 }
-block chart(const pen& with, const std::vector<double>& values, std::size_t width, std::size_t height) {
+block chart(const pen& with, const std::vector<double>& values, std::size_t width, std::size_t height,
+            bool are_speedups) {
   block result(height);
-  double high = 1, low = 1;
+  double high = are_speedups ? 1 : 0, low = are_speedups ? 1 : std::numeric_limits<double>::infinity();
   for (const double v : values) {
     if (!(v > 0)) continue;
     high = std::max(high, v);
     low = std::min(low, v);
   }
-  const std::string top = with.speedup(high), bottom = with.speedup(low);
+  const std::string top = with.bare(high, are_speedups), bottom = with.bare(low, are_speedups);
   const std::size_t label = std::max(format::width_of(top), format::width_of(bottom));
   if (values.empty() || width < label + 12 || !(high > low)) return block();
   const std::size_t columns = width - label - 1;

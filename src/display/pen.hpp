@@ -21,6 +21,10 @@ struct pen {
   std::string_view dot() const { return unicode ? " · " : " - "; }
   std::string safe(std::string_view text) const { return format::one_line(text, !unicode); }
   std::string speedup(double value) const { return format::speedup(value, unicode); }
+  std::string figure(double speedup, double score) const { return format::figure(speedup, score, unicode); }
+  std::string bare(double score, bool is_speedup) const {
+    return format::bare_figure(score, is_speedup, unicode);
+  }
 
   /// A bar of `width` columns, `share` of it full; in halves of a column where the terminal can.
   line bar(double share, std::size_t width, tone full) const {
@@ -45,8 +49,9 @@ struct pen {
 block boxed(const pen& with, std::string_view title, const line& note, const block& content,
             std::size_t width, std::size_t height);
 
-/// A curve as `height` lines of block characters, on a logarithmic axis from 1 (or less) up; empty where
-/// there is no room or nothing to see.
-block chart(const pen& with, const std::vector<double>& values, std::size_t width, std::size_t height);
+/// A curve as `height` lines of block characters, on a logarithmic axis: of speedups from 1 (or less) up, of
+/// other scores from the least; empty where there is no room or nothing to see.
+block chart(const pen& with, const std::vector<double>& values, std::size_t width, std::size_t height,
+            bool are_speedups = true);
 
 }  // namespace kevo::styled

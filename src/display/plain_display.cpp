@@ -27,7 +27,7 @@ void plain_display::consume(const event& what) {
   state_.consume(what);
   const std::string at = fmt::format("[{:>7}] ", format::duration(what.time_s));
   const auto describe = [&](const improvement& i) {
-    std::string text = fmt::format("#{} {}", i.candidate, format::speedup(i.speedup, state_.unicode));
+    std::string text = fmt::format("#{} {}", i.candidate, format::figure(i.speedup, i.score, state_.unicode));
     const auto range = format::interval(i.speedup_interval.low, i.speedup_interval.high, state_.unicode);
     if (!range.empty()) text += " [" + range + "]";
     return text;
@@ -66,15 +66,17 @@ void plain_display::refresh(const run_status& now) {
 
 void plain_display::say_status() {
   const auto& s = state_;
-  const double best = s.champion ? s.champion->speedup : 0;
+  const std::string best =
+      s.champion ? format::figure(s.champion->speedup, s.champion->score, s.unicode) : "";
+  const std::string seen = format::figure(s.scores_are_speedups ? s.best_seen : 0, s.best_seen, s.unicode);
   std::string text = fmt::format("[{:>7}] {} evaluations", format::duration(s.status.elapsed_s),
                                  format::count(s.evaluations));
   if (s.rate() > 0) text += fmt::format(" ({} /s)", format::number(s.rate()));
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;
   text += fmt::format(", {} of {} candidates valid", format::count(s.outcomes[0]), format::count(judged));
-  text += best > 0          ? ", best " + format::speedup(best, s.unicode) + " confirmed"
-          : s.best_seen > 0 ? ", best " + format::speedup(s.best_seen, s.unicode) + " unconfirmed"
+  text += !best.empty()     ? ", best " + best + " confirmed"
+          : s.best_seen > 0 ? ", best " + seen + " unconfirmed"
                             : ", nothing valid yet";
   text += fmt::format(", archive {}", format::count(s.status.progress.archive_size));
   if (s.status.progress.archive_cells > 0) text += "/" + format::count(s.status.progress.archive_cells);

@@ -70,6 +70,9 @@ const recorded_evaluation* latest(const std::vector<recorded_evaluation>& all, s
 double speedup_of(const recorded_evaluation* e) {
   return e != nullptr && e->result->valid() ? e->result->speedup : 0;
 }
+double score_of(const recorded_evaluation* e) {
+  return e != nullptr && e->result->valid() ? e->result->score : 0;
+}
 
 class step_writer {
  public:
@@ -105,9 +108,11 @@ class step_writer {
     o["scope"] = to_string(asked.selection.scope);
     json::array parents;
     double parent_speedup = 0;
+    double parent_score = 0;
     for (const candidate_id id : asked.selection.parents) {
       const auto all = record_.evaluations(id);
       parent_speedup = std::max(parent_speedup, speedup_of(latest(all, asked_at)));
+      parent_score = std::max(parent_score, score_of(latest(all, asked_at)));
       parents.push_back(member(id, all, asked_at));
     }
     o["parents"] = std::move(parents);
@@ -128,6 +133,10 @@ class step_writer {
     reward["speedup_over_parent"] = final != nullptr && parent_speedup > 0
                                         ? number(speedup_of(final) / parent_speedup)
                                         : json::value(nullptr);
+    reward["parent_score"] = measured(parent_score);
+    reward["score"] = measured(score_of(final));
+    reward["score_over_parent"] =
+        final != nullptr && parent_score > 0 ? number(score_of(final) / parent_score) : json::value(nullptr);
     reward["archive_status"] =
         all.empty() ? json::value(nullptr) : json::value(to_string(all.front().archived.status));
     reward["archive_value"] = all.empty() ? json::value(nullptr) : number(all.front().archived.value);

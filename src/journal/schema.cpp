@@ -158,8 +158,9 @@ CREATE VIEW results AS
   LEFT JOIN evaluations e ON e.sequence = (SELECT max(sequence) FROM evaluations WHERE candidate = c.id);
 
 CREATE VIEW champions AS
-  SELECT sequence, time_s, candidate, json_extract(detail, '$.speedup') AS speedup,
-         json_extract(detail, '$.interval[0]') AS speedup_low, json_extract(detail, '$.interval[1]') AS speedup_high
+  SELECT sequence, time_s, candidate, nullif(json_extract(detail, '$.speedup'), 0) AS speedup,
+         nullif(json_extract(detail, '$.interval[0]'), 0) AS speedup_low,
+         nullif(json_extract(detail, '$.interval[1]'), 0) AS speedup_high
   FROM events WHERE kind = 'champion_crowned';
 
 CREATE VIEW best AS

@@ -12,6 +12,7 @@
 #include <kevo/stop/sol_fraction.hpp>
 #include <kevo/stop/spent.hpp>
 #include <kevo/stop/stall.hpp>
+#include <kevo/stop/target_score.hpp>
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
 
@@ -71,6 +72,8 @@ void register_stop_rules(registry& all) {
   add_amount<stop::device_seconds>(all, "device_seconds", "s", "time the measuring lock was held");
   add_amount<stop::money>(all, "money", "money",
                           "what models cost, in the currency of the configured prices");
+  add_amount<stop::target_score>(
+      all, "target_score", "", "confirmed score of the champion, for fitness functions that give no speedup");
   add_amount<stop::sol_fraction>(all, "sol_fraction", "",
                                  "share of the speed of light that the champion reached");
   for (const auto& column : stop::ledger_columns) {

@@ -36,11 +36,22 @@ std::string workload_rows(const evaluation& e) {
 
 }  // namespace
 
+std::string finding(double speedup, const interval& range, double score, const std::string& baseline,
+                    int digits) {
+  const std::string scored = score > 0 ? "score " + format::score(score) : "";
+  if (!(speedup > 0)) return scored;
+  std::string text = fmt::format("{:.{}f}x", speedup, digits);
+  if (range.high > range.low)
+    text += fmt::format(" [{:.{}f}, {:.{}f}]", range.low, digits, range.high, digits);
+  text += " over " + (baseline.empty() ? std::string("the baseline") : format::one_line(baseline));
+  return score == speedup || scored.empty() ? text : text + ", " + scored;
+}
+
 std::string describe(const evaluation& e, const std::string& task_name) {
   std::string text = fmt::format("{}: {}", task_name, to_string(e.outcome));
-  if (e.valid() && e.speedup > 0) {
-    text += fmt::format(", {:.3f}x [{:.3f}, {:.3f}] over {}", e.speedup, e.speedup_interval.low,
-                        e.speedup_interval.high, e.baseline.empty() ? "the baseline" : e.baseline);
+  if (e.valid()) {
+    const std::string found = finding(e.speedup, e.speedup_interval, e.score, e.baseline, 3);
+    if (!found.empty()) text += ", " + found;
   }
   text += '\n';
   for (const auto& [name, speedup] : e.other_speedups)

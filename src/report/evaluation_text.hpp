@@ -7,7 +7,13 @@
 
 namespace kevo {
 
-/// Several lines, the last one ended: outcome, speedup with its interval, a row per workload (hidden ones say
+/// What was found, on one line: "13.62x [13.41, 13.80] over seed" of a speedup, without the interval if it
+/// has no width; "score 1001.7" where the fitness function gave a score alone; both if it gave two numbers;
+/// empty if none.
+std::string finding(double speedup, const interval& range, double score, const std::string& baseline,
+                    int digits);
+
+/// Several lines, the last one ended: outcome, what was found, a row per workload (hidden ones say
 /// only whether they passed), measures, feedback.
 std::string describe(const evaluation& e, const std::string& task_name);
 

@@ -15,6 +15,16 @@ std::string number(double value);
 /// A ratio with its sign of multiplication: "13.62x" ("13.62×" if `unicode`); "-" if it is not positive.
 std::string speedup(double value, bool unicode);
 
+/// A score with up to six significant digits: "1001.7"; "-" for NaN and infinity.
+std::string score(double value);
+
+/// What a fitness function said of a candidate: its speedup ("13.62x"), or where it gave none its score
+/// ("score 1001.7"); "-" if neither is positive.
+std::string figure(double speedup, double score, bool unicode);
+
+/// A score where a row or an axis says what it is: as a speedup if scores are speedups, else bare.
+std::string bare_figure(double score, bool is_speedup, bool unicode);
+
 /// "13.41 – 13.80" ("13.41 - 13.80" in ASCII); empty if it has no width: nothing was
 /// said of the spread.
 std::string interval(double low, double high, bool unicode);

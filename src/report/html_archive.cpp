@@ -34,9 +34,16 @@ std::string edge_text(const std::string& measure, double value) {
   return measure.find("bytes") != std::string::npos ? format::bytes(value) : fmt::format("{:.4g}", value);
 }
 
+std::string figure(const report_content& content, double score) {
+  return format::bare_figure(score, content.history.scores_are_speedups(), true);
+}
+const char* name_of_figure(const report_content& content) {
+  return content.history.scores_are_speedups() ? "speedup" : "score";
+}
+
 std::string tooltip(const report_content& content, const archive_map_cell& cell) {
   const auto& all = content.history.candidates();
-  std::string text = fmt::format("#{} {}", cell.candidate, format::speedup(cell.score, true));
+  std::string text = fmt::format("#{} {}", cell.candidate, figure(content, cell.score));
   if (cell.candidate < all.size()) {
     text += " by " + escape_short(content.operator_name(all[cell.candidate].op), 40);
     if (!all[cell.candidate].summary.empty()) text += "\n" + escape_short(all[cell.candidate].summary, 160);
@@ -118,9 +125,10 @@ std::string plane(const report_content& content) {
       "<text class=\"label\" x=\"14\" y=\"{0:.1f}\" transform=\"rotate(-90 14 {0:.1f})\" "
       "text-anchor=\"middle\">{1}{2}</text>",
       top + plot_height / 2, escape_short(up.name, 60), up.log ? " (log scale)" : "");
-  // The legend: speedup by shade.
+  // The legend: speedup or score by shade.
   const double step = std::min(22.0, plot_height / levels);
-  svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\">speedup</text>", legend, top + 10);
+  svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\">{}</text>", legend, top + 10,
+                     name_of_figure(content));
   for (int i = 0; i < levels; ++i) {
     const double y = top + 20 + step * (levels - 1 - i);
     svg +=
@@ -133,7 +141,7 @@ std::string plane(const report_content& content) {
                          y + (i == 0            ? step
                               : i == levels - 1 ? 10
                                                 : step / 2 + 4),
-                         format::speedup(value, true));
+                         figure(content, value));
     }
   }
   svg += "</svg></div>";
@@ -145,9 +153,8 @@ std::string plane(const report_content& content) {
 std::string bars(const report_content& content) {
   const archive_map& map = content.archive;
   const double high = map.kept.empty() ? 1 : map.kept.front().score;
-  std::string text =
-      "<table class=\"bars\"><thead><tr><th>candidate<th>operator<th "
-      "class=\"n\">speedup<th><th>niche</tr></thead><tbody>";
+  std::string text = "<table class=\"bars\"><thead><tr><th>candidate<th>operator<th class=\"n\">" +
+                     std::string(name_of_figure(content)) + "<th><th>niche</tr></thead><tbody>";
   for (std::size_t i = 0; i < map.kept.size() && i < most_bars; ++i) {
     const auto& e = map.kept[i];
     const auto& all = content.history.candidates();
@@ -156,7 +163,7 @@ std::string bars(const report_content& content) {
         "class=\"faint\">{}</tr>",
         e.candidate,
         e.candidate < all.size() ? escape_short(content.operator_name(all[e.candidate].op), 30) : "",
-        format::speedup(e.score, true), high > 0 ? e.score / high * 100 : 0, escape_short(e.niche, 80));
+        figure(content, e.score), high > 0 ? e.score / high * 100 : 0, escape_short(e.niche, 80));
   }
   text += "</tbody></table>";
   if (map.kept.size() > most_bars)
@@ -175,10 +182,9 @@ std::string archive(const report_content& content) {
   if (map.cells > 0)
     text +=
         " (" + format::percent(static_cast<double>(map.kept.size()) / static_cast<double>(map.cells)) + ")";
-  text +=
-      map.is_plane()
-          ? ". A cell shows the speedup of the best candidate of its kind; the champion's is outlined.</p>"
-          : ".</p>";
+  text += map.is_plane() ? std::string(". A cell shows the ") + name_of_figure(content) +
+                               " of the best candidate of its kind; the champion's is outlined.</p>"
+                         : ".</p>";
   return text + (map.is_plane() ? plane(content) : bars(content)) + "</section>";
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -65,20 +66,23 @@ std::string picture(const report_content& content, bool by_time) {
     return by_time ? time_s : static_cast<double>(ordinal);
   };
   std::vector<point> dots;
-  double high = 1, low = 1, dots_high = 0;
+  const bool relative = h.scores_are_speedups();  // then 1, the baseline, is in the picture
+  const auto value_of = [&](const auto& one) { return relative ? one.speedup : one.score; };
+  double high = relative ? 1 : 0, low = relative ? 1 : std::numeric_limits<double>::infinity(), dots_high = 0;
   for (candidate_id id = 0; id < h.candidates().size(); ++id) {
     for (const auto& e : h.candidates()[id].evaluations) {
-      if (e.outcome != outcome::valid || !(e.speedup > 0) || e.wanted == evaluation_stage::confirmed)
+      if (e.outcome != outcome::valid || !(value_of(e) > 0) || e.wanted == evaluation_stage::confirmed)
         continue;
-      dots.push_back({x_of(e.ordinal, e.time_s), e.speedup, id});
-      low = std::min(low, e.speedup);
-      dots_high = std::max(dots_high, e.speedup);
+      dots.push_back({x_of(e.ordinal, e.time_s), value_of(e), id});
+      low = std::min(low, value_of(e));
+      dots_high = std::max(dots_high, value_of(e));
     }
   }
   high = std::max(high, dots_high);
   for (const auto& c : h.champions()) {
-    high = std::max(high, c.speedup);
-    if (std::isfinite(c.speedup_interval.high)) high = std::max(high, c.speedup_interval.high);
+    high = std::max(high, value_of(c));
+    if (relative && std::isfinite(c.speedup_interval.high)) high = std::max(high, c.speedup_interval.high);
+    if (!relative) low = std::min(low, value_of(c));
   }
   // What lies outside is drawn at the edge.
   high = std::min(high, 1e300);
@@ -86,18 +90,25 @@ std::string picture(const report_content& content, bool by_time) {
   const double x_end = std::max(by_time ? h.spent().elapsed_s : static_cast<double>(h.evaluations()), 1.0);
   const bool log = high / low > 4;
   scale x{0, x_end, left, width - right, false};
-  scale y{log ? low / 1.1 : std::min(low, 1.0) * 0.95, high * (log ? std::pow(high / low, 0.09) : 1.1),
+  const double room =
+      high > low ? 0.08 * (high - low) : 0.05 * high;  // about scores, which have no 1 to stand on
+  scale y{log        ? low / 1.1
+          : relative ? std::min(low, 1.0) * 0.95
+                     : low - room,
+          log        ? high * std::pow(high / low, 0.09)
+          : relative ? high * 1.1
+                     : high + room,
           height - bottom, top, log};
 
   std::string svg = fmt::format(
-      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Best speedup so far by {}\">",
-      width, height, by_time ? "time" : "evaluations");
+      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Best {} so far by {}\">", width,
+      height, relative ? "speedup" : "score", by_time ? "time" : "evaluations");
   for (const double t : log ? log_ticks(y.low, y.high) : linear_ticks(y.low, y.high, 6)) {
     const double at = y(t);
     svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
-                       std::abs(t - 1) < 1e-9 ? "base" : "grid", left, width - right, at, at);
-    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}×</text>",
-                       left - 8, at + 4, t);
+                       relative && std::abs(t - 1) < 1e-9 ? "base" : "grid", left, width - right, at, at);
+    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}{}</text>",
+                       left - 8, at + 4, t, relative ? "×" : "");
   }
   // Time reads best in seconds, minutes or hours.
   const double unit = !by_time ? 1 : x_end > 7200 ? 3600 : x_end > 180 ? 60 : 1;
@@ -118,8 +129,9 @@ std::string picture(const report_content& content, bool by_time) {
                                    : "run time [s]");
   svg += fmt::format(
       "<text class=\"label\" x=\"{}\" y=\"{}\" transform=\"rotate(-90 14 {})\" "
-      "text-anchor=\"middle\">speedup{}</text>",
-      14, (height - bottom + top) / 2, (height - bottom + top) / 2, log ? " (log scale)" : "");
+      "text-anchor=\"middle\">{}{}</text>",
+      14, (height - bottom + top) / 2, (height - bottom + top) / 2, relative ? "speedup" : "score",
+      log ? " (log scale)" : "");
 
   for (const auto& mark : h.marks()) {
     if (mark.stopped) continue;
@@ -145,14 +157,15 @@ std::string picture(const report_content& content, bool by_time) {
   };
   std::vector<point> seen, crowned;
   for (const auto& b : h.best_seen()) seen.push_back({x_of(b.ordinal, b.time_s), b.score, b.candidate});
-  for (const auto& c : h.champions()) crowned.push_back({x_of(c.ordinal, c.time_s), c.speedup, c.candidate});
+  for (const auto& c : h.champions())
+    crowned.push_back({x_of(c.ordinal, c.time_s), value_of(c), c.candidate});
   svg += fmt::format("<path class=\"seen\" d=\"{}\"/>", steps(seen));
 
   // The band of the champion's interval, then its line and one whisker for each.
   for (std::size_t i = 0; i < h.champions().size(); ++i) {
     const auto& c = h.champions()[i];
     const double from = x(crowned[i].x), to = i + 1 < crowned.size() ? x(crowned[i + 1].x) : x(x_end);
-    if (c.speedup_interval.high > 0) {
+    if (relative && c.speedup_interval.high > 0) {
       svg +=
           fmt::format("<rect class=\"band\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
                       from, y(c.speedup_interval.high), std::max(0.0, to - from),
@@ -163,13 +176,14 @@ std::string picture(const report_content& content, bool by_time) {
   for (std::size_t i = 0; i < h.champions().size(); ++i) {
     const auto& c = h.champions()[i];
     const double at = x(crowned[i].x);
+    const interval range =
+        relative && c.speedup_interval.high > 0 ? c.speedup_interval : interval{crowned[i].y, crowned[i].y};
     const auto op = c.candidate < h.candidates().size() ? h.candidates()[c.candidate].op : seed_operator;
     svg += fmt::format(
         "<g class=\"crown\"><line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/><circle "
         "cx=\"{0:.1f}\" cy=\"{3:.1f}\" r=\"4\"/><title>#{4} {5}: {6} {7}\n{8}</title></g>",
-        at, y(c.speedup_interval.high > 0 ? c.speedup_interval.high : c.speedup),
-        y(c.speedup_interval.low > 0 ? c.speedup_interval.low : c.speedup), y(c.speedup), c.candidate,
-        escape_short(content.operator_name(op), 40), format::speedup(c.speedup, true),
+        at, y(range.high), y(range.low > 0 ? range.low : crowned[i].y), y(crowned[i].y), c.candidate,
+        escape_short(content.operator_name(op), 40), format::figure(c.speedup, c.score, true),
         format::interval(c.speedup_interval.low, c.speedup_interval.high, true),
         c.candidate < h.candidates().size() ? escape_short(h.candidates()[c.candidate].summary, 200) : "");
   }
@@ -177,7 +191,7 @@ std::string picture(const report_content& content, bool by_time) {
     const double at = y(crowned.back().y);
     svg += fmt::format("<text class=\"final\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
                        width - right - 4, at - 9 < top + 8 ? at + 22 : at - 9,
-                       format::speedup(crowned.back().y, true));
+                       format::bare_figure(crowned.back().y, relative, true));
   }
   return svg + "</svg>";
 }
@@ -196,7 +210,8 @@ std::string curve(const report_content& content) {
   text += "<div class=\"tab second\">" + picture(content, true) + "</div></div>";
   text +=
       "<p class=\"key\"><span class=\"swatch s-best\"></span>champion, by its confirmation in a fresh "
-      "process, with its interval"
+      "process" +
+      std::string(h.scores_are_speedups() ? ", with its interval" : "") +
       "<span class=\"swatch s-seen\"></span>best seen, not confirmed"
       "<span class=\"swatch s-dot\"></span>a valid evaluation</p>";
   return text + "</section>";

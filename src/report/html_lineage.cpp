@@ -32,9 +32,10 @@ std::string box(const report_content& content, candidate_id id, double x, double
   const auto* latest = c.latest();
   const auto* crown = h.crown_of(id);
   const double speedup = crown != nullptr ? crown->speedup : latest != nullptr ? latest->speedup : 0;
+  const double score = crown != nullptr ? crown->score : c.score;
   const std::string_view name = latest == nullptr ? "pending" : to_string(latest->outcome);
   std::string figure = latest == nullptr                   ? "not evaluated"
-                       : latest->outcome == outcome::valid ? format::speedup(speedup, true)
+                       : latest->outcome == outcome::valid ? format::figure(speedup, score, true)
                                                            : std::string(name);
   std::replace(figure.begin(), figure.end(), '_', ' ');
   const auto letters = static_cast<std::size_t>((width - 30) / 6.2);

@@ -22,14 +22,20 @@ std::string head(const report_content& content) {
     const auto& best = h.candidates()[*content.best];
     const auto* latest = best.latest();
     const double speedup = crown != nullptr ? crown->speedup : latest != nullptr ? latest->speedup : 0;
+    const double score = crown != nullptr ? crown->score : best.score;
     const interval range = crown != nullptr    ? crown->speedup_interval
                            : latest != nullptr ? latest->speedup_interval
                                                : interval();
     const std::string baseline = content.best_evaluation && !content.best_evaluation->baseline.empty()
                                      ? html::escape_short(content.best_evaluation->baseline, 40)
                                      : "the baseline";
-    text += "<div class=\"hero\"><p class=\"big\">" + format::speedup(speedup, true) +
-            "</p><p class=\"say\">the speed of <b>" + baseline + "</b>";
+    if (speedup > 0) {
+      text += "<div class=\"hero\"><p class=\"big\">" + format::speedup(speedup, true) +
+              "</p><p class=\"say\">the speed of <b>" + baseline + "</b>";
+    } else {
+      text += "<div class=\"hero\"><p class=\"big\">" + format::score(score) +
+              "</p><p class=\"say\">score, larger is better";
+    }
     if (range.high > range.low) text += "<br>interval " + format::interval(range.low, range.high, true);
     text += crown != nullptr ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
                              : "<br><span class=\"warn\">not confirmed: a single measurement</span>";

@@ -49,8 +49,8 @@ void run_history::consume(const event& what) {
     }
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
     if (crowned->candidate < candidates_.size()) {
-      champions_.push_back(
-          {ordinal_, what.time_s, crowned->candidate, crowned->speedup, crowned->speedup_interval});
+      champions_.push_back({ordinal_, what.time_s, crowned->candidate, candidates_[crowned->candidate].score,
+                            crowned->speedup, crowned->speedup_interval});
       ++record_of(candidates_[crowned->candidate].op).crowned;
     }
   } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
@@ -145,6 +145,7 @@ void run_history::told(const evaluation_told& what, double time_s) {
     record.evaluation += cost;
   }
   one.score = score;
+  scores_are_speedups_ = scores_are_speedups_ && (!e.valid() || e.score == e.speedup);
   one.evaluations.push_back({ordinal_, time_s, e.outcome, what.wanted, e.stage, e.cached,
                              what.archived.status, e.score, e.speedup, e.speedup_interval});
   if (score > best_score_) {

@@ -60,7 +60,8 @@ struct champion_record {
   std::uint64_t ordinal = 0;  ///< evaluations that were finished
   double time_s = 0;          ///< [s]
   candidate_id candidate = no_candidate;
-  double speedup = 0;
+  double score = 0;
+  double speedup = 0;  ///< 0 if the fitness function gave a score alone
   interval speedup_interval;
 };
 
@@ -123,6 +124,9 @@ class run_history {
   const std::map<candidate_id, std::string>& failed_seeds() const { return failed_seeds_; }
   /// Candidates by their latest outcome.
   const outcome_counts& outcomes() const { return outcomes_; }
+  /// Whether every score that was seen is a speedup over the baseline: with a fitness function that gives
+  /// scores of its own, they are written bare.
+  bool scores_are_speedups() const { return scores_are_speedups_; }
   const kevo::ledger& spent() const { return ledger_; }
   /// All finished evaluations: first ones, re-evaluations, confirmations, drafts.
   std::uint64_t evaluations() const { return ordinal_; }
@@ -162,6 +166,7 @@ class run_history {
   kevo::ledger ledger_;
   std::uint64_t ordinal_ = 0;
   double best_score_ = 0;
+  bool scores_are_speedups_ = true;
   std::unordered_map<ticket, turn> turns_;
   std::unordered_map<ticket, bool> fresh_;
 };

@@ -57,6 +57,7 @@ json::object brief(const report_content& content, candidate_id id) {
   o["operator"] = utf8(content.operator_name(c.op));
   o["program"] = to_string(c.program);
   o["outcome"] = latest == nullptr ? json::value(nullptr) : json::value(to_string(latest->outcome));
+  o["score"] = measured(c.score);
   o["speedup"] = crown != nullptr    ? measured(crown->speedup)
                  : latest != nullptr ? measured(latest->speedup)
                                      : json::value(nullptr);
@@ -136,6 +137,7 @@ std::string candidate_json(const report_content& content, const shown_candidate&
                                        {"outcome", to_string(e.outcome)},
                                        {"confirmation", e.wanted == evaluation_stage::confirmed},
                                        {"cached", e.cached},
+                                       {"score", measured(e.score)},
                                        {"speedup", measured(e.speedup)},
                                        {"speedup_interval", pair(e.speedup_interval)},
                                        {"archive", to_string(e.archived)}});

@@ -31,6 +31,12 @@ class writer {
   explicit writer(const show_style& style) : style_(style) {}
 
   std::string safe(std::string_view text) const { return format::one_line(text, !style_.unicode); }
+  std::string figure(double speedup, double score) const {
+    return format::figure(speedup, score, style_.unicode);
+  }
+  std::string bare(double score, bool is_speedup) const {
+    return format::bare_figure(score, is_speedup, style_.unicode);
+  }
   std::string speedup(double v) const { return format::speedup(v, style_.unicode); }
   std::string time(double v) const { return format::time(v, style_.unicode); }
   std::string interval(const kevo::interval& v) const {
@@ -101,7 +107,7 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
   const auto* latest = c.latest();
   line l;
   if (crown != nullptr) {
-    l.add(out.speedup(crown->speedup), tone::good_strong)
+    l.add(out.figure(crown->speedup, crown->score), tone::good_strong)
         .add(out.bracket(crown->speedup_interval), tone::faint);
     l.add(" confirmed", tone::good);
   } else if (latest == nullptr) {
@@ -109,7 +115,7 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
   } else if (latest->outcome != outcome::valid) {
     l.add(readable(to_string(latest->outcome)), tone_of(latest->outcome));
   } else {
-    l.add(out.speedup(latest->speedup), tone::strong);
+    l.add(out.figure(latest->speedup, c.score), tone::strong);
     l.add(out.bracket(latest->speedup_interval), tone::faint);
     l.add(latest->stage == evaluation_stage::confirmed ? " confirmed" : " unconfirmed",
           latest->stage == evaluation_stage::confirmed ? tone::good : tone::warning);
@@ -244,7 +250,8 @@ std::string run_text(const report_content& content, const show_style& style) {
     std::vector<std::vector<line>> rows;
     for (std::size_t i = 0; i < best.size() && i < style.limit; ++i) {
       const auto& c = h.candidates()[best[i].id];
-      rows.push_back({line("#" + std::to_string(best[i].id)), line(out.speedup(best[i].score), tone::strong),
+      rows.push_back({line("#" + std::to_string(best[i].id)),
+                      line(out.bare(best[i].score, h.scores_are_speedups()), tone::strong),
                       line(out.safe(content.operator_name(c.op)), tone::violet),
                       line(out.safe(elites ? best[i].niche : c.summary), tone::faint)});
     }
@@ -293,19 +300,20 @@ std::string candidate_text(const report_content& content, const shown_candidate&
     }
     if (skipped > 0)
       out.add(line(fmt::format("  {} older steps are left out (--limit)", skipped), tone::faint));
-    out.table({"id", "operator", "speedup", "what was done"}, rows);
+    out.table({"id", "operator", h.scores_are_speedups() ? "speedup" : "score", "what was done"}, rows);
   }
   if (!c.evaluations.empty()) {
     out.head("Evaluations");
+    const bool relative = h.scores_are_speedups();
     std::vector<std::vector<line>> rows;
     for (const auto& e : c.evaluations) {
-      rows.push_back({line(format::duration(e.time_s)),
-                      line(readable(to_string(e.outcome)), tone_of(e.outcome)),
-                      line(stage_words[static_cast<std::size_t>(e.stage)]), line(out.speedup(e.speedup)),
-                      line(out.interval(e.speedup_interval)),
-                      line(readable(to_string(e.archived)) + (e.cached ? ", cached" : ""), tone::faint)});
+      rows.push_back(
+          {line(format::duration(e.time_s)), line(readable(to_string(e.outcome)), tone_of(e.outcome)),
+           line(stage_words[static_cast<std::size_t>(e.stage)]),
+           line(out.bare(relative ? e.speedup : e.score, relative)), line(out.interval(e.speedup_interval)),
+           line(readable(to_string(e.archived)) + (e.cached ? ", cached" : ""), tone::faint)});
     }
-    out.table({">at", "outcome", "stage", ">speedup", "interval", "archive"}, rows);
+    out.table({">at", "outcome", "stage", relative ? ">speedup" : ">score", "interval", "archive"}, rows);
   }
   if (one.evaluation) {
     const evaluation& e = *one.evaluation;

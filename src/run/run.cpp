@@ -57,6 +57,13 @@ journal_header header_of(const run_plan& plan, const config_source& config, cons
                    {"fitness", plan.fitness.describe()}}};
 }
 
+/// What the champion's speedup is over: as its evaluation says, else the task's.
+std::string baseline_of(const search& engine, const std::string& otherwise) {
+  if (engine.best().id == no_candidate) return otherwise;
+  const auto found = engine.store().evaluation_of(engine.best().id);
+  return found && !found->baseline.empty() ? found->baseline : otherwise;
+}
+
 /// One session: a search with its journal and display attached, driven to its end.
 class session {
  public:
@@ -221,7 +228,7 @@ class session {
             .stopped_by = engine_->stopped().value_or("interrupted"),
             .ledger = engine_->progress(now_s).ledger,
             .interrupted = user.wind_down().stop_requested(),
-            .baseline = baseline_,
+            .baseline = baseline_of(*engine_, baseline_),
             .screened = engine_->screened(),
             .setbacks = setbacks_};
   }
@@ -328,11 +335,12 @@ replay_outcome replay_run(const std::string& directory, replayed_operators which
     result.replies = plan.models->account().replayed;
     result.changed_requests = plan.models->account().changed;
   }
-  result.run = {.directory = directory,
-                .best = engine.best(),
-                .stopped_by = engine.stopped().value_or(""),
-                .ledger = engine.progress(report.last_time_s).ledger,
-                .baseline = plan.task->baselines.empty() ? "" : plan.task->baselines.front().name};
+  result.run = {
+      .directory = directory,
+      .best = engine.best(),
+      .stopped_by = engine.stopped().value_or(""),
+      .ledger = engine.progress(report.last_time_s).ledger,
+      .baseline = baseline_of(engine, plan.task->baselines.empty() ? "" : plan.task->baselines.front().name)};
   return result;
 }
 

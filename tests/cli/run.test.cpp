@@ -64,14 +64,14 @@ TEST_CASE("a run improves on its seed, says so as JSON, and leaves its best prog
   CHECK(all.at("evaluations").to_number<int>() >= 40);
   CHECK(all.at("stopped_by").as_string() == "40 evaluations");
   const json::object& best = all.at("best").as_object();
-  CHECK(best.at("speedup").to_number<double>() > 8);
+  CHECK(best.at("score").to_number<double>() > 8);
   CHECK(shell::read_file(toy.folder / std::string(best.at("file").as_string())).find("N = ") == 0);
 
   const auto again = toy.kevo({"run", "--replay", "run", "--json"});
   CHECK_MESSAGE(again.code == 0, again.out);
   const json::object replayed = parsed(again);
   CHECK(replayed.at("best").as_object().at("id") == best.at("id"));
-  CHECK(replayed.at("best").as_object().at("speedup") == best.at("speedup"));
+  CHECK(replayed.at("best").as_object().at("score") == best.at("score"));
   CHECK(replayed.at("evaluations") == all.at("evaluations"));
 
   // Starting twice is no mistake: the second run gets its own folder.
@@ -95,6 +95,56 @@ TEST_CASE("a run whose task has moved is replayed and resumed from where the tas
   CHECK(parsed(more).at("evaluations").to_number<int>() >= 15);
   shell::write_file(moved / "seed.txt", "N = 4  # kevo: {1..400 step 1}\nM = 5  # kevo: {1..400 step 1}\n");
   CHECK(toy.kevo({"resume", "run", "--task", "else where/task.yaml", "--json"}).code == 2);
+}
+
+TEST_CASE("what a program scores is nowhere called a speedup, unless it says so itself") {
+  const toy_project toy;
+  const auto ended = toy.kevo({"run", "config.yaml", "--plain", "--set", "stop={target_score: 40}"});
+  REQUIRE(ended.code == 0);
+  const auto says = [](const std::string& text, const std::string& what) {
+    return text.find(what) != std::string::npos;
+  };
+  CHECK_MESSAGE(says(ended.out, "champion #0 score 8 confirmed by seed"), ended.out);
+  CHECK(says(ended.out, "stopped by score "));
+  CHECK(says(ended.out, ", score "));
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"show", "run"},
+           {"show", "run", "0"},
+           {"run", "--replay", "run"},
+           {"run", "config.yaml", "--plain"},
+           {"eval", "task.yaml", "seed.txt", "--set",
+            "fitness={backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}"}}) {
+    const auto shown = toy.kevo(words);
+    CHECK_MESSAGE(shown.code == 0, shown.err);
+    CHECK_MESSAGE(says(shown.out, "score"), shown.out);
+    for (const char* wrong : {"x [", "8x", "8.0", "over seed", "baseline", "speedup", "the speed of"})
+      CHECK_MESSAGE(!says(shown.out, wrong), wrong << " in " << shown.out);
+  }
+  CHECK(says(toy.kevo({"show", "run", "0"}).out, "#0  score 8 confirmed"));
+
+  REQUIRE(toy.kevo({"report", "run"}).code == 0);
+  const std::string page = shell::read_file(toy.folder / "run/report.html");
+  const std::string seen = page.substr(page.find("</style>"), page.find("<details>") - page.find("</style>"));
+  CHECK(says(seen, "<p class=\"say\">score, larger is better"));
+  CHECK(says(seen, "Best score so far"));
+  for (const char* wrong : {"×", "speedup", "the speed of <b>"}) CHECK_MESSAGE(!says(seen, wrong), wrong);
+
+  const std::string table = toy.kevo({"export", "run", "--format", "csv"}).out;
+  CHECK_MESSAGE(says(table, ",confirmed,8,,,,,,"), table);  // score, then nothing up to the baseline
+  const std::string lines = toy.kevo({"export", "run", "--format", "steps"}).out;
+  CHECK_MESSAGE(says(lines, "\"speedup\":null"), lines);
+  CHECK(says(lines, "\"score_over_parent\":"));
+  const json::object shown = parsed(toy.kevo({"show", "run", "0", "--json"}));
+  CHECK(shown.at("score").to_number<double>() == 8);
+  CHECK(shown.at("speedup").is_null());
+  CHECK(shown.at("speedup_interval").is_null());
+
+  shell::write_file(
+      toy.folder / "ratio.sh",
+      "#!/bin/sh\necho '{\"speedup\": 2.5, \"score\": 7, \"baseline\": \"numpy\", \"size\": 1}'\n");
+  const auto ratio = toy.kevo({"run", "config.yaml", "--plain", "--set",
+                               "fitness.command=[/bin/sh, ratio.sh]", "--set", "stop={evaluations: 1}"});
+  CHECK_MESSAGE(says(ratio.out, "best: candidate 0, 2.50x over numpy, score 7; "), ratio.out);
 }
 
 TEST_CASE("kill -9 at any moment loses nothing that was finished; resume goes on; the whole replays") {

@@ -139,6 +139,41 @@ TEST_CASE("the panel says what matters") {
   CHECK(text.find("99.00× seen (#60000), not confirmed") != std::string::npos);
 }
 
+TEST_CASE("a score that is no speedup is shown as a score") {
+  kevo::display_state state;
+  state.title = title;
+  std::string lines;
+  kevo::plain_display plain(
+      title, [&](std::string_view text) { lines += text; }, true);
+  const auto feed = [&](const kevo::event& what) {
+    state.consume(what);
+    plain.consume(what);
+  };
+  const auto scored = [](double score) {
+    auto e = std::make_shared<kevo::evaluation>();
+    e->outcome = kevo::outcome::valid;
+    e->score = score;
+    e->stage = kevo::evaluation_stage::timed_full;
+    return e;
+  };
+  for (kevo::candidate_id id = 0; id < 40; ++id)
+    feed({2 * id + 1, 1.0 * id,
+          kevo::evaluation_told{id, id, kevo::evaluation_stage::timed_full, scored(1000 + 0.1 * id), {}}});
+  feed({81, 41, kevo::evaluation_told{50, 17, kevo::evaluation_stage::confirmed, scored(1001.7), {}}});
+  feed({82, 41, kevo::champion_crowned{17, 0, {}}});
+  for (const int columns : {80, 120}) {
+    const auto text = kevo::render(state, columns, 60, false);
+    CHECK_MESSAGE(text.find("score 1001.7  ✓ confirmed  #17") != std::string::npos, text);
+    CHECK(text.find("score 1003.9 seen (#39), not confirmed") != std::string::npos);
+    CHECK(text.find("the speed of") == std::string::npos);
+    CHECK(text.find("×") == std::string::npos);
+    CHECK(text.find("1003.9 │") == std::string::npos);
+  }
+  plain.close();
+  CHECK_MESSAGE(lines.find("champion #17 score 1001.7 confirmed") != std::string::npos, lines);
+  CHECK(lines.find("×") == std::string::npos);
+}
+
 TEST_CASE("counts are of candidates, and memory stays small") {
   kevo::display_state s;
   const auto r = synthetic::make(3000);

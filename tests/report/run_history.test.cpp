@@ -102,6 +102,30 @@ TEST_CASE("lineage is closed, ordered and bounded") {
   CHECK(h.main_line(1000000).empty());
 }
 
+TEST_CASE("scores of a fitness function's own are told from speedups") {
+  CHECK(history_of(synthetic::make(50)).scores_are_speedups());
+  kevo::run_history h;
+  const auto tell = [&](std::uint64_t at, kevo::evaluation e) {
+    e.outcome = kevo::outcome::valid;
+    h.consume({at, 1,
+               kevo::evaluation_told{at,
+                                     0,
+                                     kevo::evaluation_stage::confirmed,
+                                     std::make_shared<const kevo::evaluation>(std::move(e)),
+                                     {}}});
+  };
+  h.consume({1, 0, kevo::seeded{0, {}}});
+  // What command fitness functions said before scores were told apart: still read as it was written.
+  tell(2, {.speedup = 1000, .speedup_interval = {1000, 1000}, .score = 1000});
+  CHECK(h.scores_are_speedups());
+  tell(3, {.score = 1001.5});
+  CHECK_FALSE(h.scores_are_speedups());
+  h.consume({4, 1, kevo::champion_crowned{0, 0, {}}});
+  REQUIRE(h.crown_of(0) != nullptr);
+  CHECK(h.crown_of(0)->score == 1001.5);
+  CHECK(h.crown_of(0)->speedup == 0);
+}
+
 TEST_CASE("an unfinished, resumed and hostile record is taken as it is") {
   kevo::run_history h;
   CHECK_FALSE(h.best());

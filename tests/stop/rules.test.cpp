@@ -13,6 +13,7 @@
 #include <kevo/stop/sol_fraction.hpp>
 #include <kevo/stop/spent.hpp>
 #include <kevo/stop/stall.hpp>
+#include <kevo/stop/target_score.hpp>
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
 
@@ -68,6 +69,16 @@ TEST_CASE("a target is reached by the whole interval, or by the median if one is
   now.best_interval.low = 3;
   CHECK(stop::target_speedup{3}.stop(now));
   CHECK(stop::target_speedup{6}.used(now) == 0.5);
+  // A score is no speedup, and a score that was seen is not confirmed yet.
+  now = {};
+  now.best_score = 1001.7;
+  CHECK_FALSE(stop::target_score{1000}.stop(now));
+  now.champion_score = 999;
+  CHECK_FALSE(stop::target_score{1000}.stop(now));
+  CHECK(stop::target_score{1998}.used(now) == 0.5);
+  now.champion_score = 1001.7;
+  CHECK(stop::target_score{1000}.stop(now) == std::string("score 1001.7 of 1000"));
+  CHECK_FALSE(stop::target_speedup{1000}.stop(now));
 }
 
 TEST_CASE("the speed-of-light rule never stops a task without a cost model") {

@@ -43,7 +43,9 @@ TEST_CASE("metrics become an evaluation") {
       "\"registers\": 32, \"fits\": true, \"note\": \"x\"}'");
   CHECK(e.outcome == outcome::valid);
   CHECK(e.score == 2.5);
-  CHECK(e.speedup == 2.5);
+  CHECK(e.speedup == 0);  // a score is no speedup
+  CHECK(e.speedup_interval == interval{});
+  CHECK(e.baseline.empty());
   CHECK(e.feedback == "candidate text");
   CHECK(e.measures.at("registers") == 32);
   CHECK(e.measures.at("fits") == 1);
@@ -54,6 +56,11 @@ TEST_CASE("metrics become an evaluation") {
   const auto both = judge("echo '{\"score\": 7, \"speedup\": 1.5}'");
   CHECK(both.score == 7);
   CHECK(both.speedup == 1.5);
+  CHECK(both.speedup_interval == interval{1.5, 1.5});
+  CHECK(both.baseline == "the program's own baseline");
+  const auto ratio = judge("echo '{\"speedup\": 1.5, \"baseline\": \"numpy\"}'");
+  CHECK(ratio.score == 1.5);
+  CHECK(ratio.baseline == "numpy");
   // Over several lines, too.
   CHECK(judge("printf '{\\n\"score\":\\n 3}\\n'").score == 3);
 }
