@@ -169,7 +169,10 @@ void require_runnable(const task& t) {
     place.key = key;
     throw error(error_code::input, message, place, hint);
   };
-  if (!t.reference) refuse("the task has no reference", "reference");
+  if (!t.reference) {
+    refuse("the CPU backend needs a reference, and the task has none", "reference",
+           "give axes, inputs, outputs, reference and workloads, or use fitness: {backend: command}");
+  }
   if (t.reference->language != "cpp") {
     refuse("the CPU backend needs a native reference, not one in " + t.reference->language, "reference",
            "reference: {language: cpp, file: reference.cpp}");

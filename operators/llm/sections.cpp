@@ -67,6 +67,9 @@ std::string headline(const candidate_snapshot& one) {
 
 std::string task_section(const task& t, const std::string& language) {
   std::string text = fmt::format("## Task: {}\n\n{}\n\n", t.name, t.description);
+  if (t.outputs.empty()) {  // what a candidate is asked for stands in the description alone
+    return text + "A program of the user's judges the candidate by a score; larger is better.\n";
+  }
   if (language == "cpp")
     text += fmt::format(
         "The file must define exactly this function; pointers do not alias and are aligned to 64 "

@@ -1,6 +1,7 @@
 #include "src/task/task_loader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -22,6 +23,13 @@ namespace {
 
 using namespace task_decoding;  // NOLINT(google-build-using-namespace): the other half of this decoder
 
+constexpr std::array computation = {"axes", "inputs", "outputs", "reference", "workloads"};
+
+bool is_empty(const settings_node& given) {
+  return given.type == settings_node::kind::null || (given.is_map() && given.entries.empty()) ||
+         (given.is_list() && given.items.empty());
+}
+
 class decoder {
  public:
   decoder(const settings_node& root, const source_reader& read, const std::vector<settings_node>& traces)
@@ -37,20 +45,24 @@ class decoder {
     for (const std::string key : {"check", "custom_inputs_entrypoint", "rng_seed"}) {
       if (reader_.has(key)) not_supported_yet(reader_, key);
     }
-    decode_axes();
-    task_.inputs = decode_tensors("inputs");
-    task_.outputs = decode_tensors("outputs");
-    check_names();
+    const bool computes = says_what_is_computed();
+    if (computes) {
+      require_whole();
+      decode_axes();
+      task_.inputs = decode_tensors("inputs");
+      task_.outputs = decode_tensors("outputs");
+      check_names();
+    }
     decode_constraints();
     for (const auto& [name, made] : decode_generators(reader_, task_.inputs)) {
       for (auto& input : task_.inputs) {
         if (input.name == name) input.generate = made;
       }
     }
-    decode_reference();
+    if (computes) decode_reference();
     decode_tolerance();
     decode_cost();
-    decode_workloads();
+    if (computes) decode_workloads();
     decode_seeds();
     decode_baselines();
     reader_.finish();
@@ -58,6 +70,36 @@ class decoder {
   }
 
  private:
+  /// A task that a program of the user's judges (the command backend) may leave out, together, what kevo
+  /// would need to run and check candidates itself; the other backends refuse such a task.
+  bool says_what_is_computed() {
+    bool any = !traces_.empty();
+    for (const std::string key : computation) {
+      const settings_node* given = reader_.raw().find(key);
+      any = any || (given != nullptr && !is_empty(*given));
+    }
+    if (!any) {
+      for (const std::string key : computation) reader_.raw(key);
+    }
+    return any;
+  }
+
+  /// One of those keys alone is a slip.
+  void require_whole() {
+    for (const std::string key : {"axes", "inputs", "outputs", "reference"}) {
+      if (reader_.has(key)) continue;
+      try {
+        reader_.require(key);
+      } catch (const error& e) {
+        if (!e.hint().empty()) throw;
+        throw error(
+            e.code(), e.message(), e.place(),
+            "only a task for the command backend does without, and then without axes, inputs, outputs, "
+            "reference and workloads together");
+      }
+    }
+  }
+
   void decode_axes() {
     settings axes = reader_.child("axes", "the extents, by name");
     if (axes.keys().empty()) reader_.fail("axes", "a task needs at least one axis");

@@ -233,6 +233,30 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
   }
 }
 
+TEST_CASE("a task that a program judges says nothing of what is computed, or all of it") {
+  const auto t = decode("name: packing\nseeds: [seed.cpp]\n");
+  CHECK(t.name == "packing");
+  CHECK(t.seeds.size() == 1);
+  CHECK(t.axes.empty());
+  CHECK_FALSE(t.reference);
+  CHECK(t.workloads.empty());
+  const auto empty =
+      decode("name: packing\naxes: {}\ninputs: {}\noutputs:\nreference: null\nworkloads: []\n");
+  CHECK(empty.inputs.empty());
+  CHECK(kevo::id_of(t) != kevo::id_of(empty));
+  // One part alone is a slip, which says so.
+  try {
+    decode("name: x\naxes: {K: {type: var}}\ninputs: {A: {shape: [K], dtype: float32}}\n");
+    FAIL_CHECK("accepted");
+  } catch (const kevo::error& e) {
+    CHECK(e.place().key == "outputs");
+    CHECK(e.message().find("missing") != std::string::npos);
+    CHECK(e.hint().find("command backend") != std::string::npos);
+  }
+  CHECK_THROWS_AS(decode("name: x\ninputs: {}\nworkloads: [{uuid: a, axes: {K: 1}}]\n"), kevo::error);
+  CHECK_THROWS_AS(decode("name: x\ncost: {flops: \"2*K\"}\n"), kevo::error);
+}
+
 TEST_CASE("every shipped task loads") {
   std::size_t count = 0;
   for (const auto& entry :

@@ -144,7 +144,10 @@ std::uint64_t call_bytes(const task& t, const workload& w) {
 
 void require_runnable_on_device(const task& t) {
   const error_place place{.file = t.file, .key = "reference"};
-  if (!t.reference || t.reference->language != "cuda")
+  if (!t.reference)
+    throw error(error_code::input, "the CUDA backend needs a reference, and the task has none", place,
+                "give axes, inputs, outputs, reference and workloads, or use fitness: {backend: command}");
+  if (t.reference->language != "cuda")
     throw error(error_code::input, "the CUDA backend needs a reference in CUDA", place,
                 "reference: {language: cuda, file: reference.cu}");
   if (t.baselines.empty())

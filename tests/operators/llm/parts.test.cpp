@@ -47,6 +47,19 @@ TEST_CASE("edits: tolerant of white space, strict about everything else") {
         "int a;\n  if (x) {\n    y();\n  }\nint a;\nend\n");
 }
 
+TEST_CASE("a task that a program judges is told by its description, without sizes and tolerance") {
+  task packing;
+  packing.name = "packing";
+  packing.description = "Pack it small.";
+  const std::string text = task_section(packing, "cpp");
+  CHECK(has(text, "## Task: packing"));
+  CHECK(has(text, "Pack it small."));
+  CHECK(has(text, "larger is better"));
+  CHECK_FALSE(has(text, "accepted if"));
+  CHECK_FALSE(has(text, "Timed on"));
+  CHECK_FALSE(has(text, "extern"));
+}
+
 TEST_CASE("prompts: trimmed by priority, never the parent, and they say what is missing") {
   const std::string file = "=== system\nS\n=== user\n{{parent}}\n{{memory}}\n{{inspirations}}\nend\n";
   const std::string big(30000, 'm');
