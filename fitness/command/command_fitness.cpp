@@ -1,6 +1,7 @@
 #include "fitness/command/command_fitness.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -92,6 +93,58 @@ void incorrect(evaluation& e, const std::string& reason) {
   e.reasons.push_back(reason);
 }
 
+// A user's program is trusted more than a candidate: it sees the system's software.
+constexpr std::array<const char*, 8> system_parts = {
+    "/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/etc/alternatives", "/etc/ld.so.cache"};
+
+bool lies_in(const std::string& path, const std::string& folder) {
+  return path == folder || path.starts_with(folder + '/');
+}
+
+/// The folder a program runs in, absolute; empty if that is the candidate's.
+std::string working_folder(const command_settings& settings) {
+  if (settings.directory.empty()) return {};
+  std::string folder = fs::absolute(settings.directory).lexically_normal().string();
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  if (folder == "/") {
+    throw error(error_code::input, "the program would see the whole disk", {"", 0, 0, "fitness.directory"},
+                "put config and program into a folder of their own");
+  }
+  return folder;
+}
+
+/// "./judge" is looked for in the folder, as a shell there would.
+/// @throws kevo::error (environment) if there is no such program
+std::string program_in(const std::string& folder, const std::string& name) {
+  const bool beside = name.find('/') != std::string::npos && name.front() != '/' && !folder.empty();
+  const std::string sought = beside ? (fs::path(folder) / name).lexically_normal().string() : name;
+  std::string path = find_program(sought);
+  if (!path.empty()) return path;
+  std::error_code code;
+  if (fs::is_regular_file(sought, code)) {
+    throw error(error_code::environment, sought + " is not executable", {"", 0, 0, "fitness.command"},
+                "chmod +x " + sought + ", or name its interpreter first: [python3, " + name + "]");
+  }
+  throw error(error_code::environment, "there is no program called " + sought, {"", 0, 0, "fitness.command"},
+              "give its path, or add its folder to PATH");
+}
+
+/// Files that the arguments name and that neither the folder nor the system's parts hold.
+std::vector<mount> files_named(const std::vector<std::string>& command, const std::string& folder) {
+  std::vector<mount> found;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const bool absolute = command[i].starts_with('/');
+    if (!absolute && folder.empty()) continue;
+    const std::string path = (fs::path(folder) / command[i]).lexically_normal().string();
+    std::error_code code;
+    const bool seen = (!folder.empty() && lies_in(path, folder)) ||
+                      std::any_of(system_parts.begin(), system_parts.end(),
+                                  [&](const char* part) { return lies_in(path, part); });
+    if (!seen && fs::is_regular_file(path, code)) found.push_back({path, path});
+  }
+  return found;
+}
+
 void take_metrics(evaluation& e, const json::object& metrics) {
   bool valid = true;
   std::optional<double> score;
@@ -167,11 +220,8 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
                                std::stop_token stop) {
   if (settings.command.empty())
     throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
-  const std::string path = find_program(settings.command.front());
-  if (path.empty()) {
-    throw error(error_code::environment, "there is no program called " + settings.command.front(),
-                {"", 0, 0, "fitness.command"}, "give its path, or add its folder to PATH");
-  }
+  const std::string directory = working_folder(settings);
+  const std::string path = program_in(directory, settings.command.front());
   evaluation e;
   e.backend = "command";
   e.protocol = "command 2";
@@ -226,20 +276,15 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   spec.sandbox = settings.sandbox;
   spec.policy = syscall_policy::command;
   spec.cpus = settings.cpus;
-  // A user's program is trusted more than a candidate: it sees the system's software, its own folder and what
-  // was named.
-  for (const char* part :
-       {"/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/etc/alternatives", "/etc/ld.so.cache"}) {
-    spec.mounts.push_back({part, part, false, true});
-  }
+  for (const char* part : system_parts) spec.mounts.push_back({part, part, false, true});
   if (!path.starts_with("/usr/") && !path.starts_with("/bin/")) spec.mounts.push_back({path, path});
+  for (auto& named_file : files_named(settings.command, directory))
+    spec.mounts.push_back(std::move(named_file));
   spec.mounts.insert(spec.mounts.end(), settings.mounts.begin(), settings.mounts.end());
+  if (!directory.empty()) spec.mounts.push_back({directory, directory});
+  spec.hidden = settings.hidden;
   spec.mounts.push_back({folder, "/candidate", true});
-  spec.directory = inside;
-  if (!settings.directory.empty()) {
-    spec.directory = fs::absolute(settings.directory).lexically_normal().string();
-    spec.mounts.push_back({spec.directory, spec.directory});
-  }
+  spec.directory = directory.empty() ? inside : directory;
 
   const auto report = run(spec, stop);
   e.cost.wall_s = report.wall_s;

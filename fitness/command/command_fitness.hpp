@@ -13,10 +13,12 @@ namespace kevo {
 /// How to run the user's program.
 struct command_settings {
   /// The program and its arguments. "{candidate}" in an argument is replaced by the candidate's path; if none
-  /// has it, the path is appended. A program without a slash is looked up in PATH.
+  /// has it, the path is appended. A program without a slash is looked up in PATH, "./judge" in `directory`.
+  /// Arguments that name files, absolute or relative to `directory`, are seen inside.
   std::vector<std::string> command;
   std::vector<std::string> environment;  ///< "NAME=value"; PATH is added if it is not there
   std::vector<mount> mounts;             ///< further folders and files it may see
+  std::vector<std::string> hidden;       ///< folders and files below those that it sees as empty
   std::string directory;  ///< mounted read-only, its working directory; empty: the candidate's folder
   process_limits limits = default_limits();
   sandbox_mode sandbox = sandbox_mode::best;
@@ -38,7 +40,9 @@ struct command_settings {
 /// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, a program without files or with
 /// a bad name of a file `build_failed`; output that is not such an object, a number that is not finite and a
 /// score that is not above 0 are `incorrect`; each with its reason.
-/// @throws kevo::error: environment (the program cannot be started), interrupted (`stop`)
+/// @throws kevo::error: environment (the program cannot be started, the sandbox may not read `directory`),
+/// input
+/// (`directory` is the root), interrupted (`stop`)
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
                                std::stop_token stop = {});
 

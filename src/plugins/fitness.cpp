@@ -1,5 +1,7 @@
 // Fitness functions by name: how a config's `fitness:` becomes an evaluator.
 
+#include <filesystem>
+
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
 #include "fitness/cuda/measure/cuda_fitness.hpp"
@@ -169,8 +171,29 @@ any_fitness command_from(settings& from, const build_context& context) {
       "command", {.doc = "program and arguments; {candidate} is replaced by the candidate's path"});
   made.environment = from.texts("environment", {.doc = "NAME=value"}, std::vector<std::string>{});
   made.directory = from.text(
-      "directory", {.def = "", .doc = "working directory, relative to the config; empty: the candidate's"});
-  if (!made.directory.empty()) made.directory = path_beside(context.directory + "/config", made.directory);
+      "directory",
+      {.def = ".",
+       .doc = "folder it runs in and may read, relative to the config; empty: the candidate's own"});
+  if (!made.directory.empty()) {
+    made.directory = path_beside(context.directory + "/config", made.directory);
+    if (!from.probing() && !std::filesystem::is_directory(made.directory))
+      from.fail("directory", "there is no folder '" + made.directory + "'",
+                "paths are relative to the config file");
+  }
+  const auto mounts =
+      from.texts("mounts", {.doc = "further files and folders that it may read, relative to the config"},
+                 std::vector<std::string>{});
+  for (const auto& one : mounts) {
+    const std::string path = std::filesystem::absolute(path_beside(context.directory + "/config", one))
+                                 .lexically_normal()
+                                 .string();
+    if (!std::filesystem::exists(path))
+      from.fail("mounts", "there is no file or folder '" + path + "'",
+                "paths are relative to the config file");
+    made.mounts.push_back({path, path});
+  }
+  // What earlier candidates were and scored is not this one's to read.
+  if (!context.run_directory.empty()) made.hidden = {context.run_directory};
   made.sandbox = sandbox_from(from, "best");
   settings limits = from.child_or_empty("limits", "what the program may use");
   made.limits.wall_s =

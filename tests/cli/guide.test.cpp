@@ -3,6 +3,9 @@
 // serial
 // The commands of docs/guide.md, in its order, on a task that `kevo init` wrote.
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
@@ -51,6 +54,51 @@ TEST_CASE("the guide's commands do what it says") {
   CHECK(kevo({"run", "my_kernel/config.yaml", "--print-config"}).out.find("evaluations: 30") !=
         std::string::npos);
   kevo({"doctor"});
+}
+
+TEST_CASE("the guide's program as the judge works as it stands there") {
+  if (::access("/usr/bin/python3", X_OK) != 0) {
+    MESSAGE("skipped: there is no /usr/bin/python3");
+    return;
+  }
+  const shell::scratch folder;
+  ::chmod(folder.string().c_str(), 0755);  // the sandbox's user reads it
+  const std::string page = shell::read_file(KEVO_SOURCE_DIR "/docs/guide.md");
+  const auto section = page.substr(page.find("## A program as the judge"));
+  for (const std::string name : {"task.yaml", "config.yaml", "score.py"}) {
+    const auto begin = section.find("\n# " + name + "\n");
+    REQUIRE_MESSAGE(begin != std::string::npos, name);
+    shell::write_file(folder / name, section.substr(begin, section.find("```", begin) - begin));
+  }
+  const auto seed = section.find("`n = 1") + 1;
+  shell::write_file(folder / "seed.txt", section.substr(seed, section.find('`', seed) - seed) + "\n");
+  const auto kevo = [&](std::vector<std::string> words) {
+    words = shell::kevo(words);
+    words.insert(words.begin(), {"/usr/bin/env", "PATH=/usr/bin:/bin"});
+    return shell::run(words, folder.string());
+  };
+  const auto ended = kevo({"run", "config.yaml"});
+  REQUIRE_MESSAGE(ended.code == 0, ended.out << ended.err);
+  CHECK_MESSAGE(ended.out.find("score 10") != std::string::npos, ended.out);
+  CHECK(ended.out.find("x over") == std::string::npos);
+  const json::object shown = json::parse(kevo({"show", "runs/countdown", "--json"}).out).as_object();
+  CHECK(shown.at("best").as_object().at("score").to_number<double>() > 1000.1);
+  CHECK(shown.at("valid").to_number<int>() >= 10);
+  CHECK(kevo({"run", "--replay", "runs/countdown"}).code == 0);
+  // The other backends say what this task lacks.
+  const auto refused = kevo({"eval", "task.yaml", "seed.txt", "--json"});
+  CHECK(refused.code == 2);
+  const json::object wrong = json::parse(refused.out).at("error").as_object();
+  CHECK(wrong.at("key").as_string() == "reference");
+  CHECK(wrong.at("hint").as_string().find("backend: command") != json::string::npos);
+  const auto judged = kevo({"eval", "task.yaml", "seed.txt", "--set", "fitness.backend=command", "--set",
+                            "fitness.command=[python3, score.py]"});
+  CHECK_MESSAGE(judged.out.find("countdown: valid, score 1000.1") != std::string::npos,
+                judged.out << judged.err);
+  // Every export and the report do without workloads, too.
+  for (const char* format : {"csv", "jsonl", "steps"})
+    CHECK(kevo({"export", "runs/countdown", "--format", format}).code == 0);
+  CHECK(kevo({"report", "runs/countdown"}).code == 0);
 }
 
 TEST_CASE("the reference in docs/configs.md is what the decoders say") {

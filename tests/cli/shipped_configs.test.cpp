@@ -3,6 +3,10 @@
 // serial
 // Shipped configs as they are, except that they stop early.
 
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
@@ -47,6 +51,25 @@ TEST_CASE("the quickstart runs, and its run can be shown, reported, exported and
   CHECK(kevo({"export", "run", "--format", "jsonl"}).find("speedup") != std::string::npos);
   CHECK(json::parse(kevo({"run", "--replay", "run", "--json"})).at("best").at("id") ==
         ended.at("best").as_object().at("id"));
+}
+
+TEST_CASE("the example of a program as the judge finds better settings than its seed's") {
+  if (::access("/usr/bin/python3", X_OK) != 0) {
+    MESSAGE("skipped: there is no /usr/bin/python3");
+    return;
+  }
+  const shell::scratch folder;
+  // Where root runs this, the sandbox's user must be able to read the folder, wherever the sources lie.
+  ::chmod(folder.string().c_str(), 0755);
+  std::filesystem::copy(KEVO_SOURCE_DIR "/examples/command", folder / "example");
+  const auto done = shell::run(shell::kevo({"run", (folder / "example/config.yaml").string(), "--json",
+                                            "--set", "fitness.command=[/usr/bin/python3, score.py]"}),
+                               folder.string());
+  REQUIRE_MESSAGE(done.code == 0, done.out << done.err);
+  const json::object ended = json::parse(done.out).as_object();
+  CHECK(ended.at("best").as_object().at("score").to_number<double>() > 2);
+  CHECK(ended.at("best").as_object().at("speedup").is_null());
+  CHECK(ended.at("valid").to_number<int>() >= 10);
 }
 
 TEST_CASE("a config loads its operator from a shared object") {

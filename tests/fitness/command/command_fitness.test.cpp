@@ -192,10 +192,85 @@ TEST_CASE("a user's own program is found wherever it lies, and the role is fille
   INFO((e.reasons.empty() ? e.feedback : e.reasons[0] + e.feedback));
   CHECK(e.valid());
   CHECK(e.score == 5);
+  // "./" is the folder, wherever kevo runs.
+  settings.command = {"./judge.sh"};
+  CHECK(run_command_fitness(settings, *request.program).score == 5);
+  settings.command = {"/bin/sh", "judge.sh"};
+  settings.directory += "/";
+  CHECK(run_command_fitness(settings, *request.program).score == 5);
   // What was not named cannot be seen.
   if (contains(sandbox_mode::best)) {
     CHECK(judge("cat /etc/passwd > /dev/null || echo '{\"score\": 1}'").score == 1);
     CHECK(judge("ls /proc/self > /dev/null || echo '{\"score\": 1}'").score == 1);
     CHECK(judge("ls " KEVO_SOURCE_DIR " > /dev/null || echo '{\"score\": 1}'").score == 1);
   }
+}
+
+TEST_CASE("a command that cannot run says what to do") {
+  const scratch_folder folder(false);
+  ::chmod(folder.path().c_str(), 0755);
+  std::ofstream(folder.path() + "/score.py") << "print(1)\n";
+  const auto refused = [&](std::vector<std::string> command, const std::string& directory) {
+    command_settings settings;
+    settings.command = std::move(command);
+    settings.directory = directory;
+    try {
+      run_command_fitness(settings, single_file_program("text", "c.txt", "x"));
+    } catch (const kevo::error& e) {
+      CHECK(e.place().key.find("fitness.") == 0);
+      return e.message() + " / " + e.hint();
+    }
+    return std::string("accepted");
+  };
+  const std::string plain = refused({"./score.py"}, folder.path());
+  CHECK_MESSAGE(plain.find(folder.path() + "/score.py is not executable") != std::string::npos, plain);
+  CHECK_MESSAGE(plain.find("[python3, ./score.py]") != std::string::npos, plain);
+  const std::string gone = refused({"./gone.py"}, folder.path());
+  CHECK_MESSAGE(gone.find("no program called " + folder.path() + "/gone.py") != std::string::npos, gone);
+  CHECK(refused({"/bin/true"}, "/").find("whole disk") != std::string::npos);
+}
+
+TEST_CASE("files that arguments name are seen, and the folder can be read and not written") {
+  const scratch_folder folder(false);
+  const scratch_folder elsewhere(false);
+  ::chmod(folder.path().c_str(), 0755);
+  ::chmod(elsewhere.path().c_str(), 0755);
+  std::ofstream(folder.path() + "/score.sh")
+      << "wc -c < \"$1\" > /tmp/n && read n < /tmp/n\n"
+      << "echo \"{\\\"score\\\": $n, \\\"extra\\\": $(cat \"$2\")}\"\n";
+  std::ofstream(elsewhere.path() + "/seven") << "7";
+  std::ofstream(elsewhere.path() + "/other") << "8";
+  const auto candidate = single_file_program("text", "c.txt", "12345");
+  command_settings settings;
+  settings.directory = folder.path();
+  for (const std::string& seven :
+       {elsewhere.path() + "/seven",
+        std::filesystem::relative(elsewhere.path(), folder.path()).string() + "/seven"}) {
+    settings.command = {"/bin/sh", "score.sh", "{candidate}", seven};
+    const auto e = run_command_fitness(settings, candidate);
+    CHECK_MESSAGE(e.score == 5, seven << ": " << e.feedback);
+    CHECK(e.measures.at("extra") == 7);
+  }
+  // Without a folder of its own, an absolute path still works.
+  settings.directory.clear();
+  settings.command = {"/bin/sh", folder.path() + "/score.sh", "{candidate}", elsewhere.path() + "/seven"};
+  CHECK(run_command_fitness(settings, candidate).score == 5);
+  if (!contains(sandbox_mode::best)) return;
+  settings.directory = folder.path();
+  const auto sees = [&](const std::string& test) {
+    settings.command = {"/bin/sh", "-c", test + " && echo '{\"score\": 1}'", "judge"};
+    return run_command_fitness(settings, candidate).valid();
+  };
+  CHECK(sees("test -f score.sh"));
+  CHECK(sees("test -f /candidate/c.txt && echo x > /candidate/own"));
+  CHECK_FALSE(sees("echo x > mine"));
+  CHECK_FALSE(sees("test -e " + elsewhere.path() + "/other"));
+  settings.mounts = {{elsewhere.path(), elsewhere.path()}};
+  CHECK(sees("test -f " + elsewhere.path() + "/other"));
+  // A run below the folder is not the program's to read.
+  std::filesystem::create_directory(folder.path() + "/run");
+  std::ofstream(folder.path() + "/run/journal.sqlite") << "secret";
+  CHECK(sees("test -f run/journal.sqlite"));
+  settings.hidden = {folder.path() + "/run"};
+  CHECK_FALSE(sees("test -e run/journal.sqlite"));
 }
