@@ -67,7 +67,7 @@ void display_state::consume(const event& what) {
 }
 
 void display_state::consume_evaluation(const evaluation_told& told, double time_s) {
-  ++evaluations;
+  ++(told.wanted == evaluation_stage::confirmed ? confirmations : evaluations);
   times_.push_back(time_s);
   while (times_.size() > 2 && times_.front() < time_s - rate_window_s) times_.pop_front();
   if (!told.result || told.candidate == no_candidate) return;
@@ -108,7 +108,7 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
       e.valid())
     champion_result = told.result;
 
-  if (evaluations % curve_step == 0) curve.push_back(best_seen);
+  if ((evaluations + confirmations) % curve_step == 0) curve.push_back(best_seen);
   if (curve.size() >= curve_kept) {  // every second point goes, so that memory stays bounded
     for (std::size_t i = 0; i < curve.size() / 2; ++i) curve[i] = curve[2 * i + 1];
     curve.resize(curve.size() / 2);

@@ -39,7 +39,8 @@ struct display_state {
   std::string message;
 
   std::array<std::uint64_t, outcome_names.size()> outcomes{};  ///< of candidates, by their latest evaluation
-  std::uint64_t evaluations = 0;                               ///< finished ones, confirmations included
+  std::uint64_t evaluations = 0;                               ///< finished ones
+  std::uint64_t confirmations = 0;                             ///< besides
   std::uint64_t improved = 0;                                  ///< how often something better was seen
   bool scores_are_speedups = true;                             ///< all that were seen
   std::vector<double> curve;             ///< best score so far at equally spaced evaluations

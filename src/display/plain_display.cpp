@@ -71,6 +71,7 @@ void plain_display::say_status() {
   const std::string seen = format::figure(s.scores_are_speedups ? s.best_seen : 0, s.best_seen, s.unicode);
   std::string text = fmt::format("[{:>7}] {} evaluations", format::duration(s.status.elapsed_s),
                                  format::count(s.evaluations));
+  if (s.confirmations > 0) text += fmt::format(", {} confirmations", format::count(s.confirmations));
   if (s.rate() > 0) text += fmt::format(" ({} /s)", format::number(s.rate()));
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;

@@ -20,8 +20,8 @@ struct worker_options {
   double wall_s = 0;     ///< [s] of the whole process; 0: no limit
   bool hosted = false;   ///< kevo-worker-hosted: the program brings its own host code
   bool trusted = false;  ///< hosted: it may start threads, write /tmp and load what lies in `folders`
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30U;  ///< hosted, not trusted: of the host's memory
-  std::vector<std::string> folders;                      ///< of libraries that a trusted hosted program needs
+  std::uint64_t memory_bytes = 0;    ///< hosted, not trusted: of the host's memory, besides its context
+  std::vector<std::string> folders;  ///< of libraries that a trusted hosted program needs
 };
 
 /// A worker process with its shared region. Move-only; the destructor ends the process and waits until it is
