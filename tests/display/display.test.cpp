@@ -313,8 +313,7 @@ TEST_CASE("what an earlier session did counts, but is not told again") {
   shown.refresh(status_of(r));
   shown.close();
   CHECK(written.find(kevo::format::count(r.ledger.evaluations) + " evaluations, " +
-                     kevo::format::count(r.ledger.confirmations) + " confirmations") !=
-        std::string::npos);
+                     kevo::format::count(r.ledger.confirmations) + " confirmations") != std::string::npos);
 }
 
 TEST_CASE("a display is chosen by what it writes to") {
