@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <kevo/detail/nearest.hpp>
 
@@ -22,10 +23,11 @@ std::optional<error> unknown_verb(const CLI::App& program, int count, const char
                                     [&](const CLI::App* one) { return one->get_name() == word; });
     if (meant == verbs.end()) {
       std::vector<std::string> names;
+      names.reserve(verbs.size());
       for (const auto* one : verbs) names.push_back(one->get_name());
       const std::string hint = detail::hint_for(word, names, "verbs");
-      return error(error_code::usage, path + " has no verb '" + detail::shown(word) + "'", {},
-                   hint + (hint.ends_with('?') ? " or see " : "; see ") + path + " --help");
+      return error(error_code::usage, fmt::format("{} has no verb '{}'", path, detail::shown(word)), {},
+                   fmt::format("{}{}see {} --help", hint, hint.ends_with('?') ? " or " : "; ", path));
     }
     at = *meant;
     path += ' ' + word;
