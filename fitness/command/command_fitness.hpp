@@ -41,8 +41,7 @@ struct command_settings {
 /// a bad name of a file `build_failed`; output that is not such an object, a number that is not finite and a
 /// score that is not above 0 are `incorrect`; each with its reason.
 /// @throws kevo::error: environment (the program cannot be started, the sandbox may not read `directory`),
-/// input
-/// (`directory` is the root), interrupted (`stop`)
+/// input (`directory` is the root), interrupted (`stop`)
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
                                std::stop_token stop = {});
 

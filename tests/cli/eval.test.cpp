@@ -1,3 +1,4 @@
+// labels: slow
 // What `kevo eval` takes: the same sources that a run takes.
 
 #include <boost/json.hpp>
