@@ -159,9 +159,9 @@ TEST_CASE("a stop rule ends a run soon: what waits for the device is left to a r
   CHECK(all.at("best").as_object().at("speedup").to_number<double>() > 0.6);  // at least the seed
   const auto replayed = run.kevo({"run", "--replay", "run", "--json"});
   CHECK_MESSAGE(replayed.code == 0, replayed.out);
-  const auto resumed = run.kevo({"resume", "run", "--json", "--set", "stop={evaluations: 30}"});
+  const auto resumed = run.kevo({"resume", "run", "--json", "--set", "stop={evaluations: 20}"});
   REQUIRE_MESSAGE(resumed.code == 0, resumed.out, resumed.err);
-  CHECK(parsed(resumed).at("evaluations").to_number<int>() >= 30);
+  CHECK(parsed(resumed).at("evaluations").to_number<int>() >= 20);
   const auto again = run.kevo({"run", "--replay", "run", "--json"});
   CHECK_MESSAGE(again.code == 0, again.out);
 }
