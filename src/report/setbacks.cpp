@@ -1,5 +1,7 @@
 #include "src/report/setbacks.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "src/report/format.hpp"
@@ -9,10 +11,13 @@ namespace {
 
 constexpr std::uint64_t enough_turns = 3;
 constexpr std::size_t most_seeds = 3;
+constexpr std::size_t most_bytes = 300;  // of a reason
 
 std::string reason(const std::string& text) {
-  std::string line = format::one_line(text.substr(0, text.find('\n')), false);
-  return line.size() > 300 ? line.substr(0, 300) + "..." : line;
+  const std::string line = format::one_line(text.substr(0, text.find('\n')));
+  std::size_t end = 0;
+  while (end < std::min(line.size(), most_bytes)) format::next_code_point(line, end);
+  return end < line.size() ? line.substr(0, end) + "..." : line;
 }
 
 }  // namespace

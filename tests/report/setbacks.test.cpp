@@ -63,6 +63,18 @@ TEST_CASE("an operator whose turns all came to nothing says why the last did") {
         "llm_diff: none of its 7 turns gave a program; the last: model: rejected: the server answered 401");
 }
 
+TEST_CASE("a long reason is cut between characters") {
+  std::string why;
+  for (int i = 0; i < 200; ++i) why += "é";
+  for (const char* before : {"", "x"}) {
+    const auto all = setbacks_of(with_turns(3, 3, before + why));
+    REQUIRE(all.size() == 1);
+    const std::string& said = all.front();
+    CHECK(said.size() < 400);
+    REQUIRE(said.ends_with("é..."));
+  }
+}
+
 TEST_CASE("a few failed turns are no setback, nor is one program enough to hide behind") {
   CHECK(setbacks_of(with_turns(2, 2, "why")).empty());
   CHECK(setbacks_of(with_turns(7, 6, "why")).empty());
