@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <tuple>
 
 #include <kevo/error.hpp>
 
@@ -46,8 +47,9 @@ struct section {
 struct symbol {
   std::string_view name;
   std::uint8_t type = 0;   // 1 object, 2 function
-  std::uint8_t other = 0;  // 0x10: a kernel
+  std::uint8_t other = 0;  // 0x10: a kernel, 0x04: a managed variable
   std::uint16_t section = 0;
+  std::uint64_t value = 0;  // offset in the section
   std::uint64_t size = 0;
 };
 
@@ -91,6 +93,7 @@ std::vector<symbol> symbols_of(const std::vector<section>& sections) {
       entry.type = number<std::uint8_t>(s.bytes, at + 4) & 0xfU;
       entry.other = number<std::uint8_t>(s.bytes, at + 5);
       entry.section = number<std::uint16_t>(s.bytes, at + 6);
+      entry.value = number<std::uint64_t>(s.bytes, at + 8);
       entry.size = number<std::uint64_t>(s.bytes, at + 16);
       result.push_back(entry);
     }
@@ -157,6 +160,14 @@ std::optional<std::uint32_t> figure_before(std::string_view line, std::string_vi
   return value;
 }
 
+/// Whether variables of the source or of the compiler lie there. Constant banks other than the third hold
+/// parameters, addresses and literals, which no symbol names.
+bool is_variable_section(std::string_view name) {
+  return name == ".nv.global" || name == ".nv.global.init" || name == ".nv.constant3";
+}
+
+constexpr std::uint8_t managed_mark = 0x04;
+
 }  // namespace
 
 cubin_contents read_cubin(std::string_view image) {
@@ -177,10 +188,16 @@ cubin_contents read_cubin(std::string_view image) {
           kernel.constant_bytes = static_cast<std::uint32_t>(info.size);
       }
       contents.kernels.push_back(std::move(kernel));
-    } else if (s.type == 1 && (home == ".nv.global" || home == ".nv.global.init")) {
-      contents.globals.push_back({std::string(s.name), s.size});
+    } else if (s.type == 1 && is_variable_section(home)) {
+      const auto size = sections[s.section].size;
+      if (s.value > size || size - s.value < s.size) damaged("a variable beyond its section");
+      if ((s.other & managed_mark) != 0) contents.managed.emplace_back(s.name);
+      contents.globals.push_back({std::string(s.name), s.size, std::string(home), s.value, size});
     }
   }
+  std::sort(contents.globals.begin(), contents.globals.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.section, a.offset, a.symbol) < std::tie(b.section, b.offset, b.symbol);
+  });
   for (const auto& info : sections) {
     if (info.name != ".nv.info") continue;
     for_each_attribute(info.bytes, [&](std::uint8_t code, std::string_view payload) {

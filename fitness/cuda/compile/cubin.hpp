@@ -12,11 +12,12 @@ namespace kevo::cuda {
 /// What an image holds.
 struct cubin_contents {
   std::vector<compiled_kernel> kernels;  ///< by symbol, `name` empty; figures of the log left out
-  std::vector<writable_global> globals;  ///< all variables in writable memory, by symbol
+  std::vector<module_global> globals;    ///< all variables of the module, by section and offset
+  std::vector<std::string> managed;      ///< symbols of variables that host and device share
   std::vector<std::string> external;     ///< functions that the driver provides: "malloc", "vprintf", ...
 };
 
-/// Reads the sections .symtab, .text.*, .nv.info*, .nv.global*. Linear in the image's size.
+/// Reads the sections .symtab, .text.*, .nv.info*, .nv.global*, .nv.constant*. Linear in the image's size.
 /// @throws kevo::error (input) if it is no cubin or damaged: every offset is checked
 cubin_contents read_cubin(std::string_view image);
 

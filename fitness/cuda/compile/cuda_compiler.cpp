@@ -227,12 +227,17 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
   }
   const auto variables = read_ptx(answer.ptx);
   std::map<std::string, int> times;
-  for (const auto& global : contents.globals) ++times[global.name];
+  for (const auto& global : contents.globals) ++times[global.symbol];
+  bool used = false;
   for (const auto& global : contents.globals) {
-    const bool unused = times[global.name] == 1 &&
-                        std::binary_search(variables.unused.begin(), variables.unused.end(), global.name);
-    if (!unused) module.writable_globals.push_back({readable(global.name), global.bytes});
+    const bool unused = times[global.symbol] == 1 &&
+                        std::binary_search(variables.unused.begin(), variables.unused.end(), global.symbol);
+    used = used || !unused;
+    if (!unused && global.section != ".nv.constant3")
+      module.writable_globals.push_back({readable(global.symbol), global.bytes});
   }
+  // Who uses one variable can reach its neighbours, so that they are restored all or none.
+  if (used) module.globals = std::move(contents.globals);
   if (variables.in_functions && module.writable_globals.empty())
     module.writable_globals.push_back({"a variable of inline assembly", 0});
   // The device's heap outlives a launch.

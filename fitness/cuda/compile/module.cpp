@@ -5,7 +5,7 @@
 namespace kevo::cuda {
 namespace {
 
-constexpr std::uint32_t module_format = 1;
+constexpr std::uint32_t module_format = 2;
 
 void put_kernel(byte_writer& to, const compiled_kernel& kernel) {
   to.put(kernel.name).put(kernel.mangled);
@@ -44,6 +44,9 @@ std::string encode(const compiled_module& m) {
   to.put_all(m.kernels, put_kernel);
   to.put_all(m.writable_globals,
              [](byte_writer& w, const writable_global& g) { w.put(g.name).put(g.bytes); });
+  to.put_all(m.globals, [](byte_writer& w, const module_global& g) {
+    w.put(g.symbol).put(g.bytes).put(g.section).put(g.offset).put(g.section_bytes);
+  });
   to.put(m.log);
   return to.take();
 }
@@ -58,6 +61,15 @@ compiled_module decode_module(std::string_view bytes) {
   m.writable_globals = from.get_all<writable_global>(16, [](byte_reader& r) {
     auto name = r.get_text();
     return writable_global{std::move(name), r.get<std::uint64_t>()};
+  });
+  m.globals = from.get_all<module_global>(40, [](byte_reader& r) {
+    module_global global;
+    global.symbol = r.get_text();
+    global.bytes = r.get<std::uint64_t>();
+    global.section = r.get_text();
+    global.offset = r.get<std::uint64_t>();
+    global.section_bytes = r.get<std::uint64_t>();
+    return global;
   });
   m.log = from.get_text();
   from.finish();

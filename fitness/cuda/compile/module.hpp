@@ -41,12 +41,28 @@ struct writable_global {
   friend bool operator==(const writable_global&, const writable_global&) = default;
 };
 
+/// A module-scope variable that kernels use, in writable or constant memory: compilers' tables and the
+/// program's own. Its initial content is to be restored before each call, so that nothing survives one.
+struct module_global {
+  std::string symbol;       ///< as the cubin names it, for cuModuleGetGlobal
+  std::uint64_t bytes = 0;  ///< its own size
+  /// The section of the cubin that it lies in: ".nv.global" (zeros at the start), ".nv.global.init" or
+  /// ".nv.constant3". A loaded section is one piece of memory that begins at the address of any of its
+  /// symbols less the symbol's offset. Restoring whole sections covers symbols that the driver does not
+  /// find by name, and the gaps between symbols, in which device code could keep state, too.
+  std::string section;
+  std::uint64_t offset = 0;         ///< in its section [bytes]
+  std::uint64_t section_bytes = 0;  ///< size of the whole section
+  friend bool operator==(const module_global&, const module_global&) = default;
+};
+
 /// A compiled candidate. A value.
 struct compiled_module {
   std::string architecture;              ///< "sm_90a"
   std::string cubin;                     ///< an ELF image, for cuModuleLoadData
   std::vector<compiled_kernel> kernels;  ///< those that launch lines name first, in order of first mention
   std::vector<writable_global> writable_globals;  ///< refused unless the task allows them
+  std::vector<module_global> globals;             ///< by section and offset; empty if no kernel uses any
   std::string log;                                ///< of compiler and assembler: warnings, resources
 
   bool has_writable_globals() const { return !writable_globals.empty(); }

@@ -199,6 +199,37 @@ TEST_CASE("memory that outlives a launch is seen; constants that headers bring a
               .empty());
 }
 
+TEST_CASE("a module's variables are listed with their places, the compiler's tables among them") {
+  if (!there_is_nvrtc()) return;
+  const auto globals = [](const std::string& text) {
+    const auto result = build(text, {"f"});
+    CAPTURE(result.diagnostics);
+    REQUIRE(result.ok);
+    return result.module.globals;
+  };
+  const std::string f = "extern \"C\" __global__ void f(float* a, int n) ";
+  // y is aligned to 16 bytes: the gap around x belongs to the section, and to no symbol.
+  const auto two = globals("__device__ char x = 1;\n__device__ __align__(16) int y = 2;\n" + f +
+                           "{ a[0] = ++x + ++y; }\n");
+  REQUIRE(two.size() == 2);
+  for (const auto& global : two) {
+    CHECK(global.section == ".nv.global.init");
+    CHECK(global.bytes == (global.symbol == "x" ? 1 : 4));
+    CHECK(global.section_bytes >= 5);
+    CHECK(global.offset + global.bytes <= global.section_bytes);
+  }
+  CHECK(two[0].offset < two[1].offset);
+  const auto zeros = globals("static __device__ int calls[3];\n" + f + "{ a[0] = ++calls[n]; }\n");
+  CHECK(zeros == std::vector<module_global>{{"calls", 12, ".nv.global", 0, 12}});
+  const auto constants = globals("__constant__ float c[4];\n" + f + "{ a[0] = c[n]; }\n");
+  CHECK(constants == std::vector<module_global>{{"c", 16, ".nv.constant3", 0, 16}});
+  const auto sine = globals(f + "{ a[0] = sinf(a[1]); }\n");
+  REQUIRE(sine.size() == 1);
+  CHECK(sine[0].section == ".nv.global.init");
+  CHECK(sine[0].symbol.find("i2opi") != std::string::npos);
+  CHECK(globals("__device__ int unused;\n" + f + "{ a[0] = 1; }\n").empty());
+}
+
 TEST_CASE("older architectures compile, too, and spills are told") {
   if (!there_is_nvrtc()) return;
   const std::string text =
