@@ -104,7 +104,8 @@ any_fitness cuda_from(settings& from, const build_context& context) {
           : foreign_processes::refuse;
   made.allow_globals = from.boolean(
       "globals",
-      {.def = false, .doc = "take programs with writable device variables, which could keep state"});
+      {.def = false,
+       .doc = "take programs that use the device's heap or managed variables, which could keep state"});
   settings limits = from.child_or_empty("limits", "what a candidate may use");
   made.limits.build_s =
       limits.real("build", {.def = made.limits.build_s, .above = 0.0, .unit = "s", .doc = "one build"});

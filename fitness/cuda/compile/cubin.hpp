@@ -27,15 +27,10 @@ void add_assembler_figures(std::string_view log, std::vector<compiled_kernel>& k
 /// Types of the parameters of a mangled C++ name; empty if it is none ("extern C") or cannot be read.
 std::vector<std::string> parameter_types(const std::string& mangled);
 
-/// What PTX code says of its variables.
-struct ptx_variables {
-  /// Words that occur once in the whole text, outside of functions, sorted: a variable of that name is
-  /// declared and never used. Headers bring hundreds of such constants.
-  std::vector<std::string> unused;
-  bool in_functions = false;  ///< whether a function declares a variable of its own, as inline assembly can
-};
+/// Words that occur once in the whole text of PTX code, outside of functions, sorted: a variable of that name
+/// is declared and never used. Headers bring hundreds of such constants.
 /// O(size of the text, times the logarithm of the number of its words).
-ptx_variables read_ptx(std::string_view ptx);
+std::vector<std::string> unused_words(std::string_view ptx);
 
 /// A readable form of a mangled name.
 std::string readable(const std::string& symbol);

@@ -225,24 +225,19 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
     kernel.name = readable(kernel.mangled);
     module.kernels.push_back(std::move(kernel));
   }
-  const auto variables = read_ptx(answer.ptx);
+  const auto unused = unused_words(answer.ptx);
   std::map<std::string, int> times;
   for (const auto& global : contents.globals) ++times[global.symbol];
-  bool used = false;
-  for (const auto& global : contents.globals) {
-    const bool unused = times[global.symbol] == 1 &&
-                        std::binary_search(variables.unused.begin(), variables.unused.end(), global.symbol);
-    used = used || !unused;
-    if (!unused && global.section != ".nv.constant3")
-      module.writable_globals.push_back({readable(global.symbol), global.bytes});
-  }
+  const bool used = std::any_of(contents.globals.begin(), contents.globals.end(), [&](const auto& global) {
+    return times[global.symbol] > 1 || !std::binary_search(unused.begin(), unused.end(), global.symbol);
+  });
   // Who uses one variable can reach its neighbours, so that they are restored all or none.
   if (used) module.globals = std::move(contents.globals);
-  if (variables.in_functions && module.writable_globals.empty())
-    module.writable_globals.push_back({"a variable of inline assembly", 0});
-  // The device's heap outlives a launch.
+  // Managed variables lie apart from their section, in memory that moves between host and device.
+  for (const auto& symbol : contents.managed)
+    module.lasting.push_back("the managed variable " + readable(symbol));
   for (const auto& function : contents.external) {
-    if (function == "malloc" || function == "free") module.writable_globals.push_back({function + "()", 0});
+    if (function == "malloc" || function == "free") module.lasting.push_back(function + "()");
   }
   result.ok = true;
   return result;

@@ -5,7 +5,7 @@
 namespace kevo::cuda {
 namespace {
 
-constexpr std::uint32_t module_format = 2;
+constexpr std::uint32_t module_format = 3;
 
 void put_kernel(byte_writer& to, const compiled_kernel& kernel) {
   to.put(kernel.name).put(kernel.mangled);
@@ -42,8 +42,7 @@ std::string encode(const compiled_module& m) {
   byte_writer to;
   to.put(module_format).put(m.architecture).put(m.cubin);
   to.put_all(m.kernels, put_kernel);
-  to.put_all(m.writable_globals,
-             [](byte_writer& w, const writable_global& g) { w.put(g.name).put(g.bytes); });
+  to.put_all(m.lasting, [](byte_writer& w, const std::string& what) { w.put(what); });
   to.put_all(m.globals, [](byte_writer& w, const module_global& g) {
     w.put(g.symbol).put(g.bytes).put(g.section).put(g.offset).put(g.section_bytes);
   });
@@ -58,10 +57,7 @@ compiled_module decode_module(std::string_view bytes) {
   m.architecture = from.get_text();
   m.cubin = from.get_text();
   m.kernels = from.get_all<compiled_kernel>(64, get_kernel);
-  m.writable_globals = from.get_all<writable_global>(16, [](byte_reader& r) {
-    auto name = r.get_text();
-    return writable_global{std::move(name), r.get<std::uint64_t>()};
-  });
+  m.lasting = from.get_all<std::string>(8, [](byte_reader& r) { return r.get_text(); });
   m.globals = from.get_all<module_global>(40, [](byte_reader& r) {
     module_global global;
     global.symbol = r.get_text();

@@ -34,13 +34,6 @@ struct compiled_kernel {
   friend bool operator==(const compiled_kernel&, const compiled_kernel&) = default;
 };
 
-/// A module-scope variable that device code can write: state that would live from one launch to the next.
-struct writable_global {
-  std::string name;  ///< demangled where that works
-  std::uint64_t bytes = 0;
-  friend bool operator==(const writable_global&, const writable_global&) = default;
-};
-
 /// A module-scope variable that kernels use, in writable or constant memory: compilers' tables and the
 /// program's own. Its initial content is to be restored before each call, so that nothing survives one.
 struct module_global {
@@ -61,11 +54,11 @@ struct compiled_module {
   std::string architecture;              ///< "sm_90a"
   std::string cubin;                     ///< an ELF image, for cuModuleLoadData
   std::vector<compiled_kernel> kernels;  ///< those that launch lines name first, in order of first mention
-  std::vector<writable_global> writable_globals;  ///< refused unless the task allows them
-  std::vector<module_global> globals;             ///< by section and offset; empty if no kernel uses any
-  std::string log;                                ///< of compiler and assembler: warnings, resources
+  std::vector<std::string> lasting;      ///< state outside of `globals` that outlives a launch: the device's
+                                         ///< heap ("malloc()"), managed variables; refused unless allowed
+  std::vector<module_global> globals;    ///< by section and offset; empty if no kernel uses any
+  std::string log;                       ///< of compiler and assembler: warnings, resources
 
-  bool has_writable_globals() const { return !writable_globals.empty(); }
   friend bool operator==(const compiled_module&, const compiled_module&) = default;
 };
 

@@ -60,13 +60,13 @@ std::vector<std::string> parameter_types(const std::string& mangled) {
   return types;
 }
 
-ptx_variables read_ptx(std::string_view ptx) {
+std::vector<std::string> unused_words(std::string_view ptx) {
   struct seen {
     std::size_t count = 0;
     bool outside = true;
   };
   std::map<std::string_view, seen> words;
-  ptx_variables result;
+  std::vector<std::string> result;
   int depth = 0;
   for (std::size_t at = 0; at < ptx.size();) {
     if (ptx.substr(at, 2) == "//") {
@@ -84,11 +84,10 @@ ptx_variables read_ptx(std::string_view ptx) {
     auto& entry = words[word];
     ++entry.count;
     entry.outside = entry.outside && depth == 0;
-    result.in_functions = result.in_functions || (word == ".global" && depth > 0);
     at = end;
   }
   for (const auto& [word, entry] : words) {
-    if (entry.count == 1 && entry.outside) result.unused.emplace_back(word);
+    if (entry.count == 1 && entry.outside) result.emplace_back(word);
   }
   return result;
 }

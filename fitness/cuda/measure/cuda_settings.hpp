@@ -55,7 +55,7 @@ struct cuda_settings {
   double promising = 1.0;  ///< timing goes on while the upper end of a look reaches this share of the best
   foreign_processes foreign = foreign_processes::refuse;
   double foreign_s = 10;       ///< [s] how long a measurement waits for foreign processes to go
-  bool allow_globals = false;  ///< modules with writable globals are taken
+  bool allow_globals = false;  ///< device heap and managed variables are taken, too
 };
 
 }  // namespace kevo

@@ -37,10 +37,11 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
                    compiled.reasons.empty() ? "does not compile" : compiled.reasons.front(),
                    compiled.diagnostics);
   }
-  if (!trusted && !settings_.allow_globals && compiled.module.has_writable_globals()) {
-    return refused(outcome::rejected, "keeps state in writable device variables",
-                   "the device variable '" + compiled.module.writable_globals.front().name +
-                       "' could carry results from one call to the next; use a workspace");
+  if (!trusted && !settings_.allow_globals && !compiled.module.lasting.empty()) {
+    return refused(outcome::rejected, "uses device memory that outlives a call",
+                   compiled.module.lasting.front() +
+                       " could carry results from one call to the next; use a workspace, or a __device__ "
+                       "variable, which has its initial value at the beginning of each call");
   }
   built_program result;
   for (const auto& w : task_->workloads) {

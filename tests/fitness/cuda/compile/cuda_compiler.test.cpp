@@ -106,7 +106,9 @@ TEST_CASE("a candidate's lines and its cubin give a plan, without a GPU") {
   CHECK(result.compiler.starts_with("NVRTC 1"));
   const auto& m = result.module;
   CHECK(m.architecture == "sm_90a");
-  CHECK_FALSE(m.has_writable_globals());  // __constant__ memory is none
+  CHECK(m.lasting.empty());
+  REQUIRE(m.globals.size() == 1);
+  CHECK(m.globals[0].symbol == "coefficients");
   REQUIRE(m.kernels.size() == 2);
   const auto& tile = m.kernels[0];
   CHECK(tile.name == "tile<64, float>");
@@ -172,31 +174,24 @@ TEST_CASE("what a build says when the source is at fault") {
   CHECK_THROWS_AS(build("__global__ void f() {}\n", {"f"}, "sm_1"), kevo::error);
 }
 
-TEST_CASE("memory that outlives a launch is seen; constants that headers bring are not") {
+TEST_CASE("the device's heap and managed variables are told from variables that can be restored") {
   if (!there_is_nvrtc()) return;
-  const auto globals = [](const std::string& text) {
+  const auto lasting = [](const std::string& text) {
     const auto result = build(text, {"f"});
     CAPTURE(result.diagnostics);
     REQUIRE(result.ok);
-    std::vector<std::string> names;
-    for (const auto& global : result.module.writable_globals) names.push_back(global.name);
-    std::sort(names.begin(), names.end());
-    return names;
+    return result.module.lasting;
   };
   const std::string f = "extern \"C\" __global__ void f(float* a) ";
-  CHECK(globals("__device__ int calls;\n" + f + "{ a[0] = ++calls; }\n") ==
-        std::vector<std::string>{"calls"});
-  CHECK(globals(f + "{ static __device__ float kept[4]; a[0] = kept[1]; kept[1] = a[1]; }\n").size() == 1);
-  CHECK(globals("__device__ int* p;\n" + f + "{ if (!p) p = (int*)malloc(4); a[0] = *p; }\n").size() == 2);
-  CHECK(globals(f + "{ asm(\"{ .global .u32 hidden; .reg .u32 r; ld.global.u32 r, [hidden]; st.global.u32 "
-                    "[%0], r; }\" :: \"l\"(a)); }\n")
-            .size() == 1);
-  CHECK(globals("__constant__ float c[4];\n" + f + "{ a[0] = c[1]; }\n").empty());
-  CHECK(globals("__device__ int unused;\n" + f + "{ a[0] = 1; }\n").empty());
-  if (!compiler().tools().include_folders.empty())
-    CHECK(globals("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" + f +
-                  "{ a[0] = __half2float(__float2half(a[1])); }\n")
-              .empty());
+  CHECK(lasting("__device__ int* p;\n" + f + "{ if (!p) p = (int*)malloc(4); a[0] = *p; }\n") ==
+        std::vector<std::string>{"malloc()"});
+  CHECK(lasting("__device__ __managed__ int m;\n" + f + "{ a[0] = ++m; }\n") ==
+        std::vector<std::string>{"the managed variable m"});
+  CHECK(lasting("__device__ int calls;\n" + f + "{ a[0] = ++calls; }\n").empty());
+  CHECK(
+      lasting("#include <cassert>\n__device__ const float table[3] = {1, 2, 3};\n" + f +
+              "{ assert(a[2] > 0); a[0] = table[int(a[1])] + sinf(a[1]) + (float)pow((double)a[2], 3.1); }\n")
+          .empty());
 }
 
 TEST_CASE("a module's variables are listed with their places, the compiler's tables among them") {
@@ -227,7 +222,18 @@ TEST_CASE("a module's variables are listed with their places, the compiler's tab
   REQUIRE(sine.size() == 1);
   CHECK(sine[0].section == ".nv.global.init");
   CHECK(sine[0].symbol.find("i2opi") != std::string::npos);
+  CHECK(globals(f + "{ static __device__ float kept[4]; a[0] = kept[n]; kept[n] = a[1]; }\n").size() == 1);
+  const auto hidden = globals(f +
+                              "{ asm(\"{ .global .u32 hidden; .reg .u32 r; ld.global.u32 r, [hidden]; "
+                              "st.global.u32 [%0], r; }\" :: \"l\"(a)); }\n");
+  REQUIRE(hidden.size() == 1);
+  CHECK(hidden[0].bytes == 4);
   CHECK(globals("__device__ int unused;\n" + f + "{ a[0] = 1; }\n").empty());
+  // Constants that headers bring and no kernel uses cost nothing before each call.
+  if (!compiler().tools().include_folders.empty())
+    CHECK(globals("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" + f +
+                  "{ a[0] = __half2float(__float2half(a[1])); }\n")
+              .empty());
 }
 
 TEST_CASE("older architectures compile, too, and spills are told") {
@@ -264,7 +270,8 @@ TEST_CASE("nvcc does the same, where there is one") {
   CHECK(result.module.kernels.at(0).mangled.starts_with("_Z4tileILi64Ef"));
   CHECK(result.module.kernels.at(0).static_shared_bytes == 256);
   CHECK(result.module.kernels.at(0).parameters.size() == 4);
-  CHECK_FALSE(result.module.has_writable_globals());
+  CHECK(result.module.lasting.empty());
+  CHECK(result.module.globals.size() == 1);
   request.source = kevo::single_file_program("cuda", "k.cu", "__global__ void f(int* a) { a[0] = b; }\n");
   request.kernels = {"f"};
   const auto wrong = nvcc.build(request);
@@ -317,10 +324,8 @@ TEST_CASE("names of types, words of PTX, and messages") {
   CHECK(symbol_of("h<unsigned>", symbols) == symbols[2]);  // spelled otherwise, but the only one
   CHECK(symbol_of("g", symbols) == "g");
   CHECK(symbol_of("f<16, float>", symbols).empty());
-  const auto variables = read_ptx("// x x\n.global .u32 x;\n.global .u32 y;\nf { ld [y]; z } // x");
-  CHECK(variables.unused == std::vector<std::string>{"f", "x"});
-  CHECK_FALSE(variables.in_functions);
-  CHECK(read_ptx("f { .global .u32 x; }").in_functions);
+  const auto unused = unused_words("// x x\n.global .u32 x;\n.global .u32 y;\nf { ld [y]; z } // x");
+  CHECK(unused == std::vector<std::string>{"f", "x"});
   compile_job job{{"-a"}, {"f<1>"}, {{"k.cu", "text"}, {"h", ""}}};
   CHECK(decode_compile_job(encode(job)) == job);
   compile_answer answer;
