@@ -118,12 +118,110 @@ std::vector<fs::path> toolkit_folders(const fs::path& prefix) {
   return folders;
 }
 
+/// Thrust's algorithms, by the names of their headers. The rest of thrust stays: CUB's block and warp
+/// primitives need its iterators and policies.
+constexpr std::array<std::string_view, 33> thrust_algorithms = {"adjacent_difference",
+                                                                "async",
+                                                                "binary_search",
+                                                                "copy",
+                                                                "copy_if",
+                                                                "count",
+                                                                "equal",
+                                                                "extrema",
+                                                                "fill",
+                                                                "find",
+                                                                "for_each",
+                                                                "gather",
+                                                                "generate",
+                                                                "inner_product",
+                                                                "logical",
+                                                                "merge",
+                                                                "mismatch",
+                                                                "partition",
+                                                                "reduce",
+                                                                "reduce_by_key",
+                                                                "remove",
+                                                                "replace",
+                                                                "scan",
+                                                                "scan_by_key",
+                                                                "scatter",
+                                                                "sequence",
+                                                                "set_operations",
+                                                                "shuffle",
+                                                                "sort",
+                                                                "transform",
+                                                                "transform_reduce",
+                                                                "transform_scan",
+                                                                "unique"};
+
+/// Where those headers lie below an include folder. What is not there needs no hiding.
+void add_thrust_algorithms(const fs::path& include, std::vector<std::string>& to) {
+  for (const char* part : {"thrust", "thrust/system/cuda/detail", "thrust/system/detail/generic"}) {
+    std::error_code code;
+    if (!fs::is_directory(include / part, code)) continue;
+    for (const auto name : thrust_algorithms) {
+      const auto stem = (include / part / name).string();
+      for (const char* end : {".h", ".inl", ""}) {
+        if (fs::exists(stem + end, code)) to.push_back(stem + end);
+      }
+    }
+  }
+  for (const char* whole : {"omp", "tbb"}) to.push_back((include / "thrust/system" / whole).string());
+}
+
+/// Headers of CUB that a whole version of <cub/cub.cuh> names, those for one thread, warp or block at a time.
+constexpr std::array<std::string_view, 35> cub_headers = {"block/block_adjacent_difference",
+                                                          "block/block_discontinuity",
+                                                          "block/block_exchange",
+                                                          "block/block_histogram",
+                                                          "block/block_load",
+                                                          "block/block_merge_sort",
+                                                          "block/block_radix_rank",
+                                                          "block/block_radix_sort",
+                                                          "block/block_reduce",
+                                                          "block/block_run_length_decode",
+                                                          "block/block_scan",
+                                                          "block/block_shuffle",
+                                                          "block/block_store",
+                                                          "grid/grid_even_share",
+                                                          "grid/grid_mapping",
+                                                          "grid/grid_queue",
+                                                          "iterator/arg_index_input_iterator",
+                                                          "iterator/cache_modified_input_iterator",
+                                                          "iterator/cache_modified_output_iterator",
+                                                          "iterator/tex_obj_input_iterator",
+                                                          "thread/thread_load",
+                                                          "thread/thread_operators",
+                                                          "thread/thread_reduce",
+                                                          "thread/thread_scan",
+                                                          "thread/thread_search",
+                                                          "thread/thread_sort",
+                                                          "thread/thread_store",
+                                                          "util_debug",
+                                                          "util_ptx",
+                                                          "util_type",
+                                                          "warp/warp_exchange",
+                                                          "warp/warp_load",
+                                                          "warp/warp_merge_sort",
+                                                          "warp/warp_reduce",
+                                                          "warp/warp_scan"};
+
+/// In the place of <cub/cub.cuh>, which would include the device-wide algorithms, too.
+std::string cub_without_device() {
+  std::string text = "#pragma once\n";
+  for (const auto header : cub_headers) {
+    const auto name = "<cub/" + std::string(header) + ".cuh>";
+    text += "#if __has_include(" + name + ")\n#include " + name + "\n#endif\n";
+  }
+  return text;
+}
+
 /// Finished kernels, as libraries and as headers: somebody else's work.
 std::vector<std::string> finished_kernels(const fs::path& prefix) {
-  constexpr std::array<std::string_view, 20> names = {
+  constexpr std::array<std::string_view, 19> names = {
       "libcublas", "libcudnn", "libcufft",   "libcusparse", "libcusolver", "libcutensor", "libnccl",
       "libnvblas", "libnpp",   "libcutlass", "cublas",      "cudnn",       "cufft",       "cusparse",
-      "cusolver",  "cutensor", "cutlass",    "cute",        "thrust",      "nvcompdx"};
+      "cusolver",  "cutensor", "cutlass",    "cute",        "nvcompdx"};
   std::vector<std::string> found;
   std::error_code code;
   for (const auto& folder : toolkit_folders(prefix)) {
@@ -134,6 +232,7 @@ std::vector<std::string> finished_kernels(const fs::path& prefix) {
     }
     code.clear();
     found.push_back((folder / "cub" / "device").string());
+    add_thrust_algorithms(folder, found);
   }
   return found;
 }
@@ -241,12 +340,16 @@ hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_rep
   const fs::path output = scratch.folder("out");
   for (const auto& file : job.source->files) write(sources / file.path, file.text);
   write(sources / entry, job.entry);
+  const fs::path headers = scratch.folder("headers");
   std::vector<std::string> arguments = {"-shared",  "-cudart",        "static", "-Xcompiler",  "-fPIC",
                                         "-Xlinker", "--no-undefined", "-o",     "/out/kevo.so"};
   arguments.insert(arguments.end(), job.options.begin(), job.options.end());
   for (const auto& library : job.link) arguments.push_back("-l" + library);
+  if (!job.trusted) arguments.emplace_back("-I/headers");
   auto spec = nvcc_spec(job.nvcc, std::move(arguments), sources, output);
+  spec.mounts.push_back({headers.string(), "/headers"});
   if (!job.trusted) {
+    write(headers / "cub" / "cub.cuh", cub_without_device());
     spec.hidden = numeric_libraries();
     for (auto& one : finished_kernels(fs::path(job.nvcc).parent_path().parent_path()))
       spec.hidden.push_back(std::move(one));

@@ -75,6 +75,31 @@ TEST_CASE("finished kernels are not there for candidates: no header, no library,
   CHECK_FALSE(candidate(rows("asm(\".incbin \\\"/etc/passwd\\\"\");")).ok);
 }
 
+TEST_CASE(
+    "CUB's primitives of a block and a warp are there, its device-wide algorithms and thrust's are not") {
+  if (!there_is_nvcc()) return;
+  const std::string kernel =
+      "__global__ void sum(const float* x, float* y) {\n"
+      "  using block = cub::BlockReduce<float, 128>;\n"
+      "  using warp = cub::WarpReduce<float>;\n"
+      "  __shared__ typename block::TempStorage whole;\n"
+      "  __shared__ typename warp::TempStorage parts[4];\n"
+      "  const float part = warp(parts[threadIdx.x / 32]).Sum(x[threadIdx.x]);\n"
+      "  const float total = block(whole).Sum(part);\n"
+      "  if (threadIdx.x == 0) y[0] = total;\n}\n";
+  const auto plain = candidate(
+      rows("#include <cub/block/block_reduce.cuh>\n#include <cub/warp/warp_reduce.cuh>\n" + kernel));
+  CHECK_MESSAGE(plain.ok, plain.diagnostics);
+  const auto whole = candidate(rows("#include <cub/cub.cuh>\n" + kernel));
+  CHECK_MESSAGE(whole.ok, whole.diagnostics);
+  for (const char* header :
+       {"cub/device/device_scan.cuh", "thrust/sort.h", "thrust/reduce.h", "thrust/scan.h",
+        "thrust/system/cuda/detail/sort.h", "thrust/system/cuda/detail/reduce.h"}) {
+    CAPTURE(header);
+    CHECK_FALSE(candidate(rows("#include <" + std::string(header) + ">")).ok);
+  }
+}
+
 TEST_CASE("where there is no nvcc, the answer is a value") {
   hosted_compiler_settings settings;
   settings.nvcc = "none";
