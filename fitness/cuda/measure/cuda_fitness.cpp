@@ -105,11 +105,17 @@ struct cuda_fitness::state {
   gpu_bench bench;
   result_cache results;
 
+  std::chrono::nanoseconds limit_of(const program_runner& candidate, std::size_t workload) const {
+    return candidate.has_run(workload) ? bench.call_limit(workload)
+                                       : bench.first_call_limit(workload, candidate.kind());
+  }
+
   // Gates, cheapest first; each answers whether the candidate may go on.
   bool build(passage& p);
   bool check_workload(passage& p, program_runner& candidate, std::size_t index, std::uint32_t from,
                       std::uint32_t count);
   bool check_all(passage& p, program_runner& candidate);
+  void forget_hidden(program_runner& candidate) const;
   bool look(passage& p, const std::vector<timed_workload>& timed, double alpha, bool fresh) const;
   bool time_pairs(passage& p, timed_workload& one, int pairs, double limit_s, bool fresh) const;
   bool take_looks(passage& p, std::vector<timed_workload>& timed, bool fresh) const;
@@ -151,7 +157,7 @@ bool cuda_fitness::state::check_workload(passage& p, program_runner& candidate, 
                                          std::uint32_t from, std::uint32_t count) {
   for (std::uint32_t i = from; i < count; ++i) {
     if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
-    const auto time = candidate.check(index, i, bench.call_limit(index));
+    const auto time = candidate.check(index, i, limit_of(candidate, index));
     if (time.failure) return fail(p, index, bench.subject().workloads[index], *time.failure), false;
     auto& known = p.call_ns[index];
     known = known > 0 ? std::min(known, time.event_ns) : time.event_ns;
@@ -171,24 +177,43 @@ bool cuda_fitness::state::check_all(passage& p, program_runner& candidate) {
     return true;
   };
   if (!check(first)) return false;
-  for (std::size_t i = 0; i < workloads.size(); ++i) {
-    if (i != first && !check(i)) return false;
+  // Hidden ones last: what a process says is told to operators, and must not be said by one that has seen a
+  // hidden size.
+  for (const bool hidden : {false, true}) {
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (i != first && workloads[i].hidden == hidden && !check(i)) return false;
+    }
   }
+  forget_hidden(candidate);
   p.result.outcome = outcome::valid;
   p.result.stage = evaluation_stage::checked;
   return true;
+}
+
+// Ends the process of a candidate after hidden workloads: the next one cannot tell their sizes to anybody,
+// neither by a message, nor by how or when it fails, nor by the times that it takes.
+void cuda_fitness::state::forget_hidden(program_runner& candidate) const {
+  const auto& workloads = bench.subject().workloads;
+  if (std::any_of(workloads.begin(), workloads.end(), [](const workload& w) { return w.hidden; }))
+    candidate.restart();
 }
 
 // An optional gate: each run in a process of its own gives the bits of the first.
 bool cuda_fitness::state::same_bits(passage& p, program_runner& candidate) {
   const auto& workloads = bench.subject().workloads;
   std::vector<std::string> first(workloads.size());
+  std::vector<std::size_t> visible_first;
+  for (const bool hidden : {false, true}) {
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (workloads[i].hidden == hidden) visible_first.push_back(i);
+    }
+  }
   const int runs = bench.settings().gates.determinism;
   for (int run = 0; runs > 1 && run < runs; ++run) {
     candidate.restart();
-    for (std::size_t i = 0; i < workloads.size(); ++i) {
+    for (const std::size_t i : visible_first) {
       if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
-      const auto time = candidate.fingerprint(i, bench.call_limit(i));
+      const auto time = candidate.fingerprint(i, limit_of(candidate, i));
       if (time.failure) return fail(p, i, workloads[i], *time.failure), false;
       if (run == 0) {
         first[i] = time.fingerprint;
@@ -199,6 +224,7 @@ bool cuda_fitness::state::same_bits(passage& p, program_runner& candidate) {
       }
     }
   }
+  if (runs > 1) forget_hidden(candidate);
   if (runs > 1) p.result.context["determinism"] = fmt::format("{} runs gave the same bits", runs);
   return true;
 }

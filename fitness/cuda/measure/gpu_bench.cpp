@@ -197,6 +197,12 @@ std::chrono::nanoseconds gpu_bench::call_limit(std::size_t workload) const {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
+std::chrono::nanoseconds gpu_bench::first_call_limit(std::size_t workload, program_kind kind) const {
+  const auto usual = call_limit(workload);
+  if (kind == program_kind::declared) return usual;
+  return std::max(usual, std::chrono::nanoseconds(static_cast<std::int64_t>(settings_.limits.call_s * 1e9)));
+}
+
 std::uint32_t gpu_bench::contents_to_check() const {
   const auto visible = static_cast<std::uint32_t>(std::count_if(
       task_->workloads.begin(), task_->workloads.end(), [](const workload& w) { return !w.hidden; }));

@@ -108,7 +108,11 @@ class gpu_bench {
   call_profile profile_call(const built_program& built, const std::stop_token& stop);
 
   const std::vector<content_counts>& contents() const { return contents_; }
+  /// How long one call may take: some multiple of the baseline's, at most `limits.call_s`.
   std::chrono::nanoseconds call_limit(std::size_t workload) const;
+  /// How long the first call of a size in a process may take. Host code makes its plans then, or tries
+  /// settings: it may have all of `limits.call_s`. Device code alone has nothing to prepare.
+  std::chrono::nanoseconds first_call_limit(std::size_t workload, program_kind kind) const;
   std::size_t smallest_visible() const { return smallest_; }
   std::size_t largest_visible() const { return largest_; }
   /// Contents of each visible workload in the correctness stage: at least 5 in all.

@@ -62,6 +62,7 @@ TEST_CASE("exploits of hosted launch are caught, odd but honest programs are acc
   const fake_gpu gpu;
   auto settings = toy::quick_settings();
   settings.timing.short_s = 0.2;
+  settings.limits.call_s = 2;
   cuda_fitness fitness(toy::task_of("rows.yaml"), settings);
   int right[2] = {};
   int total[2] = {};
@@ -265,4 +266,36 @@ TEST_CASE("an interval holds as many distinct calls as make 2 ms, where there ar
   CHECK(cuda::plan_intervals(20e3, 30e3, false, 32, 512).calls == 31);
   CHECK(cuda::plan_intervals(20e3, 30e3, false, 400, 8).calls == 8);
   CHECK(cuda::plan_intervals(20e3, 30e3, true, 1, 8).calls == 1);
+}
+
+TEST_CASE("no process that has seen a hidden size is asked for a visible one afterwards") {
+  const fake_gpu gpu;
+  auto t = *toy::task_of("scale.yaml");
+  std::stable_partition(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return w.hidden; });
+  REQUIRE(t.workloads.front().hidden);
+  std::string visible = "false";
+  for (const auto& w : t.workloads) {
+    if (!w.hidden) visible += " || N == " + std::to_string(w.axes.at("N"));
+  }
+  auto settings = toy::quick_settings();
+  settings.gates.determinism = 2;
+  cuda_fitness fitness(std::make_shared<const task>(t), settings);
+  const auto tells = toy::evaluate(
+      fitness, hosted_scale(10000, "  static int64_t other = 0;\n  if (!(" + visible +
+                                       ")) other = N;\n  else if (other != 0) return int(other);\n"));
+  CHECK_MESSAGE(tells.valid(), tells.feedback);
+}
+
+TEST_CASE("the first call of a size may take as long as a call may, for host code tunes itself then") {
+  const fake_gpu gpu;
+  cuda_fitness fitness(toy::task_of("scale.yaml"), toy::quick_settings());
+  // Any other call of so short a baseline may take 1.5 s. The double's clock stands still for the first two
+  // seconds of it.
+  const auto tunes = toy::evaluate(
+      fitness,
+      "#include <unistd.h>\n" +
+          hosted_scale(10000,
+                       "  static bool tuned = false;\n  if (!tuned) usleep(3800000);\n  tuned = true;\n"),
+      evaluation_stage::checked);
+  CHECK_MESSAGE(tunes.valid(), tunes.feedback);
 }
