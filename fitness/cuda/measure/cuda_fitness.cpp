@@ -12,6 +12,7 @@
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
+#include "fitness/cuda/measure/physics.hpp"
 
 namespace kevo {
 namespace {
@@ -58,8 +59,10 @@ struct passage {
   built_program built;
   std::vector<double> call_ns = {};  // of one call of each workload; 0 if unknown
   gpu_bench::call_profile profile = {};
-  bool machine = false;  // the failure may be the machine's
-  bool again = false;    // or the neighbours'
+  std::vector<double> resolution_ns = {};  // of the clock, for a call of each workload; 0: far below any time
+  std::vector<std::size_t> too_short = {};  // workloads whose figure is the clock's resolution
+  bool machine = false;                     // the failure may be the machine's
+  bool again = false;                       // or the neighbours'
 };
 
 // One visible workload while it is timed.
@@ -116,6 +119,7 @@ struct cuda_fitness::state {
                       std::uint32_t count);
   bool check_all(passage& p, program_runner& candidate);
   void forget_hidden(program_runner& candidate) const;
+  bool judge_times(passage& p, cuda::program_kind kind) const;
   bool look(passage& p, const std::vector<timed_workload>& timed, double alpha, bool fresh) const;
   bool time_pairs(passage& p, timed_workload& one, int pairs, double limit_s, bool fresh) const;
   bool take_looks(passage& p, std::vector<timed_workload>& timed, bool fresh) const;
@@ -247,17 +251,52 @@ bool cuda_fitness::state::look(passage& p, const std::vector<timed_workload>& ti
                                bool fresh) const {
   std::vector<timed_pairs> pairs;
   pairs.reserve(timed.size());
+  std::vector<std::vector<timing_pair>> credible;  // a clock is not believed below its resolution
+  credible.reserve(timed.size());
+  p.too_short.clear();
   for (const auto& [timer, spent_s] : timed) {
-    const bool cold = bench.subject().workloads[timer.workload()].cache == "cold";
-    pairs.push_back({.workload = timer.workload(),
-                     .pairs = &timer.pairs(),
-                     .speed_of_light_ns = bench.speed_of_light_ns(timer.workload()),
+    const auto index = timer.workload();
+    const bool cold = bench.subject().workloads[index].cache == "cold";
+    p.resolution_ns[index] = timer.by_intervals() ? timer.resolution_ns() : 0;
+    const double least_ns = cuda::resolutions_apart * p.resolution_ns[index];
+    auto& raised = credible.emplace_back(timer.pairs());
+    std::size_t below = 0;
+    for (auto& pair : raised) {
+      below += pair.candidate_ns < least_ns ? 1 : 0;
+      pair = {std::max(pair.candidate_ns, least_ns), std::max(pair.baseline_ns, least_ns)};
+    }
+    const bool too_short = 2 * below > raised.size();
+    if (too_short) p.too_short.push_back(index);
+    const double spread = fresh ? 0 : cold ? cold_process_spread_ns : warm_process_spread_ns;
+    pairs.push_back({.workload = index,
+                     .pairs = &raised,
+                     .speed_of_light_ns = bench.speed_of_light_ns(index),
                      .per_process = fresh ? blocks_of_process : 1,
-                     .process_spread_ns = fresh  ? 0
-                                          : cold ? cold_process_spread_ns
-                                                 : warm_process_spread_ns});
+                     .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread});
   }
-  return estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);
+  const bool narrow =
+      estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);
+  for (const auto& [timer, spent_s] : timed) p.result.workloads[timer.workload()].samples = timer.pairs();
+  return narrow;
+}
+
+// Whether a device can be so fast. What the clock of this mode cannot tell from a possible time is valid, its
+// figure no better than the clock.
+bool cuda_fitness::state::judge_times(passage& p, cuda::program_kind kind) const {
+  std::string told;
+  for (std::size_t i = 0; i < p.result.workloads.size(); ++i) {
+    const auto& w = p.result.workloads[i];
+    if (w.hidden || !(w.time_ns > 0)) continue;
+    const bool below = std::find(p.too_short.begin(), p.too_short.end(), i) != p.too_short.end();
+    if (below || cuda::judge_time(w.time_ns, bench.floor_ns(i, kind), p.resolution_ns[i]) ==
+                     cuda::plausibility::too_short)
+      told += (told.empty() ? "" : ", ") + w.uuid;
+  }
+  if (!told.empty()) p.result.context["too_short"] = told;
+  return all_possible(
+      p.result,
+      [&](std::size_t i) { return bench.floor_ns(i, kind) - cuda::resolutions_apart * p.resolution_ns[i]; },
+      "device");
 }
 
 // More pairs of one workload; answers whether the candidate is still in order.
@@ -388,9 +427,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
     if (!check_all(p, candidate) || !same_bits(p, candidate) || !pass_checkers(p, candidate)) return;
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
-    if (!all_possible(
-            p.result, [&](std::size_t i) { return bench.floor_ns(i); }, "device"))
-      return;
+    if (!judge_times(p, candidate.kind())) return;
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
     if (p.result.stage >= evaluation_stage::timed_full)
       p.profile = bench.profile_call(p.built, p.request.stop);
@@ -438,6 +475,11 @@ void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_poi
   if (p.built.ok) {
     e.measures = bench.measures(p.built);
     e.measures.insert(p.profile.measures.begin(), p.profile.measures.end());
+    if (const auto found = e.context.find("too_short"); e.valid() && found != e.context.end())
+      e.feedback +=
+          "\nworkload " + found->second +
+          ": too short for this mode; the time is the resolution of the clock, and the speedup what is "
+          "certain. Launch lines are timed by a finer clock.";
     if (e.valid()) e.feedback += "\n" + bench.profile(p.built, e) + p.profile.text;
   }
   e.cost.wall_s = seconds_since(start);
@@ -458,6 +500,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     passage p{request, state_->bench.blank(), {}};
     p.result.protocol = protocol_name;
     p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
+    p.resolution_ns.assign(state_->bench.subject().workloads.size(), 0);
     try {
       state_->run_cascade(p);
     } catch (const error& failure) {

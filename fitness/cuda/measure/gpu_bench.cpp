@@ -22,13 +22,6 @@ namespace {
 // A device that traps takes some tenths of a second to say so.
 constexpr double least_limit_s = 1.5;
 
-bool narrow_matrix_type(const task& t) {
-  return std::any_of(t.inputs.begin(), t.inputs.end(), [](const tensor& input) {
-    const auto* type = find_element_type(input.dtype);
-    return type != nullptr && type->size <= 2 && !input.scalar;
-  });
-}
-
 }  // namespace
 
 gpu_bench::gpu_bench(std::shared_ptr<const task> t, cuda_settings settings)
@@ -207,33 +200,6 @@ std::uint32_t gpu_bench::contents_to_check() const {
   const auto visible = static_cast<std::uint32_t>(std::count_if(
       task_->workloads.begin(), task_->workloads.end(), [](const workload& w) { return !w.hidden; }));
   return std::clamp<std::uint32_t>((5 + visible - 1) / visible, 2, 5);
-}
-
-double gpu_bench::speed_of_light_ns(std::size_t workload) const {
-  const auto& device = device_->facts();
-  // Matrix units do 4096 operations a cycle on 16-bit types of compute capability 9 (datasheet, not
-  // measured).
-  const double matrix = 4096e3 * device.multiprocessors * device.clock_khz;
-  const double rate =
-      narrow_matrix_type(*task_) && device.major >= 9 ? matrix : ceilings_.float32_flops_per_s;
-  const double flops = rate > 0 ? cost_of(*task_, task_->cost.flops, workload) / rate : 0;
-  const double bandwidth = ceilings_.copy_bytes_per_s;
-  const double bytes = bandwidth > 0 ? cost_of(*task_, task_->cost.bytes, workload) / bandwidth : 0;
-  return 1e9 * std::max(flops, bytes);
-}
-
-// Deliberately generous: an honest record must never be called suspect. What fits the cache may be read
-// several times as fast as memory, and float32 may be computed by matrix units in parts.
-double gpu_bench::floor_ns(std::size_t workload) const {
-  const auto& device = device_->facts();
-  const double rate =
-      (narrow_matrix_type(*task_) ? 8192e3 : 2048e3) * device.multiprocessors * device.clock_khz;
-  const double flops = rate > 0 ? cost_of(*task_, task_->cost.min_flops, workload) / rate : 0;
-  const double bytes = cost_of(*task_, task_->cost.bytes, workload);
-  const bool cached =
-      task_->workloads[workload].cache != "cold" || bytes < static_cast<double>(device.l2_bytes);
-  const double bandwidth = device.peak_bytes_per_s() * (cached ? 4 : 1);
-  return 0.9e9 * std::max(flops, bandwidth > 0 ? bytes / bandwidth : 0);
 }
 
 std::map<std::string, double> gpu_bench::measures(const built_program& built) const {

@@ -299,3 +299,17 @@ TEST_CASE("the first call of a size may take as long as a call may, for host cod
       evaluation_stage::checked);
   CHECK_MESSAGE(tunes.valid(), tunes.feedback);
 }
+
+TEST_CASE("what the clock of intervals cannot tell from nothing is too short for it, and not impossible") {
+  const fake_gpu gpu;
+  cuda_fitness fitness(toy::task_of("scale.yaml"), toy::quick_settings());
+  const auto short_one = toy::evaluate(fitness, hosted_scale(1));
+  CHECK_MESSAGE(short_one.valid(), short_one.feedback);
+  CHECK(short_one.context.at("too_short") == "large, small");
+  CHECK(short_one.feedback.find("too short for this mode") != std::string::npos);
+  CHECK(std::stod(short_one.context.at("hosted_resolution_ns")) > 1);
+  for (const auto& w : short_one.workloads) {
+    if (!w.hidden) CHECK(w.time_ns > 2);  // which is 1
+  }
+  CHECK(short_one.speedup_interval.low < 0.7 * short_one.speedup);
+}
