@@ -8,8 +8,8 @@
 
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
-#include "fitness/oracle/element_type.hpp"
 #include "fitness/cuda/measure/physics.hpp"
+#include "fitness/oracle/element_type.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -52,7 +52,8 @@ double tolerated_roundoff(const task& t, const workload& w, const std::map<std::
           })
                       : 1;
       const double summands = std::max(1.0, static_cast<double>(length));
-      loosest = std::max(loosest, roundoff_allowed(rule.factor * type.unit_roundoff * std::sqrt(summands), summands));
+      loosest = std::max(loosest,
+                         roundoff_allowed(rule.factor * type.unit_roundoff * std::sqrt(summands), summands));
     } else if (rule.rule == "bounds") {
       // An absolute bound says nothing of the size of elements: they may be as small as a thousandth.
       loosest = std::max({loosest, rule.max_rtol, 1e3 * rule.max_atol});
@@ -81,7 +82,8 @@ device_peaks peaks_of(const device_description& device) {
 
 }  // namespace
 
-// The roofline: bandwidth as measured, arithmetic by the best honest way to the full accuracy of the operands.
+// The roofline: bandwidth as measured, arithmetic by the best honest way to the full accuracy of the
+// operands.
 double gpu_bench::speed_of_light_ns(std::size_t workload) const {
   auto work = work_of(*task_, workload);
   work.operations = cost_of(*task_, task_->cost.flops, workload);
@@ -102,9 +104,8 @@ double gpu_bench::floor_ns(std::size_t workload, program_kind kind) const {
   auto work = work_of(*task_, workload);
   work.operations = cost_of(*task_, task_->cost.min_flops, workload);
   work.needed.roundoff =
-      std::max(work.needed.roundoff,
-               tolerated_roundoff(*task_, task_->workloads[workload],
-                                  axis_values(*task_, task_->workloads[workload])));
+      std::max(work.needed.roundoff, tolerated_roundoff(*task_, task_->workloads[workload],
+                                                        axis_values(*task_, task_->workloads[workload])));
   const double longest = least_times_of(work, peaks_of(device_->facts())).longest();
   // The launch of the empty program is subtracted from what intervals show.
   return kind == program_kind::declared ? std::max(longest, least_launch_ns) : longest;

@@ -27,14 +27,16 @@ constexpr std::array generations = {
     generation{8, 6, {4, 0, 256, 512, 1024, 0, 2048}},
     // L40S datasheet: 142, 2.52 GHz: 91.6 fp32, 183 tf32, 362 fp16, 733 fp8, 733 int8.
     generation{8, 9, {4, 0, 256, 512, 1024, 2048, 2048}},
-    // H100 SXM whitepaper: 132, 1.98 GHz on cores, 1.83 GHz on tensor cores: 33.5 fp64, 66.9 fp64 matrix, 66.9
+    // H100 SXM whitepaper: 132, 1.98 GHz on cores, 1.83 GHz on tensor cores: 33.5 fp64, 66.9 fp64
+    // matrix, 66.9
     // fp32, 494.7 tf32, 989.4 fp16, 1978.9 fp8, 1978.9 int8.
     generation{9, 0, {128, 256, 256, 2048, 4096, 8192, 8192}},
     // HGX B200 datasheet: 148, 1.85 GHz: 37 fp64, 75 fp32, 1100 tf32, 2250 fp16, 4500 fp8, 4500 int8.
     generation{10, 0, {128, 256, 256, 4096, 8192, 16384, 16384}},
     // B300: the same or less of each.
     generation{10, 3, {128, 256, 256, 4096, 8192, 16384, 16384}},
-    // RTX PRO 6000 Blackwell datasheet: 188, 2.6 GHz: 125 fp32; tensor cores as those of 8.9, clock for clock.
+    // RTX PRO 6000 Blackwell datasheet: 188, 2.6 GHz: 125 fp32; tensor cores as those of 8.9, clock for
+    // clock.
     generation{12, 0, {4, 0, 256, 512, 1024, 2048, 2048}},
 };
 
@@ -77,7 +79,8 @@ double best_rate(const multiprocessor_rates& rates, const arithmetic& needed) {
 }
 
 double roundoff_allowed(double allowed, double summands) {
-  return allowed * std::sqrt(std::max(summands, 1.0));
+  constexpr double largest_of_many = 2.9;
+  return allowed * std::sqrt(std::max(summands, 1.0)) / largest_of_many;
 }
 
 double least_times::longest() const {
@@ -97,8 +100,8 @@ least_times least_times_of(const compulsory_work& work, const device_peaks& devi
   const double read = work.cold ? work.read_bytes : std::max(work.read_bytes - device.l2_bytes, 0.0);
   if (device.bytes_per_s > 0) least.memory_ns = margin * 1e9 * (read + written) / device.bytes_per_s;
   if (cycles_per_s > 0)
-    least.cache_ns = margin * 1e9 * std::max(work.read_bytes, work.written_bytes) /
-                     (port_bytes_per_cycle * cycles_per_s);
+    least.cache_ns =
+        margin * 1e9 * std::max(work.read_bytes, work.written_bytes) / (port_bytes_per_cycle * cycles_per_s);
   return least;
 }
 

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "fitness/cuda/hosted/entry.hpp"
 #include "tests/fitness/cuda/hosted/real_nvcc.hpp"
-#include "tests/support/shell.hpp"
+#include "tests/support/gpu_program.hpp"
 
 using namespace kevo::cuda;
 using namespace real_nvcc;
@@ -62,14 +63,18 @@ TEST_CASE(
 TEST_CASE("every hosted exploit and honest program of tests/gpu/hosted builds") {
   if (!there_is_nvcc()) return;
   int count = 0;
+  std::map<std::string, kevo::task> tasks;
   for (const char* kind : {"attacks", "honest"}) {
     for (const auto& file : fs::directory_iterator(source_folder / "tests/gpu/hosted" / kind)) {
-      const auto text = shell::read_file(file.path());
-      CHECK(is_hosted(kevo::program_of("cuda", text)));
-      const auto made = candidate(text);
-      CHECK_MESSAGE(made.ok, file.path().string(), ": ", made.diagnostics);
+      const auto program = gpu_program::read(source_folder / "tests/gpu/hosted", file.path());
+      const auto source = kevo::program_of("cuda", program.text);
+      CHECK(is_hosted(source));
+      if (!tasks.contains(program.task)) tasks.emplace(program.task, kevo::load_task(program.task));
+      const auto made = compiler().build(tasks.at(program.task), source, "sm_90a", {});
+      CHECK_MESSAGE(made.ok == program.compiles, file.path().string(), ": ", made.diagnostics);
+      CHECK_MESSAGE((program.twin.empty() || fs::exists(program.twin)), program.twin.string());
       ++count;
     }
   }
-  CHECK(count >= 20);
+  CHECK(count >= 40);
 }

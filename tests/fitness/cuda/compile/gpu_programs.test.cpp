@@ -1,0 +1,85 @@
+// Every declared program of tests/gpu compiles with a real NVRTC and has a plan for each workload, so that what a
+// machine with a GPU shows is the evaluator's doing. No GPU is needed.
+// timeout: 120
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/launch/launch_signature.hpp"
+#include "fitness/cuda/launch/resolve.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+#include "tests/support/gpu_program.hpp"
+#include "tests/support/shell.hpp"
+
+using namespace kevo::cuda;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string nvrtc_place() {
+  for (const auto& place : {std::string(), std::string(KEVO_SOURCE_DIR) + "/build/nvrtc"}) {
+    try {
+      find_toolchain(place);
+      return place;
+    } catch (const kevo::error&) {
+    }
+  }
+  return "none";
+}
+
+/// Why there is no plan for a workload of the task; empty if there is one for each.
+std::string complaint(cuda_compiler& compiler, const kevo::task& t, const std::string& text) {
+  const auto source = kevo::program_of("cuda", text);
+  const auto lines = read_launch_lines(source);
+  if (const auto* failure = std::get_if<launch_failure>(&lines)) return failure->reason;
+  const auto& declared = std::get<declared_launch>(lines);
+  const device_facts facts;
+  const auto names = kernel_names(declared, signature_of(t, t.workloads.front()), facts);
+  if (const auto* failure = std::get_if<launch_failure>(&names)) return failure->reason;
+  const auto built =
+      compiler.build({source, std::get<std::vector<std::string>>(names), facts.architecture, {}});
+  if (!built.ok) return built.diagnostics;
+  for (const auto& w : t.workloads) {
+    const auto resolved = resolve(declared, signature_of(t, w), built.module, facts);
+    if (const auto* failure = std::get_if<launch_failure>(&resolved)) return w.uuid + ": " + failure->reason;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("every declared program of tests/gpu compiles and has a plan, unless its verdict is that it does not") {
+  if (nvrtc_place() == "none") {
+    std::puts("skipped: there is no NVRTC on this machine (scripts/setup.sh --tests fetches one)");
+    return;
+  }
+  cuda_compiler_settings settings;
+  settings.cuda = nvrtc_place();
+  settings.sandbox = kevo::sandbox_mode::best;
+  cuda_compiler compiler(settings);
+  const fs::path folder = KEVO_SOURCE_DIR "/tests/gpu";
+  std::map<std::string, kevo::task> tasks;
+  int count = 0;
+  for (const char* kind : {"attacks", "honest"}) {
+    for (const auto& file : fs::directory_iterator(folder / kind)) {
+      const auto program = gpu_program::read(folder, file.path());
+      if (!tasks.contains(program.task)) tasks.emplace(program.task, kevo::load_task(program.task));
+      const auto why = complaint(compiler, tasks.at(program.task), program.text);
+      const bool refused = program.accepts("build_failed") || program.accepts("launch_failed");
+      if (!program.accepts("valid") && refused) continue;
+      CHECK_MESSAGE(why.empty(), file.path().filename().string(), ": ", why);
+      CHECK_MESSAGE((program.twin.empty() || fs::exists(program.twin)), program.twin.string());
+      ++count;
+    }
+  }
+  std::printf("%d declared programs\n", count);
+  CHECK(count >= 40);
+}

@@ -1,0 +1,23 @@
+// verdict: valid|launch_failed
+// twin: row_sum.cu
+// because: Its first launch does nothing and lets the next begin at once, which never waits: work of one call would begin while the call before still runs.
+// kevo: launch idle<<<1, 32>>>()
+// kevo: launch rows<<<M, 256>>>(x, y, N) pdl
+__device__ float row(const float* x, long long n, long long i) {
+  __shared__ float sums[256];
+  float sum = 0;
+  for (long long j = threadIdx.x; j < n; j += 256) sum += x[i * n + j];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  return sums[0];
+}
+extern "C" __global__ void idle() { asm volatile("griddepcontrol.launch_dependents;"); }
+extern "C" __global__ void rows(const float* x, float* y, long long n) {
+  asm volatile("griddepcontrol.launch_dependents;");
+  const float sum = row(x, n, blockIdx.x);
+  if (threadIdx.x == 0) y[blockIdx.x] = sum;
+}

@@ -1,0 +1,23 @@
+// verdict: valid
+// twin: row_sum.cu
+// because: Asserts what it takes for granted: its message and its file name lie in device memory.
+#include <cassert>
+// kevo: launch rows<<<M, 256>>>(x, y, N)
+__device__ float row(const float* x, long long n, long long i) {
+  __shared__ float sums[256];
+  float sum = 0;
+  for (long long j = threadIdx.x; j < n; j += 256) sum += x[i * n + j];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  return sums[0];
+}
+extern "C" __global__ void rows(const float* x, float* y, long long n) {
+  assert(n > 0);
+  const float sum = row(x, n, blockIdx.x);
+  assert(sum == sum);
+  if (threadIdx.x == 0) y[blockIdx.x] = sum;
+}
