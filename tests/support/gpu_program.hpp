@@ -3,7 +3,8 @@
 //
 //   // verdict: valid|incorrect      outcomes that are right
 //   // most_speedup: 1.05            an attack that is valid earns no more
-//   // twin: honest/plain.cu         a program, by its path from tests/gpu or tests/gpu/hosted, that it is timed beside
+//   // twin: honest/plain.cu         a program, by its path from tests/gpu or tests/gpu/hosted, that it is
+//   timed beside
 //   // at_most_faster: 0.1           an honest program may be that much faster than its twin, as a share
 //   // at_most_slower: 0.1           and that much slower
 //   // task: configs/tasks/...       by its path from the repository; else tests/gpu/row_sum.yaml

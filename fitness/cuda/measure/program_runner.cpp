@@ -120,6 +120,8 @@ void worker_source::settle() {
 
 std::string worker_source::death() const {
   if (!current_) return "has ended";
+  if (current_->took_too_much())
+    return "was ended: it shared or pinned more of the host's memory than limits.memory";
   for (int i = 0; i < 100; ++i) {  // the supervisor learns of it a moment later
     if (const auto report = current_->report()) {
       return describe(*report) + (report->err.empty() ? "" : "; it wrote: " + report->err.substr(0, 500));

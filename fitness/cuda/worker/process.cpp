@@ -94,6 +94,11 @@ worker_process::worker_process(const worker_options& options, const device_descr
       handle_(static_cast<int>(::syscall(SYS_pidfd_open, process_.inner_pid(), 0))) {
   if (!handle_)
     throw error(error_code::environment, std::string("cannot watch a worker: ") + std::strerror(errno));
+  if (options.hosted && !options.trusted && options.memory_bytes > 0) {
+    // The region that it shares with kevo is its own memory, too.
+    watch_ = std::make_unique<memory_watch>(process_.inner_pid(),
+                                            options.memory_bytes + payload_offset + most_payload);
+  }
 }
 
 bool worker_process::ready() const {

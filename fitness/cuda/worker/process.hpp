@@ -2,11 +2,13 @@
 // Starting kevo-worker-cuda or kevo-worker-hosted in the sandbox. Needs no CUDA.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fitness/cuda/device/protocol.hpp"
+#include "fitness/cuda/hosted/memory_watch.hpp"
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/worker/shared_memory.hpp"
@@ -37,6 +39,8 @@ class worker_process {
   /// Whether it says that it has a context and serves.
   bool ready() const;
   void kill() { process_.kill(); }
+  /// Whether it was ended for the host's memory that it shares or pins.
+  bool took_too_much() const { return watch_ && watch_->tripped(); }
   /// How it ended, where it did.
   std::optional<exit_report> report() const { return process_.try_wait(); }
 
@@ -44,6 +48,7 @@ class worker_process {
   shared_memory region_;
   child_process process_;
   detail::descriptor handle_;
+  std::unique_ptr<memory_watch> watch_;  // of a hosted program that is not trusted
 };
 
 }  // namespace kevo::cuda

@@ -1,6 +1,5 @@
-// Every declared program of tests/gpu compiles with a real NVRTC and has a plan for each workload, so that what a
-// machine with a GPU shows is the evaluator's doing. No GPU is needed.
-// timeout: 120
+// Every declared program of tests/gpu compiles with a real NVRTC and has a plan for each workload, so that
+// what a machine with a GPU shows is the evaluator's doing. No GPU is needed. timeout: 120
 
 #include <cstdio>
 #include <filesystem>
@@ -56,7 +55,8 @@ std::string complaint(cuda_compiler& compiler, const kevo::task& t, const std::s
 
 }  // namespace
 
-TEST_CASE("every declared program of tests/gpu compiles and has a plan, unless its verdict is that it does not") {
+TEST_CASE(
+    "every declared program of tests/gpu compiles and has a plan, unless its verdict is that it does not") {
   if (nvrtc_place() == "none") {
     std::puts("skipped: there is no NVRTC on this machine (scripts/setup.sh --tests fetches one)");
     return;

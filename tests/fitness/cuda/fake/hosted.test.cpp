@@ -300,6 +300,24 @@ TEST_CASE("the first call of a size may take as long as a call may, for host cod
   CHECK_MESSAGE(tunes.valid(), tunes.feedback);
 }
 
+TEST_CASE("a hosted program that hoards shared memory of the host is ended, and told why") {
+  const fake_gpu gpu;
+  auto settings = toy::quick_settings();
+  settings.limits.memory_bytes = 64U << 20U;
+  cuda_fitness fitness(toy::task_of("scale.yaml"), settings);
+  const auto hoards = toy::evaluate(
+      fitness, "#include <sys/mman.h>\n#include <unistd.h>\n" +
+                   hosted_scale(10000,
+                                "  for (int i = 0; i < 400; ++i) {\n"
+                                "    char* part = (char*)mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE,\n"
+                                "                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);\n"
+                                "    if (part == MAP_FAILED) return 1;\n"
+                                "    for (int k = 0; k < 1 << 20; k += 4096) part[k] = 1;\n"
+                                "    usleep(2000);\n  }\n"));
+  CHECK(hoards.outcome == outcome::crashed);
+  CHECK_MESSAGE(hoards.feedback.find("limits.memory") != std::string::npos, hoards.feedback);
+}
+
 TEST_CASE("what the clock of intervals cannot tell from nothing is too short for it, and not impossible") {
   const fake_gpu gpu;
   cuda_fitness fitness(toy::task_of("scale.yaml"), toy::quick_settings());
