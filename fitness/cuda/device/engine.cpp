@@ -15,18 +15,15 @@ namespace {
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr std::uint64_t alignment = 256;
 constexpr std::size_t secret_lines = 16;
+constexpr std::size_t lines_of_run = 64;  // of all gated calls of a run together
+constexpr std::size_t least_lines = 4;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
 }
 
-// As the device computes it.
-std::uint64_t poison_word(std::uint64_t seed, std::uint64_t index) {
-  std::uint64_t x = seed + index * 0x9E3779B97F4A7C15ULL;
-  x ^= x >> 32U;
-  x *= 0xD6E8FEB86659FD93ULL;
-  return x ^ (x >> 32U);
-}
+// Of the timed contents this share is of another variety than the plain one, as those are that are checked.
+constexpr double varied_share = 0.25;
 
 }  // namespace
 
@@ -71,10 +68,14 @@ contents_made engine::make(const contents_wanted& wanted) {
   contents_made made;
   const auto fill = [&](std::vector<device_content>& list, std::uint32_t count, bool varied) {
     while (list.size() < std::min<std::uint64_t>(count, most) && made.complaint.empty()) {
-      // Workloads begin with different varieties, so that a few contents of each show all of them.
-      const auto kind = varied ? static_cast<variety>(1 + (2 * std::size_t{wanted.workload} + list.size()) %
-                                                              (variety_count - 1))
-                               : variety::plain;
+      // Workloads begin with different varieties, so that a few contents of each show all of them. What is
+      // timed is drawn from the same ones, at places that nobody knows, so that a candidate cannot tell what
+      // is timed by what it is.
+      const std::size_t number = varied ? 2 * std::size_t{wanted.workload} + list.size()
+                                        : random_.below(std::size_t{variety_count} - 1);
+      const bool plain = !varied && !random_.chance(varied_share);
+      const auto kind =
+          plain ? variety::plain : static_cast<variety>(1 + number % (std::size_t{variety_count} - 1));
       device_content one;
       made.complaint = make_content(gpu_, reference_, w, kind, random_(), one);
       if (made.complaint.empty()) list.push_back(std::move(one));
@@ -98,10 +99,22 @@ void engine::close_arena(std::uint32_t arena) {
 
 worker_answer engine::attach(std::uint32_t arena, detail::descriptor region, detail::descriptor process) {
   auto& state = at(arena);
+  // Nothing that an earlier process of a candidate has left reaches the next one.
+  gpu_.clear(state.memory.at(), state.memory.bytes());
+  gpu_.wait();
   state.worker = std::make_unique<worker_link>(std::move(region), std::move(process));
   if (auto answer = state.worker->wait_ready(std::chrono::seconds(30)); answer.end != call_end::done)
     return answer;
-  return state.worker->load(0, gpu_.kit_bytes(), std::chrono::seconds(30));
+  const auto answer = state.worker->load(0, gpu_.kit_bytes(), std::chrono::seconds(30));
+  // The device's, not the process's: the median of the first few. A worker of hosted programs says 0.
+  if (answer.end == call_end::done && event_overheads_.size() < 15 && state.worker->event_overhead_ns() > 0) {
+    event_overheads_.push_back(state.worker->event_overhead_ns());
+    auto sorted = event_overheads_;
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
+                     sorted.end());
+    event_overhead_ns_ = sorted[sorted.size() / 2];
+  }
+  return answer;
 }
 
 void engine::detach(std::uint32_t arena) {
@@ -184,42 +197,9 @@ double engine::clock_mhz() {
   return words[1] == 0 ? 0 : 1e3 * static_cast<double>(words[0]) / static_cast<double>(words[1]);
 }
 
-// A few secret lines of the outputs, by copies alone: a copy does not queue behind the kernels of another
-// context, so what is not written yet shows.
-bool engine::early(const arena_state& arena, const std::vector<layout>& places, const device_workload& w,
-                   std::uint64_t seed, std::size_t count) {
-  struct line {
-    std::uint64_t offset;
-    std::uint64_t words[4];
-    std::size_t bytes;
-  };
-  std::vector<line> lines;
-  for (std::size_t n = 0; n < count; ++n) {
-    const auto& one = places[n == 0 ? places.size() - 1 : random_.below(places.size())];
-    const std::size_t output = w.inputs.size() + random_.below(w.outputs.size());
-    const std::uint64_t words = one.bytes[output] / 8;
-    const std::uint64_t last = words > 4 ? words - 4 : 0;
-    const std::uint64_t first = n < 2 ? last : random_.below(last + 1);
-    // Fewer than four bytes may be like poison by chance.
-    const auto bytes = words > 0 ? 8 * std::min<std::uint64_t>(words, 4) : one.bytes[output];
-    if (bytes < 4) continue;
-    lines.push_back({one.offsets[output] + 8 * first, {}, static_cast<std::size_t>(bytes)});
-  }
-  const auto& d = gpu_.api();
-  for (auto& one : lines) {
-    check(d, d.copy_out(one.words, arena.memory.at() + one.offset, one.bytes, gpu_.main()),
-          "reading output lines");
-  }
-  gpu_.wait();
-  return std::any_of(lines.begin(), lines.end(), [&](const line& one) {
-    std::uint64_t poison[4];
-    for (std::size_t i = 0; i < 4; ++i) poison[i] = poison_word(seed, one.offset / 8 + i);
-    return std::memcmp(poison, one.words, one.bytes) == 0;
-  });
-}
-
 void engine::verify(const arena_state& arena, const std::vector<layout>& places, const call_wanted& wanted,
-                    std::uint64_t begin, std::uint64_t end, std::uint64_t seed, call_result& result) {
+                    std::uint64_t begin, std::uint64_t end, std::uint64_t seed, const judged_outputs& judged,
+                    call_result& result) {
   const auto& w = task_.workloads[wanted.workload];
   const address base = arena.memory.at();
   const auto counter = [&] {
@@ -253,8 +233,7 @@ void engine::verify(const arena_state& arena, const std::vector<layout>& places,
     const auto& content = content_of(wanted.workload, wanted.contents[k]);
     for (std::size_t i = 0; i < w.outputs.size(); ++i) {
       output_finding finding;
-      if (!accepted(gpu_, w.outputs[i], content, i, base + places[k].offsets[w.inputs.size() + i],
-                    found_.at(), finding))
+      if (!accepted(gpu_, w.outputs[i], content, i, judged[k][i], found_.at(), finding))
         result.findings.push_back(finding);
     }
   }
@@ -275,6 +254,77 @@ std::string engine::fingerprint(const arena_state& arena, const std::vector<layo
   return to_string(hash.finish());
 }
 
+void engine::fill(const arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+                  std::uint64_t begin, std::uint64_t end, std::uint64_t seed,
+                  const std::vector<std::array<std::uint64_t, 2>>& keys) {
+  const auto& w = task_.workloads[wanted.workload];
+  const address base = arena.memory.at();
+  // What device code may have left beside the window.
+  gpu_.clear(base, begin);
+  gpu_.clear(base + end, arena.memory.bytes() - end);
+  gpu_.over("kevo_poison", (end - begin) / 8, base + begin, begin / 8, (end - begin) / 8, seed);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const auto& content = content_of(wanted.workload, wanted.contents[k]);
+    for (std::size_t i = 0; i < w.inputs.size(); ++i) {
+      const auto place = base + places[k].offsets[i];
+      gpu_.copy_on(place, content.inputs[i].at(), places[k].bytes[i]);
+      if (!keys.empty())
+        gpu_.over("kevo_mask", places[k].bytes[i] / 16 + 1, place, places[k].bytes[i], std::uint64_t{i + 1},
+                  keys[k][0], keys[k][1]);
+    }
+  }
+}
+
+// Events show some microseconds besides what is between them: what is left is what a call takes in a chain of
+// launches.
+double engine::without_overhead(double event_ns) const {
+  return std::max(event_ns - event_overhead_ns_, 1.0);
+}
+
+// One call, or several in one graph that are trusted: held back together until the clock runs.
+call_result engine::run_together(arena_state& arena, const call_wanted& wanted,
+                                 const std::vector<layout>& places, std::vector<seen_line>& seen) {
+  call_result result;
+  const auto run = arena.worker->run(wanted.timed, std::chrono::nanoseconds(wanted.limit_ns));
+  result.answer = run.answer;
+  if (run.answer.end != call_end::done) return result;
+  const std::size_t lines = std::max(secret_lines / places.size(), std::size_t{1});
+  for (std::size_t k = places.size(); wanted.verify && k-- > 0;)
+    see_lines(arena, places, k, task_.workloads[wanted.workload], lines, seen);
+  result.outside_ns = run.outside_ns;
+  result.event_ns = wanted.hosted ? run.event_ns : without_overhead(run.event_ns);
+  result.unblocked = run.unblocked;
+  return result;
+}
+
+// Several calls in one graph, each admitted when the one before it has ended and its lines have been read.
+call_result engine::run_gated(arena_state& arena, const call_wanted& wanted,
+                              const std::vector<layout>& places,
+                              const std::vector<std::array<std::uint64_t, 2>>& keys,
+                              std::vector<seen_line>& seen) {
+  call_result result;
+  result.answer = arena.worker->begin_gated();
+  const std::size_t lines = std::clamp(lines_of_run / places.size(), least_lines, secret_lines);
+  const auto limit = std::chrono::nanoseconds(wanted.limit_ns);
+  for (std::size_t k = 0; k < places.size() && result.answer.end == call_end::done; ++k) {
+    const auto call = arena.worker->admit(keys[k], limit);
+    result.answer = call.answer;
+    result.outside_ns += call.ns;
+    result.each_outside_ns.push_back(call.ns);
+    if (call.answer.end == call_end::done)
+      see_lines(arena, places, k, task_.workloads[wanted.workload], lines, seen);
+  }
+  if (result.answer.end != call_end::done) return result;
+  const auto run = arena.worker->end_gated();
+  result.answer = run.answer;
+  for (const auto ns : run.each_event_ns) {
+    result.each_event_ns.push_back(without_overhead(ns));
+    result.event_ns += result.each_event_ns.back();
+  }
+  result.unblocked = run.unblocked;
+  return result;
+}
+
 call_result engine::call(const call_wanted& wanted) {
   if (wanted.interval) return interval(wanted);
   auto& arena = at(wanted.arena);
@@ -290,36 +340,37 @@ call_result engine::call(const call_wanted& wanted) {
   std::uint64_t end = 0;
   const auto places = lay_out(arena, w, wanted, begin, end);
   const auto plan_bytes = encode(wanted.what);
+  // The host code of a trusted hosted program cannot wait within a graph.
+  const bool gated = places.size() > 1 && !wanted.hosted;
+  std::vector<std::array<std::uint64_t, 2>> keys;
+  for (std::size_t k = 0; k < places.size() && gated; ++k) keys.push_back({random_(), random_()});
   for (std::size_t k = 0; k < places.size(); ++k) {
-    result.answer = arena.worker->prepare(static_cast<std::uint32_t>(k), plan_bytes, places[k].offsets, false,
-                                          std::chrono::seconds(20));
+    std::vector<std::uint64_t> masked;
+    if (gated) masked.assign(places[k].bytes.begin(), places[k].bytes.begin() + wanted.what.inputs);
+    result.answer = arena.worker->prepare(static_cast<std::uint32_t>(k), plan_bytes, places[k].offsets,
+                                          masked, false, std::chrono::seconds(20));
     if (result.answer.end != call_end::done) return result;
   }
-  result.answer = arena.worker->join(static_cast<std::uint32_t>(places.size()), std::chrono::seconds(20));
+  result.answer =
+      arena.worker->join(static_cast<std::uint32_t>(places.size()), gated, std::chrono::seconds(20));
   if (result.answer.end != call_end::done) return result;
+  make_room_to_keep(w);
   const std::uint64_t seed = random_();
-  const std::uint64_t first = begin / 8;
-  const std::uint64_t words = (end - begin) / 8;
-  gpu_.over("kevo_poison", words, arena.memory.at() + begin, first, words, seed);
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    const auto& content = content_of(wanted.workload, wanted.contents[k]);
-    for (std::size_t i = 0; i < w.inputs.size(); ++i) {
-      gpu_.copy_on(arena.memory.at() + places[k].offsets[i], content.inputs[i].at(), places[k].bytes[i]);
-    }
-  }
+  fill(arena, wanted, places, begin, end, seed, keys);
   gpu_.api().reset_persisting_l2();
   if (wanted.cold) flush_cache();
   gpu_.wait();
 
-  const auto run = arena.worker->run(wanted.timed, std::chrono::nanoseconds(wanted.limit_ns));
-  result.answer = run.answer;
-  if (run.answer.end != call_end::done) return result;
-  if (wanted.verify) result.early = early(arena, places, w, seed, secret_lines);
-  result.outside_ns = run.outside_ns;
-  result.event_ns = run.event_ns;
-  result.unblocked = run.unblocked;
+  std::vector<seen_line> seen;
+  result = gated ? run_gated(arena, wanted, places, keys, seen) : run_together(arena, wanted, places, seen);
+  if (result.answer.end != call_end::done) return result;
+  result.fence_ns = fence(arena, places.back());
   if (wanted.timed) result.clock_mhz = clock_mhz();
-  if (wanted.verify) verify(arena, places, wanted, begin, end, seed, result);
+  if (wanted.verify) {
+    const auto judged = outputs_of(arena, places, w);
+    result.early = changed(seen, judged);
+    verify(arena, places, wanted, begin, end, seed, judged, result);
+  }
   if (wanted.fingerprint) result.fingerprint = fingerprint(arena, places, w);
   return result;
 }

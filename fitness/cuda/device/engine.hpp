@@ -2,6 +2,8 @@
 // All that kevo-device does, as plain functions on values: the pool of contents, the arenas of the workers,
 // calls with the trusted clock, verdicts, ceilings.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -53,24 +55,58 @@ class engine {
     std::vector<std::uint64_t> bytes;
   };
 
+  // Bytes of an output, copied to the host the moment its call was said to be done.
+  struct seen_line {
+    std::size_t call = 0;
+    std::size_t output = 0;
+    std::uint64_t offset = 0;  // in the output [bytes]
+    std::size_t bytes = 0;
+    std::array<std::byte, 32> data{};
+  };
+  // Where the outputs of each call are judged.
+  using judged_outputs = std::vector<std::vector<address>>;
+
   arena_state& at(std::uint32_t arena);
   const arena_state& at(std::uint32_t arena) const;
   const device_content& content_of(std::uint32_t workload, std::uint32_t number) const;
   std::vector<layout> lay_out(const arena_state& arena, const device_workload& w, const call_wanted& wanted,
                               std::uint64_t& begin, std::uint64_t& end);
+  /// Fills the calls of a window: poison, contents, and their keys over the inputs where calls are gated.
+  void fill(const arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+            std::uint64_t begin, std::uint64_t end, std::uint64_t seed,
+            const std::vector<std::array<std::uint64_t, 2>>& keys);
+  call_result run_together(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+                           std::vector<seen_line>& seen);
+  call_result run_gated(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+                        const std::vector<std::array<std::uint64_t, 2>>& keys, std::vector<seen_line>& seen);
   void flush_cache();
   void flush_cache_by_copies();
   call_result interval(const call_wanted& wanted);
   call_result run_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
-                           std::uint64_t seed);
-  bool early(const arena_state& arena, const std::vector<layout>& places, const device_workload& w,
-             std::uint64_t seed, std::size_t count);
+                           std::vector<seen_line>& seen, judged_outputs& judged);
+  /// Copies `count` secret lines of the outputs of one call to the host, by copies alone: a copy to the host
+  /// does not queue behind the kernels of another context, so what is not written yet shows.
+  void see_lines(const arena_state& arena, const std::vector<layout>& places, std::size_t call,
+                 const device_workload& w, std::size_t count, std::vector<seen_line>& seen);
+  /// Whether what was seen is not what is judged.
+  bool changed(const std::vector<seen_line>& seen, const judged_outputs& judged);
+  /// Waits for all work on the device, by a copy within it, which queues behind the kernels of other
+  /// contexts: work that goes on behind a "done" is in the time that this takes. @return [ns]
+  double fence(const arena_state& arena, const layout& last);
+  void make_room_to_keep(const device_workload& w);
+  /// A fence, and right behind it copies of the outputs of a call to where no candidate can reach them.
+  double fence_and_keep(const arena_state& arena, const layout& last, const device_workload& w,
+                        std::vector<address>& kept);
+  judged_outputs outputs_of(const arena_state& arena, const std::vector<layout>& places,
+                            const device_workload& w) const;
   /// @param begin, end the window [bytes]; @param places of the first calls that `wanted` speaks of
   void verify(const arena_state& arena, const std::vector<layout>& places, const call_wanted& wanted,
-              std::uint64_t begin, std::uint64_t end, std::uint64_t seed, call_result& result);
+              std::uint64_t begin, std::uint64_t end, std::uint64_t seed, const judged_outputs& judged,
+              call_result& result);
   std::string fingerprint(const arena_state& arena, const std::vector<layout>& places,
                           const device_workload& w);
   double clock_mhz();
+  double without_overhead(double event_ns) const;
 
   gpu gpu_;
   rng random_;
@@ -82,6 +118,11 @@ class engine {
   private_memory found_;
   private_memory flush_;
   std::uint32_t flush_value_ = 0;
+  std::vector<double> event_overheads_;  // of the first workers [ns]
+  double event_overhead_ns_ = 0;
+  private_memory fence_;
+  event fenced_ = nullptr;
+  std::vector<private_memory> kept_;  // the outputs of the last call of an interval
 };
 
 }  // namespace kevo::cuda

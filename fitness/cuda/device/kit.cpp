@@ -8,11 +8,23 @@ const std::string& kit_source() {
 }
 
 const std::vector<std::string>& kit_kernels() {
-  static const std::vector<std::string> names = {"kevo_block",       "kevo_nothing",          "kevo_generate",
-                                                 "kevo_poison",      "kevo_check_poison",     "kevo_differ",
-                                                 "kevo_compare",     "kevo_compare_integers", "kevo_finite",
-                                                 "kevo_flush_write", "kevo_flush_read",       "kevo_clock",
-                                                 "kevo_copy",        "kevo_multiply_add"};
+  static const std::vector<std::string> names = {"kevo_block",
+                                                 "kevo_gate",
+                                                 "kevo_ready",
+                                                 "kevo_mask",
+                                                 "kevo_nothing",
+                                                 "kevo_generate",
+                                                 "kevo_poison",
+                                                 "kevo_check_poison",
+                                                 "kevo_differ",
+                                                 "kevo_compare",
+                                                 "kevo_compare_integers",
+                                                 "kevo_finite",
+                                                 "kevo_flush_write",
+                                                 "kevo_flush_read",
+                                                 "kevo_clock",
+                                                 "kevo_copy",
+                                                 "kevo_multiply_add"};
   return names;
 }
 

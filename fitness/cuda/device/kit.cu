@@ -35,6 +35,22 @@ extern "C" __global__ void kevo_block(volatile u64* gate, u64 wanted, u64 limit)
   }
 }
 
+// The gate in front of one call of several in one graph: says that everything before it has ended, waits until the
+// host admits the call, and takes over the key to its inputs, which does not exist before. A limit of 0: says it alone.
+extern "C" __global__ void kevo_gate(volatile u64* gate, u64 wanted, u64 limit, volatile u64* key) {
+  __threadfence_system();
+  gate[1] = wanted;
+  __threadfence_system();
+  if (limit == 0) return;
+  const u64 start = now_ns();
+  while (gate[0] != wanted) {
+    if (now_ns() - start > limit) { gate[2] = wanted; return; }
+  }
+  __threadfence_system();
+  key[0] = gate[4];
+  key[1] = gate[5];
+}
+
 // What a call costs that does nothing: the launch, and the change to the context of its process.
 extern "C" __global__ void kevo_nothing() {}
 
@@ -140,10 +156,55 @@ extern "C" __global__ void kevo_generate(void* to, int type, u64 count, u64 key,
   }
 }
 
+// Bytes under a key: masks them, and unmasks what was masked. `lane` tells the buffers of a call apart.
+__device__ inline void mask_bytes(unsigned char* data, u64 bytes, u64 lane, u64 key, u64 second_key) {
+  const u64 blocks = bytes / 16;
+  for (u64 i = place(); i < blocks; i += stride()) {
+    u32 w[4];
+    philox(i, lane ^ second_key, key, w);
+    uint4 x = ((uint4*)data)[i];
+    x.x ^= w[0]; x.y ^= w[1]; x.z ^= w[2]; x.w ^= w[3];
+    ((uint4*)data)[i] = x;
+  }
+  if (place() == 0 && blocks * 16 < bytes) {
+    u32 w[4];
+    philox(blocks, lane ^ second_key, key, w);
+    for (u64 i = blocks * 16; i < bytes; ++i) data[i] ^= (unsigned char)(w[(i & 15) / 4] >> (8 * (i & 3)));
+  }
+}
+extern "C" __global__ void kevo_mask(unsigned char* data, u64 bytes, u64 lane, u64 key, u64 second_key) {
+  mask_bytes(data, bytes, lane, key, second_key);
+}
+
+// What is made ready in front of a call: a buffer whose input is unmasked (`from` is 0), or one that gets back the
+// bytes that it began with.
+struct kevo_readied { u64 to, from, bytes, lane; };
+extern "C" __global__ void __launch_bounds__(1024) kevo_ready(const kevo_readied* all, u64 count, const u64* key, u32 shared_bytes) {
+  (void)shared_bytes;  // on a host there is none
+#ifndef KEVO_KIT_ON_HOST
+  // Nothing is handed on in shared memory: each multiprocessor has one block, which clears all of it.
+  extern __shared__ uint4 kevo_shared[];
+  volatile u32* words = (volatile u32*)kevo_shared;
+  for (u32 i = threadIdx.x; i < shared_bytes / 4; i += blockDim.x) words[i] = 0;
+#endif
+  for (u64 n = 0; n < count; ++n) {
+    const kevo_readied one = all[n];
+    if (one.from == 0) {
+      mask_bytes((unsigned char*)one.to, one.bytes, one.lane, key[0], key[1]);
+      continue;
+    }
+    const u64 blocks = ((one.to | one.from) & 15) == 0 ? one.bytes / 16 : 0;
+    for (u64 i = place(); i < blocks; i += stride()) ((uint4*)one.to)[i] = ((const uint4*)one.from)[i];
+    for (u64 i = 16 * blocks + place(); i < one.bytes; i += stride())
+      ((unsigned char*)one.to)[i] = ((const unsigned char*)one.from)[i];
+  }
+}
+
+// Not to be guessed from the words around: a candidate cannot tell what was poison once from what was an input.
 __device__ inline u64 poison(u64 seed, u64 i) {
-  u64 x = seed + i * 0x9E3779B97F4A7C15ull;
-  x ^= x >> 32; x *= 0xD6E8FEB86659FD93ull; x ^= x >> 32;
-  return x;
+  u32 w[4];
+  philox(i, 0x706f69736f6eull, seed, w);
+  return ((u64)w[1] << 32) | w[0];
 }
 extern "C" __global__ void kevo_poison(u64* words, u64 first, u64 count, u64 seed) {
   for (u64 i = place(); i < count; i += stride()) words[i] = poison(seed, first + i);

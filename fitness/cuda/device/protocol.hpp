@@ -188,7 +188,10 @@ struct call_result {
   double event_ns = 0;                   ///< by the worker's events: a claim
   double clock_mhz = 0;                  ///< of a multiprocessor, right after
   bool unblocked = false;                ///< calls began before they were released
-  bool early = false;                    ///< an output line still held poison when done was seen
+  std::vector<double> each_outside_ns;   ///< of gated calls, one by one, by the trusted clock
+  std::vector<double> each_event_ns;     ///< the same by the worker's events: claims
+  double fence_ns = 0;                   ///< until all work on the device had ended, after "done" was seen
+  bool early = false;                    ///< an output line was not yet what it is, when done was seen
   bool guards = false;                   ///< something outside of every buffer was written
   bool inputs = false;                   ///< an input was changed
   std::vector<output_finding> findings;  ///< outputs that are not accepted

@@ -51,20 +51,25 @@ worker_answer worker_link::end_with(call_end end) {
   return last_;
 }
 
-// Spins: whoever waits here measures. Looks after the process now and then.
 call_end worker_link::wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value,
                                clock::time_point deadline) {
+  return wait_until([&] { return word.load(std::memory_order_acquire) == value; }, deadline);
+}
+
+// Spins: whoever waits here measures. Looks after the process now and then.
+template <class Reached>
+call_end worker_link::wait_until(const Reached& reached, clock::time_point deadline) {
   const auto start = clock::now();
   const auto awake = std::chrono::microseconds(few_processors() ? 1000 : 50'000);
   for (;;) {
     for (int i = 0; i < 2000; ++i) {
-      if (word.load(std::memory_order_acquire) == value) return call_end::done;
+      if (reached()) return call_end::done;
       spin_pause();
     }
     const auto now = clock::now();
     if (now > deadline) return call_end::timed_out;
     if (now - start < std::chrono::milliseconds(1)) continue;
-    if (!alive()) return word.load(std::memory_order_acquire) == value ? call_end::done : call_end::died;
+    if (!alive()) return reached() ? call_end::done : call_end::died;
     if (now - start > awake) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
@@ -120,22 +125,26 @@ worker_answer worker_link::load(std::uint32_t slot, std::string_view module_byte
 }
 
 worker_answer worker_link::prepare(std::uint32_t slot, std::string_view plan_bytes,
-                                   const std::vector<std::uint64_t>& offsets, bool alone,
+                                   const std::vector<std::uint64_t>& offsets,
+                                   const std::vector<std::uint64_t>& masked, bool alone,
                                    std::chrono::nanoseconds limit) {
   if (!usable_) return last_;
-  if (offsets.size() > most_buffers || slot >= most_slots)
+  if (offsets.size() > most_buffers || masked.size() > most_buffers || slot >= most_slots)
     return {call_end::refused, 0, "the plan has too many buffers"};
   page_->request.slot = slot;
   page_->request.alone = alone ? 1 : 0;
   page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
   std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
+  page_->request.masked_bytes.fill(0);
+  std::copy(masked.begin(), masked.end(), page_->request.masked_bytes.begin());
   const auto deadline = clock::now() + limit;
   return finish(post(worker_request::prepare, plan_bytes), deadline);
 }
 
-worker_answer worker_link::join(std::uint32_t count, std::chrono::nanoseconds limit) {
+worker_answer worker_link::join(std::uint32_t count, bool gated, std::chrono::nanoseconds limit) {
   if (!usable_) return last_;
   page_->request.count = count;
+  page_->request.gated = gated ? 1 : 0;
   const auto deadline = clock::now() + limit;
   return finish(post(worker_request::join, {}), deadline);
 }
@@ -165,6 +174,7 @@ worker_answer worker_link::wake() {
 timed_run worker_link::run(bool blocked, std::chrono::nanoseconds limit) {
   if (!usable_) return {last_};
   page_->request.blocked = blocked ? 1 : 0;
+  page_->request.gated = 0;
   page_->request.block_limit_ns = 200'000'000;
   const auto number = post(worker_request::run, {});
   timed_run result;
@@ -185,6 +195,54 @@ timed_run worker_link::run(bool blocked, std::chrono::nanoseconds limit) {
   result.event_ns = page_->answer.event_ns;
   result.unblocked = page_->answer.unblocked != 0;
   result.answer = finish(number, clock::now() + std::chrono::seconds(1));
+  return result;
+}
+
+// The worker has come to the gate behind the calls that have ended, or its run has failed.
+worker_answer worker_link::await_gate(clock::time_point deadline) {
+  const auto wanted = gate_word(number_, calls_ended_);
+  const auto failed = gate_word(number_, 0xffff);
+  const auto end = wait_until(
+      [&] {
+        const auto word = page_->ended.load(std::memory_order_acquire);
+        return word == wanted || word == failed;
+      },
+      deadline);
+  if (end != call_end::done) return end_with(end);
+  if (page_->ended.load(std::memory_order_acquire) == wanted) return {};
+  auto answer = finish(number_, clock::now() + std::chrono::seconds(1));
+  if (answer.end == call_end::done) answer = end_with(call_end::contradiction);
+  return answer;
+}
+
+worker_answer worker_link::begin_gated() {
+  if (!usable_) return last_;
+  page_->request.gated = 1;
+  calls_ended_ = 0;
+  post(worker_request::run, {});
+  return await_gate(clock::now() + std::chrono::seconds(10));
+}
+
+admitted_call worker_link::admit(const std::array<std::uint64_t, 2>& key, std::chrono::nanoseconds limit) {
+  if (!usable_) return {last_};
+  page_->key = key;
+  const auto word = gate_word(number_, ++calls_ended_);
+  const auto start = clock::now();
+  page_->admitted.store(word, std::memory_order_release);
+  admitted_call call;
+  call.answer = await_gate(start + limit);
+  call.ns = std::chrono::duration<double, std::nano>(clock::now() - start).count();
+  return call;
+}
+
+timed_run worker_link::end_gated() {
+  if (!usable_) return {last_};
+  timed_run result;
+  result.answer = finish(number_, clock::now() + std::chrono::seconds(10));
+  result.event_ns = page_->answer.event_ns;
+  for (std::size_t k = 0; k < calls_ended_ && k < most_slots; ++k)
+    result.each_event_ns.push_back(static_cast<double>(page_->answer.each_event_ns[k]));
+  result.unblocked = page_->answer.unblocked != 0;
   return result;
 }
 

@@ -2,10 +2,12 @@
 // The trusted side of one CUDA worker: requests through the shared region, with an eye on whether its process
 // still lives. Needs no CUDA.
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
@@ -18,7 +20,14 @@ struct timed_run {
   worker_answer answer;
   double outside_ns = 0;
   double event_ns = 0;
+  std::vector<double> each_event_ns;  ///< of gated calls
   bool unblocked = false;
+};
+
+/// One call of a gated run, from the moment it was admitted to the moment its end was seen.
+struct admitted_call {
+  worker_answer answer;
+  double ns = 0;
 };
 
 /// A worker's shared region, mapped. Not thread-safe.
@@ -34,12 +43,14 @@ class worker_link {
   /// Waits until it says that it is ready (or that it cannot be: `refused` with its message).
   worker_answer wait_ready(std::chrono::nanoseconds limit);
   worker_answer load(std::uint32_t slot, std::string_view module_bytes, std::chrono::nanoseconds limit);
-  /// @param alone the call will be made by `step`; otherwise by `join` and `run`, together with others
+  /// @param masked bytes of the first buffers, the inputs, that are masked until the call is admitted; empty:
+  /// none is; @param alone the call will be made by `step`; otherwise by `join` and `run`, together with
+  /// others
   worker_answer prepare(std::uint32_t slot, std::string_view plan_bytes,
-                        const std::vector<std::uint64_t>& offsets, bool alone,
-                        std::chrono::nanoseconds limit);
-  /// Makes one graph of the first `count` calls that were prepared.
-  worker_answer join(std::uint32_t count, std::chrono::nanoseconds limit);
+                        const std::vector<std::uint64_t>& offsets, const std::vector<std::uint64_t>& masked,
+                        bool alone, std::chrono::nanoseconds limit);
+  /// Makes one graph of the first `count` calls that were prepared. @param gated each waits to be admitted
+  worker_answer join(std::uint32_t count, bool gated, std::chrono::nanoseconds limit);
   worker_answer drop();
   /// One call by itself, from the request to "done".
   worker_answer step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
@@ -49,6 +60,17 @@ class worker_link {
   /// Runs the calls that were joined. The clock runs from release to done.
   timed_run run(bool blocked, std::chrono::nanoseconds limit);
 
+  /// Begins a run of gated calls: returns when the first one waits.
+  worker_answer begin_gated();
+  /// Admits the next call, whose inputs this key unmasks, and waits for its end.
+  admitted_call admit(const std::array<std::uint64_t, 2>& key, std::chrono::nanoseconds limit);
+  /// After the last call. `outside_ns` is not set.
+  timed_run end_gated();
+
+  /// After the trusted kit was loaded, and nothing else yet: what the events of calls show besides the calls.
+  /// [ns]
+  double event_overhead_ns() const { return page_->answer.event_ns; }
+
   /// A time-out or a death is final: every later request answers the same.
   bool usable() const { return usable_; }
 
@@ -56,6 +78,9 @@ class worker_link {
   using clock = std::chrono::steady_clock;
   std::uint64_t post(worker_request kind, std::string_view payload);
   call_end wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value, clock::time_point deadline);
+  template <class Reached>
+  call_end wait_until(const Reached& reached, clock::time_point deadline);
+  worker_answer await_gate(clock::time_point deadline);
   worker_answer finish(std::uint64_t number, clock::time_point deadline);
   worker_answer end_with(call_end end);
   bool alive() const;
@@ -65,6 +90,7 @@ class worker_link {
   std::size_t size_ = 0;
   control_page* page_ = nullptr;
   std::uint64_t number_ = 0;
+  std::uint64_t calls_ended_ = 0;  // of the gated run
   bool usable_ = true;
   worker_answer last_;
 };

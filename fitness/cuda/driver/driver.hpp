@@ -55,12 +55,15 @@ namespace kevo::cuda {
   X(stream_query, "cuStreamQuery", (stream on))                                                       \
   X(event_create, "cuEventCreate", (event* result, unsigned flags))                                   \
   X(event_record, "cuEventRecord", (event one, stream on))                                            \
+  X(event_record_with, "cuEventRecordWithFlags", (event one, stream on, unsigned flags))              \
+  X(stream_wait, "cuStreamWaitEvent", (stream on, event one, unsigned flags))                         \
   X(event_query, "cuEventQuery", (event one))                                                         \
   X(event_synchronize, "cuEventSynchronize", (event one))                                             \
   X(event_elapsed, "cuEventElapsedTime", (float* milliseconds, event from, event to))                 \
   X(module_load, "cuModuleLoadDataEx", (module_handle* result, const void* image, unsigned count, int* options, void** values)) \
   X(module_unload, "cuModuleUnload", (module_handle one))                                             \
   X(module_function, "cuModuleGetFunction", (function* result, module_handle one, const char* name))  \
+  X(module_global, "cuModuleGetGlobal_v2", (address* result, std::size_t* bytes, module_handle one, const char* name)) \
   X(function_get, "cuFuncGetAttribute", (int* value, int attribute, function one))                    \
   X(function_set, "cuFuncSetAttribute", (function one, int attribute, int value))                     \
   X(function_parameter, "cuFuncGetParamInfo", (function one, std::size_t index, std::size_t* offset, std::size_t* bytes)) \

@@ -1,5 +1,6 @@
 #include "fitness/cuda/driver/execute.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -60,12 +61,14 @@ driver_failure encode_map(const driver& d, const tensor_map& from, std::span<con
 loaded_module::loaded_module(loaded_module&& other) noexcept
     : driver_(other.driver_),
       handle_(std::exchange(other.handle_, nullptr)),
-      kernels_(std::move(other.kernels_)) {}
+      kernels_(std::move(other.kernels_)),
+      globals_(std::move(other.globals_)) {}
 
 loaded_module& loaded_module::operator=(loaded_module&& other) noexcept {
   std::swap(driver_, other.driver_);
   std::swap(handle_, other.handle_);
   std::swap(kernels_, other.kernels_);
+  std::swap(globals_, other.globals_);
   return *this;
 }
 
@@ -88,6 +91,28 @@ driver_failure loaded_module::load(const driver& d, const compiled_module& from)
       return {code, "loading the kernel " + kernel.name};
     kernels_.push_back(found);
   }
+  return find_globals(d, from);
+}
+
+// Whole sections: one symbol that the driver knows tells where its section lies.
+driver_failure loaded_module::find_globals(const driver& d, const compiled_module& from) {
+  globals_.clear();
+  const auto& all = from.globals;
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last =
+        std::find_if(first, all.end(), [&](const auto& one) { return one.section != first->section; });
+    driver_code found = success;
+    for (auto one = first; one != last; ++one) {
+      address at = 0;
+      std::size_t bytes = 0;
+      found = d.module_global(&at, &bytes, handle_, one->symbol.c_str());
+      if (found != success) continue;
+      globals_.push_back({at - one->offset, one->section_bytes});
+      break;
+    }
+    if (found != success) return {found, "finding the variables of the section " + first->section};
+    first = last;
+  }
   return {};
 }
 
@@ -102,6 +127,11 @@ driver_failure prepared_plan::prepare(const driver& d, const loaded_module& code
                                       std::span<const address> buffers) {
   values_.clear();
   steps_.clear();
+  // A launch that may begin before the one in front of it has ended needs one of its own call in front of it:
+  // a first one has none, whatever steps that do nothing stand before it.
+  launch_state* in_front = nullptr;
+  std::size_t events = 0;
+  steps_.reserve(p.steps.size());
   std::vector<tensor_map_bytes> maps(p.tensor_maps.size());
   for (std::size_t i = 0; i < maps.size(); ++i) {
     if (auto failure = encode_map(d, p.tensor_maps[i], buffers, maps[i])) return failure;
@@ -109,6 +139,8 @@ driver_failure prepared_plan::prepare(const driver& d, const loaded_module& code
   for (const auto& one : p.steps) {
     if (const auto* set = std::get_if<memory_set>(&one)) {
       if (set->buffer >= buffers.size()) return bad("a memset of an unknown buffer");
+      if (set->bytes == 0) continue;
+      in_front = nullptr;  // only a launch right behind a launch overlaps it
       steps_.emplace_back(set_state{buffers[set->buffer] + set->byte_offset, set->value, set->bytes});
       continue;
     }
@@ -139,11 +171,17 @@ driver_failure prepared_plan::prepare(const driver& d, const loaded_module& code
       a.value.cooperative = 1;
       state.attributes.push_back(a);
     }
-    if (launch.programmatic && !steps_.empty()) {  // a first step has nothing of its own call to overlap with
+    if (launch.programmatic && in_front != nullptr) {
       launch_attribute a;
       a.id = launch_programmatic;
       a.value.programmatic = 1;
       state.attributes.push_back(a);
+      if (events == events_.size()) {
+        event made = nullptr;
+        if (const auto failed = d.event_create(&made, event_no_timing)) return {failed, "making an event"};
+        events_.push_back(made);
+      }
+      in_front->overlapped = events_[events++];
     }
     for (const auto& argument : launch.arguments) {
       auto& value = values_.emplace_back();
@@ -158,7 +196,7 @@ driver_failure prepared_plan::prepare(const driver& d, const loaded_module& code
       }
       state.arguments.push_back(value.words);
     }
-    steps_.emplace_back(std::move(state));
+    in_front = &std::get<launch_state>(steps_.emplace_back(std::move(state)));
   }
   return {};
 }
@@ -166,7 +204,6 @@ driver_failure prepared_plan::prepare(const driver& d, const loaded_module& code
 driver_failure prepared_plan::enqueue(const driver& d, stream on) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (auto* set = std::get_if<set_state>(&steps_[i])) {
-      if (set->bytes == 0) continue;
       if (const auto code = d.set_bytes(set->target, set->value, set->bytes, on)) return {code, "a memset"};
       continue;
     }
@@ -176,6 +213,15 @@ driver_failure prepared_plan::enqueue(const driver& d, stream on) {
     launch.how.attribute_count = static_cast<unsigned>(launch.attributes.size());
     if (const auto code = d.launch(&launch.how, launch.kernel, launch.arguments.data(), nullptr))
       return {code, "launch number " + std::to_string(i + 1)};
+    if (launch.overlapped != nullptr) {
+      if (const auto code = d.event_record(launch.overlapped, on)) return {code, "recording an event"};
+    }
+  }
+  // The last launch may end before one that it overlaps with does: what follows must wait for each of them.
+  for (const auto& one : steps_) {
+    const auto* launch = std::get_if<launch_state>(&one);
+    if (launch == nullptr || launch->overlapped == nullptr) continue;
+    if (const auto code = d.stream_wait(on, launch->overlapped, 0)) return {code, "waiting for a launch"};
   }
   return {};
 }

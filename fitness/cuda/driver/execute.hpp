@@ -21,6 +21,12 @@ struct driver_failure {
   explicit operator bool() const { return code != success; }
 };
 
+/// Where a section of a module's globals lies.
+struct placed_globals {
+  address at = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// A module in this process's context, with its kernels in the order of `compiled_module::kernels`.
 /// Move-only; the destructor unloads it.
 class loaded_module {
@@ -36,13 +42,18 @@ class loaded_module {
   driver_failure load(const driver& d, const compiled_module& from);
   function kernel(std::size_t index) const { return kernels_[index]; }
   std::size_t size() const { return kernels_.size(); }
+  /// The sections of its globals.
+  const std::vector<placed_globals>& globals() const { return globals_; }
   /// The kernel of that name. @throws kevo::error (internal) if there is none
   function find(const compiled_module& from, const std::string& name) const;
 
  private:
+  driver_failure find_globals(const driver& d, const compiled_module& from);
+
   const driver* driver_ = nullptr;
   module_handle handle_ = nullptr;
   std::vector<function> kernels_;
+  std::vector<placed_globals> globals_;
 };
 
 /// A plan with every argument in place, for buffers at given addresses. Not copyable: launches point into it.
@@ -58,7 +69,8 @@ class prepared_plan {
   /// of inputs, outputs and workspaces, in the plan's numbering.
   driver_failure prepare(const driver& d, const loaded_module& code, const plan& p,
                          std::span<const address> buffers);
-  /// Puts every step on the stream (or into the graph that is being captured from it).
+  /// Puts every step on the stream (or into the graph that is being captured from it). What comes behind it
+  /// on the stream waits for all of them, however they overlap among each other.
   driver_failure enqueue(const driver& d, stream on);
 
  private:
@@ -67,6 +79,7 @@ class prepared_plan {
     launch_configuration how;
     std::vector<launch_attribute> attributes;
     std::vector<void*> arguments;
+    event overlapped = nullptr;  // its end, where the next launch may begin before; not owned
   };
   struct set_state {
     address target = 0;
@@ -76,6 +89,7 @@ class prepared_plan {
   using step = std::variant<launch_state, set_state>;
   std::deque<tensor_map_bytes> values_;  // storage of every argument; addresses stay
   std::vector<step> steps_;
+  std::vector<event> events_;  // of the process; plans that are made anew use them again
 };
 
 }  // namespace kevo::cuda

@@ -72,6 +72,8 @@ inline constexpr int access_read = 1;
 inline constexpr int access_read_write = 3;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_default = 0;
+inline constexpr unsigned event_no_timing = 2;
+inline constexpr unsigned event_record_external = 1;
 inline constexpr int capture_relaxed = 2;
 
 struct location {

@@ -121,7 +121,9 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
   const auto contents = contents_[workload].timed;
   if (candidate.kind() == program_kind::declared) {
     return {candidate, *against.program, workload,
-            plan_readings(candidate_ns, against.call_ns[workload], cold, contents), call_limit(workload)};
+            plan_readings(candidate_ns, against.call_ns[workload], cold,
+                          against.program->kind() != program_kind::declared, contents),
+            call_limit(workload)};
   }
   const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
   const auto room =

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
@@ -17,19 +19,33 @@ constexpr std::uint32_t most_calls = 32;
 // The trusted clock minus events is constant within about a microsecond (docs/gpu.md); a descheduled thread
 // adds more.
 constexpr double tolerance_ns = 3e3;
+constexpr double gated_tolerance_ns = 1.5e3;  // of a call, the mean of many
 constexpr double tolerance_share = 0.005;
+// What programs differ by in how they end, as far as events do not show it; of a call.
+constexpr double allowance_ns = 500;
+constexpr double gated_allowance_ns = 150;
+constexpr double usual_constant_ns = 8e3;
 constexpr double most_clock_change = 0.02;
 constexpr int most_contested = 3;  // blocks, each in other processes
 constexpr std::size_t least_constants = 3;
+// A copy on a quiet device takes some 10 us, and a descheduled thread adds to it.
+constexpr double fence_tolerance_ns = 10e3;
+constexpr double fence_tolerance_share = 1.5;
+// Calls in one graph and calls alone must agree so far, besides what events resolve of a single call.
+constexpr double modes_tolerance = 0.05;
+constexpr double isolated_resolution_ns = 500;
+constexpr int isolated_readings = 4;
+constexpr int isolated_repeats = 5;
 constexpr double interval_ns = 2.2e6;  // at least 2 ms, and what the estimate of a call is wrong by
 
 }  // namespace
 
-reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents) {
+reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, bool alone,
+                           std::uint32_t contents) {
   const double shorter = std::max(std::min(candidate_ns, baseline_ns), 500.0);
   reading_plan plan;
   plan.cold = cold;
-  if (cold) {
+  if (cold || alone) {
     plan.repeats = static_cast<int>(std::clamp(std::ceil(cold_goal_ns / shorter), 1.0, 5.0));
     return plan;
   }
@@ -50,12 +66,38 @@ reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, 
   return plan;
 }
 
-clock_check reconcile(double event_ns, double outside_ns, double constant_ns) {
+clock_check reconcile(double event_ns, double outside_ns, double constant_ns, double tolerance_ns) {
   const double seen = outside_ns - constant_ns;
-  const double tolerance = tolerance_ns + tolerance_share * seen;
-  if (std::abs(seen - event_ns) <= tolerance) return {event_ns, true};
+  if (std::abs(seen - event_ns) <= tolerance_ns + tolerance_share * seen) return {event_ns, true};
   // Whatever is the truth, a claim never makes a call shorter than the trusted clock saw it.
   return {std::max(seen, event_ns), false};
+}
+
+double clock_excess(double outside_ns, double event_ns, int calls, const std::vector<double>& each_outside_ns,
+                    const std::vector<double>& each_event_ns) {
+  std::vector<double> excesses;
+  for (std::size_t k = 0; k < each_outside_ns.size() && k < each_event_ns.size(); ++k)
+    excesses.push_back(each_outside_ns[k] - each_event_ns[k]);
+  if (excesses.empty()) return (outside_ns - event_ns) / std::max(calls, 1);
+  std::sort(excesses.begin(), excesses.end());
+  excesses.resize(excesses.size() - excesses.size() / 10);
+  return std::accumulate(excesses.begin(), excesses.end(), 0.0) / static_cast<double>(excesses.size());
+}
+
+double hidden_time(const std::vector<double>& candidate_excess, const std::vector<double>& baseline_excess,
+                   double allowance_ns) {
+  if (candidate_excess.size() < 4 || baseline_excess.size() < 4) return 0;
+  const auto error_of = [](const std::vector<double>& values) {
+    const double middle = median(values);
+    std::vector<double> distances;
+    distances.reserve(values.size());
+    for (const double value : values) distances.push_back(std::abs(value - middle));
+    // Of a median: 1.25 standard deviations of one value, 1.48 median distances each, by the root of their
+    // number.
+    return 1.25 * 1.48 * median(distances) / std::sqrt(static_cast<double>(values.size()));
+  };
+  const double error = std::hypot(error_of(candidate_excess), error_of(baseline_excess));
+  return std::max(0.0, median(candidate_excess) - median(baseline_excess) - 3 * error - allowance_ns);
 }
 
 pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, std::size_t workload,
@@ -76,7 +118,7 @@ double pair_timer::resolution_ns() const {
 }
 
 double pair_timer::constant_ns() const {
-  return constants_.empty() ? 8e3 : median(constants_);
+  return constants_.empty() ? usual_constant_ns : median(constants_);
 }
 
 void pair_timer::read_empty() {
@@ -90,62 +132,146 @@ void pair_timer::read_empty() {
   constants_.push_back(time.outside_ns);
 }
 
-pair_timer::reading pair_timer::read_interval(program_runner& program, bool trusted, content_use use) {
-  // The first call of a size is untimed in every process: host code makes plans and handles then.
-  if (!program.ready_for(workload_, plan_.calls, use)) program.restart();
-  if (!program.has_run(workload_)) {
-    if (auto warm = program.interval(workload_, 1, plan_.cold, limit_); warm.failure)
-      return {0, false, warm.failure};
+// What is drawn for the candidate its process has not seen; the last one is for a call that is not timed.
+pair_timer::drawn_contents pair_timer::draw() {
+  const auto wanted = plan_.calls * static_cast<std::uint32_t>(plan_.repeats) + 1;
+  auto chosen = candidate_->draw(workload_, wanted);
+  if (candidate_->running() && chosen.size() < wanted) {
+    candidate_->restart();
+    chosen = candidate_->draw(workload_, wanted);
   }
-  const auto time = program.interval(workload_, plan_.calls, plan_.cold, limit_, use);
+  drawn_contents drawn;
+  drawn.warm_up.push_back(chosen.back());
+  if (chosen.size() > 1) chosen.pop_back();  // where there is one only, it is both
+  drawn.timed = std::move(chosen);
+  return drawn;
+}
+
+// The first call of a process is untimed, and of hosted programs that of every size: host code makes handles
+// and plans then, which cannot be done behind a kernel that holds the stream back.
+std::optional<call_failure> pair_timer::warm_up(program_runner& program, const drawn_contents& contents) {
+  const bool hosted = program.kind() == program_kind::hosted;
+  if (program.running() && (!hosted || program.has_run(workload_))) return std::nullopt;
+  return (hosted || by_intervals() ? program.interval_of(workload_, contents.warm_up, plan_.cold, limit_)
+                                   : program.time_of(workload_, contents.warm_up, plan_.cold, limit_))
+      .failure;
+}
+
+pair_timer::reading pair_timer::read_interval(program_runner& program, bool trusted,
+                                              const drawn_contents& contents) {
+  const auto time = program.interval_of(workload_, contents.timed, plan_.cold, limit_);
   if (time.failure) return {0, false, time.failure};
   if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
   if (!trusted) ++readings_;
   shortest_ns_ = shortest_ns_ > 0 ? std::min(shortest_ns_, time.outside_ns) : time.outside_ns;
   // What would be shorter than nothing is left to the floor to judge.
-  return {std::max(time.outside_ns - constant_ns(), 1.0) / plan_.calls, false, std::nullopt};
+  return {std::max(time.outside_ns - constant_ns(), 1.0) / time.calls, false, std::nullopt};
 }
 
-pair_timer::reading pair_timer::read(program_runner& program, bool trusted, content_use use) {
-  if (by_intervals()) return read_interval(program, trusted, use);
-  // A process that has just been started has its first call untimed.
-  const auto wanted =
-      use == content_use::again ? plan_.calls : plan_.calls * static_cast<std::uint32_t>(plan_.repeats);
-  const bool hosted = program.kind() == program_kind::hosted;
-  const bool ready = program.ready_for(workload_, wanted, use);
-  if (!ready || (hosted && !program.has_run(workload_))) {
-    if (!ready) program.restart();
-    // Host code makes handles and plans then, which cannot be done behind a kernel that holds the stream
-    // back.
-    const auto warm = hosted ? program.interval(workload_, 1, plan_.cold, limit_)
-                             : program.time(workload_, 1, plan_.cold, limit_);
-    if (warm.failure) return {0, false, warm.failure};
+// One measurement by both clocks. Work that went on behind "done" held the fence up, and counts.
+pair_timer::reading pair_timer::concluded(const gpu_time& time, bool trusted) {
+  if (time.failure) return {0, false, time.failure};
+  if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
+  const double excess =
+      clock_excess(time.outside_ns, time.event_ns, time.calls, time.each_outside_ns, time.each_event_ns);
+  if (trusted) {
+    constants_.push_back(excess);
+    fences_.push_back(time.fence_ns);
+    return {time.event_ns / time.calls, time.unblocked, std::nullopt};
   }
+  ++readings_;
+  const double usual_fence_ns =
+      fences_.empty() ? fence_tolerance_ns : fence_tolerance_share * median(fences_);
+  const double late_ns = std::max(0.0, time.fence_ns - usual_fence_ns - fence_tolerance_ns) / time.calls;
+  const double event_ns = time.event_ns / time.calls;
+  excesses_.push_back(excess + late_ns);
+  const auto checked =
+      reconcile(event_ns, event_ns + excesses_.back(), constant_ns(), reading_tolerance_ns());
+  if (!checked.agree) ++disagreements_;
+  return {checked.ns, time.unblocked || !checked.agree, std::nullopt};
+}
+
+double pair_timer::reading_tolerance_ns() const {
+  return plan_.calls > 1 ? gated_tolerance_ns : tolerance_ns;
+}
+
+// What all readings together say of time that the events do not show.
+void pair_timer::show_pairs() {
+  const double hidden_ns = by_intervals() ? 0
+                                          : hidden_time(excesses_, constants_,
+                                                        plan_.calls > 1 ? gated_allowance_ns : allowance_ns);
+  shown_pairs_ = pairs_;
+  for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns;
+}
+
+pair_timer::reading pair_timer::read(program_runner& program, bool trusted, const drawn_contents& contents) {
+  if (auto failure = warm_up(program, contents)) return {0, false, failure};
+  if (by_intervals()) return read_interval(program, trusted, contents);
   reading result;
   std::vector<double> times;
-  for (int i = 0; i < plan_.repeats; ++i) {
-    const auto time = program.time(workload_, plan_.calls, plan_.cold, limit_, use);
-    if (time.failure) return {0, false, time.failure};
-    if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
-    if (trusted) {
-      constants_.push_back(time.outside_ns - time.event_ns);
-      times.push_back(time.event_ns / time.calls);
-      result.disturbed = result.disturbed || time.unblocked;
-      continue;
-    }
-    ++readings_;
-    const auto checked = reconcile(time.event_ns, time.outside_ns, constant_ns());
-    if (!checked.agree) ++disagreements_;
-    result.disturbed = result.disturbed || time.unblocked || !checked.agree;
-    times.push_back(checked.ns / time.calls);
+  for (auto at = contents.timed.begin(); at != contents.timed.end();) {
+    const auto left = std::min<std::ptrdiff_t>(plan_.calls, contents.timed.end() - at);
+    const auto one = concluded(program.time_of(workload_, {at, at + left}, plan_.cold, limit_), trusted);
+    if (one.failure) return one;
+    result.disturbed = result.disturbed || one.disturbed;
+    times.push_back(one.ns);
+    at += left;
   }
   result.ns = median(times);
   return result;
 }
 
+// Whether calls in one graph and calls by themselves stand in the same relation to the baseline's. Where they
+// do not, all further calls are timed by themselves, and what was timed before is dropped.
+std::optional<call_failure> pair_timer::compare_modes() {
+  modes_compared_ = true;
+  if (by_intervals() || plan_.calls <= 1 || pairs_.empty()) return std::nullopt;
+  const auto calls = plan_.calls;
+  plan_.calls = 1;
+  plan_.repeats = isolated_repeats;
+  // What the trusted clock adds is another for calls that are held back alone.
+  auto constants = std::exchange(constants_, {});
+  auto excesses = std::exchange(excesses_, {});
+  std::vector<double> candidate;
+  std::vector<double> baseline;
+  for (int n = 0; n < isolated_readings; ++n) {
+    const auto contents = draw();
+    for (const bool trusted : {n % 2 == 0, n % 2 != 0}) {
+      const auto once = read(trusted ? *baseline_ : *candidate_, trusted, contents);
+      if (once.failure) return once.failure;
+      (trusted ? baseline : candidate).push_back(once.ns);
+    }
+  }
+  const double alone = median(baseline) / median(candidate);
+  const double together = pairs_.back().baseline_ns / pairs_.back().candidate_ns;
+  const double resolution = isolated_resolution_ns / std::min(median(baseline), median(candidate));
+  if (together <= alone * (1 + modes_tolerance + resolution)) {
+    plan_.calls = calls;
+    plan_.repeats = 1;
+    constants_ = std::move(constants);
+    excesses_ = std::move(excesses);
+    return std::nullopt;
+  }
+  modes_disagreed_ = true;
+  pairs_.clear();
+  shown_pairs_.clear();
+  return std::nullopt;
+}
+
 void pair_timer::renew() {
   candidate_->restart();
   if (baseline_->kind() == program_kind::declared) baseline_->restart();
+}
+
+// The candidate once more, on contents that it may have seen.
+pair_timer::reading pair_timer::read_again() {
+  if (auto failure = warm_up(*candidate_, draw())) return {0, false, failure};
+  constexpr auto again = content_use::again;
+  if (!by_intervals())
+    return concluded(candidate_->time(workload_, plan_.calls, plan_.cold, limit_, again), false);
+  const auto time = candidate_->interval(workload_, plan_.calls, plan_.cold, limit_, again);
+  if (time.failure) return {0, false, time.failure};
+  return {std::max(time.outside_ns - constant_ns(), 1.0) / time.calls, false, std::nullopt};
 }
 
 std::variant<double, call_failure> pair_timer::sustained(double seconds) {
@@ -155,7 +281,7 @@ std::variant<double, call_failure> pair_timer::sustained(double seconds) {
   };
   std::vector<double> times;
   while (times.size() < 3 || elapsed_s() < seconds) {
-    const auto once = read(*candidate_, false, content_use::again);
+    const auto once = read_again();
     if (once.failure) return *once.failure;
     times.push_back(once.ns);
   }
@@ -181,10 +307,13 @@ std::optional<call_failure> pair_timer::block() {
     do read_empty();
     while (constants_.size() < least_constants);
   }
+  drawn_contents contents;
+  int number = 0;
   for (const bool outer : {true, false, false, true}) {
     const bool trusted = outer == baseline_outside;
     if (trusted) end_candidate();
-    const auto once = read(trusted ? *baseline_ : *candidate_, trusted);
+    if (number++ % 2 == 0) contents = draw();
+    const auto once = read(trusted ? *baseline_ : *candidate_, trusted, contents);
     if (once.failure) {
       if (!trusted) return once.failure;
       throw error(error_code::environment, "the baseline failed while it was timed (" + once.failure->reason +
@@ -199,7 +328,8 @@ std::optional<call_failure> pair_timer::block() {
   }
   if (!disturbed && b > 0 && c > 0) {
     pairs_.push_back({c, b});
-    return std::nullopt;
+    show_pairs();
+    return modes_compared_ ? std::nullopt : compare_modes();
   }
   ++discarded_;
   // It may be the process and not the program (one of a thousand honest settings was called suspect,

@@ -21,9 +21,10 @@ struct reading_plan {
 };
 
 /// Short calls are measured several at a time (for about 0.15 ms), where the cache may be warm; a cold call
-/// is always by itself, the short ones repeated. @param contents how many distinct calls a process can be
-/// given
-reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents);
+/// is always by itself, the short ones repeated. @param alone so are warm ones: the host code of one side
+/// cannot wait within a graph; @param contents how many distinct calls a process can be given
+reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, bool alone,
+                           std::uint32_t contents);
 
 /// For intervals by the trusted clock: as many distinct calls as make 2 ms, where there are contents and room
 /// for them. @param room calls that the arena holds
@@ -32,11 +33,22 @@ reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, 
 
 /// How a time by events and one by the trusted clock become one. Pure.
 struct clock_check {
-  double ns = 0;  ///< of the whole measurement
+  double ns = 0;  ///< of a call
   bool agree = true;
 };
-/// @param constant_ns what the trusted clock shows above events for trusted programs
-clock_check reconcile(double event_ns, double outside_ns, double constant_ns);
+/// @param constant_ns what the trusted clock shows above events for trusted programs; @param tolerance_ns how
+/// far a single reading of a trusted program may lie from that
+clock_check reconcile(double event_ns, double outside_ns, double constant_ns, double tolerance_ns);
+
+/// What the trusted clock shows above events, for a call of a reading: of several gated calls the mean
+/// without the longest tenth, which are those whose thread was held up. Pure. [ns]
+double clock_excess(double outside_ns, double event_ns, int calls, const std::vector<double>& each_outside_ns,
+                    const std::vector<double>& each_event_ns);
+
+/// How much longer a candidate's calls are than its events say, by all readings together: the difference of
+/// the medians of both sides' excesses, less three standard errors and `allowance_ns`; at least 0. Pure. [ns]
+double hidden_time(const std::vector<double>& candidate_excess, const std::vector<double>& baseline_excess,
+                   double allowance_ns);
 
 /// Times pairs. Several timers may share runners, one after the other.
 class pair_timer {
@@ -61,7 +73,9 @@ class pair_timer {
   /// contents may come again.
   std::variant<double, call_failure> sustained(double seconds);
 
-  const std::vector<timing_pair>& pairs() const { return pairs_; }
+  /// Each of a call. Where the trusted clock shows that the candidate's calls take longer than its events
+  /// say, so much is added.
+  const std::vector<timing_pair>& pairs() const { return shown_pairs_; }
   /// Blocks that were thrown away because the clock of the device changed within them, or a reading was
   /// disturbed.
   int discarded() const { return discarded_; }
@@ -69,6 +83,9 @@ class pair_timer {
   /// Readings of the candidate in which its events and the trusted clock disagreed.
   int disagreements() const { return disagreements_; }
   int readings() const { return readings_; }
+  /// Whether calls that were timed several in a graph took another share of the baseline's time than calls
+  /// that were timed alone: then all pairs are of calls that were timed alone.
+  bool modes_disagreed() const { return modes_disagreed_; }
   double constant_ns() const;
 
   bool by_intervals() const { return empty_ != nullptr; }
@@ -83,9 +100,21 @@ class pair_timer {
     bool disturbed = false;
     std::optional<call_failure> failure;
   };
-  reading read(program_runner& program, bool trusted, content_use use = content_use::once);
-  reading read_interval(program_runner& program, bool trusted, content_use use);
+  // Contents of one reading of the candidate, and of the baseline's beside it: both work on the same ones.
+  struct drawn_contents {
+    std::vector<std::uint32_t> timed;
+    std::vector<std::uint32_t> warm_up;  // of a call that is not timed
+  };
+  drawn_contents draw();
+  std::optional<call_failure> warm_up(program_runner& program, const drawn_contents& contents);
+  reading read(program_runner& program, bool trusted, const drawn_contents& contents);
+  reading read_interval(program_runner& program, bool trusted, const drawn_contents& contents);
+  reading read_again();
+  reading concluded(const gpu_time& time, bool trusted);
+  std::optional<call_failure> compare_modes();
   void read_empty();
+  void show_pairs();
+  double reading_tolerance_ns() const;
 
   program_runner* candidate_;
   program_runner* baseline_;
@@ -94,11 +123,16 @@ class pair_timer {
   reading_plan plan_;
   std::chrono::nanoseconds limit_;
   std::vector<double> constants_;  // of the baseline's readings, or of the empty program's [ns]
-  double shortest_ns_ = 0;         // of the intervals
-  std::vector<double> clocks_;     // of the block at hand
+  std::vector<double> fences_;     // of the baseline's readings: until the device was quiet [ns]
+  bool modes_compared_ = false;
+  double shortest_ns_ = 0;        // of the intervals
+  std::vector<double> clocks_;    // of the block at hand
+  std::vector<double> excesses_;  // of the candidate's readings, as `constants_` of the baseline's [ns]
   std::vector<timing_pair> pairs_;
+  std::vector<timing_pair> shown_pairs_;
   int discarded_ = 0;
   int disagreements_ = 0;
+  bool modes_disagreed_ = false;
   int contested_ = 0;  // blocks in which the clocks disagreed
   int readings_ = 0;
 };

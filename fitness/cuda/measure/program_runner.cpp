@@ -245,6 +245,9 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.event_ns = result.event_ns;
   time.outside_ns = result.outside_ns;
   time.calls_ns = result.calls_ns;
+  time.each_outside_ns = std::move(result.each_outside_ns);
+  time.each_event_ns = std::move(result.each_event_ns);
+  time.fence_ns = result.fence_ns;
   time.clock_mhz = result.clock_mhz;
   time.unblocked = result.unblocked;
   time.fingerprint = result.fingerprint;
@@ -282,6 +285,34 @@ gpu_time program_runner::time(std::size_t workload, std::uint32_t count, bool co
 gpu_time program_runner::interval(std::size_t workload, std::uint32_t count, bool cold,
                                   std::chrono::nanoseconds limit, content_use use) {
   return timed(workload, count, cold, limit, use, true);
+}
+
+std::vector<std::uint32_t> program_runner::draw(std::size_t workload, std::uint32_t count) {
+  auto chosen = choices(workload, loaded_ ? content_use::once : content_use::again);
+  random_.shuffle<std::uint32_t>(chosen);
+  if (chosen.size() > count) chosen.resize(count);
+  return chosen;
+}
+
+gpu_time program_runner::time_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                                 std::chrono::nanoseconds limit) {
+  const bool believed = image_.kind == program_kind::declared || whose_ == trust::baseline;
+  return timed_of(workload, std::move(contents), cold, limit, !believed);
+}
+gpu_time program_runner::interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                                     std::chrono::nanoseconds limit) {
+  return timed_of(workload, std::move(contents), cold, limit, true);
+}
+gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                                  std::chrono::nanoseconds limit, bool interval) {
+  if (!loaded_) {
+    if (auto failure = start()) {
+      restart();
+      return {.failure = failure};
+    }
+    workers_->settle();
+  }
+  return call(workload, std::move(contents), cold, limit, false, interval);
 }
 
 gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool cold,

@@ -24,9 +24,13 @@ namespace kevo::cuda {
 
 /// What one verified measurement took.
 struct gpu_time {
-  double event_ns = 0;    ///< of all its calls, by the worker's events
-  double outside_ns = 0;  ///< of all its calls, by the trusted clock
-  double calls_ns = 0;    ///< of an interval: the calls without what lies between them
+  double event_ns = 0;                  ///< of all its calls, by the worker's events
+  double outside_ns = 0;                ///< of all its calls, by the trusted clock
+  double calls_ns = 0;                  ///< of an interval: the calls without what lies between them
+  std::vector<double> each_outside_ns;  ///< of gated calls, one by one
+  std::vector<double> each_event_ns;
+  double fence_ns =
+      0;  ///< until all work on the device had ended, after the last "done"; see device/protocol.hpp
   double clock_mhz = 0;
   int calls = 1;
   bool unblocked = false;
@@ -123,6 +127,15 @@ class program_runner {
   /// otherwise, and so is the first call of each size of a hosted baseline.
   gpu_time interval(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
                     content_use use = content_use::once);
+  /// Distinct contents of a workload, at random, that the process which runs has not seen; where none runs,
+  /// any. Fewer than `count` where there are not as many.
+  std::vector<std::uint32_t> draw(std::size_t workload, std::uint32_t count);
+  /// The same as `time` and `interval`, of these contents. A process must run that has not seen them, or
+  /// none: then one is started.
+  gpu_time time_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                   std::chrono::nanoseconds limit);
+  gpu_time interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                       std::chrono::nanoseconds limit);
   program_kind kind() const { return image_.kind; }
   bool running() const { return loaded_; }
   /// Whether the process that runs has had a call of that workload.
@@ -141,6 +154,8 @@ class program_runner {
   std::vector<std::uint32_t> choices(std::size_t workload, content_use use) const;
   gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                 std::chrono::nanoseconds limit, bool fingerprint = false, bool interval = false);
+  gpu_time timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
+                    std::chrono::nanoseconds limit, bool interval);
   gpu_time timed(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
                  content_use use, bool interval);
   std::optional<call_failure> failure_of(const worker_answer& answer) const;

@@ -12,7 +12,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t worker_protocol = 3;
+inline constexpr std::uint32_t worker_protocol = 4;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -29,10 +29,13 @@ enum class worker_request : std::uint32_t {
   load = 1,
   /// payload: encode(plan); `slot`, `offsets`, `alone`: makes one call ready (hosted: reads the plan alone)
   prepare = 2,
-  run = 3,   ///< runs the graph that `join` has made, once
+  /// Runs the graph that `join` has made, once. Gated: each call waits until `admitted` speaks of it.
+  run = 3,
   drop = 4,  ///< forgets every slot
   step = 5,  ///< one call, and waits for it: of `slot`, or hosted at `offsets`, which nobody knows before
-  join = 6,  ///< makes one graph of the calls of slots 0 to `count` - 1, in order
+  /// Makes one graph of the calls of slots 0 to `count` - 1, in order. `gated`: with a gate in front of each
+  /// and behind the last, where inputs are unmasked.
+  join = 6,
 };
 
 enum class worker_state : std::uint32_t {
@@ -59,25 +62,38 @@ struct control_page {
     std::uint32_t count;
     std::uint32_t alone;    ///< 1: the call has a graph of its own, for steps
     std::uint32_t blocked;  ///< 1: calls wait behind a kernel until `release`
+    std::uint32_t gated;    ///< 1: calls wait one by one
     std::uint64_t payload_bytes;
     std::uint64_t block_limit_ns;  ///< after this the calls begin anyway
     std::uint64_t arena_bytes;
-    std::array<std::uint64_t, most_buffers> offsets;  ///< of each buffer in the arena [bytes]
+    std::array<std::uint64_t, most_buffers> offsets;       ///< of each buffer in the arena [bytes]
+    std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
   } request;
+  /// The gated calls of a run that may begin: `gate_word`. The key to the inputs of the last of them is there
+  /// before.
+  alignas(64) std::atomic<std::uint64_t> admitted;
+  std::array<std::uint64_t, 2> key;
   // Written by the worker: claims.
   alignas(64) std::atomic<std::uint64_t> armed;  ///< number of the last run whose calls wait for `release`
   alignas(64) std::atomic<std::uint64_t> done;   ///< number of the last request that has ended
+  alignas(64) std::atomic<std::uint64_t> ended;  ///< gated calls of a run that have ended: `gate_word`
   alignas(64) std::atomic<std::uint32_t> state;
   struct {
     worker_status status;
     std::int32_t code;        ///< CUresult
     std::uint32_t unblocked;  ///< 1: the blocking kernel gave up before `release`
     double event_ns;          ///< from before the first call to after the last, by events of the device
+    std::array<float, most_slots> each_event_ns;  ///< of gated calls, one by one
     char message[256];
   } answer;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// How far a gated run is. `ended` is there, with 0 calls, as soon as the first gate is reached.
+constexpr std::uint64_t gate_word(std::uint64_t run, std::uint64_t calls) {
+  return (run << 16U) | (calls & 0xffffU);
+}
 
 /// Where the payload begins in the region. [bytes]
 inline constexpr std::size_t payload_offset = 4096;

@@ -173,7 +173,7 @@ TEST_CASE("a worker that answers, one that dies, one that hangs and one that fai
     CHECK(link.wait_ready(std::chrono::seconds(20)).end == call_end::done);
     CHECK(link.run(true, std::chrono::seconds(20)).answer.end == call_end::died);
     CHECK_FALSE(link.usable());
-    CHECK(link.prepare(0, "", {}, false, std::chrono::seconds(1)).end == call_end::died);
+    CHECK(link.prepare(0, "", {}, {}, false, std::chrono::seconds(1)).end == call_end::died);
   }
   SUBCASE("hangs") {
     played_worker worker([](control_page& page) {
@@ -278,19 +278,36 @@ TEST_CASE("without a device an evaluation is a fault of the environment, and a C
 }
 
 TEST_CASE("short warm calls are measured together, cold ones alone; events never beat the trusted clock") {
-  CHECK(plan_readings(10e6, 5e6, false, 24).calls == 1);
-  CHECK(plan_readings(5e3, 5e3, false, 400).calls == 30);
-  CHECK(plan_readings(5e3, 5e3, false, 10).calls == 5);
-  const auto cold = plan_readings(5e3, 9e3, true, 400);
+  CHECK(plan_readings(10e6, 5e6, false, false, 24).calls == 1);
+  CHECK(plan_readings(5e3, 5e3, false, false, 400).calls == 30);
+  CHECK(plan_readings(5e3, 5e3, false, true, 400).calls == 1);
+  CHECK(plan_readings(5e3, 5e3, false, false, 10).calls == 5);
+  const auto cold = plan_readings(5e3, 9e3, true, false, 400);
   CHECK(cold.calls == 1);
   CHECK(cold.repeats == 5);
-  CHECK(reconcile(100e3, 108e3, 8e3).agree);
-  CHECK(reconcile(100e3, 108e3, 8e3).ns == 100e3);
-  const auto forged = reconcile(10e3, 108e3, 8e3);  // the events say a tenth
+  CHECK(reconcile(100e3, 108e3, 8e3, 3e3).agree);
+  CHECK(reconcile(100e3, 108e3, 8e3, 3e3).ns == 100e3);
+  const auto forged = reconcile(10e3, 108e3, 8e3, 3e3);  // the events say a tenth
   CHECK_FALSE(forged.agree);
   CHECK(forged.ns == 100e3);
-  CHECK_FALSE(reconcile(100e3, 20e3, 8e3).agree);  // began before it was released
-  CHECK(reconcile(100e3, 20e3, 8e3).ns == 100e3);
+  CHECK_FALSE(reconcile(100e3, 20e3, 8e3, 3e3).agree);  // began before it was released
+  CHECK(reconcile(100e3, 20e3, 8e3, 3e3).ns == 100e3);
+}
+
+TEST_CASE("what the trusted clock shows above events is known for a call, and what all readings hide shows") {
+  CHECK(clock_excess(108e3, 100e3, 4, {}, {}) == 2e3);
+  // Of ten gated calls the longest does not count: its thread was held up.
+  const std::vector<double> outside = {15, 15, 15, 15, 90, 15, 15, 15, 15, 15};
+  const std::vector<double> events(10, 5);
+  CHECK(clock_excess(0, 0, 10, outside, events) == doctest::Approx(10));
+
+  const std::vector<double> honest = {1000, 1010, 990, 1005, 995, 1000};
+  std::vector<double> forged = honest;
+  for (auto& one : forged) one += 400;
+  CHECK(hidden_time(honest, honest, 150) == 0);
+  CHECK(hidden_time(forged, honest, 150) > 200);
+  CHECK(hidden_time(forged, honest, 150) < 250);
+  CHECK(hidden_time({1400, 1400}, honest, 150) == 0);  // too few to tell
 }
 
 TEST_CASE("every trusted kernel that is asked for is in the source") {

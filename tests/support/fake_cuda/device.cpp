@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 #include <string_view>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -70,7 +71,10 @@ void finish_later(const work_item& item) {
   d.page->late = 1;
   std::thread([&d] {
     while (d.page->late != 2) std::this_thread::sleep_for(std::chrono::microseconds(100));
-    for (const auto& one : d.late) one.kernel->work->call(one.parameters, one.shape);
+    for (const auto& one : d.late) {
+      one.kernel->work->call(one.parameters, one.shape);
+      add(*d.page, one.kernel->home->how.ns);
+    }
     d.late.clear();
     d.page->late = 0;
   }).detach();
@@ -130,6 +134,21 @@ driver_code run_kernel(const work_item& item) {
   return success;
 }
 
+// Most of a cleared arena has never been touched: its pages are given back.
+void clear_or_fill(const work_item& item) {
+  constexpr std::uintptr_t page = 4096;
+  const auto begin = (item.target + page - 1) / page * page;
+  const auto end = (item.target + item.bytes) / page * page;
+  auto* const target = reinterpret_cast<unsigned char*>(item.target);
+  if (item.value != 0 || begin >= end ||
+      ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_REMOVE) != 0) {
+    std::memset(target, item.value, item.bytes);
+    return;
+  }
+  std::memset(target, 0, begin - item.target);
+  std::memset(reinterpret_cast<void*>(end), 0, item.target + item.bytes - end);
+}
+
 // Answers error_not_ready while the gate is closed.
 driver_code hold(stream_state& stream, const work_item& item) {
   auto& d = device();
@@ -137,10 +156,21 @@ driver_code hold(stream_state& stream, const work_item& item) {
   const auto wanted = stored<std::uint64_t>(item.parameters, 1);
   if (!stream.at_gate) {
     stream.at_gate = true;
-    if (d.page != nullptr) freeze(*d.page);
+    if (d.page != nullptr && d.page->frozen == 0) freeze(*d.page);
     gate[1] = wanted;
   }
+  // A gate that waits for nothing stands behind the last of several calls; the others hand on a key.
+  const bool between = item.parameters.size() > 3;
+  if (between && stored<std::uint64_t>(item.parameters, 2) == 0) {
+    stream.at_gate = false;
+    return success;
+  }
   if (gate[0] != wanted) return error_not_ready;
+  if (between) {
+    auto* key = stored<std::uint64_t*>(item.parameters, 3);
+    key[0] = gate[4];
+    key[1] = gate[5];
+  }
   stream.at_gate = false;
   if (d.page != nullptr) add(*d.page, signal_ns);
   return success;
@@ -201,6 +231,15 @@ bool note_copy(address target, std::size_t bytes) {
   return inside;
 }
 
+void fence_by_copy(address source) {
+  auto& d = device();
+  if (!d.owns_memory) return;
+  const auto above = d.arenas.upper_bound(source);
+  if (above == d.arenas.begin() || source >= std::prev(above)->first + d.allocations[std::prev(above)->first])
+    return;
+  await_late_work();
+}
+
 void note_outstanding() {
   auto& d = device();
   if (d.page == nullptr || d.page->late != 0) return;
@@ -250,7 +289,7 @@ driver_code advance(stream_state& stream) {
         code = item.kernel->blocks ? hold(stream, item) : run_kernel(item);
         break;
       case work_item::kind::fill:
-        std::memset(reinterpret_cast<void*>(item.target), item.value, item.bytes);
+        clear_or_fill(item);
         break;
       case work_item::kind::copy:
         pass_time(2 * static_cast<double>(item.bytes) / bytes_per_ns);

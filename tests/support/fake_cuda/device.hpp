@@ -37,6 +37,7 @@ struct module_state {
   std::uint64_t launches = 0;
   std::vector<float> first_result;  ///< of the process, for a stale one
   std::deque<kernel_state> kernels;
+  std::map<std::string, std::vector<std::byte>, std::less<>> globals;
 };
 
 struct stream_state;
@@ -106,6 +107,9 @@ driver_code enter(bool copies = false);
 /// kevo-device copies: time stands still from the first copy into an arena on, and a copy takes its time.
 /// @return whether the target lies in an arena
 bool note_copy(address target, std::size_t bytes);
+/// kevo-device copies within the device: that waits for work which was said to be done, if it is from an
+/// arena.
+void fence_by_copy(address source);
 /// Worker: whether streams of a hosted program still have work; what they have is done when kevo-device asks.
 void note_outstanding();
 /// Worker: starts the thread that does it.

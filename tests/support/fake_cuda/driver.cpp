@@ -331,6 +331,7 @@ driver_code copy_out(void* target, address source, std::size_t bytes, stream on)
 driver_code copy_on(address target, address source, std::size_t bytes, stream on) {
   ENTER_TO_COPY;
   auto item = copy_item(target, source, bytes);
+  fence_by_copy(source);
   // What is copied within kevo-device only empties a cache or measures the bandwidth.
   item.only_time = !note_copy(target, bytes) && bytes >= least_only_time;
   return submit(state_of<stream_state>(on), std::move(item));
@@ -385,6 +386,13 @@ driver_code event_record(event one, stream on) {
   item.event = &state;
   return submit(stream, std::move(item));
 }
+driver_code event_record_with(event one, stream on, unsigned) {
+  return event_record(one, on);
+}
+driver_code stream_wait(stream, event, unsigned) {
+  ENTER;
+  return success;  // one stream after the other: what was recorded has been carried out
+}
 driver_code event_query(event one) {
   const auto code = last_recorded_on == nullptr ? success : advance(*last_recorded_on);
   if (code != success && code != error_not_ready) return code;
@@ -426,8 +434,18 @@ driver_code module_function(function* result, module_handle one, const char* nam
   const auto* work = toy != nullptr ? toy : find_kit_kernel(name);
   if (work == nullptr) return not_found;
   const std::string_view which(name);
-  module.kernels.push_back({work, &module, toy != nullptr, which == "kevo_block", which == "kevo_clock"});
+  module.kernels.push_back(
+      {work, &module, toy != nullptr, which == "kevo_block" || which == "kevo_gate", which == "kevo_clock"});
   *result = handle_of<function>(&module.kernels.back());
+  return success;
+}
+driver_code module_global(address* result, std::size_t* bytes, module_handle one, const char* name) {
+  ENTER;
+  auto& module = state_of<module_state>(one);
+  const auto found = module.globals.find(name);
+  if (found == module.globals.end()) return not_found;
+  *result = reinterpret_cast<address>(found->second.data());
+  *bytes = found->second.size();
   return success;
 }
 driver_code function_get(int* value, int attribute, function) {

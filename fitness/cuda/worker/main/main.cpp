@@ -2,6 +2,7 @@
 // of host memory and an arena of device memory with the trusted process and nothing else; what it says is
 // believed by nobody. Usage: kevo-worker-cuda DEVICE ARENA_BYTES, descriptors 3 and 4.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +10,9 @@
 
 #include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/worker/main/gated_run.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
+#include "fitness/cuda/worker/main/readied_calls.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
 #include "fitness/cuda/worker/main/started.hpp"
 #include "fitness/cuda/worker/protocol.hpp"
@@ -20,6 +23,8 @@ using namespace kevo::cuda;
 
 struct slot_call {
   prepared_plan plan;
+  std::vector<masked_buffer> masked;
+  bool uses_shared = false;   // memory of a multiprocessor
   graph_exec exec = nullptr;  // of the call alone, where it is to be made alone
 };
 
@@ -37,7 +42,8 @@ class worker {
   driver_failure join();
   driver_failure run(std::uint64_t number);
   driver_failure step();
-  driver_failure capture(std::size_t from, std::size_t count, graph_exec& to);
+  driver_failure capture(std::size_t from, std::size_t count, bool gated, graph_exec& to);
+  driver_failure enqueue_gated(std::size_t count);
   void drop();
 
   const driver& d_;
@@ -46,10 +52,14 @@ class worker {
   address arena_ = 0;
   stream stream_ = nullptr;
   held_run held_;
+  gated_run gated_;
+  readied_calls ready_;
   loaded_module kit_;
   loaded_module candidate_;
+  bool static_shared_ = false;  // some kernel of the candidate has shared memory of its own
   std::vector<slot_call> slots_;
   graph_exec joined_ = nullptr;
+  std::size_t joined_calls_ = 0;
 };
 
 driver_failure worker::start(const char* id, std::size_t arena_bytes) {
@@ -57,7 +67,9 @@ driver_failure worker::start(const char* id, std::size_t arena_bytes) {
   if (auto failure = open_context(d_, id, arena_bytes, made)) return failure;
   arena_ = made.arena;
   stream_ = made.stream;
-  return held_.open(d_, stream_);
+  if (auto failure = held_.open(d_, stream_)) return failure;
+  if (auto failure = gated_.open(d_, stream_)) return failure;
+  return ready_.open(d_, made.device, stream_);
 }
 
 driver_failure worker::load() {
@@ -65,11 +77,16 @@ driver_failure worker::load() {
   if (page_.request.slot == 0) {
     if (auto failure = kit_.load(d_, image)) return failure;
     held_.hold_with(kit_.find(image, "kevo_block"));
-    return {};
+    gated_.gate_with(kit_.find(image, "kevo_gate"));
+    if (auto failure = ready_.ready_with(kit_.find(image, "kevo_ready"))) return failure;
+    return gated_.measure_overhead(kit_.find(image, "kevo_nothing"), page_.answer.event_ns);
   }
   drop();
   candidate_ = loaded_module();
-  return candidate_.load(d_, image);
+  static_shared_ = std::any_of(image.kernels.begin(), image.kernels.end(),
+                               [](const auto& kernel) { return kernel.static_shared_bytes > 0; });
+  if (auto failure = candidate_.load(d_, image)) return failure;
+  return ready_.keep_globals(candidate_);
 }
 
 void worker::drop() {
@@ -81,12 +98,29 @@ void worker::drop() {
   slots_.clear();
 }
 
+// Gate, what readies the call, event, call, event, ... and a gate behind the last call.
+driver_failure worker::enqueue_gated(std::size_t count) {
+  driver_failure failure;
+  for (std::size_t k = 0; k < count && !failure; ++k) {
+    failure = gated_.enqueue_gate(false);
+    if (!failure) failure = ready_.enqueue(k, gated_.key());
+    if (!failure) failure = gated_.record(2 * k);
+    if (!failure) failure = slots_[k].plan.enqueue(d_, stream_);
+    if (!failure) failure = gated_.record(2 * k + 1);
+  }
+  return failure ? failure : gated_.enqueue_gate(true);
+}
+
 // One graph of the calls of several slots, one after the other.
-driver_failure worker::capture(std::size_t from, std::size_t count, graph_exec& to) {
+driver_failure worker::capture(std::size_t from, std::size_t count, bool gated, graph_exec& to) {
   graph captured = nullptr;
   if (const auto code = d_.capture_begin(stream_, capture_relaxed)) return {code, "capturing"};
   driver_failure failure;
-  for (std::size_t i = from; i < from + count && !failure; ++i) failure = slots_[i].plan.enqueue(d_, stream_);
+  if (gated) failure = enqueue_gated(count);
+  if (!gated) failure = gated_.record(0);
+  for (std::size_t i = from; i < from + count && !gated && !failure; ++i)
+    failure = slots_[i].plan.enqueue(d_, stream_);
+  if (!gated && !failure) failure = gated_.record(1);
   const driver_code ended = d_.capture_end(stream_, &captured);
   if (failure) {
     if (captured != nullptr) d_.graph_destroy(captured);
@@ -111,8 +145,16 @@ driver_failure worker::prepare() {
   auto& slot = slots_[request.slot];
   if (slot.exec != nullptr) d_.graph_exec_destroy(slot.exec);
   slot.exec = nullptr;
+  slot.masked.clear();
+  for (std::uint32_t i = 0; i < request.buffers; ++i) {
+    if (request.masked_bytes[i] > 0) slot.masked.push_back({buffers[i], request.masked_bytes[i], i + 1});
+  }
+  slot.uses_shared = static_shared_ || std::any_of(p.steps.begin(), p.steps.end(), [](const plan_step& step) {
+                       const auto* launch = std::get_if<kernel_launch>(&step);
+                       return launch != nullptr && launch->dynamic_shared_bytes > 0;
+                     });
   if (auto failure = slot.plan.prepare(d_, candidate_, p, buffers)) return failure;
-  return request.alone != 0 ? capture(request.slot, 1, slot.exec) : driver_failure{};
+  return request.alone != 0 ? capture(request.slot, 1, false, slot.exec) : driver_failure{};
 }
 
 // All calls of a run in one graph: launching short kernels one by one would take longer than they do. Before
@@ -122,15 +164,25 @@ driver_failure worker::join() {
   if (count == 0 || count > slots_.size()) return {error_invalid_value, "a graph of unknown slots"};
   if (joined_ != nullptr) d_.graph_exec_destroy(joined_);
   joined_ = nullptr;
-  return capture(0, count, joined_);
+  joined_calls_ = count;
+  std::vector<std::vector<masked_buffer>> masked;
+  for (std::size_t k = 0; k < count; ++k) masked.push_back(slots_[k].masked);
+  if (auto failure = ready_.plan(masked, slots_.front().uses_shared)) return failure;
+  return capture(0, count, page_.request.gated != 0, joined_);
 }
 
 driver_failure worker::run(std::uint64_t number) {
   if (joined_ == nullptr) return {error_invalid_value, "a run without a graph"};
   d_.reset_persisting_l2();
-  return held_(page_, number, [this] {
-    return driver_failure{d_.graph_launch(joined_, stream_), "launching"};
-  });
+  if (page_.request.gated != 0) return gated_(page_, number, joined_, joined_calls_);
+  // Nothing of the candidate runs between here and its call.
+  if (auto failure = ready_.enqueue(0, 0)) return failure;
+  if (auto failure = held_(page_, number, [this] {
+        return driver_failure{d_.graph_launch(joined_, stream_), "launching"};
+      }))
+    return failure;
+  // By the events of the graph, which take what those of gated calls take.
+  return gated_.elapsed(0, page_.answer.event_ns);
 }
 
 // One call by itself: on its way at once, "done" when the stream is empty.
@@ -154,6 +206,7 @@ driver_failure worker::step() {
       case worker_request::run: {
         request_end end{run(number), true};
         page_.armed.store(number, std::memory_order_release);  // also where it failed before
+        if (end.failure) page_.ended.store(gate_word(number, 0xffff), std::memory_order_release);
         return end;
       }
       case worker_request::step:

@@ -70,6 +70,7 @@ inline const driver& require_driver(control_page& page, const char* loading) {
 
 /// The context of a worker, with the arena in it.
 struct worker_context {
+  device_index device = 0;
   context current = nullptr;
   address arena = 0;
   std::size_t arena_bytes = 0;
@@ -81,6 +82,7 @@ inline driver_failure open_context(const driver& d, const char* id, std::size_t 
                                    worker_context& made) {
   device_index device = 0;
   if (!find_device(d, id, device)) return {error_invalid_value, "finding the device"};
+  made.device = device;
   if (const auto code = d.primary_retain(&made.current, device)) return {code, "making a context"};
   if (const auto code = d.context_set(made.current)) return {code, "entering the context"};
   allocation memory = 0;

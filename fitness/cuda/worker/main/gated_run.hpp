@@ -1,0 +1,161 @@
+#pragma once
+// Several calls in one graph, each of which begins only when the trusted side admits it: in front of a call
+// stand a gate, which holds the graph back, and a kernel that unmasks the inputs with a key that did not exist
+// before. So a call finds nothing of those that come after it.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fitness/cuda/driver/driver.hpp"
+#include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/worker/protocol.hpp"
+
+namespace kevo::cuda {
+
+/// The gates of one process. Nothing is ever freed.
+class gated_run {
+ public:
+  driver_failure open(const driver& d, stream on) {
+    d_ = &d;
+    stream_ = on;
+    void* pinned = nullptr;
+    if (const auto code = d.host_allocate(&pinned, 4096, 0)) return {code, "pinning a page"};
+    gate_ = static_cast<volatile std::uint64_t*>(pinned);
+    for (int i = 0; i < 6; ++i) gate_[i] = 0;
+    if (const auto code = d.host_device_pointer(&gate_on_device_, pinned, 0)) return {code, "mapping a page"};
+    return {d.memory_allocate(&key_, 16), "allocating a key"};
+  }
+  /// @param gate the trusted kernel kevo_gate
+  void gate_with(function gate) { gate_kernel_ = gate; }
+
+  /// Puts the gate of the next call on the stream (or into the graph that is captured). @param last behind the
+  /// last call: says that it has ended, and holds nothing back
+  driver_failure enqueue_gate(bool last) {
+    std::uint64_t wanted = ++gates_made_;
+    std::uint64_t limit_ns = last ? 0 : gate_limit_ns;
+    void* arguments[] = {&gate_on_device_, &wanted, &limit_ns, &key_};
+    launch_configuration how;
+    how.stream = stream_;
+    return {d_->launch(&how, gate_kernel_, arguments, nullptr), "a gate"};
+  }
+  /// Where the gate of a call leaves the key to its inputs.
+  address key() const { return key_; }
+
+  /// Puts an event into the graph that is captured: 2 k in front of call k, 2 k + 1 behind it.
+  driver_failure record(std::size_t index) {
+    while (events_.size() <= index) {
+      event made = nullptr;
+      if (const auto code = d_->event_create(&made, event_default)) return {code, "making an event"};
+      events_.push_back(made);
+    }
+    return {d_->event_record_with(events_[index], stream_, event_record_external), "recording an event"};
+  }
+
+  /// What two events of `record` show besides the work between them, as one more launch of a chain of launches
+  /// takes it: [ns]. From an empty kernel alone and nine in a row, medians of several runs. Before a candidate is
+  /// loaded. @param nothing the trusted kernel kevo_nothing
+  driver_failure measure_overhead(function nothing, double& overhead_ns) {
+    const auto launch = [&](int count) {
+      driver_code code = success;
+      launch_configuration how;
+      how.stream = stream_;
+      for (int i = 0; i < count && code == success; ++i) code = d_->launch(&how, nothing, nullptr, nullptr);
+      return driver_failure{code, "an empty kernel"};
+    };
+    graph captured = nullptr;
+    graph_exec made = nullptr;
+    if (const auto code = d_->capture_begin(stream_, capture_relaxed)) return {code, "capturing"};
+    driver_failure failure = launch(1);
+    for (std::size_t i = 0; i < 2 && !failure; ++i) {
+      failure = record(2 * i);
+      if (!failure) failure = launch(i == 0 ? 1 : 1 + more_launches);
+      if (!failure) failure = record(2 * i + 1);
+    }
+    if (const auto code = d_->capture_end(stream_, &captured); code != success && !failure)
+      failure = {code, "capturing"};
+    if (!failure) failure = {d_->graph_instantiate(&made, captured, 0), "making a graph"};
+    if (captured != nullptr) d_->graph_destroy(captured);
+    std::vector<double> alone;
+    std::vector<double> chain;
+    for (int run = 0; run < overhead_runs && !failure; ++run) {
+      failure = {d_->graph_launch(made, stream_), "launching"};
+      if (!failure) failure = {d_->stream_synchronize(stream_), "launching"};
+      double first = 0;
+      double second = 0;
+      if (!failure) failure = elapsed(0, first);
+      if (!failure) failure = elapsed(1, second);
+      alone.push_back(first);
+      chain.push_back(second);
+    }
+    if (made != nullptr) d_->graph_exec_destroy(made);
+    if (failure) return failure;
+    const auto middle = [](std::vector<double>& values) {
+      std::nth_element(values.begin(), values.begin() + overhead_runs / 2, values.end());
+      return values[overhead_runs / 2];
+    };
+    const double one = middle(alone);
+    overhead_ns = std::max(0.0, one - std::max(0.0, (middle(chain) - one) / more_launches));
+    return {};
+  }
+
+  /// Between the events of call `index`. [ns]
+  driver_failure elapsed(std::size_t index, double& ns) const {
+    float milliseconds = 0;
+    const auto code = d_->event_elapsed(&milliseconds, events_[2 * index], events_[2 * index + 1]);
+    ns = 1e6 * static_cast<double>(milliseconds);
+    return {code, "reading the events"};
+  }
+
+  /// Runs the graph that was captured last, with `calls` calls. Tells the page when each gate is reached and
+  /// opens it when the page says so.
+  driver_failure operator()(control_page& page, std::uint64_t number, graph_exec all, std::size_t calls) {
+    const std::uint64_t first = gates_made_ - calls;  // of the gate in front of call 0
+    if (const auto code = d_->graph_launch(all, stream_)) return {code, "launching"};
+    for (std::size_t k = 0; k <= calls; ++k) {
+      for (unsigned spins = 0; gate_[1] != first + k; ++spins) {
+        spin_pause();
+        if (spins % 256 != 255) continue;
+        const auto code = d_->stream_query(stream_);
+        if (code == error_not_ready) continue;
+        if (code != success) return {code, ""};
+        if (gate_[1] != first + k) return {error_invalid_value, "a gate was not reached"};
+      }
+      page.ended.store(gate_word(number, k), std::memory_order_release);
+      if (k == calls) break;
+      while (page.admitted.load(std::memory_order_acquire) != gate_word(number, k + 1)) spin_pause();
+      gate_[4] = page.key[0];
+      gate_[5] = page.key[1];
+      gate_[0] = first + k;
+    }
+    driver_code code = error_not_ready;
+    while (code == error_not_ready) code = d_->stream_query(stream_);
+    if (code != success) return {code, ""};
+    double total_ns = 0;
+    for (std::size_t k = 0; k < calls; ++k) {
+      double ns = 0;
+      if (auto failure = elapsed(k, ns)) return failure;
+      page.answer.each_event_ns[k] = static_cast<float>(ns);
+      total_ns += ns;
+    }
+    page.answer.event_ns = total_ns;
+    page.answer.unblocked = gate_[2] > first ? 1 : 0;
+    return {};
+  }
+
+ private:
+  static constexpr std::uint64_t gate_limit_ns = 500'000'000;
+  static constexpr int more_launches = 8;
+  static constexpr int overhead_runs = 25;
+  const driver* d_ = nullptr;
+  stream stream_ = nullptr;
+  volatile std::uint64_t* gate_ = nullptr;  // pinned: opened, reached, given up, -, the key
+  address gate_on_device_ = 0;
+  address key_ = 0;
+  function gate_kernel_ = nullptr;
+  std::uint64_t gates_made_ = 0;
+  std::vector<event> events_;
+};
+
+}  // namespace kevo::cuda

@@ -1,0 +1,130 @@
+#pragma once
+// What is made ready in front of every call of a declared candidate: its inputs are unmasked, its module's
+// globals hold again what they held when the module was loaded, and shared memory is cleared. So what a call
+// leaves behind is of no use to the next one.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fitness/cuda/compile/module.hpp"
+#include "fitness/cuda/driver/driver.hpp"
+#include "fitness/cuda/driver/execute.hpp"
+
+namespace kevo::cuda {
+
+/// A buffer of a call whose contents are masked until the call begins.
+struct masked_buffer {
+  address at = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t lane = 0;  ///< tells the buffers of a call apart
+};
+
+/// Of one process. Nothing is ever freed but the copy of globals.
+class readied_calls {
+ public:
+  driver_failure open(const driver& d, device_index device, stream on) {
+    d_ = &d;
+    stream_ = on;
+    const auto ask = [&](int& value, device_attribute which) {
+      return d.device_attribute_of(&value, static_cast<int>(which), device);
+    };
+    if (const auto code = ask(multiprocessors_, device_attribute::multiprocessors))
+      return {code, "asking for the multiprocessors"};
+    return {ask(shared_bytes_, device_attribute::shared_memory_per_block_optin), "asking for shared memory"};
+  }
+
+  /// @param ready the trusted kernel kevo_ready
+  driver_failure ready_with(function ready) {
+    ready_ = ready;
+    return {d_->function_set(ready, static_cast<int>(function_attribute::max_dynamic_shared_bytes),
+                             shared_bytes_),
+            "asking for all shared memory"};
+  }
+
+  /// Keeps what the globals of a module hold now, before anything of it has run.
+  driver_failure keep_globals(const loaded_module& code) {
+    if (kept_ != 0) d_->memory_free(kept_);
+    kept_ = 0;
+    globals_.clear();
+    std::uint64_t total = 0;
+    for (const auto& one : code.globals()) total += up(one.bytes);
+    if (total == 0) return {};
+    if (const auto code_of = d_->memory_allocate(&kept_, total)) return {code_of, "keeping the globals"};
+    std::uint64_t at = kept_;
+    for (const auto& one : code.globals()) {
+      if (const auto code_of = d_->copy_on(at, one.at, one.bytes, stream_))
+        return {code_of, "keeping the globals"};
+      globals_.push_back({one.at, at, one.bytes, 0});
+      at += up(one.bytes);
+    }
+    return {d_->stream_synchronize(stream_), "keeping the globals"};
+  }
+
+  /// Works out the tables of calls, for `enqueue`. @param masked of each call; @param uses_shared whether
+  /// shared memory is cleared
+  driver_failure plan(std::span<const std::vector<masked_buffer>> masked, bool uses_shared) {
+    clears_ = uses_shared;
+    ranges_.clear();
+    std::vector<readied> all;
+    for (const auto& buffers : masked) {
+      const auto begin = all.size();
+      for (const auto& one : buffers) all.push_back({one.at, 0, one.bytes, one.lane});
+      all.insert(all.end(), globals_.begin(), globals_.end());
+      ranges_.push_back({begin, all.size() - begin});
+    }
+    if (all.empty()) return {};
+    const std::size_t bytes = all.size() * sizeof(readied);
+    if (bytes > table_bytes_) {
+      if (table_ != 0) d_->memory_free(table_);
+      table_ = 0;
+      table_bytes_ = std::max<std::size_t>(2 * bytes, 4096);
+      if (const auto code = d_->memory_allocate(&table_, table_bytes_)) return {code, "allocating a table"};
+    }
+    if (const auto code = d_->copy_in(table_, all.data(), bytes, stream_)) return {code, "copying a table"};
+    return {d_->stream_synchronize(stream_), "copying a table"};
+  }
+
+  /// Puts what readies a call on the stream (or into the graph that is captured). @param key where the key to
+  /// its inputs will be; 0: nothing is masked
+  driver_failure enqueue(std::size_t call, address key) {
+    const auto [begin, size] = ranges_[call];
+    if (size == 0 && !clears_) return {};
+    address table = table_ + begin * sizeof(readied);
+    std::uint64_t count = size;
+    auto shared = static_cast<std::uint32_t>(clears_ ? shared_bytes_ : 0);
+    void* arguments[] = {&table, &count, &key, &shared};
+    launch_configuration how;
+    how.grid_x = static_cast<unsigned>(multiprocessors_);
+    how.block_x = 1024;
+    how.shared_bytes = shared;
+    how.stream = stream_;
+    return {d_->launch(&how, ready_, arguments, nullptr), "making a call ready"};
+  }
+
+ private:
+  // As the device sees it.
+  struct readied {
+    std::uint64_t to = 0;
+    std::uint64_t from = 0;  // 0: it is unmasked
+    std::uint64_t bytes = 0;
+    std::uint64_t lane = 0;
+  };
+  static std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  const driver* d_ = nullptr;
+  stream stream_ = nullptr;
+  int multiprocessors_ = 1;
+  int shared_bytes_ = 0;  // of a block that has a multiprocessor for itself
+  function ready_ = nullptr;
+  address kept_ = 0;
+  std::vector<readied> globals_;
+  bool clears_ = false;
+  std::vector<std::pair<std::size_t, std::size_t>> ranges_;  // of each call in the table
+  address table_ = 0;
+  std::size_t table_bytes_ = 0;
+};
+
+}  // namespace kevo::cuda
