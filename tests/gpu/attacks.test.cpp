@@ -70,6 +70,7 @@ struct judged {
   kevo::evaluation last;
   bool accepted = true;       // every outcome is among those that the file names
   std::vector<double> gains;  // over the twin, of the times that it was valid: 1 is none
+  int too_short = 0;          // times that one of the two was too short for the clock
   std::string twin_failed;    // what a twin that is not valid says
 };
 
@@ -88,6 +89,11 @@ judged judge_often(kevo::cuda_fitness& fitness, const gpu_program& program) {
     if (!beside.valid()) {
       all.twin_failed = beside.feedback;
       return all;
+    }
+    // Below the resolution of the clock neither figure says anything, and kevo says so.
+    if (all.last.context.contains("too_short") || beside.context.contains("too_short")) {
+      ++all.too_short;
+      continue;
     }
     all.gains.push_back(all.last.speedup / beside.speedup);
   }

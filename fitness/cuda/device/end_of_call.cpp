@@ -1,5 +1,5 @@
-// What the trusted side does when a call is said to be done: it reads secret lines of the outputs, which must be
-// the ones that are judged, and it waits for whatever is still at work, on the clock.
+// What the trusted side does when a call is said to be done: it reads secret lines of the outputs, which must
+// be the ones that are judged, and it waits for whatever is still at work, on the clock.
 
 #include <algorithm>
 #include <chrono>
@@ -47,8 +47,7 @@ bool engine::changed(const std::vector<seen_line>& seen, const judged_outputs& j
   const auto& d = gpu_.api();
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const auto& line = seen[i];
-    check(d,
-          d.copy_out(now[i].data(), judged[line.call][line.output] + line.offset, line.bytes, gpu_.main()),
+    check(d, d.copy_out(now[i].data(), judged[line.call][line.output] + line.offset, line.bytes, gpu_.main()),
           "reading output lines");
   }
   gpu_.wait();

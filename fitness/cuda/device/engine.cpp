@@ -105,16 +105,7 @@ worker_answer engine::attach(std::uint32_t arena, detail::descriptor region, det
   state.worker = std::make_unique<worker_link>(std::move(region), std::move(process));
   if (auto answer = state.worker->wait_ready(std::chrono::seconds(30)); answer.end != call_end::done)
     return answer;
-  const auto answer = state.worker->load(0, gpu_.kit_bytes(), std::chrono::seconds(30));
-  // The device's, not the process's: the median of the first few. A worker of hosted programs says 0.
-  if (answer.end == call_end::done && event_overheads_.size() < 15 && state.worker->event_overhead_ns() > 0) {
-    event_overheads_.push_back(state.worker->event_overhead_ns());
-    auto sorted = event_overheads_;
-    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2),
-                     sorted.end());
-    event_overhead_ns_ = sorted[sorted.size() / 2];
-  }
-  return answer;
+  return state.worker->load(0, gpu_.kit_bytes(), std::chrono::seconds(30));
 }
 
 void engine::detach(std::uint32_t arena) {
@@ -275,12 +266,6 @@ void engine::fill(const arena_state& arena, const call_wanted& wanted, const std
   }
 }
 
-// Events show some microseconds besides what is between them: what is left is what a call takes in a chain of
-// launches.
-double engine::without_overhead(double event_ns) const {
-  return std::max(event_ns - event_overhead_ns_, 1.0);
-}
-
 // One call, or several in one graph that are trusted: held back together until the clock runs.
 call_result engine::run_together(arena_state& arena, const call_wanted& wanted,
                                  const std::vector<layout>& places, std::vector<seen_line>& seen) {
@@ -292,7 +277,7 @@ call_result engine::run_together(arena_state& arena, const call_wanted& wanted,
   for (std::size_t k = places.size(); wanted.verify && k-- > 0;)
     see_lines(arena, places, k, task_.workloads[wanted.workload], lines, seen);
   result.outside_ns = run.outside_ns;
-  result.event_ns = wanted.hosted ? run.event_ns : without_overhead(run.event_ns);
+  result.event_ns = run.event_ns;
   result.unblocked = run.unblocked;
   return result;
 }
@@ -317,10 +302,8 @@ call_result engine::run_gated(arena_state& arena, const call_wanted& wanted,
   if (result.answer.end != call_end::done) return result;
   const auto run = arena.worker->end_gated();
   result.answer = run.answer;
-  for (const auto ns : run.each_event_ns) {
-    result.each_event_ns.push_back(without_overhead(ns));
-    result.event_ns += result.each_event_ns.back();
-  }
+  result.event_ns = run.event_ns;
+  result.each_event_ns = run.each_event_ns;
   result.unblocked = run.unblocked;
   return result;
 }

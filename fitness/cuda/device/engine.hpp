@@ -106,7 +106,6 @@ class engine {
   std::string fingerprint(const arena_state& arena, const std::vector<layout>& places,
                           const device_workload& w);
   double clock_mhz();
-  double without_overhead(double event_ns) const;
 
   gpu gpu_;
   rng random_;
@@ -118,8 +117,6 @@ class engine {
   private_memory found_;
   private_memory flush_;
   std::uint32_t flush_value_ = 0;
-  std::vector<double> event_overheads_;  // of the first workers [ns]
-  double event_overhead_ns_ = 0;
   private_memory fence_;
   event fenced_ = nullptr;
   std::vector<private_memory> kept_;  // the outputs of the last call of an interval

@@ -194,9 +194,15 @@ extern "C" __global__ void __launch_bounds__(1024) kevo_ready(const kevo_readied
       continue;
     }
     const u64 blocks = ((one.to | one.from) & 15) == 0 ? one.bytes / 16 : 0;
-    for (u64 i = place(); i < blocks; i += stride()) ((uint4*)one.to)[i] = ((const uint4*)one.from)[i];
-    for (u64 i = 16 * blocks + place(); i < one.bytes; i += stride())
-      ((unsigned char*)one.to)[i] = ((const unsigned char*)one.from)[i];
+    // Only what has changed is written: an honest table stays where caches have it.
+    for (u64 i = place(); i < blocks; i += stride()) {
+      const uint4 want = ((const uint4*)one.from)[i], have = ((const uint4*)one.to)[i];
+      if (want.x != have.x || want.y != have.y || want.z != have.z || want.w != have.w) ((uint4*)one.to)[i] = want;
+    }
+    for (u64 i = 16 * blocks + place(); i < one.bytes; i += stride()) {
+      const unsigned char want = ((const unsigned char*)one.from)[i];
+      if (((const unsigned char*)one.to)[i] != want) ((unsigned char*)one.to)[i] = want;
+    }
   }
 }
 

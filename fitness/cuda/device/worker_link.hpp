@@ -67,10 +67,6 @@ class worker_link {
   /// After the last call. `outside_ns` is not set.
   timed_run end_gated();
 
-  /// After the trusted kit was loaded, and nothing else yet: what the events of calls show besides the calls.
-  /// [ns]
-  double event_overhead_ns() const { return page_->answer.event_ns; }
-
   /// A time-out or a death is final: every later request answers the same.
   bool usable() const { return usable_; }
 

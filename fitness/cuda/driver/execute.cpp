@@ -94,23 +94,30 @@ driver_failure loaded_module::load(const driver& d, const compiled_module& from)
   return find_globals(d, from);
 }
 
-// Whole sections: one symbol that the driver knows tells where its section lies.
+// A section lies as the cubin has it if all its variables that the driver knows say so.
 driver_failure loaded_module::find_globals(const driver& d, const compiled_module& from) {
   globals_.clear();
   const auto& all = from.globals;
   for (auto first = all.begin(); first != all.end();) {
     const auto last =
         std::find_if(first, all.end(), [&](const auto& one) { return one.section != first->section; });
-    driver_code found = success;
+    placed_globals section;
+    bool in_order = true;
     for (auto one = first; one != last; ++one) {
       address at = 0;
       std::size_t bytes = 0;
-      found = d.module_global(&at, &bytes, handle_, one->symbol.c_str());
-      if (found != success) continue;
-      globals_.push_back({at - one->offset, one->section_bytes});
-      break;
+      if (d.module_global(&at, &bytes, handle_, one->symbol.c_str()) != success) {
+        section.all_found = false;
+        continue;
+      }
+      if (section.pieces.empty()) section.whole = {at - one->offset, one->section_bytes};
+      in_order = in_order && at - one->offset == section.whole.at;
+      section.pieces.push_back({at, bytes});
     }
-    if (found != success) return {found, "finding the variables of the section " + first->section};
+    if (section.pieces.empty())
+      return {error_invalid_value, "finding the variables of the section " + first->section};
+    if (!in_order) section.whole.bytes = 0;
+    globals_.push_back(std::move(section));
     first = last;
   }
   return {};

@@ -21,10 +21,16 @@ struct driver_failure {
   explicit operator bool() const { return code != success; }
 };
 
-/// Where a section of a module's globals lies.
-struct placed_globals {
+/// A piece of memory.
+struct placed_bytes {
   address at = 0;
   std::uint64_t bytes = 0;
+};
+/// Where a section of a module's globals lies.
+struct placed_globals {
+  placed_bytes whole;                ///< of no bytes where its variables do not lie as the cubin has them
+  std::vector<placed_bytes> pieces;  ///< those of its variables that the driver finds by name
+  bool all_found = true;
 };
 
 /// A module in this process's context, with its kernels in the order of `compiled_module::kernels`.

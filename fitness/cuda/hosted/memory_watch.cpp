@@ -55,7 +55,7 @@ bool memory_watch::too_much() const {
   if (const auto shared = shared_memory_of(process_); shared && *shared > bytes_) return true;
   if (!at_first_ || !total_) return false;
   const auto now = available_memory();
-  return now && *now < *total_ / least_share && *now < *at_first_ && *at_first_ - *now > bytes_;
+  return now && *now < *total_ / least_share && *now<*at_first_&& * at_first_ - *now> bytes_;
 }
 
 void memory_watch::watch() {

@@ -1,7 +1,7 @@
 #pragma once
-// Ends a process that takes more of the host's memory than it may by ways that the kernel does not limit: memory
-// that is shared, though with nobody, and memory that a driver pins for it. Private memory has its own limit
-// (fitness/sandbox/limit_memory.hpp).
+// Ends a process that takes more of the host's memory than it may by ways that the kernel does not limit:
+// memory that is shared, though with nobody, and memory that a driver pins for it. Private memory has its own
+// limit (fitness/sandbox/limit_memory.hpp).
 
 #include <atomic>
 #include <condition_variable>
@@ -19,12 +19,13 @@ namespace kevo {
 /// Nothing if the process is gone or /proc does not say.
 std::optional<std::uint64_t> shared_memory_of(pid_t process);
 
-/// Looks 20 times a second, on a thread of its own, for as long as it lives. The process may so overshoot by what it
-/// touches in 50 ms.
+/// Looks 20 times a second, on a thread of its own, for as long as it lives. The process may so overshoot by
+/// what it touches in 50 ms.
 class memory_watch {
  public:
-  /// @param bytes of shared memory that the process may have. What a driver pins shows nowhere with the process:
-  /// it is also ended once the host has lost so much and is left with less than an eighth of its memory.
+  /// @param bytes of shared memory that the process may have. What a driver pins shows nowhere with the
+  /// process: it is also ended once the host has lost so much and is left with less than an eighth of its
+  /// memory.
   memory_watch(pid_t process, std::uint64_t bytes);
   memory_watch(const memory_watch&) = delete;
   memory_watch& operator=(const memory_watch&) = delete;

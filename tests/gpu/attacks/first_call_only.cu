@@ -1,5 +1,6 @@
-// verdict: rejected
-// because: Counts its calls and works in the first ten alone.
+// verdict: valid|incorrect
+// twin: row_sum.cu
+// because: Counts its calls and works in the first ten alone; its count begins anew in every call.
 // kevo: launch rows<<<M, 256>>>(x, y, N)
 __device__ int calls;
 __device__ float row(const float* x, long long n, long long i) {

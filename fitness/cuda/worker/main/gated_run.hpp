@@ -1,9 +1,8 @@
 #pragma once
 // Several calls in one graph, each of which begins only when the trusted side admits it: in front of a call
-// stand a gate, which holds the graph back, and a kernel that unmasks the inputs with a key that did not exist
-// before. So a call finds nothing of those that come after it.
+// stand a gate, which holds the graph back, and a kernel that unmasks the inputs with a key that did not
+// exist before. So a call finds nothing of those that come after it.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -30,8 +29,8 @@ class gated_run {
   /// @param gate the trusted kernel kevo_gate
   void gate_with(function gate) { gate_kernel_ = gate; }
 
-  /// Puts the gate of the next call on the stream (or into the graph that is captured). @param last behind the
-  /// last call: says that it has ended, and holds nothing back
+  /// Puts the gate of the next call on the stream (or into the graph that is captured). @param last behind
+  /// the last call: says that it has ended, and holds nothing back
   driver_failure enqueue_gate(bool last) {
     std::uint64_t wanted = ++gates_made_;
     std::uint64_t limit_ns = last ? 0 : gate_limit_ns;
@@ -51,53 +50,6 @@ class gated_run {
       events_.push_back(made);
     }
     return {d_->event_record_with(events_[index], stream_, event_record_external), "recording an event"};
-  }
-
-  /// What two events of `record` show besides the work between them, as one more launch of a chain of launches
-  /// takes it: [ns]. From an empty kernel alone and nine in a row, medians of several runs. Before a candidate is
-  /// loaded. @param nothing the trusted kernel kevo_nothing
-  driver_failure measure_overhead(function nothing, double& overhead_ns) {
-    const auto launch = [&](int count) {
-      driver_code code = success;
-      launch_configuration how;
-      how.stream = stream_;
-      for (int i = 0; i < count && code == success; ++i) code = d_->launch(&how, nothing, nullptr, nullptr);
-      return driver_failure{code, "an empty kernel"};
-    };
-    graph captured = nullptr;
-    graph_exec made = nullptr;
-    if (const auto code = d_->capture_begin(stream_, capture_relaxed)) return {code, "capturing"};
-    driver_failure failure = launch(1);
-    for (std::size_t i = 0; i < 2 && !failure; ++i) {
-      failure = record(2 * i);
-      if (!failure) failure = launch(i == 0 ? 1 : 1 + more_launches);
-      if (!failure) failure = record(2 * i + 1);
-    }
-    if (const auto code = d_->capture_end(stream_, &captured); code != success && !failure)
-      failure = {code, "capturing"};
-    if (!failure) failure = {d_->graph_instantiate(&made, captured, 0), "making a graph"};
-    if (captured != nullptr) d_->graph_destroy(captured);
-    std::vector<double> alone;
-    std::vector<double> chain;
-    for (int run = 0; run < overhead_runs && !failure; ++run) {
-      failure = {d_->graph_launch(made, stream_), "launching"};
-      if (!failure) failure = {d_->stream_synchronize(stream_), "launching"};
-      double first = 0;
-      double second = 0;
-      if (!failure) failure = elapsed(0, first);
-      if (!failure) failure = elapsed(1, second);
-      alone.push_back(first);
-      chain.push_back(second);
-    }
-    if (made != nullptr) d_->graph_exec_destroy(made);
-    if (failure) return failure;
-    const auto middle = [](std::vector<double>& values) {
-      std::nth_element(values.begin(), values.begin() + overhead_runs / 2, values.end());
-      return values[overhead_runs / 2];
-    };
-    const double one = middle(alone);
-    overhead_ns = std::max(0.0, one - std::max(0.0, (middle(chain) - one) / more_launches));
-    return {};
   }
 
   /// Between the events of call `index`. [ns]
@@ -146,8 +98,6 @@ class gated_run {
 
  private:
   static constexpr std::uint64_t gate_limit_ns = 500'000'000;
-  static constexpr int more_launches = 8;
-  static constexpr int overhead_runs = 25;
   const driver* d_ = nullptr;
   stream stream_ = nullptr;
   volatile std::uint64_t* gate_ = nullptr;  // pinned: opened, reached, given up, -, the key

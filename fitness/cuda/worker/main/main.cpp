@@ -78,8 +78,7 @@ driver_failure worker::load() {
     if (auto failure = kit_.load(d_, image)) return failure;
     held_.hold_with(kit_.find(image, "kevo_block"));
     gated_.gate_with(kit_.find(image, "kevo_gate"));
-    if (auto failure = ready_.ready_with(kit_.find(image, "kevo_ready"))) return failure;
-    return gated_.measure_overhead(kit_.find(image, "kevo_nothing"), page_.answer.event_ns);
+    return ready_.ready_with(kit_.find(image, "kevo_ready"));
   }
   drop();
   candidate_ = loaded_module();

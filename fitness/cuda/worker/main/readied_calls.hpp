@@ -50,15 +50,20 @@ class readied_calls {
     kept_ = 0;
     globals_.clear();
     std::uint64_t total = 0;
-    for (const auto& one : code.globals()) total += up(one.bytes);
+    for (const auto& section : code.globals()) {
+      total += up(section.whole.bytes);
+      for (const auto& piece : section.pieces) total += up(piece.bytes);
+    }
     if (total == 0) return {};
-    if (const auto code_of = d_->memory_allocate(&kept_, total)) return {code_of, "keeping the globals"};
-    std::uint64_t at = kept_;
-    for (const auto& one : code.globals()) {
-      if (const auto code_of = d_->copy_on(at, one.at, one.bytes, stream_))
-        return {code_of, "keeping the globals"};
-      globals_.push_back({one.at, at, one.bytes, 0});
-      at += up(one.bytes);
+    if (const auto failed = d_->memory_allocate(&kept_, total)) return {failed, "keeping the globals"};
+    address at = kept_;
+    for (const auto& section : code.globals()) {
+      // Whole sections, with the gaps in them, where the driver lets them be copied.
+      if (section.whole.bytes > 0 && keep(section.whole, at) == success) continue;
+      if (!section.all_found) return {error_invalid_value, "keeping variables that have no name"};
+      for (const auto& piece : section.pieces) {
+        if (const auto failed = keep(piece, at)) return {failed, "keeping the globals"};
+      }
     }
     return {d_->stream_synchronize(stream_), "keeping the globals"};
   }
@@ -112,6 +117,14 @@ class readied_calls {
     std::uint64_t bytes = 0;
     std::uint64_t lane = 0;
   };
+  driver_code keep(const placed_bytes& one, address& at) {
+    if (one.bytes == 0) return success;
+    const auto code = d_->copy_on(at, one.at, one.bytes, stream_);
+    if (code != success) return code;
+    globals_.push_back({one.at, at, one.bytes, 0});
+    at += up(one.bytes);
+    return success;
+  }
   static std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
   const driver* d_ = nullptr;
