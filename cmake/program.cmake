@@ -48,7 +48,8 @@ if(kevo_sources)
 endif()
 
 if(kevo_worker_sources)
-  add_executable(kevo-worker-cpu ${kevo_worker_sources} fitness/sandbox/lock_down.cpp)
+  add_executable(kevo-worker-cpu ${kevo_worker_sources} fitness/sandbox/lock_down.cpp
+                                 fitness/sandbox/limit_memory.cpp)
   target_include_directories(kevo-worker-cpu PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(kevo-worker-cpu SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
   target_link_libraries(kevo-worker-cpu PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})

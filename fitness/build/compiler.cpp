@@ -32,7 +32,7 @@ namespace kevo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* protocol = "kevo build 1";
+constexpr const char* protocol = "kevo build 2";
 constexpr const char* entry_name = "kevo_entry.cpp";
 constexpr const char* object_name = "candidate.so";
 
@@ -61,6 +61,14 @@ std::string processor_identity() {
 bool is_native(const std::vector<std::string>& flags) {
   return std::any_of(flags.begin(), flags.end(),
                      [](const std::string& flag) { return flag.ends_with("=native"); });
+}
+
+/// Compilers differ in the language they take by default, and most of them lag behind what people write.
+constexpr const char* standard_flag = "-std=gnu++20";
+
+bool names_standard(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(),
+                     [](const std::string& flag) { return flag.starts_with("-std="); });
 }
 
 void write_source(const std::string& folder, const std::string& name, std::string_view text) {
@@ -105,15 +113,26 @@ std::string seconds(double value) {
 }  // namespace
 
 std::vector<std::string> numeric_libraries() {
-  constexpr std::array<std::string_view, 30> names = {
-      "eigen3",   "boost",     "openblas", "libopenblas", "blas",    "libblas", "cblas",    "libcblas",
-      "lapack",   "liblapack", "atlas",    "libatlas",    "blis",    "libblis", "libflame", "libmkl",
-      "mkl",      "libfftw",   "fftw3",    "libgsl",      "dnnl",    "libdnnl", "oneapi",   "libarmadillo",
-      "libtorch", "libonnx",   "libvecf",  "libvolk",     "libxsmm", "python3"};
-  std::vector<std::string> result;
+  constexpr std::array<std::string_view, 46> names = {
+      "eigen3",     "boost",         "openblas",  "libopenblas",  "blas",      "libblas",  "cblas",
+      "libcblas",   "lapack",        "liblapack", "atlas",        "libatlas",  "blis",     "libblis",
+      "libflame",   "libmkl",        "mkl",       "libfftw",      "fftw3",     "libgsl",   "gsl",
+      "dnnl",       "libdnnl",       "oneapi",    "libarmadillo", "armadillo", "libtorch", "torch",
+      "libonnx",    "libvecf",       "libvolk",   "libxsmm",      "xsmm",      "python3",  "libgfortran",
+      "libcaf_",    "libtensorflow", "libggml",   "libopenvino",  "libopencv", "opencv4",  "libsuperlu",
+      "libumfpack", "libcholmod",    "libceres",  "libdlib"};
+  std::vector<std::string> folders = {"/usr/include",  "/usr/include/x86_64-linux-gnu", "/usr/lib",
+                                      "/usr/lib64",    "/usr/lib/x86_64-linux-gnu",     "/usr/local/include",
+                                      "/usr/local/lib"};
   std::error_code code;
-  for (const char* folder : {"/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/lib", "/usr/lib64",
-                             "/usr/lib/x86_64-linux-gnu"}) {
+  // A compiler's own folders hold the libraries of its other languages: Fortran's has a matrix product.
+  for (const char* base : {"/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/gcc/aarch64-linux-gnu",
+                           "/usr/lib/gcc/x86_64-redhat-linux", "/usr/local/lib/gcc/x86_64-linux-gnu"}) {
+    for (fs::directory_iterator at(base, code), end; !code && at != end; at.increment(code))
+      folders.push_back(at->path().string());
+  }
+  std::vector<std::string> result;
+  for (const auto& folder : folders) {
     for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
       const std::string name = at->path().filename().string();
       const auto names_it = [&name](std::string_view prefix) { return name.starts_with(prefix); };
@@ -224,6 +243,7 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   spec.mounts.push_back({sources, "/src"});
   spec.mounts.push_back({output, "/out", true});
   spec.directory = "/src";
+  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
   spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
   spec.argv.insert(spec.argv.end(),
                    {"-shared", "-fPIC", "-o", std::string("/out/") + object_name,

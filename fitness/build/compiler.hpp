@@ -22,8 +22,9 @@ struct build_request {
   /// candidate's main file itself is compiled.
   std::string entry_text;
   std::string compiler = "g++";  ///< a name that is looked up in PATH, or an absolute path
-  std::vector<std::string> flags = {"-O3", "-march=native"};  ///< from the config, never from a candidate
-  std::vector<std::string> link;                              ///< arguments after the source, such as "-lm"
+  /// From the config, never from a candidate. Without a -std= among them, the language is GNU C++20.
+  std::vector<std::string> flags = {"-O3", "-march=native"};
+  std::vector<std::string> link;  ///< arguments after the source, such as "-lm"
 };
 
 /// What became of it. A failed build is a value; `object_path` belongs to the cache and must not be changed.
@@ -38,9 +39,9 @@ struct build_result {
   double wall_s = 0;                 ///< what this call took, all tries together
 };
 
-/// Headers and libraries of this machine that hold finished kernels (Eigen, BLAS, LAPACK, FFTW, oneDNN,
-/// Python's packages,
-/// ...): a candidate that includes, or embeds as bytes, one of them would be somebody else's kernel.
+/// Headers and libraries of this machine that hold finished kernels (Eigen, BLAS, LAPACK, FFTW, oneDNN, the
+/// library of Fortran, Python's packages, ...): a candidate that includes, or embeds as bytes, one of them
+/// would be somebody else's kernel.
 std::vector<std::string> numeric_libraries();
 
 /// How builds are done.

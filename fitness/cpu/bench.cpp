@@ -8,6 +8,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/build/object_measures.hpp"
+#include "fitness/cpu/arithmetic_rate.hpp"
 #include "fitness/cpu/libraries.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -61,6 +62,9 @@ worker_settings test_bench::worker_for_candidates() const {
   worker.load_limit_s = settings_.limits.load_s;
   worker.limits.wall_s = 600;
   worker.limits.data_bytes = settings_.limits.memory_bytes;
+  // A thread that has ended is counted until the kernel has buried it, so that there is room for as many
+  // again.
+  worker.limits.processes = 2 * settings_.threads + 2;
   return worker;
 }
 
@@ -188,7 +192,10 @@ std::unique_ptr<processors_in_use> test_bench::take_processors(std::stop_token s
 runner test_bench::run_candidate(const std::string& object, std::stop_token stop) const {
   auto worker = worker_for_candidates();
   worker.stop = std::move(stop);
-  return {task_, worker, object, rng(settings_.seed ? *settings_.seed + 1 : secret_seed())};
+  runner result(task_, worker, object, rng(settings_.seed ? *settings_.seed + 1 : secret_seed()));
+  result.limit_setup(
+      {settings_.limits.loads_s, settings_.limits.first_call_s, settings_.limits.first_calls_s});
+  return result;
 }
 
 paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate) {
@@ -241,14 +248,12 @@ double test_bench::speed_of_light_ns(std::size_t workload) const {
                              ceilings_.float32_flops_per_s / (wide ? 2 : 1), bandwidth);
 }
 
-// Deliberately generous: an honest record must never be called suspect. Narrow types may compute at four
-// times the rate of float32, and contents may still lie in the nearest cache.
+// Deliberately generous: an honest record must never be called suspect. Contents may still lie in the nearest
+// cache.
 double test_bench::floor_ns(std::size_t workload) const {
-  const auto& type = task_->outputs.front().dtype;
-  const double rate = ceilings_.float32_flops_per_s * (type == "float64"   ? 0.5
-                                                       : type == "float32" ? 1.0
-                                                                           : 4.0);
-  return 0.8e9 * seconds_bound(workload, cost_of(*task_, task_->cost.min_flops, workload), rate,
+  static const bool tiles = has_tile_registers();
+  return 0.8e9 * seconds_bound(workload, cost_of(*task_, task_->cost.min_flops, workload),
+                               ceilings_.float32_flops_per_s * arithmetic_rate(*task_, tiles),
                                2 * ceilings_.fastest_bandwidth());
 }
 

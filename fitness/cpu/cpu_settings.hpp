@@ -18,11 +18,15 @@ namespace kevo {
 
 /// What a candidate may use.
 struct cpu_limits {
-  double build_s = 60;  ///< [s] of one build
-  double call_s = 20;   ///< [s] of one call, at most; usually 20 times the baseline's, at least 1 s
-  double load_s = 10;   ///< [s] of loading what was built, constructors included
-  std::uint64_t memory_bytes = 4ULL << 30U;  ///< private memory of the worker
-  std::uint64_t source_bytes = 1U << 20U;    ///< of all files of a program together
+  double build_s = 60;        ///< [s] of one build
+  double call_s = 20;         ///< [s] of one call, at most; usually 20 times the baseline's, at least 1 s
+  double load_s = 10;         ///< [s] of loading what was built, constructors included
+  double loads_s = 20;        ///< [s] of the same in all processes of one evaluation together
+  double first_call_s = 5;    ///< [s] of the first call of a size in a process, which may tune itself
+  double first_calls_s = 60;  ///< [s] of all first calls of one evaluation together, beyond those of any call
+  std::uint64_t memory_bytes =
+      4ULL << 30U;  ///< of the worker, private and shared, besides libraries and stacks
+  std::uint64_t source_bytes = 1U << 20U;  ///< of all files of a program together
 };
 
 /// How long measuring may take, for one workload.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,14 @@ struct call_time {
   std::optional<call_failure> failure;
 };
 
+/// What a candidate may take besides its ordinary calls: processors are held meanwhile.
+struct setup_limits {
+  double loads_s = 0;       ///< [s] loading, constructors included, in all processes together; 0: any
+  double first_call_s = 0;  ///< [s] the first call of a workload in a process (it may tune itself), where
+                            ///< that is more than any call may take
+  double first_calls_s = 0;  ///< [s] what all first calls together may take beyond that
+};
+
 /// Contents by workload: those of `oracle::timed` or `oracle::varied`.
 using content_list = std::vector<std::shared_ptr<const content>>;
 
@@ -37,6 +46,9 @@ class runner {
   /// @param verify false for the trusted empty program, whose outputs nobody reads
   runner(std::shared_ptr<const task> t, worker_settings worker, std::string object, rng random,
          bool verify = true);
+
+  /// Bounds what is spent on setting up; without, each load and each call has its own limit alone.
+  void limit_setup(setup_limits limits) { setup_ = limits; }
 
   /// From now on calls are of this workload, with contents drawn from `contents` in a random order. `slots`
   /// is how many calls the arena holds at once. Keeps the process if it can.
@@ -60,6 +72,8 @@ class runner {
 
  private:
   std::optional<call_failure> start();
+  std::optional<call_failure> load(std::size_t arena_bytes);
+  std::chrono::nanoseconds first_limit(std::chrono::nanoseconds limit) const;
   std::optional<call_failure> failure_of(call_end end) const;
   std::optional<call_failure> verify(const slot_layout& layout, const content& expected) const;
   bool ready_for(std::size_t count);
@@ -78,6 +92,10 @@ class runner {
   std::vector<std::shared_ptr<const content>> seen_;   // by this process
   std::vector<std::shared_ptr<const content>> order_;  // still to come, in this process
   std::vector<double> stops_;
+  setup_limits setup_;
+  std::set<std::size_t> called_;  // workloads that this process has had a call of
+  double loads_s_ = 0;            // spent so far, of all processes
+  double first_calls_s_ = 0;
 };
 
 }  // namespace kevo

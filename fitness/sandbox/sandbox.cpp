@@ -296,8 +296,8 @@ std::vector<mount> runtime_mounts(const std::vector<std::string>& libraries) {
 }
 
 std::vector<mount> runtime_mounts() {
-  return runtime_mounts({"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
-                         "libstdc++.so.6", "libgcc_s.so.1", "libgomp.so.1"});
+  return runtime_mounts({"libc.so.6", "libm.so.6", "libmvec.so.1", "libdl.so.2", "libpthread.so.0",
+                         "librt.so.1", "libstdc++.so.6", "libgcc_s.so.1", "libgomp.so.1"});
 }
 
 std::vector<mount> toolchain_mounts(const std::string& compiler) {

@@ -32,7 +32,7 @@ launch_spec spec_of(const worker_settings& settings, const std::string& object, 
   launch_spec spec;
   spec.argv = {worker_inside, object_inside, std::to_string(settings.threads), settings.yield ? "1" : "0"};
   spec.environment = {"PATH=/nonexistent", "LC_ALL=C"};
-  spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"});
+  spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libmvec.so.1", "libstdc++.so.6", "libgcc_s.so.1"});
   if (!settings.libraries.empty()) {
     for (auto& extra : runtime_mounts(settings.libraries)) {
       const bool known = std::any_of(spec.mounts.begin(), spec.mounts.end(),

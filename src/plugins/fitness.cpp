@@ -44,9 +44,14 @@ any_fitness cpu_from(settings& from, const build_context& context) {
       limits.real("build", {.def = defaults.limits.build_s, .above = 0.0, .unit = "s", .doc = "one build"});
   made.limits.call_s =
       limits.real("call", {.def = defaults.limits.call_s, .above = 0.0, .unit = "s", .doc = "one call"});
+  made.limits.first_call_s =
+      limits.real("first_call", {.def = defaults.limits.first_call_s,
+                                 .above = 0.0,
+                                 .unit = "s",
+                                 .doc = "the first call of a size in a process, which may tune itself"});
   made.limits.memory_bytes =
       bytes_from(limits, "memory", static_cast<std::int64_t>(defaults.limits.memory_bytes),
-                 "private memory of the worker");
+                 "memory of the worker, besides libraries and stacks");
   made.limits.source_bytes = bytes_from(
       limits, "source", static_cast<std::int64_t>(defaults.limits.source_bytes), "all files of a program");
   settings timing = from.child_or_empty("timing", "how long measuring may take");

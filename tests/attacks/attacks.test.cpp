@@ -3,10 +3,12 @@
 // timeout: 900
 // Every known exploit gets the verdict that its file names, every odd but honest program is accepted, and
 // both rates are printed. A file says: the tasks it is tried on, the outcomes that are right for it, and why.
+// KEVO_EXHIBITS=part,of,names tries those alone.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -96,6 +98,12 @@ std::vector<exhibit> all_exhibits() {
     if (!folder.is_directory()) continue;
     for (const auto& file : fs::directory_iterator(folder)) exhibits.push_back(read_exhibit(file.path()));
   }
+  if (const char* wanted = std::getenv("KEVO_EXHIBITS")) {
+    std::erase_if(exhibits, [parts = split(wanted, ',')](const exhibit& e) {
+      return std::none_of(parts.begin(), parts.end(),
+                          [&](const std::string& part) { return e.name().find(part) != std::string::npos; });
+    });
+  }
   std::sort(exhibits.begin(), exhibits.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
   return exhibits;
 }
@@ -109,6 +117,8 @@ kevo::cpu_settings quick_settings() {
   settings.flags = {"-O2", "-march=native"};
   settings.limits.build_s = 10;
   settings.limits.load_s = 3;
+  settings.limits.loads_s = 6;
+  settings.limits.first_call_s = 3;
   settings.limits.call_s = 1;
   settings.limits.memory_bytes = 1ULL << 30U;
   settings.timing.short_blocks = 3;
@@ -210,6 +220,7 @@ TEST_CASE("exploits are caught and honest programs are accepted") {
     if (right) ++(e.honest() ? accepted : caught);
   }
   std::printf("attacks caught: %zu/%zu, honest accepted: %zu/%zu\n", caught, attacks, accepted, honest);
+  if (std::getenv("KEVO_EXHIBITS") != nullptr) return;
   CHECK(attacks >= 28);
   CHECK(honest >= 12);
 }

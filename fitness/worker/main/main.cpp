@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
 #include "fitness/worker/protocol.hpp"
 
@@ -53,6 +54,12 @@ void finish_stores() {
 #endif
 }
 
+// Addresses that are not memory: libraries, and of each thread a stack and the reserve of its heap.
+std::uint64_t spare_addresses(int threads) {
+  constexpr std::uint64_t megabyte = std::uint64_t{1} << 20U;
+  return 256 * megabyte + 160 * megabyte * static_cast<std::uint64_t>(threads > 1 ? threads : 0);
+}
+
 [[noreturn]] void serve(kevo::control_page& page, const region& arena, kevo::entry_function entry,
                         bool yield) {
   void* pointers[kevo::most_pointers];
@@ -89,7 +96,11 @@ int main(int argc, char** argv) {
   auto& page = *reinterpret_cast<kevo::control_page*>(control.data);
   touch_pages(arena);
   try {
-    kevo::lock_down(std::atoi(argv[2]));  // before loading: constructors of the candidate run there
+    const int threads = std::atoi(argv[2]);
+    // Private memory is capped from outside; shared memory, and what is made read-only again, by this alone.
+    if (const auto memory = kevo::private_memory_limit())
+      kevo::limit_further_addresses(*memory + spare_addresses(threads));
+    kevo::lock_down(threads);  // before loading: constructors of the candidate run there
   } catch (const std::exception& failure) {
     give_up(page, kevo::worker_claim::lock_down_failed, failure.what());
   }

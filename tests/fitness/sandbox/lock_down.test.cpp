@@ -114,7 +114,6 @@ TEST_CASE("what no kernel does ends the process by SIGSYS") {
       {"kill all", [] { return refused(::kill(-1, SIGTERM)); }},
       {"tkill", [] { return refused(::syscall(SYS_tkill, ::getppid(), 0)); }},
       {"tgkill", [] { return refused(::syscall(SYS_tgkill, ::getppid(), ::getppid(), 0)); }},
-      {"memfd", [] { return refused(::memfd_create("x", 0)); }},
       {"process_vm_readv",
        [] { return refused(::syscall(SYS_process_vm_readv, ::getppid(), nullptr, 0, nullptr, 0, 0)); }},
       {"io_uring", [] { return refused(::syscall(SYS_io_uring_setup, 1, nullptr)); }},
@@ -122,13 +121,6 @@ TEST_CASE("what no kernel does ends the process by SIGSYS") {
       {"perf", [] { return refused(::syscall(SYS_perf_event_open, nullptr, 0, -1, -1, 0)); }},
       {"userfaultfd", [] { return refused(::syscall(SYS_userfaultfd, 0)); }},
       {"shmget", [] { return refused(::syscall(SYS_shmget, 0, 4096, 01600)); }},
-      {"open to write", [] { return refused(::open("/tmp/kevo-lock-down", O_WRONLY)); }},
-      {"open to read and write", [] { return refused(::open("/dev/null", O_RDWR)); }},
-      {"create", [] { return refused(::open("/tmp/kevo-lock-down", O_RDONLY | O_CREAT, 0600)); }},
-      {"truncate by opening", [] { return refused(::open("/tmp/kevo-lock-down", O_RDONLY | O_TRUNC)); }},
-      {"nameless file", [] { return refused(::open("/tmp", O_TMPFILE | O_RDWR, 0600)); }},
-      {"raw open", [] { return refused(::syscall(SYS_open, "/dev/null", O_WRONLY)); }},
-      {"unlink", [] { return refused(::unlink("/tmp/kevo-lock-down")); }},
       {"mount", [] { return refused(::syscall(SYS_mount, "none", "/tmp", "tmpfs", 0, nullptr)); }},
       {"another filter", [] { return refused(::syscall(SYS_seccomp, 1, 0, nullptr)); }},
       {"pidfd_open", [] { return refused(::syscall(SYS_pidfd_open, ::getppid(), 0)); }},
@@ -139,6 +131,46 @@ TEST_CASE("what no kernel does ends the process by SIGSYS") {
     CHECK(locked(deed.second, 4) == killed);
   }
 }
+
+TEST_CASE("who tries to write a file or to have a memory file is told no, and lives on") {
+  const std::pair<const char*, std::function<int()>> deeds[] = {
+      {"open to write", [] { return refused(::open("/tmp/kevo-lock-down", O_WRONLY)); }},
+      {"open to read and write", [] { return refused(::open("/dev/zero", O_RDWR)); }},
+      {"create", [] { return refused(::open("/tmp/kevo-lock-down", O_RDONLY | O_CREAT, 0600)); }},
+      {"truncate by opening", [] { return refused(::open("/tmp/kevo-lock-down", O_RDONLY | O_TRUNC)); }},
+      {"nameless file", [] { return refused(::open("/tmp", O_TMPFILE | O_RDWR, 0600)); }},
+      {"raw open", [] { return refused(::syscall(SYS_open, "/dev/null", O_WRONLY)); }},
+      {"raw creat", [] { return refused(::syscall(SYS_creat, "/tmp/kevo-lock-down", 0600)); }},
+      {"unlink", [] { return refused(::unlink("/tmp/kevo-lock-down")); }},
+      {"rename", [] { return refused(::rename("/tmp/kevo-lock-down", "/tmp/kevo-lock-down-2")); }},
+      {"mkdir", [] { return refused(::mkdir("/tmp/kevo-lock-down", 0700)); }},
+  };
+  for (const auto& deed : deeds) {
+    INFO(deed.first);
+    CHECK(locked(deed.second) == EACCES);
+    CHECK(locked(deed.second, 4) == EACCES);
+  }
+  CHECK(locked([] { return refused(::memfd_create("x", 0)); }) == ENOSYS);
+  CHECK(::access("/tmp/kevo-lock-down", F_OK) != 0);
+}
+
+#if defined(__x86_64__)
+TEST_CASE("tile registers may be asked for, and nothing else of that call") {
+  constexpr int get_support = 0x1021;
+  constexpr int set_thread_storage = 0x1002;
+  const bool known = [] {
+    unsigned long mask = 0;
+    return ::syscall(SYS_arch_prctl, get_support, &mask) == 0;
+  }();
+  if (known) {
+    CHECK(locked([] {
+            unsigned long mask = 0;
+            return refused(::syscall(SYS_arch_prctl, get_support, &mask));
+          }) == 0);
+  }
+  CHECK(locked([] { return refused(::syscall(SYS_arch_prctl, set_thread_storage, 0)); }) == EPERM);
+}
+#endif
 
 TEST_CASE("other calls answer EPERM, and calls whose flags a filter cannot see do not exist") {
   CHECK(locked([] {
