@@ -14,7 +14,8 @@ constexpr double tiles_bfloat16 = 16;
 constexpr double tiles_int8 = 32;
 // Vector units: twice on 16-bit types, four times on 8-bit ones.
 constexpr double vectors_narrow = 4;
-// A float32 product needs three of two bfloat16 parts each at the least (six of three parts for its last bits);
+// A float32 product needs three of two bfloat16 parts each at the least (six of three parts for its last
+// bits);
 constexpr double parts_of_float32 = 3;
 // a float64 product needs 28 of 8-bit slices.
 constexpr double slices_of_float64 = 28;
@@ -47,10 +48,10 @@ bool has_tile_registers() {
 }
 
 double arithmetic_rate(const task& t, bool tiles) {
-  const bool narrow =
-      !std::all_of(t.inputs.begin(), t.inputs.end(), is_wide) ||
-      !std::all_of(t.outputs.begin(), t.outputs.end(), is_wide) ||
-      std::any_of(t.tolerances.begin(), t.tolerances.end(), [](const auto& one) { return is_loose(one.second); });
+  const bool narrow = !std::all_of(t.inputs.begin(), t.inputs.end(), is_wide) ||
+                      !std::all_of(t.outputs.begin(), t.outputs.end(), is_wide) ||
+                      std::any_of(t.tolerances.begin(), t.tolerances.end(),
+                                  [](const auto& one) { return is_loose(one.second); });
   if (narrow) return tiles ? tiles_int8 : vectors_narrow;
   const auto& type = t.outputs.front().dtype;
   if (type == "float64") return tiles ? 2 * tiles_int8 / slices_of_float64 : 0.5;

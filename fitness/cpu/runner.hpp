@@ -30,9 +30,9 @@ struct call_time {
 
 /// What a candidate may take besides its ordinary calls: processors are held meanwhile.
 struct setup_limits {
-  double loads_s = 0;       ///< [s] loading, constructors included, in all processes together; 0: any
-  double first_call_s = 0;  ///< [s] the first call of a workload in a process (it may tune itself), where
-                            ///< that is more than any call may take
+  double loads_s = 0;        ///< [s] loading, constructors included, in all processes together; 0: any
+  double first_call_s = 0;   ///< [s] the first call of a workload in a process (it may tune itself), where
+                             ///< that is more than any call may take
   double first_calls_s = 0;  ///< [s] what all first calls together may take beyond that
 };
 

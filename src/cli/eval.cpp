@@ -8,6 +8,7 @@
 #include "src/json/evaluation_json.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/report/evaluation_text.hpp"
+#include "src/report/format.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -49,7 +50,7 @@ void evaluate(const options& given, const invocation& shared) {
                                         .program = to_string(id_of(*source)),
                                         .raw_samples = given.samples}));
   } else {
-    fmt::print("{}", describe(result, loaded->name));
+    fmt::print("{}", format::printable(describe(result, loaded->name)));
   }
 }
 

@@ -14,6 +14,8 @@
 
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
+#include "src/journal/run_folder.hpp"
+#include "src/report/format.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {
@@ -66,6 +68,7 @@ void run_export(const export_words& words, const invocation& shared) {
     throw error(error_code::usage, "speaks of flashinfer only", {.file = {}, .key = "--top"});
   }
   const journal record = journal::open_read_only(words.run);
+  if (words.output.empty()) detail::refuse_links(words.run);  // the default is a place in the run's folder
   std::string output = words.output;
   const auto default_file = [&](const char* name) {
     if (output.empty()) output = shared.json ? (std::filesystem::path(words.run) / name).string() : "-";
@@ -103,9 +106,9 @@ void run_export(const export_words& words, const invocation& shared) {
   if (shared.json) {
     fmt::print("{}\n", boost::json::serialize(answer));
   } else if (!said.empty()) {
-    fmt::print("{}", said);
+    fmt::print("{}", format::printable(said));
   } else if (output != "-") {
-    fmt::print("{} rows in {}\n", answer.at("rows").to_number<std::size_t>(), output);
+    fmt::print("{} rows in {}\n", answer.at("rows").to_number<std::size_t>(), format::printable(output));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
+#include "src/report/format.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -89,25 +90,27 @@ void print_words(const lab_plan& plan, const lab_outcome& ended) {
     return;
   }
   const std::size_t name = widest(plan);
-  fmt::print("{:<{}}  {:>11}  {:>24}  {:>24}  {:>8}  {:>7}\n", "policy", name, to_string(plan.unit),
-             "mean share", "median share", "speedup", "optimal");
+  std::string text;
+  text += fmt::format("{:<{}}  {:>11}  {:>24}  {:>24}  {:>8}  {:>7}\n", "policy", name, to_string(plan.unit),
+                      "mean share", "median share", "speedup", "optimal");
   for (const auto& r : ended.results.rows) {
-    fmt::print(
+    text += fmt::format(
         "{:<{}}  {:>11g}  {:>7.3f} [{:>6.3f}, {:>6.3f}]  {:>7.3f} [{:>6.3f}, {:>6.3f}]  {:>7.2f}x  "
         "{:>6.0f}%\n",
         r.policy, name, r.budget, r.mean.value, r.mean.range.low, r.mean.range.high, r.median.value,
         r.median.range.low, r.median.range.high, r.speedup, 100 * r.optimal);
   }
-  if (!ended.results.differences.empty()) fmt::print("\n");
+  if (!ended.results.differences.empty()) text += "\n";
   for (const auto& d : ended.results.differences) {
-    fmt::print(
+    text += fmt::format(
         "{:<{}} - {:<{}}  {:>8g}  {:>+7.3f} [{:>+6.3f}, {:>+6.3f}]  {} better, {} same, {} worse, p {:.3g}\n",
         d.pair.policy, name, d.pair.against, name, d.budget, d.mean.value, d.mean.range.low,
         d.mean.range.high, d.wins, d.ties, d.losses, d.p_holm);
   }
-  fmt::print(
+  text += fmt::format(
       "\n{} searches ({} were there); shares of the optimum's logarithm, {:g} % intervals\n{}/lab.html\n",
       ended.cells, ended.reused, 100 * plan.confidence, ended.folder);
+  fmt::print("{}", format::printable(text));
 }
 
 /// A line now and then, on a terminal alone.

@@ -15,6 +15,7 @@
 #include "src/cli/standard_output.hpp"
 #include "src/cli/unknown_verb.hpp"
 #include "src/json/error_json.hpp"
+#include "src/report/format.hpp"
 
 namespace kevo::cli {
 
@@ -36,7 +37,8 @@ int report_error(const error& wrong, bool json) {
   if (json) {
     std::puts(to_json(wrong).c_str());  // which does not throw where standard output is full
   } else {
-    fmt::print(stderr, "kevo: {}\n", wrong.what());
+    // It may quote a task, a source or what a compiler said.
+    fmt::print(stderr, "kevo: {}\n", format::printable(wrong.what()));
   }
   return exit_code(wrong.code());
 }

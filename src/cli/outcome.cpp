@@ -8,6 +8,7 @@
 
 #include "src/cli/command.hpp"
 #include "src/report/evaluation_text.hpp"
+#include "src/report/format.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -68,26 +69,29 @@ void print_json(const run_outcome& ended) {
   fmt::print("{}\n", json::serialize(all));
 }
 
-void print_words(const run_outcome& ended) {
+std::string words_of(const run_outcome& ended) {
+  std::string text;
   if (ended.best.id == no_candidate) {
-    fmt::print("no candidate was confirmed; {} evaluations, {} valid; stopped by {}\n",
-               ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
+    text += fmt::format("no candidate was confirmed; {} evaluations, {} valid; stopped by {}\n",
+                        ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
   } else {
-    fmt::print("best: candidate {}, {}; {} evaluations, {} valid; stopped by {}\n", ended.best.id,
-               finding(ended.best.speedup, ended.best.speedup_interval, ended.best.score, ended.baseline, 2),
-               ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
-    if (!ended.best_file.empty()) fmt::print("source: {}\n", ended.best_file);
+    text += fmt::format(
+        "best: candidate {}, {}; {} evaluations, {} valid; stopped by {}\n", ended.best.id,
+        finding(ended.best.speedup, ended.best.speedup_interval, ended.best.score, ended.baseline, 2),
+        ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
+    if (!ended.best_file.empty()) text += fmt::format("source: {}\n", ended.best_file);
   }
   if (ended.screened && ended.screened->pairs > 0) {
     const screening_report& s = *ended.screened;
-    fmt::print(
+    text += fmt::format(
         "screening: {:.0f} % of {} pairs ranked rightly (chance 50 %); kept {} of {} ranked and {} of {} "
         "drawn; {} "
         "never evaluated\n",
         100 * s.hit_rate(), s.pairs, s.ranked_kept, s.ranked, s.explored_kept, s.explored, s.dropped);
   }
-  for (const auto& setback : ended.setbacks) fmt::print("{}\n", setback);
-  fmt::print("run: {}\n", ended.directory);
+  for (const auto& setback : ended.setbacks) text += fmt::format("{}\n", setback);
+  text += fmt::format("run: {}\n", ended.directory);
+  return text;
 }
 
 }  // namespace
@@ -96,8 +100,9 @@ void print_outcome(const run_outcome& ended, invocation& shared, const std::stri
   if (shared.json) {
     print_json(ended);
   } else {
-    if (!note.empty()) fmt::print("{}\n", note);
-    print_words(ended);
+    // Names of operators, reasons and folders are whoever's who wrote the config.
+    fmt::print("{}{}", note.empty() ? "" : format::printable(note) + "\n",
+               format::printable(words_of(ended)));
   }
   // Seeds that do not pass, an operator without a program: what the user gave cannot work.
   if (ended.ledger.valid == 0 && !ended.setbacks.empty()) shared.exit_code = 2;

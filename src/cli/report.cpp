@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
+#include "src/report/format.hpp"
 #include "src/report/run_archive.hpp"
 #include "src/report/run_report.hpp"
 #include "src/report/show.hpp"
@@ -21,7 +22,7 @@ void add_report(CLI::App& program, invocation& shared) {
   verb->callback([folder, &shared] {
     const journal run = journal::open_read_only(*folder);
     const std::string path = write_report(run, empty_archive_of(run));
-    fmt::print("{}\n", shared.json ? report_json(*folder, path) : path);
+    fmt::print("{}\n", shared.json ? report_json(*folder, path) : format::printable(path));
   });
 }
 

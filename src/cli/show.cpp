@@ -16,6 +16,7 @@
 
 #include "src/cli/command.hpp"
 #include "src/display/terminal.hpp"
+#include "src/report/format.hpp"
 #include "src/report/run_archive.hpp"
 #include "src/report/run_report.hpp"
 
@@ -49,8 +50,9 @@ void print_source(const shown_candidate& one, const std::string& folder) {
   if (!one.program)
     throw error(error_code::input, fmt::format("the source of #{} is not in the journal", one.id),
                 {.file = folder});
-  const auto text = one.program->text();
-  fmt::print("{}", text);
+  // A file gets the very bytes; a terminal would obey them.
+  const auto& text = one.program->text();
+  fmt::print("{}", ::isatty(STDOUT_FILENO) == 1 ? format::printable(text) : std::string(text));
 }
 
 void show(const options& given, const invocation& shared) {
@@ -72,7 +74,7 @@ void show(const options& given, const invocation& shared) {
     if (one.calls.empty())
       throw error(error_code::usage, fmt::format("no language model was asked for #{}", one.id),
                   {.file = given.folder});
-    fmt::print("{}", kevo::conversation_text(one.calls));
+    fmt::print("{}", format::printable(kevo::conversation_text(one.calls)));
   } else if (shared.json) {
     fmt::print("{}\n", candidate_json(content, one, given.source));
   } else if (given.source) {

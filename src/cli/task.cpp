@@ -10,6 +10,7 @@
 
 #include "fitness/cpu/task_check.hpp"
 #include "src/cli/command.hpp"
+#include "src/report/format.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {
@@ -35,13 +36,17 @@ void print_json(const std::string& name, const task_report& report) {
 }
 
 void print(const std::string& name, const task_report& report) {
+  std::string text;
   for (const auto& one : report.controls) {
-    fmt::print("{:>8}  {:28} {:36} {}\n", word(one), one.name,
-               one.honest ? "honest: must pass everywhere" : "mutant: must fail somewhere", one.detail);
+    text +=
+        fmt::format("{:>8}  {:28} {:36} {}\n", word(one), one.name,
+                    one.honest ? "honest: must pass everywhere" : "mutant: must fail somewhere", one.detail);
   }
-  fmt::print("{}: {}\n", name,
-             report.ok() ? "the task tells right from wrong"
-                         : "the task does not tell right from wrong: tighten its tolerance or add workloads");
+  text += fmt::format(
+      "{}: {}\n", name,
+      report.ok() ? "the task tells right from wrong"
+                  : "the task does not tell right from wrong: tighten its tolerance or add workloads");
+  fmt::print("{}", format::printable(text));
 }
 
 }  // namespace

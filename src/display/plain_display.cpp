@@ -16,7 +16,7 @@ plain_display::plain_display(run_title title, display_output output, bool unicod
 }
 
 void plain_display::say(const std::string& line) {
-  output_(line + '\n');
+  output_(format::printable(line) + '\n');
 }
 
 void plain_display::consume(const event& what) {

@@ -1,6 +1,8 @@
 #include "src/display/styled_text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include "src/report/format.hpp"
 
@@ -28,6 +30,12 @@ constexpr std::array<std::string_view, 18> sequences = {"",
 }
 
 line& line::add(std::string_view text, tone t) {
+  if (text.empty()) return *this;
+  // Here all text of panels and tables passes: what a terminal would obey ends here, whoever forgot it
+  // before.
+  std::string safe;
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }))
+    text = safe = format::one_line(text);
   if (text.empty()) return *this;
   width_ += format::width_of(text);
   if (!spans_.empty() && spans_.back().tone == t) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "src/export/export.hpp"
+#include "src/report/format.hpp"
 
 namespace kevo {
 namespace {
@@ -12,18 +13,18 @@ namespace {
 /// One line of a CSV file (RFC 4180).
 class csv_row {
  public:
-  csv_row& text(std::string_view value) {
+  /// Spreadsheets take a cell that begins like a formula for one, whoever wrote it: such a text gets an
+  /// apostrophe before it, which they do not show. Control characters are for no reader of tables.
+  csv_row& text(std::string_view given) {
     separate();
+    const std::string value = format::printable(as_utf8(given));
+    if (!value.empty() && std::string_view("=+-@\t\n").find(value.front()) != std::string_view::npos)
+      return guarded(value);
     if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
       line_ += value;
       return *this;
     }
-    line_ += '"';
-    for (const char c : value) {
-      if (c == '"') line_ += '"';
-      line_ += c;
-    }
-    line_ += '"';
+    quote(value);
     return *this;
   }
   csv_row& number(double value) {
@@ -50,6 +51,18 @@ class csv_row {
   }
 
  private:
+  csv_row& guarded(std::string_view value) {
+    quote("'" + std::string(value));
+    return *this;
+  }
+  void quote(std::string_view value) {
+    line_ += '"';
+    for (const char c : value) {
+      if (c == '"') line_ += '"';
+      line_ += c;
+    }
+    line_ += '"';
+  }
   void separate() {
     if (!first_) line_ += ',';
     first_ = false;

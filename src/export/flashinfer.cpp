@@ -299,7 +299,8 @@ class calendar {
     for (const auto& s : sessions_) {
       if (s.after_sequence < sequence) unix_s = s.opened_unix_s + (time_s - s.after_time_s);
     }
-    if (!std::isfinite(unix_s)) unix_s = 0;
+    constexpr double year_10000 = 253402300800;
+    if (!(unix_s >= 0 && unix_s < year_10000)) unix_s = 0;
     const std::chrono::sys_seconds at{std::chrono::seconds(static_cast<std::int64_t>(unix_s))};
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(at));
   }

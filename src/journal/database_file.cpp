@@ -1,13 +1,17 @@
 #include "src/journal/database_file.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <kevo/detail/nearest.hpp>
 #include <kevo/version.hpp>
 
 #include "src/journal/run_folder.hpp"
@@ -29,6 +33,10 @@ error as_error(const sqlite::failure& failure, const std::string& path) {
     return {error_code::input, std::string("damaged, or not a journal of kevo: ") + failure.what(), place,
             "`sqlite3 FILE .recover` may save what is left"};
   }
+  if (failure.too_big() || failure.wrong_shape()) {
+    return {error_code::input, std::string("is not a journal as kevo writes them: ") + failure.what(), place,
+            "it was changed by another program, or is no journal"};
+  }
   if (failure.no_space()) {
     return {error_code::environment, fmt::format("{}; {} bytes are free", failure.what(), free_bytes(path)),
             place, "look at the disk"};
@@ -39,6 +47,47 @@ error as_error(const sqlite::failure& failure, const std::string& path) {
   }
   return {error_code::environment, failure.what(), place};
 }
+
+error as_unreadable(const std::exception& broken, const std::string& path) {
+  return {error_code::input,
+          std::string("holds what cannot be read: ") + broken.what(),
+          {.file = path, .key = {}},
+          "the journal is damaged, or was not written by kevo"};
+}
+
+namespace {
+
+// The tables that kevo reads and writes.
+constexpr std::string_view tables[] = {"header",     "sessions",      "operator_names", "events",
+                                       "programs",   "program_files", "candidates",     "edges",
+                                       "variations", "evaluations",   "model_calls",    "ledger"};
+
+// What bears the name of a table could be a view that never ends, a table of a module, or one whose columns
+// are computed as they are read.
+void require_plain_tables(sqlite::connection& database, const error_place& place) {
+  const auto refuse = [&](const std::string& what) {
+    throw error(error_code::input, "is not a journal as kevo writes them: " + what, place,
+                "it was made or changed by another program; do not trust it");
+  };
+  auto objects = database.prepare("SELECT name, type, coalesce(sql, '') FROM sqlite_master");
+  while (objects.step()) {
+    const std::string name = objects.text(0);
+    const std::string sql = objects.text(2);
+    if (sql.starts_with("CREATE VIRTUAL")) refuse("'" + detail::shown(name) + "' is a virtual table");
+    if (std::find(std::begin(tables), std::end(tables), name) == std::end(tables)) continue;
+    if (objects.text(1) != "table")
+      refuse("'" + name + "' is a " + detail::shown(objects.text(1)) + ", not a table");
+  }
+  for (const auto table : tables) {
+    auto columns = database.prepare(fmt::format("PRAGMA table_xinfo({})", table));
+    constexpr int hidden = 6;
+    while (columns.step()) {
+      if (columns.integer(hidden) != 0) refuse(fmt::format("'{}' has a computed column", table));
+    }
+  }
+}
+
+}  // namespace
 
 bool has_header(sqlite::connection& database) {
   return database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'header'") > 0;
@@ -54,7 +103,7 @@ void check_version(sqlite::connection& database, const std::string& path) {
     throw error(error_code::input, "is a database, but not a journal of kevo", place);
   }
   const auto version = database.integer("PRAGMA user_version");
-  if (version <= journal_schema_version) return;
+  if (version <= journal_schema_version) return require_plain_tables(database, place);
   auto writer = database.prepare("SELECT value FROM header WHERE key = 'kevo_version'");
   const std::string by = writer.step() ? writer.text(0) : "a newer kevo";
   throw error(error_code::input,
@@ -81,7 +130,17 @@ void write_header(sqlite::connection& database, const journal_header& h) {
   for (std::size_t i = 0; i < h.operators.size(); ++i) name.run(i, h.operators[i]);
 }
 
-journal_header read_header(sqlite::connection& database) {
+namespace {
+std::uint64_t seed_of(const std::string& text, const std::string& path) {
+  std::uint64_t seed = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (failure == std::errc() && end == text.data() + text.size() && !text.empty()) return seed;
+  throw error(error_code::input, "the seed in its header, '" + detail::shown(text) + "', is no number",
+              {.file = path, .key = {}}, "the journal is damaged, or was not written by kevo");
+}
+}  // namespace
+
+journal_header read_header(sqlite::connection& database, const std::string& path) {
   journal_header h;
   const std::map<std::string, std::string*, std::less<>> fields = {
       {"run_name", &h.run_name},       {"kevo_version", &h.kevo_version}, {"config", &h.config_yaml},
@@ -91,7 +150,7 @@ journal_header read_header(sqlite::connection& database) {
   while (rows.step()) {
     const std::string key = rows.text(0);
     if (const auto field = fields.find(key); field != fields.end()) *field->second = rows.text(1);
-    if (key == "seed") h.seed = std::stoull(rows.text(1));
+    if (key == "seed") h.seed = seed_of(rows.text(1), path);
     if (key.starts_with("more.")) h.more[key.substr(5)] = rows.text(1);
   }
   auto names = database.prepare("SELECT name FROM operator_names ORDER BY number");

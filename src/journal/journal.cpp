@@ -46,6 +46,7 @@ journal journal::open(const std::string& directory, const journal_options& optio
     throw error(error_code::input, "there is no run here (no journal.sqlite)",
                 {.file = directory, .key = {}});
   }
+  detail::refuse_links(directory);
   auto state = std::make_shared<implementation>(directory, options);
   state->lock = detail::folder_lock(directory);
   state->reserve = detail::disk_reserve(directory, options.reserve_bytes);

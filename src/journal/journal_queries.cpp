@@ -6,6 +6,7 @@
 
 #include <kevo/error.hpp>
 
+#include "src/journal/event_order.hpp"
 #include "src/journal/journal.hpp"
 #include "src/journal/journal_state.hpp"
 #include "src/json/evaluation_json.hpp"
@@ -33,11 +34,14 @@ void journal::for_each_event(const std::function<void(const event&)>& visit) con
   sqlite::connection& database = state_->read_only ? state_->reader : own;
   auto rows = state_->query([&](sqlite::connection&) { return detail::select_events(database); });
   std::uint64_t expected = 1;
+  detail::event_order order(state_->header.operators.size());
   while (true) {
     std::optional<event> next = state_->query([&](sqlite::connection&) -> std::optional<event> {
       if (!rows.step()) return std::nullopt;
       try {
-        return detail::read_event(rows);
+        auto read = detail::read_event(rows);
+        order.require(read);
+        return read;
       } catch (const std::exception& broken) {
         throw error(error_code::input, fmt::format("event {} cannot be read: {}", expected, broken.what()),
                     {.file = state_->path, .key = {}});
@@ -184,16 +188,22 @@ std::vector<recorded_evaluation> journal::evaluations(candidate_id id) const {
 
 std::optional<candidate_id> journal::best() const {
   return state_->query([](sqlite::connection& database) -> std::optional<candidate_id> {
-    // The view would rank every candidate before it finds the champion.
+    // Views of the file are not run: it may be somebody else's. (And the view `best` would rank every
+    // candidate before it finds the champion.)
+    constexpr std::string_view latest =
+        "SELECT outcome FROM evaluations WHERE candidate = ? ORDER BY sequence DESC LIMIT 1";
     auto champion = database.prepare(
         "SELECT candidate FROM events WHERE kind = 'champion_crowned' ORDER BY sequence DESC LIMIT 1");
     if (champion.step()) {
-      auto valid = database.prepare("SELECT outcome = 'valid' FROM results WHERE candidate = ?");
+      auto valid = database.prepare(latest);
       const auto id = champion.integer(0);
       valid.bind_all(id);
-      if (valid.step() && valid.integer(0) != 0) return static_cast<candidate_id>(id);
+      if (valid.step() && valid.text(0) == "valid") return static_cast<candidate_id>(id);
     }
-    auto row = database.prepare("SELECT candidate FROM best LIMIT 1");
+    auto row = database.prepare(
+        "SELECT e.candidate FROM evaluations e WHERE e.outcome = 'valid' AND e.candidate IS NOT NULL"
+        " AND e.sequence = (SELECT max(sequence) FROM evaluations WHERE candidate = e.candidate)"
+        " ORDER BY e.score DESC, e.candidate LIMIT 1");
     return row.step() ? std::optional(static_cast<candidate_id>(row.integer(0))) : std::nullopt;
   });
 }

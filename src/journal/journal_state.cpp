@@ -31,7 +31,7 @@ void journal::implementation::connect() {
 }
 
 void journal::implementation::begin_session() {
-  header = detail::read_header(writer);
+  header = detail::read_header(writer, path);
   last_sequence = static_cast<std::uint64_t>(writer.integer("SELECT max(sequence) FROM events"));
   if (last_sequence > 0) last_time = time_of_last(writer);
   const auto now = std::chrono::system_clock::now();
@@ -74,7 +74,7 @@ void journal::implementation::take_snapshot() {
   if (reader.in_transaction()) reader.execute("COMMIT");
   reader.execute("BEGIN");
   detail::check_version(reader, path);  // the first read fixes the moment
-  header = detail::read_header(reader);
+  header = detail::read_header(reader, path);
   last_sequence = static_cast<std::uint64_t>(reader.integer("SELECT max(sequence) FROM events"));
   last_time = last_sequence > 0 ? time_of_last(reader) : 0;
 }

@@ -45,7 +45,7 @@ bool lock_soon(int file) {
 
 folder_lock::folder_lock(const std::string& directory) {
   const std::string path = directory + "/.lock";
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (file_ < 0) {
     throw error(error_code::environment, std::string("cannot write here: ") + std::strerror(errno),
                 {.file = path, .key = {}});
@@ -80,7 +80,7 @@ folder_lock::~folder_lock() {
 }
 
 disk_reserve::disk_reserve(const std::string& directory, std::size_t bytes) : path_(directory + "/.reserve") {
-  const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   const int opened = file < 0 ? errno : 0;
   const int allocated = file < 0 ? 0 : ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
   if (file >= 0) ::close(file);
@@ -105,6 +105,25 @@ bool disk_reserve::release() noexcept {
   const bool there = ::unlink(path_.c_str()) == 0;
   path_.clear();
   return there;
+}
+
+void refuse_links(const std::string& directory) {
+  namespace fs = std::filesystem;
+  const auto look = [](const fs::directory_entry& entry) {
+    std::error_code ignored;
+    if (!entry.is_symlink(ignored)) return;
+    throw error(error_code::input, "is a link; kevo writes here, and would write where the link leads",
+                {.file = entry.path().string(), .key = {}},
+                "remove the link, or copy into the run's folder what it points to");
+  };
+  std::error_code failed;
+  for (fs::directory_iterator at(directory, failed), end; !failed && at != end; at.increment(failed))
+    look(*at);
+  for (const char* written : {"best_files", "flashinfer", "cache"}) {
+    for (fs::recursive_directory_iterator at(fs::path(directory) / written, failed), end;
+         !failed && at != end; at.increment(failed))
+      look(*at);
+  }
 }
 
 std::uintmax_t free_bytes(const std::string& path) {

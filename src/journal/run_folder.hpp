@@ -37,6 +37,12 @@ class disk_reserve {
   std::string path_;
 };
 
+/// A run's folder may come from somebody else, and kevo writes files into it under names that it knows: none
+/// of them may be a link to another place.
+/// @throws kevo::error (input) that names a link in the folder, or in those of its folders that runs write
+/// into
+void refuse_links(const std::string& directory);
+
 /// [bytes] that an ordinary user may still write beside `path`.
 std::uintmax_t free_bytes(const std::string& path);
 /// Makes the names in a folder durable.

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include <sqlite3.h>
 
@@ -42,6 +43,21 @@ sqlite3* open(const std::string& uri, int flags) {
   return raw;
 }
 
+// A journal may be somebody else's. Of a database's own program nothing is run: no views in the place of
+// tables (they may never end), no triggers, no functions that reach out; and no value is longer than a run's
+// could be.
+void distrust(sqlite3* database) {
+  constexpr int longest_value = 256 << 20;
+  for (const auto& [option, value] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_VIEW, 0}}) {
+    sqlite3_db_config(database, option, value, nullptr);
+  }
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, longest_value);
+  sqlite3_exec(database, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
+}
+
 }  // namespace
 
 bool failure::no_space() const noexcept {
@@ -51,6 +67,12 @@ bool failure::no_space() const noexcept {
 bool failure::damaged() const noexcept {
   const int primary = code_ & 0xff;
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
+}
+bool failure::too_big() const noexcept {
+  return (code_ & 0xff) == SQLITE_TOOBIG;
+}
+bool failure::wrong_shape() const noexcept {
+  return (code_ & 0xff) == SQLITE_ERROR;
 }
 bool failure::busy() const noexcept {
   const int primary = code_ & 0xff;
@@ -125,6 +147,7 @@ connection::connection(const std::string& path, access mode) {
                     : mode == access::write ? SQLITE_OPEN_READWRITE
                                             : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   database_.reset(open(as_uri(path, false), flags));
+  distrust(database_.get());
   sqlite3_busy_timeout(database_.get(), 5000);
   if (mode == access::read) {
     try {
@@ -134,6 +157,7 @@ connection::connection(const std::string& path, access mode) {
       // the index could say.
       if (std::filesystem::exists(path + "-wal")) throw;
       database_.reset(open(as_uri(path, true), flags));
+      distrust(database_.get());
     }
   }
 }

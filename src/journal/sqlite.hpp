@@ -25,6 +25,10 @@ class failure : public std::runtime_error {
   bool no_space() const noexcept;
   /// The file is not a database, or is damaged.
   bool damaged() const noexcept;
+  /// A value is longer than any that kevo writes.
+  bool too_big() const noexcept;
+  /// The database has not the tables and columns that were asked for, or forbids to use them.
+  bool wrong_shape() const noexcept;
   /// Another process holds a lock.
   bool busy() const noexcept;
 
@@ -96,7 +100,8 @@ enum class access { read, write, create };
 class connection {
  public:
   connection() = default;
-  /// An empty path is a database of its own in memory.
+  /// An empty path is a database of its own in memory. The file is not trusted: views and triggers that it
+  /// brings are not run.
   connection(const std::string& path, access mode);
 
   void execute(const std::string& sql);

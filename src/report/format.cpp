@@ -206,4 +206,27 @@ std::string one_line(std::string_view text, bool ascii) {
   return result;
 }
 
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t from = at;
+    const char32_t c = next_code_point(text, at);
+    if (c == '\n' || c == '\t') {
+      result += static_cast<char>(c);
+    } else if (c == '\r') {
+      if (at == text.size() || text[at] != '\n') result += "\\r";
+    } else if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    } else if (c == 0xfffd && at == from + 1) {  // a byte alone, not the character itself
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[from]));
+    } else if (c == 0x2028 || c == 0x2029 || within(c, direction_marks)) {
+      result += fmt::format("\\u{{{:x}}}", static_cast<unsigned>(c));
+    } else {
+      result.append(text.substr(from, at - from));
+    }
+  }
+  return result;
+}
+
 }  // namespace kevo::format

@@ -49,6 +49,11 @@ std::string bytes(double value);
 /// "?".
 std::string one_line(std::string_view text, bool ascii = false);
 
+/// Text of unknown origin of several lines, safe for a terminal: line breaks and tabs stay, every other
+/// control character, direction mark and byte that is not UTF-8 is shown as "\\x1b" or "\\u{202e}", so that
+/// nothing is obeyed and nothing hides.
+std::string printable(std::string_view text);
+
 /// The next code point of `text` at `at`, which moves on; malformed bytes give U+FFFD, one byte at a time.
 char32_t next_code_point(std::string_view text, std::size_t& at);
 

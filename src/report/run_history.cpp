@@ -10,9 +10,18 @@
 
 #include <fmt/format.h>
 
+#include <kevo/error.hpp>
+
 namespace kevo {
 
 namespace {
+// The journal's reader refuses candidates out of order; whoever feeds a history otherwise must not make it
+// take memory for candidates that do not exist.
+void require_next(candidate_id id, std::size_t known) {
+  if (id <= known) return;
+  throw error(error_code::input, fmt::format("candidate {} is told of when only {} are known", id, known));
+}
+
 // Rewards are those of the search (search.hpp): the archive's gain relative to the best score before.
 double reward_of(const archive_result& archived, double best_before) {
   if (archived.status == archive_status::rejected) return 0;
@@ -29,6 +38,7 @@ operator_record& run_history::record_of(operator_index op) {
 void run_history::consume(const event& what) {
   ledger_.elapsed_s = std::max(ledger_.elapsed_s, what.time_s);
   if (const auto* born = std::get_if<seeded>(&what.what)) {
+    require_next(born->candidate, candidates_.size());
     if (candidates_.size() <= born->candidate) candidates_.resize(born->candidate + std::size_t{1});
     candidates_[born->candidate].program = born->program;
     candidates_[born->candidate].born_s = what.time_s;
@@ -83,6 +93,7 @@ void run_history::told(const variation_told& what, double time_s) {
     ++ledger_.duplicates;
     return;
   }
+  require_next(what.candidate, candidates_.size());
   if (candidates_.size() <= what.candidate) candidates_.resize(what.candidate + std::size_t{1});
   candidate_record& one = candidates_[what.candidate];
   one.program = *what.program;
@@ -110,7 +121,10 @@ void run_history::told(const evaluation_told& what, double time_s) {
     failed_seeds_.erase(what.candidate);
     if (!e.valid())
       failed_seeds_[what.candidate] =
-          fmt::format("{}: {}", to_string(e.outcome), e.feedback.empty() ? "no more is known" : e.feedback);
+          fmt::format("{}: {}", to_string(e.outcome),
+                      !e.feedback.empty()  ? e.feedback
+                      : !e.reasons.empty() ? fmt::format("{}", fmt::join(e.reasons, "; "))
+                                           : "no more is known");
   }
   const bool first = !one.evaluated();
   if (!first) --outcomes_[static_cast<std::size_t>(one.evaluations.back().outcome)];

@@ -14,6 +14,7 @@
 #include <kevo/settings.hpp>
 
 #include "src/config/yaml.hpp"
+#include "src/journal/run_folder.hpp"
 #include "src/report/html_report.hpp"
 
 namespace kevo {
@@ -130,6 +131,7 @@ std::string write_report(const journal& run, any_archive empty_archive) {
 
 std::string write_report(const report_content& content, const std::string& directory) {
   const std::string page = html_report(content);
+  detail::refuse_links(directory);
   std::string path = directory + "/report.html";
   const std::string draft = path + ".new";
   std::FILE* file = std::fopen(draft.c_str(), "wb");

@@ -4,7 +4,10 @@
 #include <fstream>
 #include <system_error>
 
+#include <kevo/detail/nearest.hpp>
 #include <kevo/error.hpp>
+
+#include "fitness/build/compiler_process.hpp"
 
 namespace kevo {
 namespace {
@@ -14,6 +17,8 @@ namespace fs = std::filesystem;
 /// A reader sees the old text or the new, never half of one.
 void replace_file(const fs::path& path, const std::string& text) {
   const fs::path fresh = path.string() + ".new";
+  std::error_code failed;
+  fs::remove(fresh, failed);  // of an earlier process that was killed; a link would be followed
   {
     std::ofstream out(fresh, std::ios::binary);
     out << text;
@@ -23,7 +28,6 @@ void replace_file(const fs::path& path, const std::string& text) {
                   "free some disk space; the journal has it: kevo show RUN ID --source");
     }
   }
-  std::error_code failed;
   fs::rename(fresh, path, failed);
   if (failed)
     throw error(error_code::environment, "cannot write the best program: " + failed.message(),
@@ -33,12 +37,19 @@ void replace_file(const fs::path& path, const std::string& text) {
 }  // namespace
 
 std::string write_best_file(const std::string& directory, const program& best) {
+  // A program's file names come from an operator, a model or a journal.
+  for (const auto& file : best.files) {
+    if (acceptable_file_name(file.path)) continue;
+    throw error(error_code::input,
+                "the best program has a file called \"" + detail::shown(file.path, 200) +
+                    "\", which could lie outside of the run's folder: it is not written",
+                {directory}, "kevo show RUN best --source prints its main file");
+  }
   const fs::path folder(directory);
   const fs::path main = folder / ("best" + fs::path(best.files.front().path).extension().string());
   replace_file(main, best.files.front().text);
   for (std::size_t i = 1; i < best.files.size(); ++i) {
-    const fs::path path =
-        folder / "best_files" / fs::path(best.files[i].path).relative_path().lexically_normal();
+    const fs::path path = folder / "best_files" / best.files[i].path;
     fs::create_directories(path.parent_path());
     replace_file(path, best.files[i].text);
   }

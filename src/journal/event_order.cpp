@@ -1,0 +1,53 @@
+#include "src/journal/event_order.hpp"
+
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+namespace kevo::detail {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw error(error_code::input, what + ": no search could have recorded that");
+}
+
+void require_born(candidate_id id, std::size_t born) {
+  if (id < born) return;
+  refuse(fmt::format("it speaks of candidate {} when there were {}", id, born));
+}
+
+void require_born(const std::vector<candidate_id>& ids, std::size_t born) {
+  for (const candidate_id id : ids) require_born(id, born);
+}
+
+void bear(candidate_id id, std::size_t& born) {
+  if (id != born) refuse(fmt::format("candidate {} is born where {} was next", id, born));
+  ++born;
+}
+
+}  // namespace
+
+void event_order::require(const event& next) {
+  if (const auto* seed = std::get_if<seeded>(&next.what)) {
+    bear(seed->candidate, born_);
+  } else if (const auto* asked = std::get_if<variation_asked>(&next.what)) {
+    if (asked->op != seed_operator && asked->op >= operators_)
+      refuse(fmt::format("operator {} of {} is asked", asked->op, operators_));
+    require_born(asked->selection.parents, born_);
+    require_born(asked->selection.inspirations, born_);
+  } else if (const auto* told = std::get_if<variation_told>(&next.what)) {
+    if (told->candidate == no_candidate) return;
+    told->duplicate ? require_born(told->candidate, born_) : bear(told->candidate, born_);
+  } else if (const auto* evaluate = std::get_if<evaluation_asked>(&next.what)) {
+    require_born(evaluate->candidate, born_);
+  } else if (const auto* evaluated = std::get_if<evaluation_told>(&next.what)) {
+    require_born(evaluated->candidate, born_);
+  } else if (const auto* crowned = std::get_if<champion_crowned>(&next.what)) {
+    require_born(crowned->candidate, born_);
+  }
+}
+
+}  // namespace kevo::detail
