@@ -17,11 +17,14 @@ namespace kevo::cli {
 void add_report(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("report", "Write RUN/report.html: all that a run found, on one page");
   auto folder = std::make_shared<std::string>();
+  auto plugins = std::make_shared<bool>(false);
   verb->add_option("run", *folder, "Folder of the run; it may still be going on")->required();
+  verb->add_flag("--plugins", *plugins, plugins_help);
   add_json_flag(*verb, shared);
-  verb->callback([folder, &shared] {
+  verb->callback([folder, plugins, &shared] {
     const journal run = journal::open_read_only(*folder);
-    const std::string path = write_report(run, empty_archive_of(run));
+    const std::string path =
+        write_report(run, empty_archive_of(run, *plugins ? run_plugins::load : run_plugins::leave));
     fmt::print("{}\n", shared.json ? report_json(*folder, path) : format::printable(path));
   });
 }

@@ -28,6 +28,7 @@ struct options {
   std::string id;
   bool source = false;
   bool prompt = false;
+  bool plugins = false;
   std::size_t limit = 20;
 };
 
@@ -58,7 +59,9 @@ void print_source(const shown_candidate& one, const std::string& folder) {
 void show(const options& given, const invocation& shared) {
   const journal run = journal::open_read_only(given.folder);
   // The archive is of interest only where elites are listed.
-  const report_content content = content_of(run, given.id.empty() ? empty_archive_of(run) : any_archive());
+  const report_content content = content_of(
+      run, given.id.empty() ? empty_archive_of(run, given.plugins ? run_plugins::load : run_plugins::leave)
+                            : any_archive());
   const show_style style{.unicode = locale_is_utf8(),
                          .color = wants_color() && is_terminal(STDOUT_FILENO),
                          .limit = given.limit};
@@ -94,6 +97,7 @@ void add_show(CLI::App& program, invocation& shared) {
   verb->add_flag("--source", given->source, "Print the main file of its program and nothing else");
   verb->add_flag("--prompt", given->prompt,
                  "Print what was sent to language models for it, and their answers");
+  verb->add_flag("--plugins", given->plugins, plugins_help);
   verb->add_option("--limit", given->limit, "How many elites, or steps of a lineage, are listed")
       ->capture_default_str();
   add_json_flag(*verb, shared);

@@ -1,6 +1,6 @@
 #pragma once
-// Whether events could be those of a search. A journal may be damaged or made up, and its numbers become sizes
-// and indices in memory.
+// Whether events could be those of a search. A journal may be damaged or made up, and its numbers become
+// sizes and indices in memory.
 
 #include <cstddef>
 

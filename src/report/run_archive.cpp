@@ -10,7 +10,7 @@
 
 namespace kevo {
 
-any_archive empty_archive_of(const journal& run) {
+any_archive empty_archive_of(const journal& run, run_plugins wanted) {
   const journal_header& header = run.header();
   try {
     settings root(parse_yaml(header.config_yaml, run.directory() + "/journal.sqlite: config"));
@@ -21,8 +21,10 @@ any_archive empty_archive_of(const journal& run) {
     context.run_directory = run.directory();
     context.seed = header.seed;
     context.plugins = &plugins;
-    for (const auto& path : root.texts("plugins", {}, std::vector<std::string>{}))
+    for (const auto& path : root.texts("plugins", {}, std::vector<std::string>{})) {
+      if (wanted == run_plugins::leave) break;
       load_plugin((std::filesystem::path(context.directory) / path).string(), plugins, root.place("plugins"));
+    }
     settings archive = root.child("archive", "which elites are kept");
     return plugins.archives.make(archive, context);
   } catch (const error&) {

@@ -7,9 +7,16 @@
 
 namespace kevo {
 
-/// Made from the config that the journal holds, with the plug-ins that it names. An empty any_archive if it
-/// cannot be made here (a plug-in is gone, another version of kevo): whoever only looks at a run goes
-/// without.
-any_archive empty_archive_of(const journal& run);
+/// Whether the shared objects that a run's config names are loaded, which runs their code. A journal that
+/// somebody else made can name any file, so that who only looks at a run leaves them.
+enum class run_plugins { leave, load };
+
+/// What the programs' option --plugins says.
+inline constexpr const char* plugins_help =
+    "Load the plug-ins that the run's config names: runs their code, so only where you trust the run";
+
+/// Made from the config that the journal holds. An empty any_archive if it cannot be made here (a plug-in is
+/// gone or not loaded, another version of kevo): whoever only looks at a run goes without.
+any_archive empty_archive_of(const journal& run, run_plugins plugins = run_plugins::leave);
 
 }  // namespace kevo

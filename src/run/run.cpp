@@ -172,7 +172,7 @@ class session {
   /// The page is made from the journal and can be made again: what is in its way does not end a run badly.
   void report() {
     try {
-      const auto content = content_of(record_, empty_archive_of(record_));
+      const auto content = content_of(record_, empty_archive_of(record_, run_plugins::load));
       setbacks_ = setbacks_of(content);
       write_report(content, record_.directory());
     } catch (const std::exception& wrong) {

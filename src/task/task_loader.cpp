@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <sstream>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <kevo/detail/nearest.hpp>
@@ -384,6 +388,43 @@ std::vector<settings_node> traces_of(const settings_node& root, const std::strin
   return {};
 }
 
+bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  const auto relative = file.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// Folders that the user lets tasks read from: KEVO_TASK_FILES, apart by colons.
+bool allowed_by_user(const std::filesystem::path& file) {
+  const char* given =
+      std::getenv("KEVO_TASK_FILES");  // NOLINT(concurrency-mt-unsafe): nothing sets variables
+  std::istringstream folders(given == nullptr ? "" : given);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code failed;
+    const auto allowed = std::filesystem::canonical(folder, failed);
+    if (!failed && lies_in(file, allowed)) return true;
+  }
+  return false;
+}
+
+/// A task's files are compiled, shown, recorded and sent to language models. One that came from somebody else
+/// must not be able to say so of a private key: outside of its folder, links followed, it may name sources
+/// alone.
+void require_harmless(const std::string& task_path, const std::string& path, const error_place& named) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const auto file = fs::canonical(path, failed);
+  if (failed) return;  // whoever reads it says what is wrong
+  const auto folder = fs::canonical(task_path, failed).parent_path();
+  const auto language = language_of(file.string());
+  const bool source = !language.empty() && language != "text";
+  if (failed || source || lies_in(file, folder) || allowed_by_user(file)) return;
+  throw error(error_code::input,
+              "'" + path + "' lies outside of the task's folder and is no source file by its ending: " +
+                  "a task must not make other files readable",
+              named,
+              "copy it beside the task, or allow its folder: KEVO_TASK_FILES=" + file.parent_path().string());
+}
+
 }  // namespace
 
 task decode_task(const settings_node& root, const source_reader& read,
@@ -396,7 +437,9 @@ task load_task(const std::string& path, const std::string& workloads) {
   const settings_node root = json ? load_json(path) : load_yaml(path);
   const source_reader read = [&](const std::string& file, const std::string& language,
                                  const error_place& named) {
-    return load_program(path_beside(path, file), language, named);
+    const std::string found = path_beside(path, file);
+    require_harmless(path, found, named);
+    return load_program(found, language, named);
   };
   return decode_task(root, read,
                      json                ? traces_of(root, path, workloads)
