@@ -14,8 +14,10 @@
 #include <doctest/doctest.h>
 #include <sqlite3.h>
 
+#include <kevo/program.hpp>
 #include <kevo/random.hpp>
 
+#include "src/journal/journal.hpp"
 #include "tests/support/shell.hpp"
 
 namespace fs = std::filesystem;
@@ -63,16 +65,19 @@ struct gallery {
   shell::scratch folder;
 
   gallery() {
-    shell::write_file(folder / "seed.txt", "N = 3  # kevo: {1..400 step 1}\nM = 5  # kevo: {1..400 step 1}\n");
-    shell::write_file(folder / "score.sh", "#!/bin/sh\nset -- $(sed 's/.*= //; s/ .*//' \"$1\")\n"
-                                           "echo \"{\\\"score\\\": $(($1 + $2)), \\\"size\\\": $2}\"\n");
+    shell::write_file(folder / "seed.txt",
+                      "N = 3  # kevo: {1..400 step 1}\nM = 5  # kevo: {1..400 step 1}\n");
+    shell::write_file(folder / "score.sh",
+                      "#!/bin/sh\nset -- $(sed 's/.*= //; s/ .*//' \"$1\")\n"
+                      "echo \"{\\\"score\\\": $(($1 + $2)), \\\"size\\\": $2}\"\n");
     shell::write_file(folder / "task.yaml", "name: toy\ndescription: toy\nseeds: [seed.txt]\n");
-    shell::write_file(folder / "config.yaml",
-                      "run: {name: toy, seed: 3, output: run}\ntask: task.yaml\n"
-                      "fitness: {backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}\n"
-                      "archive: {type: grid, measures: {size: {bins: 10, range: [0, 400]}}}\n"
-                      "select: {type: power_law}\nvary: {operators: [{type: tune}, {type: splice}]}\n"
-                      "stop: {evaluations: 30}\n");
+    shell::write_file(
+        folder / "config.yaml",
+        "run: {name: toy, seed: 3, output: run}\ntask: task.yaml\n"
+        "fitness: {backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}\n"
+        "archive: {type: grid, measures: {size: {bins: 10, range: [0, 400]}}}\n"
+        "select: {type: power_law}\nvary: {operators: [{type: tune}, {type: splice}]}\n"
+        "stop: {evaluations: 30}\n");
     const auto made = shell::run(shell::kevo({"run", "config.yaml", "--plain"}), folder.string());
     REQUIRE_MESSAGE(made.code == 0, made.err);
   }
@@ -147,11 +152,13 @@ TEST_CASE("made-up journals are refused") {
       {"no events", "DROP TABLE events"},
       {"a word as the seed", "UPDATE header SET value = 'soon' WHERE key = 'seed'"},
       {"a candidate of an absurd number",
-       "UPDATE events SET candidate = 4000000000 WHERE sequence = (SELECT max(sequence) FROM events WHERE kind = "
+       "UPDATE events SET candidate = 4000000000 WHERE sequence = (SELECT max(sequence) FROM events WHERE "
+       "kind = "
        "'variation_told' AND candidate IS NOT NULL)"},
       {"a seed without a number", "UPDATE events SET candidate = NULL WHERE kind = 'seeded'"},
       {"an evaluation of nobody",
-       "UPDATE events SET candidate = 3000000000 WHERE sequence = (SELECT max(sequence) FROM events WHERE kind = "
+       "UPDATE events SET candidate = 3000000000 WHERE sequence = (SELECT max(sequence) FROM events WHERE "
+       "kind = "
        "'evaluation_told')"},
       {"a champion of nowhere", "UPDATE events SET candidate = 4294967294 WHERE kind = 'champion_crowned'"},
       {"parents that are not born",
@@ -188,14 +195,15 @@ TEST_CASE("a trigger in a journal is not run") {
 
 TEST_CASE("values of wrong types are an answer, too") {
   for (const char* sql :
-       {"UPDATE events SET time_s = 'soon'", "UPDATE events SET job = 'mine'", "UPDATE evaluations SET score = 'high'",
-        "UPDATE evaluations SET candidate = 'x'", "UPDATE candidates SET id = id + 4000000000",
-        "UPDATE candidates SET program = 'none'", "UPDATE programs SET id = 'none' WHERE number = 1",
-        "UPDATE sessions SET opened_unix_s = 1e300", "UPDATE variations SET wall_s = 'long', summary = x'fffe00ff'",
+       {"UPDATE events SET time_s = 'soon'", "UPDATE events SET job = 'mine'",
+        "UPDATE evaluations SET score = 'high'", "UPDATE evaluations SET candidate = 'x'",
+        "UPDATE candidates SET id = id + 4000000000", "UPDATE candidates SET program = 'none'",
+        "UPDATE programs SET id = 'none' WHERE number = 1", "UPDATE sessions SET opened_unix_s = 1e300",
+        "UPDATE variations SET wall_s = 'long', summary = x'fffe00ff'",
         "UPDATE edges SET parent = 4000000000", "UPDATE header SET value = x'00ff00ff'",
-        "UPDATE header SET value = 'a: &a [x, x]' WHERE key = 'config'", "UPDATE header SET value = '{' WHERE key = 'task'",
-        "DELETE FROM program_files", "DELETE FROM evaluations", "DELETE FROM header WHERE key = 'seed'"})
-  {
+        "UPDATE header SET value = 'a: &a [x, x]' WHERE key = 'config'",
+        "UPDATE header SET value = '{' WHERE key = 'task'", "DELETE FROM program_files",
+        "DELETE FROM evaluations", "DELETE FROM header WHERE key = 'seed'"}) {
     const auto run = shared().copy();
     execute(run / "journal.sqlite", sql);
     look_at(run, sql);
@@ -216,13 +224,32 @@ TEST_CASE("damaged bytes are an answer, too") {
 }
 
 TEST_CASE("the best program cannot be written outside of the run's folder") {
-  for (const char* name : {"../outside.txt", "/../../outside.txt", "a/../../../outside.txt"}) {
+  for (const char* name : {"../../outside.txt", "/../../outside.txt", "a/../../../outside.txt"}) {
     const auto run = shared().copy();
+    // The champion gets a second file, and the id that goes with it wherever it is named.
+    std::string old_id;
+    kevo::program changed;
+    {
+      const auto record = kevo::journal::open_read_only(run.string());
+      const auto id = record.candidate(record.best().value())->program;
+      old_id = kevo::to_string(id);
+      changed = *record.store().program_of(id);
+    }
+    changed.files.push_back({name, "written by a stranger"});
+    const auto new_id = kevo::to_string(kevo::id_of(changed));
+    for (const char* place : {"programs SET id", "candidates SET program", "events SET program"}) {
+      const std::string column = std::string(place).substr(std::string(place).rfind(' ') + 1);
+      execute(run / "journal.sqlite",
+              std::string("UPDATE ") + place + " = '" + new_id + "' WHERE " + column + " = '" + old_id + "'");
+    }
     execute(run / "journal.sqlite", std::string("INSERT INTO program_files SELECT number, 1, '") + name +
-                                        "', 'written by a stranger' FROM programs");
+                                        "', 'written by a stranger' FROM programs WHERE id = '" + new_id +
+                                        "'");
     const auto [shown, resumed] = look_at(run, name);
     CHECK(shown == 0);
     CHECK(resumed == 2);
+    const auto again = run_kevo({"resume", "run", "--plain"}, run.parent_path().string());
+    CHECK_MESSAGE(again.err.find("could lie outside") != std::string::npos, again.err);
   }
 }
 
@@ -246,7 +273,8 @@ TEST_CASE("looking at a run does not load the plug-ins that it names") {
   shell::write_file(folder / "plugin.cpp",
                     "#include <cstdio>\nstatic const bool ran = [] { if (auto* f = std::fopen(\"" +
                         (folder / "ran").string() + "\", \"w\")) std::fclose(f); return true; }();\n");
-  REQUIRE(shell::run({"/bin/sh", "-c", "c++ -shared -fPIC -o plugin.so plugin.cpp"}, folder.string()).code == 0);
+  REQUIRE(shell::run({"/bin/sh", "-c", "c++ -shared -fPIC -o plugin.so plugin.cpp"}, folder.string()).code ==
+          0);
   execute(run / "journal.sqlite", "UPDATE header SET value = replace(value, 'plugins: []', 'plugins: [\"" +
                                       (folder / "plugin.so").string() + "\"]') WHERE key = 'config'");
   CHECK(run_kevo({"show", "run"}, folder.string()).code == 0);
@@ -259,18 +287,20 @@ TEST_CASE("looking at a run does not load the plug-ins that it names") {
 TEST_CASE("what a run holds cannot speak to the terminal") {
   const auto run = shared().copy();
   const std::string evil = "char(27) || ']0;owned' || char(7) || char(155) || char(8238) || 'x'";
-  execute(run / "journal.sqlite",
-          "UPDATE program_files SET text = " + evil + " || text; UPDATE variations SET summary = " + evil +
-              ", operator = " + evil + "; UPDATE operator_names SET name = " + evil +
-              "; UPDATE header SET value = " + evil + " WHERE key = 'run_name'; UPDATE evaluations SET device = " + evil +
-              ", evaluation = json_set(evaluation, '$.feedback', " + evil + ", '$.device', " + evil +
-              ", '$.baseline', " + evil + ")");
+  execute(run / "journal.sqlite", "UPDATE program_files SET text = " + evil +
+                                      " || text; UPDATE variations SET summary = " + evil +
+                                      ", operator = " + evil + "; UPDATE operator_names SET name = " + evil +
+                                      "; UPDATE header SET value = " + evil +
+                                      " WHERE key = 'run_name'; UPDATE evaluations SET device = " + evil +
+                                      ", evaluation = json_set(evaluation, '$.feedback', " + evil +
+                                      ", '$.device', " + evil + ", '$.baseline', " + evil + ")");
   const auto folder = run.parent_path().string();
   look_at(run, "escapes", false);
   CHECK(shell::read_file(run.parent_path() / "exported").find('\x1b') == std::string::npos);
 
   // A file gets the very bytes, a terminal does not.
-  CHECK(run_kevo({"show", "run", "best", "--source"}, folder).out.find("\x1b]0;owned\a") != std::string::npos);
+  CHECK(run_kevo({"show", "run", "best", "--source"}, folder).out.find("\x1b]0;owned\a") !=
+        std::string::npos);
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
   if (child == 0) {
