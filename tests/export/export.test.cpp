@@ -1,5 +1,6 @@
 #include "src/export/export.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -179,6 +180,30 @@ TEST_CASE("csv: one row a candidate, nothing for what does not exist") {
   CHECK(rows[5][column["outcome"]].empty());
   CHECK(rows[5][column["evaluations"]] == "0");
   CHECK(rows[3][column["summary"]] == "fails \xef\xbf\xbd hidden");
+}
+
+TEST_CASE(
+    "csv: a text that a spreadsheet would calculate is a text, and control characters are spelled out") {
+  small_run run;
+  const char* summaries[] = {"=HYPERLINK(\"x\")", "+1", "-1", "@sum", "\t=1", "\x1b[2Jgone"};
+  kevo::candidate_id id = 5;
+  for (const char* summary : summaries)
+    run.add(
+        id++,
+        kevo::single_file_program("cpp", "kernel.cpp", std::string("int ") + summary[1] + ";\n" + summary),
+        {1}, summary);
+  run.record.commit();
+  std::ostringstream out;
+  kevo::export_csv(run.record, out);
+  const auto rows = read_csv(out.str());
+  const auto column =
+      static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), "summary") - rows[0].begin());
+  CHECK(rows[6][column] == "'=HYPERLINK(\"x\")");
+  CHECK(rows[7][column] == "'+1");
+  CHECK(rows[8][column] == "'-1");
+  CHECK(rows[9][column] == "'@sum");
+  CHECK(rows[10][column] == "'\t=1");
+  CHECK(rows[11][column] == "\\x1b[2Jgone");
 }
 
 TEST_CASE("jsonl: everything of a candidate in one object") {

@@ -32,3 +32,18 @@ TEST_CASE("what was found is said in one line, and nothing that was not") {
   CHECK(kevo::finding(0, {}, 1001.7, "seed", 2) == "score 1001.7");
   CHECK(kevo::finding(0, {}, 0, "seed", 2).empty());
 }
+
+TEST_CASE("text of unknown origin is printable: lines and tabs stay, nothing is obeyed, nothing hides") {
+  CHECK(format::printable("a\tb\nc") == "a\tb\nc");
+  CHECK(format::printable("gr\xc3\xbc\xc3\x9f \xe2\x82\xac") == "gr\xc3\xbc\xc3\x9f \xe2\x82\xac");
+  CHECK(format::printable("\x1b[31mred") == "\\x1b[31mred");
+  CHECK(format::printable("bell\a del\x7f nul" + std::string(1, '\0')) == "bell\\x07 del\\x7f nul\\x00");
+  CHECK(format::printable("\xc2\x9b"
+                          "2J") == "\\x9b2J");  // a C1 control in UTF-8
+  CHECK(format::printable("\x9b"
+                          "2J") == "\\x9b2J");                    // and as a bare byte
+  CHECK(format::printable("\xe2\x80\xaetxt") == "\\u{202e}txt");  // right to left from here
+  CHECK(format::printable("one\r\ntwo") == "one\ntwo");
+  CHECK(format::printable("bad\rgood") == "bad\\rgood");
+  CHECK(format::printable("\xef\xbf\xbd") == "\xef\xbf\xbd");
+}

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/error.hpp>
+
 #include "tests/report/synthetic_run.hpp"
 
 namespace {
@@ -142,4 +144,15 @@ TEST_CASE("an unfinished, resumed and hostile record is taken as it is") {
   CHECK_FALSE(h.stopped_by());
   CHECK(h.candidates().size() == 1);
   CHECK(h.lineage(0).size() == 1);
+}
+
+TEST_CASE("a candidate of an absurd number takes no memory") {
+  kevo::run_history h;
+  h.consume({1, 0, kevo::seeded{0, {}}});
+  CHECK_THROWS_AS(h.consume({2, 0, kevo::seeded{4'000'000'000, {}}}), kevo::error);
+  kevo::variation_told told{};
+  told.program = kevo::content_id{};
+  told.candidate = 4'000'000'000;
+  CHECK_THROWS_AS(h.consume({2, 0, told}), kevo::error);
+  CHECK(h.candidates().size() == 1);
 }

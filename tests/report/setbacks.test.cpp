@@ -37,7 +37,7 @@ report_content with_turns(int turns, int without, const std::string& why) {
       told.summary = why;
     } else {
       told.program = id_of(single_file_program("cpp", "a.cpp", std::to_string(i)));
-      told.candidate = static_cast<candidate_id>(1 + i);
+      told.candidate = static_cast<candidate_id>(1 + i - without);
     }
     content.history.consume(at(told));
   }
@@ -54,6 +54,18 @@ TEST_CASE("seeds that do not pass are named while nothing is valid") {
   CHECK(all.front() == "seed 0: build_failed: kernel.cpp:3: no such thing (`kevo show runs/x 0` says more)");
   content.history.consume(at(seed_told(outcome::valid, "")));
   CHECK(setbacks_of(content).empty());
+}
+
+TEST_CASE("a seed without feedback is explained by its reasons") {
+  auto content = with_turns(0, 0, "");
+  auto told = seed_told(outcome::rejected, "");
+  auto e = std::make_shared<evaluation>(*told.result);
+  e->reasons = {"forbidden system call", "and more"};
+  told.result = e;
+  content.history.consume(at(told));
+  REQUIRE(setbacks_of(content).size() == 1);
+  CHECK(setbacks_of(content).front() ==
+        "seed 0: rejected: forbidden system call; and more (`kevo show runs/x 0` says more)");
 }
 
 TEST_CASE("an operator whose turns all came to nothing says why the last did") {
