@@ -77,6 +77,12 @@ cell_result cell_in(std::string_view line) {
 
 cell_file::cell_file(const std::string& folder) : path_(folder + "/cells.jsonl") {
   std::error_code wrong;
+  // A config may be somebody else's, and name any folder.
+  if (!std::filesystem::exists(path_, wrong) && std::filesystem::is_directory(folder, wrong) &&
+      !std::filesystem::is_empty(folder, wrong)) {
+    throw error(error_code::input, "holds files but no lab; its results might overwrite them", {folder},
+                "set lab.output to a folder that is empty or not there yet");
+  }
   std::filesystem::create_directories(folder, wrong);
   if (wrong) {
     throw error(error_code::environment, "cannot make the folder: " + wrong.message(), {folder},

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include <kevo/error.hpp>
 #include <kevo/settings.hpp>
@@ -108,6 +109,19 @@ recorded_reply read_entry(settings& from) {
   return what;
 }
 
+/// Whether a file holds nothing that a new recording would destroy: it is empty, or a cassette.
+bool may_be_recorded_over(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  settings_node root;
+  if (file.peek() == std::ifstream::traits_type::eof()) return true;
+  try {
+    root = load_yaml(path);
+  } catch (const error&) {
+    return false;
+  }
+  return root.is_map() && root.find("replies") != nullptr;
+}
+
 }  // namespace
 
 std::string to_string(const cassette_key& key) {
@@ -124,6 +138,10 @@ cassette::cassette(std::string path, cassette_mode mode) : path_(std::move(path)
     load();
     return;
   }
+  // A config may be somebody else's, and name any file.
+  if (there && !may_be_recorded_over(path_))
+    throw error(error_code::input, "is there and is no cassette; recording would destroy it", {.file = path_},
+                "name another file as llm.cassette.file, or remove this one");
   std::error_code failed;
   const auto folder = std::filesystem::path(path_).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, failed);

@@ -356,3 +356,52 @@ TEST_CASE("a task names files of its own folder, and sources") {
   CHECK_FALSE(refused("../private/key"));
   ::unsetenv("KEVO_TASK_FILES");
 }
+
+TEST_CASE("a stranger's config does not write over files that are there") {
+  const shell::scratch folder;
+  shell::write_file(folder / "mine/config.yaml", "untouched");
+  shell::write_file(folder / "seed.txt", "N = 3  # kevo: {1..400 step 1}\n");
+  shell::write_file(folder / "task.yaml", "name: toy\nseeds: [seed.txt]\n");
+  const std::string rest =
+      "task: task.yaml\nfitness: {backend: command, command: [/bin/true], directory: ., sandbox: off}\n"
+      "archive: {type: top_k, k: 4}\nselect: {type: power_law}\nvary: {operators: [{type: tune}]}\n"
+      "stop: {evaluations: 1}\n";
+  shell::write_file(folder / "recording.yaml",
+                    "run: {name: toy, output: run}\n"
+                    "llm: {models: [{name: m, url: \"http://127.0.0.1:1/v1\"}], "
+                    "cassette: {mode: record, file: mine/config.yaml}}\n" +
+                        rest);
+  shell::write_file(folder / "output.yaml", "run: {name: toy, output: mine}\n" + rest);
+  shell::write_file(
+      folder / "lab.yaml",
+      "lab: {name: quick, output: mine, seeds: 1}\n"
+      "problem: {type: landscape, steps: 4, tunables: 2, levels: 4}\n"
+      "budget: {unit: evaluations, at: [5]}\n"
+      "policies: [{name: random, archive: {type: top_k, k: 5}, select: {type: power_law}, vary: "
+      "{operators: [{type: landscape_draw}]}}]\n");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"run", "recording.yaml", "--plain"},
+                                                {"run", "output.yaml", "--plain"},
+                                                {"lab", "lab.yaml"}}) {
+    const auto r = run_kevo(words, folder.string());
+    INFO(words[1], ": ", r.err);
+    CHECK(r.code == 2);
+    CHECK(shell::read_file(folder / "mine/config.yaml") == "untouched");
+  }
+}
+
+TEST_CASE("what a run holds is text in its report") {
+  const auto run = shared().copy();
+  const std::string evil = "'</script></style>\"''><img src=x onerror=alert(1)>'";
+  execute(run / "journal.sqlite",
+          "UPDATE program_files SET text = " + evil + " || text; UPDATE variations SET summary = " + evil +
+              "; UPDATE operator_names SET name = " + evil + "; UPDATE header SET value = " + evil +
+              " WHERE key IN ('run_name', 'kevo_version', 'config_path', 'task'); UPDATE evaluations SET "
+              "evaluation = "
+              "json_set(evaluation, '$.feedback', " +
+              evil + ", '$.device', " + evil + ", '$.baseline', " + evil + ", '$.reasons', json_array(" +
+              evil + "), '$.measures', json_object(" + evil + ", 1))");
+  CHECK(run_kevo({"report", "run"}, run.parent_path().string()).code == 0);
+  const auto page = shell::read_file(run / "report.html");
+  CHECK(page.find("<img") == std::string::npos);
+  CHECK(page.find("&lt;img src=x") != std::string::npos);
+}
