@@ -26,7 +26,8 @@ struct heat {
   }
   int level(double score) const {
     if (!(high > low) || !(low > 0) || !(score > 0)) return levels - 1;
-    return std::clamp(static_cast<int>(std::log(score / low) / std::log(high / low) * levels), 0, levels - 1);
+    const double level = std::log(score / low) / std::log(high / low) * levels;
+    return level >= 0 && level < levels ? static_cast<int>(level) : level >= levels ? levels - 1 : 0;
   }
 };
 

@@ -36,8 +36,13 @@ std::vector<double> linear_ticks(double low, double high, int about) {
   const double part = rough / power;
   const double step = power * (part > 5 ? 10 : part > 2 ? 5 : part > 1 ? 2 : 1);
   std::vector<double> ticks;
-  for (double t = std::ceil(low / step - 1e-9) * step; t <= high * (1 + 1e-12) + 1e-12; t += step)
-    ticks.push_back(std::abs(t) < step * 1e-9 ? 0 : t);
+  // Counted, because a step may be too small to change a large number.
+  const double first = std::ceil(low / step - 1e-9) * step;
+  for (int i = 0; i <= 2 * about; ++i) {
+    const double t = first + i * step;
+    if (!(t <= high * (1 + 1e-12) + 1e-12)) break;
+    if (ticks.empty() || t > ticks.back()) ticks.push_back(std::abs(t) < step * 1e-9 ? 0 : t);
+  }
   return ticks;
 }
 

@@ -22,11 +22,12 @@ namespace kevo {
 namespace {
 
 std::string local_time(double unix_s) {
+  constexpr double year_10000 = 253402300800;
+  if (!(unix_s > 0 && unix_s < year_10000)) return {};
   const auto seconds = static_cast<std::time_t>(unix_s);
   std::tm parts{};
   char text[64] = "";
-  if (unix_s > 0 && localtime_r(&seconds, &parts) != nullptr)
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M %Z", &parts);
+  if (localtime_r(&seconds, &parts) != nullptr) std::strftime(text, sizeof text, "%Y-%m-%d %H:%M %Z", &parts);
   return text;
 }
 

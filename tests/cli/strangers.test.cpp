@@ -24,7 +24,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// A sanitizer takes all addresses that there are.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEVO_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KEVO_SANITIZED 1
+#endif
+#endif
+#if defined(KEVO_SANITIZED)
 constexpr const char* bounds = "exec timeout -s KILL 60 \"$@\"";
 #else
 constexpr const char* bounds = "ulimit -v 2000000; exec timeout -s KILL 60 \"$@\"";
@@ -207,6 +215,28 @@ TEST_CASE("values of wrong types are an answer, too") {
     const auto run = shared().copy();
     execute(run / "journal.sqlite", sql);
     look_at(run, sql);
+  }
+}
+
+TEST_CASE("numbers at the ends of what there is are an answer, too") {
+  const std::pair<const char*, const char*> ends[] = {
+      {"infinite", "'inf'"},
+      {"no number", "'nan'"},
+      {"largest", "1.7e308"},
+      {"smallest", "4e-320"},
+      {"both", "iif(sequence % 2, 1.7e308, 4e-320)"},
+      {"neighbours", "json(iif(sequence % 2, '100000000000000000', '100000000000000016'))"}};
+  for (const auto& [what, value] : ends) {
+    const auto run = shared().copy();
+    const std::string v = value;
+    const std::string speedup = std::string(what) == "neighbours" ? "0" : v;  // scores of their own
+    execute(run / "journal.sqlite",
+            "UPDATE evaluations SET evaluation = json_set(evaluation, '$.score', " + v + ", '$.speedup', " +
+                speedup + ", '$.speedup_interval', json_array(" + v + ", " + v + "), '$.sol_fraction', " + v +
+                ", '$.measures', json_object('size', " + v +
+                ")); UPDATE events SET time_s = iif(sequence % 2, 1e308, "
+                "sequence)");
+    look_at(run, what, false);
   }
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("addresses are as many more as were given, of whatever kind") {
         void* at = ::mmap(nullptr, bytes, protection, kind | MAP_ANONYMOUS, -1, 0);
         return at == MAP_FAILED ? errno : 0;
       };
-      CHECK(with_few_addresses([&] { return all(60 * mebibyte); }) == 0);
+      CHECK(with_few_addresses([&] { return all(40 * mebibyte); }) == 0);
       CHECK(with_few_addresses([&] { return all(65 * mebibyte); }) == ENOMEM);
     }
   }
