@@ -16,6 +16,9 @@
 namespace kevo {
 namespace {
 
+// Counts up when the sandbox or a limit takes what it refused before, so that no cached refusal outlives it.
+constexpr int sandbox_rules = 2;
+
 compiler_settings compiler_for(const cpu_settings& settings, bool trusted) {
   compiler_settings result;
   if (!settings.cache_dir.empty())
@@ -170,9 +173,10 @@ void test_bench::prepare(std::stop_token stop) {
   empty_ = std::make_unique<runner>(task_, worker_for_candidates(), empty, rng(seed).split("empty"), false);
   left_out_ = std::move(left_out);
   identity_ =
-      fmt::format("{} {} {} {} {} {} {} {} {}", to_string(id_of(t)), to_string(baselines.finish()),
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", to_string(id_of(t)), to_string(baselines.finish()),
                   baseline_.name, candidates_.version_of(settings_.compiler), joined(settings_.flags),
-                  device_, settings_.threads, describe_layers(settings_.sandbox), settings_.limits.call_s);
+                  device_, settings_.threads, describe_layers(settings_.sandbox), settings_.limits.call_s,
+                  settings_.limits.first_call_s, settings_.limits.memory_bytes, sandbox_rules);
   prepared_ = true;
 }
 

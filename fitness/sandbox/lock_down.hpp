@@ -6,10 +6,11 @@ namespace kevo {
 
 /// Leaves this process what computing needs: memory, futexes, reading files that are mounted, clocks, its own
 /// exit. Everything else is refused: with EPERM as a rule, with EACCES where files would be written or
-/// changed, with ENOSYS for memory files. What no honest kernel does (sockets, execve, fork, ptrace, signals
-/// to others, mount, bpf, io_uring, shared memory of System V, ...) ends the process by SIGSYS. Threads may
-/// be started only if `threads` > 1 (clone3 answers ENOSYS, so that the C library uses clone, whose flags a
-/// filter can see). To be called while the process has one thread; cannot be undone.
+/// changed, events counted or a local socket made, with ENOSYS for memory files. What no honest kernel does
+/// (other sockets, execve, fork, ptrace, signals to others, mount, bpf, io_uring, shared memory of System V,
+/// ...) ends the process by SIGSYS. Threads may be started only if `threads` > 1 (clone3 answers ENOSYS, so
+/// that the C library uses clone, whose flags a filter can see). To be called while the process has one
+/// thread; cannot be undone.
 /// @throws std::runtime_error if the kernel refuses the filter
 void lock_down(int threads);
 
