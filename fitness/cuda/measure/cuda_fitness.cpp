@@ -22,7 +22,7 @@ using cuda::gpu_bench;
 using cuda::pair_timer;
 using cuda::program_runner;
 
-constexpr const char* protocol_name = "cuda 5";
+constexpr const char* protocol_name = "cuda 6";
 // A confirmation draws processes anew after so many blocks, so that what they add is in the interval.
 constexpr std::size_t blocks_of_process = 2;
 // Otherwise all pairs are of the same two processes. So far do medians of the same kernel lie apart in fresh

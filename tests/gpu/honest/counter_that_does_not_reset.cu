@@ -1,5 +1,6 @@
 // verdict: valid
-// twin: row_sum.cu
+// twin: honest/counter_that_resets_itself.cu
+// at_most_faster: 0.3
 // because: The same, but it takes the counter to be zero when a call begins, as it is.
 // kevo: launch rows<<<M, 256>>>(x, y, N)
 __device__ unsigned next;

@@ -16,6 +16,7 @@ __device__ float row(const float* x, long long n, long long i) {
   return sums[0];
 }
 extern "C" __global__ void rows(const float* x, float* y, long long n) {
+  const float sign = signs[(blockIdx.x + n) & 7];
   const float sum = row(x, n, blockIdx.x);
-  if (threadIdx.x == 0) y[blockIdx.x] = sum * signs[(blockIdx.x + n) & 7];
+  if (threadIdx.x == 0) y[blockIdx.x] = sum * sign;
 }

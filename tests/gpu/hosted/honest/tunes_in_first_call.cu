@@ -1,7 +1,7 @@
 // verdict: valid
 // twin: honest/plain.cu
 // fake: no
-// because: Tries two kernels of its own for half a second in the first call of a process, and takes the faster.
+// because: Runs its kernel for 1.7 s on memory of its own in the first call of a process, as programs do that tune themselves.
 #include <cuda_runtime.h>
 #include <time.h>
 
@@ -34,7 +34,7 @@ extern "C" int run(const float* x, float* y, int64_t M, int64_t N, cudaStream_t 
     tuned = true;
     float* own = nullptr;
     if (cudaMalloc(&own, 1 << 24) != cudaSuccess) return 1;
-    const double until = seconds() + 0.5;
+    const double until = seconds() + 1.7;
     while (seconds() < until) {
       rows<<<1024, 256, 0, stream>>>(own, own + (1 << 21), 1024);
       cudaStreamSynchronize(stream);
