@@ -17,6 +17,7 @@
 
 #include "fitness/build/compiler_process.hpp"
 #include "fitness/cuda/compile/build_cache.hpp"
+#include "fitness/cuda/compile/cub_headers.hpp"
 #include "fitness/cuda/compile/cubin.hpp"
 #include "fitness/cuda/compile/message.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
@@ -27,7 +28,7 @@ namespace kevo::cuda {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* protocol = "kevo nvrtc 1";
+constexpr const char* protocol = "kevo nvrtc 2";
 
 /// Libraries of finished kernels that may lie among CUDA's headers: including one would be somebody else's
 /// work.
@@ -142,6 +143,8 @@ struct cuda_compiler::state {
     job.kernels = request.kernels;
     for (const auto& file : request.source.files) job.sources.push_back({file.path, file.text});
     for (auto& header : standard_headers()) job.sources.push_back(std::move(header));
+    // The toolkit's own has host functions, which NVRTC does not take.
+    job.sources.push_back({"cub/cub.cuh", cub_without_device()});
     return job;
   }
 

@@ -236,6 +236,28 @@ TEST_CASE("a module's variables are listed with their places, the compiler's tab
               .empty());
 }
 
+TEST_CASE("CUB's primitives of a block and a warp can be used") {
+  if (!there_is_nvrtc()) return;
+  if (!build("#include <cub/version.cuh>\n__global__ void f() {}\n", {"f"}).ok) {
+    std::puts("skipped: there are no headers of CUB on this machine");
+    return;
+  }
+  const std::string kernel =
+      "extern \"C\" __global__ void f(float* a) {\n"
+      "  using block = cub::BlockReduce<float, 128>;\n"
+      "  using warp = cub::WarpReduce<float>;\n"
+      "  __shared__ typename block::TempStorage whole;\n"
+      "  __shared__ typename warp::TempStorage parts[4];\n"
+      "  const float total = block(whole).Sum(warp(parts[threadIdx.x / 32]).Sum(a[threadIdx.x]));\n"
+      "  if (threadIdx.x == 0) a[0] = total;\n}\n";
+  for (const char* headers : {"#include <cub/block/block_reduce.cuh>\n#include <cub/warp/warp_reduce.cuh>\n",
+                              "#include <cub/cub.cuh>\n"}) {
+    const auto made = build(headers + kernel, {"f"});
+    CHECK_MESSAGE(made.ok, made.diagnostics);
+    CHECK(made.module.globals.empty());
+  }
+}
+
 TEST_CASE("older architectures compile, too, and spills are told") {
   if (!there_is_nvrtc()) return;
   const std::string text =
