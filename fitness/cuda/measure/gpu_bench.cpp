@@ -120,20 +120,21 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
   const bool cold = task_->workloads[workload].cache == "cold";
   const auto contents = contents_[workload].timed;
   if (candidate.kind() == program_kind::declared) {
-    return {candidate, *against.program, workload,
-            plan_readings(candidate_ns, against.call_ns[workload], cold,
-                          against.program->kind() != program_kind::declared, contents),
-            call_limit(workload)};
+    pair_timer by_events(candidate, *against.program, workload,
+                         plan_readings(candidate_ns, against.call_ns[workload], cold,
+                                       against.program->kind() != program_kind::declared, contents),
+                         call_limit(workload));
+    by_events.allow_first(first_call_limit(workload, against.program->kind()));
+    return by_events;
   }
   const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
   const auto room =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>((arena_ - 16384) / each, 1, most_slots));
-  return {candidate,
-          *against.program,
-          empty(),
-          workload,
-          plan_intervals(candidate_ns, against.call_ns[workload], cold, contents, room),
-          call_limit(workload)};
+  pair_timer by_intervals(candidate, *against.program, empty(), workload,
+                          plan_intervals(candidate_ns, against.call_ns[workload], cold, contents, room),
+                          call_limit(workload));
+  by_intervals.allow_first(first_call_limit(workload, program_kind::hosted));
+  return by_intervals;
 }
 
 std::optional<call_failure> gpu_bench::canary() {

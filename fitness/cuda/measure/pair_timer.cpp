@@ -152,8 +152,10 @@ pair_timer::drawn_contents pair_timer::draw() {
 std::optional<call_failure> pair_timer::warm_up(program_runner& program, const drawn_contents& contents) {
   const bool hosted = program.kind() == program_kind::hosted;
   if (program.running() && (!hosted || program.has_run(workload_))) return std::nullopt;
-  return (hosted || by_intervals() ? program.interval_of(workload_, contents.warm_up, plan_.cold, limit_)
-                                   : program.time_of(workload_, contents.warm_up, plan_.cold, limit_))
+  // It may also try settings of its own then.
+  const auto limit = hosted ? std::max(limit_, first_limit_) : limit_;
+  return (hosted || by_intervals() ? program.interval_of(workload_, contents.warm_up, plan_.cold, limit)
+                                   : program.time_of(workload_, contents.warm_up, plan_.cold, limit))
       .failure;
 }
 

@@ -60,6 +60,10 @@ class pair_timer {
   pair_timer(program_runner& candidate, program_runner& baseline, program_runner& empty, std::size_t workload,
              reading_plan plan, std::chrono::nanoseconds limit);
 
+  /// How long the untimed first call of a size in a process of a hosted program may take, if longer than any
+  /// other.
+  void allow_first(std::chrono::nanoseconds limit) { first_limit_ = limit; }
+
   /// One block of four readings, or why the candidate is not valid. A failure of the baseline throws
   /// kevo::error (environment).
   std::optional<call_failure> block();
@@ -122,6 +126,7 @@ class pair_timer {
   std::size_t workload_;
   reading_plan plan_;
   std::chrono::nanoseconds limit_;
+  std::chrono::nanoseconds first_limit_{0};
   std::vector<double> constants_;  // of the baseline's readings, or of the empty program's [ns]
   std::vector<double> fences_;     // of the baseline's readings: until the device was quiet [ns]
   bool modes_compared_ = false;
