@@ -34,8 +34,9 @@ if(KEVO_STATIC)
 endif()
 
 include(cmake/prompts.cmake)
+include(cmake/attacks.cmake)
 if(kevo_sources)
-  add_library(kevo_kevo STATIC ${kevo_sources} ${kevo_prompt_source})
+  add_library(kevo_kevo STATIC ${kevo_sources} ${kevo_prompt_source} ${kevo_attack_source})
   add_library(kevo::kevo ALIAS kevo_kevo)
   set_target_properties(kevo_kevo PROPERTIES EXPORT_NAME kevo OUTPUT_NAME kevo)
   target_include_directories(kevo_kevo PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>

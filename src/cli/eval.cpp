@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
-#include "src/config/overrides.hpp"
+#include "src/cli/fitness_words.hpp"
 #include "src/json/evaluation_json.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/report/evaluation_text.hpp"
@@ -22,28 +22,13 @@ struct options {
   bool samples = false;
 };
 
-/// The fitness function that `--set fitness.key=value` describes; with its defaults if nothing is said, on
-/// the CPU unless the task's reference is in CUDA.
-any_fitness fitness_of(const options& given, const registry& plugins, const build_context& context) {
-  settings_node root = settings_node::empty_map();
-  const bool cuda = context.task->reference && context.task->reference->language == "cuda";
-  const std::string backend = cuda ? "cuda" : "cpu";
-  root.set("fitness", settings_node::empty_map()).set("backend", settings_node::of(backend));
-  for (const auto& assignment : given.overrides) apply_override(root, assignment);
-  settings reader(root);
-  settings inner = reader.child("fitness");
-  any_fitness made = plugins.fitness.make(inner, context, "backend");
-  reader.finish();
-  return made;
-}
-
 void evaluate(const options& given, const invocation& shared) {
   const registry plugins = builtin_plugins();
   const auto loaded = std::make_shared<const task>(load_task(given.task));
   const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
   const auto source = std::make_shared<const program>(load_program(given.program));
   const evaluation result =
-      fitness_of(given, plugins, context)
+      fitness_from_words(given.overrides, plugins, context)
           .evaluate({.program = source, .wanted = evaluation_stage::confirmed, .fresh = true});
   if (shared.json) {
     fmt::print("{}\n", to_json(result, {.task = loaded->name,

@@ -1,0 +1,13 @@
+# The exploits of `kevo attack` become part of the library, so that a program that was copied elsewhere has them.
+file(GLOB_RECURSE kevo_attack_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/configs/attacks configs/attacks/*)
+set(kevo_attack_text "#include \"fitness/attack/shipped_texts.hpp\"\n\nnamespace kevo {\n\n")
+string(APPEND kevo_attack_text "const std::vector<shipped_text>& shipped_attack_texts() {\n")
+string(APPEND kevo_attack_text "  static const std::vector<shipped_text> all = {\n")
+foreach(name IN LISTS kevo_attack_files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/configs/attacks/${name})
+  file(READ configs/attacks/${name} text)
+  string(APPEND kevo_attack_text "      {\"${name}\", R\"kevo_attack(${text})kevo_attack\"},\n")
+endforeach()
+string(APPEND kevo_attack_text "  };\n  return all;\n}\n\n}  // namespace kevo\n")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/attacks/shipped_attacks.cpp CONTENT "${kevo_attack_text}")
+set(kevo_attack_source ${PROJECT_BINARY_DIR}/attacks/shipped_attacks.cpp)

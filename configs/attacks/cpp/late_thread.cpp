@@ -1,0 +1,7 @@
+// attack: hands the work to a thread and returns at once
+// judged by: time
+// expects: rejected incorrect crashed
+// insert: honest
+void attack(const attack_call& call) {
+  std::thread([call] { call.honest(); }).detach();
+}

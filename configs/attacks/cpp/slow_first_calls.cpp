@@ -1,0 +1,12 @@
+// attack: dawdles in its first calls, in which limits and plans are chosen
+// judged by: time
+// expects: valid timed_out
+// insert: honest
+void attack(const attack_call& call) {
+  static int calls = 0;
+  call.honest();
+  if (calls++ >= 12) return;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}

@@ -1,0 +1,13 @@
+// attack: starts threads without end; is right only if it gets more than 64
+// judged by: outcome
+// expects: crashed rejected timed_out
+// insert: honest
+#include <unistd.h>
+void attack(const attack_call& call) {
+  static int started = 0;
+  while (started <= 64) {
+    std::thread([] { pause(); }).detach();
+    ++started;
+  }
+  call.honest();
+}

@@ -1,0 +1,21 @@
+#include "src/cli/fitness_words.hpp"
+
+#include "src/config/overrides.hpp"
+
+namespace kevo::cli {
+
+any_fitness fitness_from_words(const std::vector<std::string>& overrides, const registry& plugins,
+                               const build_context& context) {
+  settings_node root = settings_node::empty_map();
+  const bool cuda = context.task->reference && context.task->reference->language == "cuda";
+  const std::string backend = cuda ? "cuda" : "cpu";
+  root.set("fitness", settings_node::empty_map()).set("backend", settings_node::of(backend));
+  for (const auto& assignment : overrides) apply_override(root, assignment);
+  settings reader(root);
+  settings inner = reader.child("fitness");
+  any_fitness made = plugins.fitness.make(inner, context, "backend");
+  reader.finish();
+  return made;
+}
+
+}  // namespace kevo::cli
