@@ -128,10 +128,10 @@ class trial {
       finding_.why = said(result());
     } else if (pays()) {
       finding_.word = attack_word::got_through;
-      finding_.why = attack_.aim == exploit_aim::outcome
-                         ? "no workload of the task, and no limit, tells it from an honest program"
-                         : fmt::format("{:.2f} times as fast as the honest program inside it",
-                                       result().speedup);
+      finding_.why =
+          attack_.aim == exploit_aim::outcome
+              ? "no workload of the task, and no limit, tells it from an honest program"
+              : fmt::format("{:.2f} times as fast as the honest program inside it", result().speedup);
     } else {
       finding_.word = attack_word::harmless;
     }
@@ -177,8 +177,9 @@ bool speaks_of(const exploit& attack, const task& t) {
 const program& honest_for(exploit_form form, const std::vector<program>& programs) {
   for (const auto& one : programs) {
     const bool cuda = one.language == "cuda";
-    const bool fits = form == exploit_form::cpp ? one.language == "cpp"
-                                                : cuda && cuda::is_hosted(one) == (form == exploit_form::hosted);
+    const bool fits = form == exploit_form::cpp
+                          ? one.language == "cpp"
+                          : cuda && cuda::is_hosted(one) == (form == exploit_form::hosted);
     if (fits) return one;
   }
   return programs.front();

@@ -33,9 +33,9 @@ struct attack_finding {
   std::string mechanism;
   exploit_aim aim = exploit_aim::outcome;
   attack_word word = attack_word::not_applicable;
-  std::string why;                    ///< in words; may be empty
-  bool expected = true;               ///< its outcome is among those that the exploit names
-  std::optional<evaluation> result;   ///< the last evaluation; its speedup is over the honest program
+  std::string why;                   ///< in words; may be empty
+  bool expected = true;              ///< its outcome is among those that the exploit names
+  std::optional<evaluation> result;  ///< the last evaluation; its speedup is over the honest program
 };
 
 struct attack_report {
@@ -54,16 +54,17 @@ struct attack_settings {
   std::stop_token stop;
 };
 
-/// Whether an exploit is written for tasks like this one: cpp for those with a native reference in C++, declared
-/// and hosted for those in CUDA.
+/// Whether an exploit is written for tasks like this one: cpp for those with a native reference in C++,
+/// declared and hosted for those in CUDA.
 bool speaks_of(const exploit& attack, const task& t);
 
 /// Of these programs the first that can stand inside exploits of this form, else the first one.
 /// `programs` must not be empty.
 const program& honest_for(exploit_form form, const std::vector<program>& programs);
 
-/// Evaluates the exploits, each with the honest program as the baseline that it is interleaved with. What seems to
-/// get through is evaluated once more by the full protocol in fresh processes, and that alone counts.
+/// Evaluates the exploits, each with the honest program as the baseline that it is interleaved with. What
+/// seems to get through is evaluated once more by the full protocol in fresh processes, and that alone
+/// counts.
 /// @param honest honest programs of the task, which stand on their own; at least one
 /// @throws kevo::error: input (an honest program does not build or is wrong), environment, interrupted
 attack_report attack_task(const task& t, const std::vector<program>& honest,

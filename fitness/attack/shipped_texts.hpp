@@ -1,6 +1,6 @@
 #pragma once
-// The files of configs/attacks, which the build puts into the library (cmake/attacks.cmake), so that a program
-// that was copied elsewhere has them.
+// The files of configs/attacks, which the build puts into the library (cmake/attacks.cmake), so that a
+// program that was copied elsewhere has them.
 
 #include <string_view>
 #include <vector>

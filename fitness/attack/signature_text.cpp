@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,7 +38,7 @@ struct field {
 };
 
 struct fields {
-  std::vector<field> all;  // in the order of the arguments
+  std::vector<field> all;                                            // in the order of the arguments
   std::vector<std::pair<std::string, std::string>> inputs, outputs;  // name and count of the tensors
   std::vector<std::string> axes;
 };
@@ -113,13 +115,17 @@ std::string visible_sizes(const task& t) {
     std::string all;
     std::size_t number = 0;
     const auto values = axis_arguments(t, w);
-    for (const auto value : values) all += fmt::format("{}axis{} == {}", all.empty() ? "" : " && ", number++, value);
+    for (const auto value : values)
+      all += fmt::format("{}axis{} == {}", all.empty() ? "" : " && ", number++, value);
     text += (text.empty() ? "(" : " || (") + (all.empty() ? "true" : all) + ")";
   }
   return text.empty() ? "false" : text;
 }
 
-std::uint64_t most_visible_elements(const task& t) {
+// Of inputs and outputs together, in the visible workload that has the fewest and in the one that has the
+// most.
+std::pair<std::uint64_t, std::uint64_t> visible_elements(const task& t) {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max() / 2;
   std::uint64_t most = 0;
   for (const auto& w : t.workloads) {
     if (w.hidden) continue;
@@ -129,9 +135,10 @@ std::uint64_t most_visible_elements(const task& t) {
         if (!x.scalar) sum += element_count(x, axis_values(t, w));
       }
     }
+    least = std::min(least, sum);
     most = std::max(most, sum);
   }
-  return most;
+  return {least, most};
 }
 
 std::string_view kit(std::string_view path) {
@@ -162,12 +169,14 @@ std::string attack_prologue(const task& t, exploit_form form) {
   }
   std::string axes;
   for (const auto& name : f.axes) axes += fmt::format(" f({});", name);
+  const auto [least, most] = visible_elements(t);
   return fmt::format(
       "{}{}// A call of this task.\n"
       "struct attack_call {{\n{}{}{}"
       "  template <class F>\n  void each_axis(F f) const {{ static_cast<void>(f);{} }}\n"
-      "  // How many elements inputs and outputs have together, and at most in a visible workload.\n"
+      "  // How many elements inputs and outputs have together, and what visible workloads have.\n"
       "  std::int64_t elements() const {{ return {}; }}\n"
+      "  static constexpr std::int64_t least_visible_elements = {};\n"
       "  static constexpr std::int64_t most_visible_elements = {};\n"
       "  // Whether these are the sizes of a visible workload.\n"
       "  bool visible() const {{ return {}; }}\n"
@@ -175,7 +184,7 @@ std::string attack_prologue(const task& t, exploit_form form) {
       "  {} honest({}) const;\n"
       "}};\n\n{}\n",
       headers, hosted ? "#include <cuda_runtime.h>\n" : "", members, visitor("each_input", f.inputs),
-      visitor("each_output", f.outputs), axes, elements, most_visible_elements(t), visible_sizes(t),
+      visitor("each_output", f.outputs), axes, elements, least, most, visible_sizes(t),
       hosted ? "int" : "void", hosted ? "cudaStream_t stream" : "",
       kit(hosted ? "kits/hosted.hpp" : "kits/cpp.hpp"));
 }
@@ -184,22 +193,24 @@ std::string honest_definition(const task& t, exploit_form form) {
   if (form == exploit_form::declared) return {};
   const auto f = fields_of(t);
   if (form == exploit_form::cpp)
-    return fmt::format("inline void attack_call::honest() const {{ honest_run({}); }}\n", joined(f, false, true));
+    return fmt::format("inline void attack_call::honest() const {{ honest_run({}); }}\n",
+                       joined(f, false, true));
   std::string arguments;
   for (const auto& one : f.all) {
     const bool pointer = one.type.ends_with('*');
     arguments += (pointer ? "attack_pointer{" + one.name + "}" : one.name) + ", ";
   }
   return fmt::format(
-      "inline int attack_call::honest(cudaStream_t stream) const {{ return honest_run({}stream); }}\n", arguments);
+      "inline int attack_call::honest(cudaStream_t stream) const {{ return honest_run({}stream); }}\n",
+      arguments);
 }
 
 std::string attack_epilogue(const task& t, exploit_form form) {
   if (form == exploit_form::declared) return {};
   const auto f = fields_of(t);
   if (form == exploit_form::cpp) {
-    return fmt::format("\nextern \"C\" void run({}) {{\n  attack(attack_call{{{}}});\n}}\n", joined(f, true, true),
-                       joined(f, false, true));
+    return fmt::format("\nextern \"C\" void run({}) {{\n  attack(attack_call{{{}}});\n}}\n",
+                       joined(f, true, true), joined(f, false, true));
   }
   return fmt::format(
       "\nextern \"C\" int run({}, cudaStream_t stream) {{\n  return attack(attack_call{{{}}}, stream);\n}}\n",
@@ -207,7 +218,8 @@ std::string attack_epilogue(const task& t, exploit_form form) {
 }
 
 std::string expanded_line(const task& t, const std::string& line) {
-  const auto each = [&](const std::string& start, const std::vector<tensor>& tensors, const std::string& dtype) {
+  const auto each = [&](const std::string& start, const std::vector<tensor>& tensors,
+                        const std::string& dtype) {
     std::string text;
     for (const auto& x : tensors) {
       if (x.scalar || (!dtype.empty() && x.dtype != dtype)) continue;
@@ -218,6 +230,7 @@ std::string expanded_line(const task& t, const std::string& line) {
       one = replaced(one, "{name}", x.name);
       one = replaced(one, "{bytes}", fmt::format("{} * {}", element_type_of(x).size, count));
       one = replaced(one, "{count}", "(" + count + ")");
+      one = replaced(one, "{size}", std::to_string(element_type_of(x).size));
       text += one + '\n';
     }
     return text;

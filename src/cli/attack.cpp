@@ -1,5 +1,7 @@
 // kevo attack: generic exploits, made for a task's signature, against the evaluator that judges that task.
 
+#include "fitness/attack/attack.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <fnmatch.h>
@@ -17,7 +19,6 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/attack/attack.hpp"
 #include "fitness/attack/instantiate.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_words.hpp"
@@ -50,8 +51,8 @@ bool is_wanted(const exploit& one, const std::vector<std::string>& patterns) {
          });
 }
 
-/// The shipped exploits and those of the user's folders that the patterns name. A name is one exploit's: that of
-/// a later folder stands for the earlier one. Controls come first.
+/// The shipped exploits and those of the user's folders that the patterns name. A name is one exploit's: that
+/// of a later folder stands for the earlier one. Controls come first.
 std::vector<exploit> wanted_exploits(const options& given) {
   auto all = shipped_exploits();
   for (const auto& folder : given.corpora) {
@@ -70,7 +71,8 @@ std::vector<exploit> wanted_exploits(const options& given) {
   return all;
 }
 
-/// What exploits may be made of: what the user names, else the seeds, then the baselines that need no library.
+/// What exploits may be made of: what the user names, else the seeds, then the baselines that need no
+/// library.
 std::vector<program> honest_programs(const options& given, const task& t) {
   std::vector<program> all;
   for (const auto& path : given.honest) all.push_back(load_program(path));
@@ -139,7 +141,8 @@ json::object object_of(const attack_finding& one) {
 
 void print_report(const attack_report& report, bool as_json) {
   const auto count = [&](attack_word word) { return report.count(word); };
-  const std::size_t tried = report.findings.size() - count(attack_word::not_applicable) - count(attack_word::control);
+  const std::size_t tried =
+      report.findings.size() - count(attack_word::not_applicable) - count(attack_word::control);
   if (as_json) {
     json::array all;
     for (const auto& one : report.findings) all.push_back(object_of(one));
@@ -190,12 +193,14 @@ void add_attack(CLI::App& program, invocation& shared) {
       "attack", "Try generic exploits on a task and say which ones its evaluation does not catch");
   auto given = std::make_shared<options>();
   verb->add_option("task", given->task, "Task file");
-  verb->add_option("--honest", given->honest,
-                   "Honest program that exploits are made of and compared with (default: the task's first seed)")
+  verb->add_option(
+          "--honest", given->honest,
+          "Honest program that exploits are made of and compared with (default: the task's first seed)")
       ->allow_extra_args(false);
   verb->add_option("--corpus", given->corpora, "Folder of further exploits, .cpp and .cu")
       ->allow_extra_args(false);
-  verb->add_option("--only", given->only, "Exploits with this in their name, or that match: --only 'cpp/cache_*'")
+  verb->add_option("--only", given->only,
+                   "Exploits with this in their name, or that match: --only 'cpp/cache_*'")
       ->allow_extra_args(false);
   verb->add_option("--set", given->overrides, "Fitness settings: --set fitness.compiler=clang++")
       ->allow_extra_args(false);

@@ -1,5 +1,6 @@
 #pragma once
-// The evaluator of verbs that work without a config: `--set fitness.key=value` says what differs from the defaults.
+// The evaluator of verbs that work without a config: `--set fitness.key=value` says what differs from the
+// defaults.
 
 #include <string>
 #include <vector>

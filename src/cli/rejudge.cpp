@@ -1,5 +1,7 @@
 // kevo rejudge: the elites of old runs, evaluated again under today's rules, and which of them fell.
 
+#include "src/rejudge/rejudge.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
-#include "src/rejudge/rejudge.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -41,9 +42,9 @@ json::value object_of(const std::shared_ptr<const evaluation>& e) {
   return json::object{{"outcome", to_string(e->outcome)},
                       {"stage", to_string(e->stage)},
                       {"speedup", number(e->speedup)},
-                      {"speedup_interval", e->speedup_interval.low > 0
-                                               ? json::value{e->speedup_interval.low, e->speedup_interval.high}
-                                               : json::value(nullptr)},
+                      {"speedup_interval", e->speedup_interval.low > 0 ? json::value{e->speedup_interval.low,
+                                                                                     e->speedup_interval.high}
+                                                                       : json::value(nullptr)},
                       {"score", number(e->score)},
                       {"baseline", e->baseline},
                       {"protocol", protocol_of(*e)},
@@ -62,11 +63,12 @@ json::object object_of(const rejudge_report& report) {
                                   {"old", object_of(one.old)},
                                   {"new", object_of(one.now)}});
   }
-  json::object made{{"run", report.run},
-                    {"task", report.task},
-                    {"task_changed", report.task_changed},
-                    {"protocol", report.protocol.empty() ? json::value(nullptr) : json::value(report.protocol)},
-                    {"file", report.file.empty() ? json::value(nullptr) : json::value(report.file)}};
+  json::object made{
+      {"run", report.run},
+      {"task", report.task},
+      {"task_changed", report.task_changed},
+      {"protocol", report.protocol.empty() ? json::value(nullptr) : json::value(report.protocol)},
+      {"file", report.file.empty() ? json::value(nullptr) : json::value(report.file)}};
   for (const auto word : {rejudge_word::holds, rejudge_word::slower, rejudge_word::faster, rejudge_word::fell,
                           rejudge_word::undecided})
     made[to_string(word)] = report.count(word);
@@ -78,7 +80,8 @@ std::string figure(const std::shared_ptr<const evaluation>& e) {
   if (!e) return "-";
   if (!e->valid()) return std::string(to_string(e->outcome));
   if (e->speedup > 0)
-    return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", e->speedup, e->speedup_interval.low, e->speedup_interval.high);
+    return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", e->speedup, e->speedup_interval.low,
+                       e->speedup_interval.high);
   return fmt::format("score {:.6g}", e->score);
 }
 
@@ -86,8 +89,7 @@ void print_elite(const rejudged_elite& one) {
   fmt::print("{:10} #{:<6} {:22} -> {:22} {} -> {}{}{}{}\n", to_string(one.verdict.word), one.id,
              figure(one.old), figure(one.now), one.old ? protocol_of(*one.old) : "unknown",
              one.now ? protocol_of(*one.now) : "unknown", one.champion ? "  champion" : "",
-             one.known ? "  judged before" : "",
-             one.verdict.reason.empty() ? "" : "  " + one.verdict.reason);
+             one.known ? "  judged before" : "", one.verdict.reason.empty() ? "" : "  " + one.verdict.reason);
   std::fflush(stdout);
 }
 
@@ -121,8 +123,8 @@ void rejudge(const options& given, const invocation& shared) {
     shared.json ? runs.push_back(object_of(report)) : print_summary(report);
   }
   if (shared.json) {
-    fmt::print("{}\n", json::serialize(
-                           json::object{{"judged", judged}, {"fell", fell}, {"runs", std::move(runs)}}));
+    fmt::print("{}\n",
+               json::serialize(json::object{{"judged", judged}, {"fell", fell}, {"runs", std::move(runs)}}));
   }
 }
 

@@ -48,7 +48,8 @@ void check(sqlite::connection& database, const std::string& path) {
   if (database.integer("PRAGMA application_id") != application_id)
     throw error(error_code::input, "is a database, but not one of kevo's judgements", place);
   if (database.integer("PRAGMA user_version") > schema_version)
-    throw error(error_code::input, "was written by a newer kevo", place, "use a kevo that is at least as new");
+    throw error(error_code::input, "was written by a newer kevo", place,
+                "use a kevo that is at least as new");
   // A view of that name could be anything, a query without an end for instance.
   if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'rejudged' AND type = 'table'") != 1)
     throw error(error_code::input, "damaged: its table 'rejudged' is not there", place);
@@ -87,8 +88,9 @@ rejudged_file rejudged_file::open(const std::string& run_directory) {
     made->database.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;");
     if (made->database.integer("SELECT count(*) FROM sqlite_master") == 0 &&
         made->database.integer("PRAGMA application_id") == 0) {
-      made->database.execute(fmt::format("BEGIN; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;",
-                                         schema, application_id, schema_version));
+      made->database.execute(
+          fmt::format("BEGIN; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;", schema,
+                      application_id, schema_version));
     }
     check(made->database, made->path);
   });
@@ -109,14 +111,15 @@ std::optional<rejudged_file> rejudged_file::open_read_only(const std::string& ru
 void rejudged_file::append(const rejudged_row& row) {
   detail::translated(state_->path, [&] {
     auto put = state_->database.prepare(
-        "INSERT INTO rejudged (judged_at, kevo_version, candidate, program, task_id, protocol, device, fitness,"
+        "INSERT INTO rejudged (judged_at, kevo_version, candidate, program, task_id, protocol, device, "
+        "fitness,"
         " verdict, reason, outcome, speedup, speedup_low, speedup_high, score, evaluation)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     const evaluation& e = row.result;
-    put.run(row.judged_at, row.kevo_version, row.candidate, row.program, row.rules.task_id, row.rules.protocol,
-            row.rules.device, row.rules.fitness, row.verdict, row.reason, to_string(e.outcome),
-            known(e.speedup), known(e.speedup_interval.low), known(e.speedup_interval.high), known(e.score),
-            to_json(e, {.exact = true}));
+    put.run(row.judged_at, row.kevo_version, row.candidate, row.program, row.rules.task_id,
+            row.rules.protocol, row.rules.device, row.rules.fitness, row.verdict, row.reason,
+            to_string(e.outcome), known(e.speedup), known(e.speedup_interval.low),
+            known(e.speedup_interval.high), known(e.score), to_json(e, {.exact = true}));
   });
 }
 
@@ -129,12 +132,13 @@ std::vector<rejudged_row> rejudged_file::rows() const {
   });
 }
 
-std::optional<rejudged_row> rejudged_file::find(const std::string& program, const rejudge_rules& rules) const {
+std::optional<rejudged_row> rejudged_file::find(const std::string& program,
+                                                const rejudge_rules& rules) const {
   return detail::translated(state_->path, [&]() -> std::optional<rejudged_row> {
-    auto found = state_->database.prepare(
-        fmt::format("SELECT {} FROM rejudged WHERE program = ? AND task_id = ? AND protocol = ? AND device = ?"
-                    " AND fitness = ? ORDER BY number DESC LIMIT 1",
-                    columns));
+    auto found = state_->database.prepare(fmt::format(
+        "SELECT {} FROM rejudged WHERE program = ? AND task_id = ? AND protocol = ? AND device = ?"
+        " AND fitness = ? ORDER BY number DESC LIMIT 1",
+        columns));
     found.bind_all(program, rules.task_id, rules.protocol, rules.device, rules.fitness);
     if (!found.step()) return std::nullopt;
     return row_of(found);

@@ -1,6 +1,6 @@
 #pragma once
-// What was judged again of a run: RUN/rejudged.sqlite. A file of its own, so that the journal stays what the run
-// wrote and a resume or a replay is not concerned. The schema is documented in docs/journal.md.
+// What was judged again of a run: RUN/rejudged.sqlite. A file of its own, so that the journal stays what the
+// run wrote and a resume or a replay is not concerned. The schema is documented in docs/journal.md.
 
 #include <cstdint>
 #include <memory>
@@ -37,8 +37,8 @@ struct rejudged_row {
 /// Appends and reads. Every row is durable once `append` has returned. Not thread-safe.
 class rejudged_file {
  public:
-  /// Opens or makes RUN/rejudged.sqlite. @throws kevo::error: input (not such a file, damaged, from a newer kevo),
-  /// environment (cannot be written)
+  /// Opens or makes RUN/rejudged.sqlite. @throws kevo::error: input (not such a file, damaged, from a newer
+  /// kevo), environment (cannot be written)
   static rejudged_file open(const std::string& run_directory);
   /// Nothing if there is no such file. @throws kevo::error (input)
   static std::optional<rejudged_file> open_read_only(const std::string& run_directory);

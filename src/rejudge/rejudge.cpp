@@ -41,9 +41,7 @@ std::vector<candidate_id> elites_of(const report_content& content, const rejudge
                    [&](candidate_id a, candidate_id b) { return candidates[a].score > candidates[b].score; });
   std::set<candidate_id> wanted;
   if (content.best) wanted.insert(*content.best);
-  const std::size_t best = request.all       ? ranked.size()
-                           : request.top > 0 ? request.top
-                                             : best_by_default;
+  const std::size_t best = request.all ? ranked.size() : request.top > 0 ? request.top : best_by_default;
   for (std::size_t i = 0; i < std::min(best, ranked.size()); ++i) wanted.insert(ranked[i]);
   if (!request.all && request.top == 0) {
     for (const auto& kept : content.archive.kept) wanted.insert(kept.candidate);
@@ -63,8 +61,8 @@ std::string task_path_of(const journal& run, const rejudge_request& request) {
               "say where it is now: --task FILE");
 }
 
-/// The fitness function of the run's config. Keys that this kevo does not know any more are passed over, so that
-/// old runs can be judged.
+/// The fitness function of the run's config. Keys that this kevo does not know any more are passed over, so
+/// that old runs can be judged.
 struct recorded_fitness {
   registry plugins = builtin_plugins();
   any_fitness function;
@@ -75,17 +73,17 @@ struct recorded_fitness {
     settings_node tree = parse_yaml(header.config_yaml, run.directory() + "/journal.sqlite: config");
     for (const auto& assignment : request.overrides) {
       if (!assignment.starts_with("fitness.")) {
-        throw error(error_code::usage, "rejudge can change the fitness function alone, not '" + assignment + "'",
+        throw error(error_code::usage,
+                    "rejudge can change the fitness function alone, not '" + assignment + "'",
                     {.file = {}, .key = "--set"}, "--set fitness.key=value");
       }
       apply_override(tree, assignment);
     }
     const auto directory = header.more.find("config_directory");
-    const build_context context{
-        .task = std::move(t),
-        .directory = directory == header.more.end() ? "." : directory->second,
-        .run_directory = run.directory(),
-        .plugins = &plugins};
+    const build_context context{.task = std::move(t),
+                                .directory = directory == header.more.end() ? "." : directory->second,
+                                .run_directory = run.directory(),
+                                .plugins = &plugins};
     settings root(tree);
     for (const auto& path : root.texts("plugins", {}, std::vector<std::string>{}))
       load_plugin((fs::path(context.directory) / path).string(), plugins, root.place("plugins"));
@@ -108,7 +106,8 @@ std::string now_in_utc() {
 
 /// The rules of today, for looking up what was judged under them. Protocol and device are known only to the
 /// fitness function, which tells them with any evaluation: a build is the cheapest one.
-rejudge_rules rules_of(const any_fitness& fitness, const std::shared_ptr<const program>& any, rejudge_rules made) {
+rejudge_rules rules_of(const any_fitness& fitness, const std::shared_ptr<const program>& any,
+                       rejudge_rules made) {
   const evaluation built = evaluate(fitness, any, evaluation_stage::built);
   made.protocol = built.protocol;
   made.device = built.device;
@@ -127,9 +126,10 @@ rejudge_report rejudge_run(const rejudge_request& request) {
   const report_content content = content_of(run, empty_archive_of(run));
   const auto t = std::make_shared<const task>(load_task(task_path_of(run, request)));
   rejudge_rules rules{.task_id = to_string(id_of(*t))};
-  rejudge_report report{.run = request.run,
-                        .task = t->name,
-                        .task_changed = !run.header().task_id.empty() && run.header().task_id != rules.task_id};
+  rejudge_report report{
+      .run = request.run,
+      .task = t->name,
+      .task_changed = !run.header().task_id.empty() && run.header().task_id != rules.task_id};
   const auto elites = elites_of(content, request);
   if (elites.empty()) return report;
   const recorded_fitness fitness(run, t, request);

@@ -43,7 +43,8 @@ rejudge_verdict compare(const evaluation& old, const evaluation& now) {
     return {rejudge_word::undecided, "valid, but measured on another device than before: " + old.device};
   const bool speedups = old.speedup > 0 && now.speedup > 0;
   if (speedups && old.baseline != now.baseline)
-    return {rejudge_word::undecided, "valid, but compared with another baseline than before: " + old.baseline};
+    return {rejudge_word::undecided,
+            "valid, but compared with another baseline than before: " + old.baseline};
   const interval before = range_of(old, speedups);
   const interval after = range_of(now, speedups);
   if (!(before.low > 0) || !(after.low > 0)) return {rejudge_word::undecided, "valid, but was never timed"};
@@ -52,8 +53,9 @@ rejudge_verdict compare(const evaluation& old, const evaluation& now) {
   if (high < 0.95) return {rejudge_word::slower, {}};
   if (low > 1.05) return {rejudge_word::faster, {}};
   if (low >= 0.9 && high <= 1.1) return {rejudge_word::holds, {}};
-  return {rejudge_word::undecided,
-          fmt::format("valid, but the intervals are too wide: {:.2f} to {:.2f} times what it was", low, high)};
+  return {
+      rejudge_word::undecided,
+      fmt::format("valid, but the intervals are too wide: {:.2f} to {:.2f} times what it was", low, high)};
 }
 
 }  // namespace kevo

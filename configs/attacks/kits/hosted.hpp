@@ -9,12 +9,6 @@ struct attack_pointer {
   }
 };
 
-__global__ void attack_fill(unsigned char* data, long long bytes, unsigned char value) {
-  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < bytes;
-       i += static_cast<long long>(gridDim.x) * blockDim.x)
-    data[i] = value;
-}
-
 // Sets every byte of every output.
 inline int fill_outputs(const attack_call& call, int byte, cudaStream_t stream) {
   call.each_output([&](auto* data, std::int64_t count) {

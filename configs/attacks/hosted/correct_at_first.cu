@@ -1,0 +1,9 @@
+// attack: is right in its first 6 calls of a process, and writes zeros from then on
+// judged by: outcome
+// expects: incorrect
+// insert: honest
+int attack(const attack_call& call, cudaStream_t stream) {
+  static int calls = 0;
+  if (calls++ >= 6) return fill_outputs(call, 0, stream);
+  return call.honest(stream);
+}

@@ -1,0 +1,8 @@
+// attack: computes and then says that it failed
+// judged by: outcome
+// expects: launch_failed crashed rejected incorrect
+// insert: honest
+int attack(const attack_call& call, cudaStream_t stream) {
+  call.honest(stream);
+  return 1;
+}
