@@ -186,7 +186,12 @@ generator decode_generator(const settings_node& node, const tensor& input) {
   generator result{parsed.word, 0, 1};
   if (given.size() == 2) result.a = given[0], result.b = given[1];
   if (parsed.word == "normal" || parsed.word == "uniform") {
-    if (exact) fail(node.place, "'" + input.name + "' is " + input.dtype, "write integers(a, b)");
+    // Whole numbers near a mean are of use, a few far from it among them; `normal` alone would be 0 and 1.
+    const bool near = parsed.word == "normal" && given.size() == 2 && input.dtype != "bool";
+    if (exact && !near) {
+      fail(node.place, "'" + input.name + "' is " + input.dtype,
+           "write integers(a, b) or normal(mean, deviation)");
+    }
     takes(0, 2, parsed.word + "(a, b)");
     if (given.size() == 1) takes(2, 2, parsed.word + "(a, b)");
     if (parsed.word == "normal" && !(result.b > 0))
@@ -211,9 +216,10 @@ generator decode_generator(const settings_node& node, const tensor& input) {
   }
   if (exact) {
     const auto range = range_of(*type);
-    const double high = parsed.word == "offsets" ? result.a : result.b;
-    if ((parsed.word == "integers" && result.a < range.low) ||
-        (parsed.word != "permutation" && high > range.high)) {
+    const bool one_number = parsed.word == "offsets" || parsed.word == "normal";
+    const double high = one_number ? result.a : result.b;
+    const bool from = parsed.word == "integers" || parsed.word == "normal";
+    if ((from && result.a < range.low) || (parsed.word != "permutation" && high > range.high)) {
       fail(node.place, "the numbers of '" + detail::shown(node.text) + "' do not fit into " + input.dtype);
     }
   }

@@ -98,6 +98,20 @@ TEST_CASE("a task of kevo's own format") {
   CHECK(t.baselines[1].optional);
 }
 
+TEST_CASE("integers may lie near a mean, within their type, if mean and deviation are said") {
+  const auto with = [](const std::string& generator) {
+    return "name: h\naxes: {N: {type: var}}\ninputs: {X: {shape: [N], dtype: uint8}}\n"
+           "outputs: {c: {shape: [N], dtype: int32}}\nreference: {file: r.cpp}\nseeds: [a.cpp]\n"
+           "generate: {X: '" +
+           generator + "'}\nworkloads: [{uuid: a, axes: {N: 3}}]\n";
+  };
+  CHECK(decode(with("normal(100.5, 0.13)")).inputs[0].generate == kevo::generator{"normal", 100.5, 0.13});
+  CHECK_THROWS_AS(decode(with("normal")), kevo::error);
+  CHECK_THROWS_AS(decode(with("normal(300, 1)")), kevo::error);
+  CHECK_THROWS_AS(decode(with("normal(-1, 1)")), kevo::error);
+  CHECK_THROWS_AS(decode(with("uniform(0, 9)")), kevo::error);
+}
+
 TEST_CASE("what is left out gets sensible values") {
   const auto t = decode(
       "name: h\naxes: {N: {type: var}, B: {type: const, value: 9}}\n"
