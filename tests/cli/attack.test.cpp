@@ -43,9 +43,9 @@ std::map<std::string, std::string> words_of(const shell::result& ended) {
 
 TEST_CASE("a sound task lets nothing through, and the report says what became of each exploit") {
   const project own;
-  const auto ended = own.quick("own/task.yaml", {"--fail", "--only", "cpp/zeros", "--only", "cpp/cache_by_shape",
-                                                 "--only", "cpp/null_write", "--only", "cpp/honest", "--only",
-                                                 "cpp/sampled_values_only"});
+  const auto ended = own.quick(
+      "own/task.yaml", {"--fail", "--only", "cpp/zeros", "--only", "cpp/cache_by_shape", "--only",
+                        "cpp/null_write", "--only", "cpp/honest", "--only", "cpp/sampled_values_only"});
   CHECK_MESSAGE(ended.code == 0, ended.out << ended.err);
   const auto words = words_of(ended);
   CHECK(words.at("cpp/honest") == "control");
@@ -65,35 +65,39 @@ TEST_CASE("a sound task lets nothing through, and the report says what became of
   }
 }
 
-TEST_CASE("a task with a wide tolerance and no hidden sizes lets wrong programs through; --fail makes that an exit code") {
+TEST_CASE(
+    "a task with a wide tolerance and no hidden sizes lets wrong programs through; --fail makes that an exit "
+    "code") {
   const project own;
   std::string text = shell::read_file(own.folder / "own/task.yaml");
   const std::string tolerance = "max_atol: 1.0e-6";
   text.replace(text.find(tolerance), tolerance.size(), "max_atol: 1.0e+6");
   shell::write_file(own.folder / "own/wide.yaml", text);
-  const auto ended = own.quick("own/wide.yaml", {"--only", "cpp/zeros", "--only", "cpp/not_a_number"});
-  CHECK_MESSAGE(ended.code == 0, ended.out << ended.err);
+  const auto ended =
+      own.quick("own/wide.yaml", {"--fail", "--only", "cpp/zeros", "--only", "cpp/not_a_number"});
+  CHECK_MESSAGE(ended.code == 2, ended.out << ended.err);
   CHECK(words_of(ended).at("cpp/zeros") == "got through");
   CHECK(words_of(ended).at("cpp/not_a_number") == "caught");
-  CHECK(own.quick("own/wide.yaml", {"--fail", "--only", "cpp/zeros"}).code == 2);
 }
 
 TEST_CASE("a folder of the user's adds exploits, and what does not compile is no verdict") {
   const project own;
-  shell::write_file(own.folder / "found/later.cpp",
-                    "// attack: doubles what is right\n// judged by: outcome\n// expects: incorrect\n"
-                    "// insert: honest\nvoid attack(const attack_call& call) {\n  call.honest();\n"
-                    "  call.each_output([](auto* y, std::int64_t n) { for (std::int64_t i = 0; i < n; ++i) y[i] "
-                    "*= 2; });\n}\n");
+  shell::write_file(
+      own.folder / "found/later.cpp",
+      "// attack: doubles what is right\n// judged by: outcome\n// expects: incorrect\n"
+      "// insert: honest\nvoid attack(const attack_call& call) {\n  call.honest();\n"
+      "  call.each_output([](auto* y, std::int64_t n) { for (std::int64_t i = 0; i < n; ++i) y[i] "
+      "*= 2; });\n}\n");
   shell::write_file(own.folder / "found/broken.cpp",
                     "// attack: is not C++\n// judged by: outcome\n// expects: incorrect\nvoid attack(\n");
-  const auto ended =
-      own.quick("own/task.yaml", {"--corpus", "found", "--only", "later", "--only", "broken", "--write", "made"});
+  const auto ended = own.quick(
+      "own/task.yaml", {"--corpus", "found", "--only", "later", "--only", "broken", "--write", "made"});
   CHECK_MESSAGE(ended.code == 0, ended.out << ended.err);
   CHECK(words_of(ended).at("later") == "caught");
   CHECK(words_of(ended).at("broken") == "not applicable");
   // What was written is an ordinary candidate.
-  const auto judged = shell::run(shell::kevo({"eval", "own/task.yaml", "made/later.cpp", "--json"}), own.folder.string());
+  const auto judged =
+      shell::run(shell::kevo({"eval", "own/task.yaml", "made/later.cpp", "--json"}), own.folder.string());
   CHECK(json::parse(judged.out).at("outcome").as_string() == "incorrect");
 }
 

@@ -1,5 +1,6 @@
 // timeout: 300
-// `kevo rejudge` on runs that a script judges, so that today's rules can be made to differ from those of then.
+// `kevo rejudge` on runs that a script judges, so that today's rules can be made to differ from those of
+// then.
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +23,8 @@ struct old_run {
   shell::scratch folder;
 
   old_run() {
-    shell::write_file(folder / "seed.txt", "N = 3  # kevo: {1..400 step 1}\nM = 5  # kevo: {1..400 step 1}\n");
+    shell::write_file(folder / "seed.txt",
+                      "N = 3  # kevo: {1..400 step 1}\nM = 5  # kevo: {1..400 step 1}\n");
     shell::write_file(folder / "reference.cpp", "extern \"C\" void reference() {}\n");
     judge("echo \"{\\\"score\\\": $(($1 + $2))}\"");
     shell::write_file(
@@ -31,18 +33,20 @@ struct old_run {
         "inputs: {A: {shape: [K], dtype: float32}}\noutputs: {B: {shape: [K], dtype: float32}}\n"
         "reference: {language: cpp, file: reference.cpp}\nworkloads: [{uuid: one, axes: {K: 4}}]\n"
         "tolerance: {max_atol: 1.0e-5, max_rtol: 1.0e-5}\nseeds: [seed.txt]\n");
-    shell::write_file(folder / "config.yaml",
-                      "run: {name: toy, seed: 3, output: run}\ntask: task.yaml\n"
-                      "fitness: {backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}\n"
-                      "archive: {type: top_k, k: 3}\nselect: {type: power_law}\n"
-                      "vary: {operators: [{type: tune}]}\nstop: {evaluations: 20}\n");
+    shell::write_file(
+        folder / "config.yaml",
+        "run: {name: toy, seed: 3, output: run}\ntask: task.yaml\n"
+        "fitness: {backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}\n"
+        "archive: {type: top_k, k: 3}\nselect: {type: power_law}\n"
+        "vary: {operators: [{type: tune}]}\nstop: {evaluations: 20}\n");
     REQUIRE(kevo({"run", "config.yaml", "--json"}).code == 0);
     std::filesystem::remove(folder / "calls");
   }
   /// The rules: what the script does with the two numbers in $1 and $2.
   void judge(const std::string& last_line) const {
     shell::write_file(folder / "score.sh", "echo call >> " + (folder / "calls").string() +
-                                               "\nset -- $(sed 's/.*= //; s/ .*//' \"$1\")\n" + last_line + "\n");
+                                               "\nset -- $(sed 's/.*= //; s/ .*//' \"$1\")\n" + last_line +
+                                               "\n");
   }
   shell::result kevo(std::vector<std::string> words) const {
     return shell::run(shell::kevo(std::move(words)), folder.string());
@@ -61,7 +65,8 @@ struct old_run {
 
 }  // namespace
 
-TEST_CASE("under the same rules elites hold; what was judged is not evaluated again; the journal stays as it was") {
+TEST_CASE(
+    "under the same rules elites hold; what was judged is not evaluated again; the journal stays as it was") {
   const old_run old;
   const std::string journal = shell::read_file(old.folder / "run/journal.sqlite");
   const json::value first = old.rejudge();
@@ -149,8 +154,10 @@ TEST_CASE("a task that has moved is named by --task; one that has changed is sai
 TEST_CASE("a run from before protocols had versions says so") {
   const old_run old;
   {
-    kevo::sqlite::connection journal((old.folder / "run/journal.sqlite").string(), kevo::sqlite::access::write);
-    journal.execute("UPDATE evaluations SET evaluation = json_remove(evaluation, '$.protocol'), protocol = ''");
+    kevo::sqlite::connection journal((old.folder / "run/journal.sqlite").string(),
+                                     kevo::sqlite::access::write);
+    journal.execute(
+        "UPDATE evaluations SET evaluation = json_remove(evaluation, '$.protocol'), protocol = ''");
   }
   const json::value all = old.rejudge({"--top", "1"});
   CHECK(all.at("elites").at(0).at("old").at("protocol").as_string() == "unknown");

@@ -1,10 +1,11 @@
 // RUN/rejudged.sqlite: what comes back, and what is not taken for it.
 
+#include "src/journal/rejudged.hpp"
+
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
 
-#include "src/journal/rejudged.hpp"
 #include "src/journal/sqlite.hpp"
 #include "tests/support/shell.hpp"
 
@@ -67,11 +68,13 @@ TEST_CASE("another database, and a view in the place of the table, are refused")
   std::filesystem::remove(path);
   rejudged_file::open(folder.string());
   sqlite::connection(path, sqlite::access::write)
-      .execute("DROP TABLE rejudged; CREATE VIEW rejudged AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i "
-               "FROM n) SELECT i FROM n");
+      .execute(
+          "DROP TABLE rejudged; CREATE VIEW rejudged AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i "
+          "FROM n) SELECT i FROM n");
   CHECK(refused());
   std::filesystem::remove(path);
-  shell::write_file(path, "not a database at all, but long enough to be read as the header of one, which is 100 "
-                          "bytes of a format that this is not");
+  shell::write_file(path,
+                    "not a database at all, but long enough to be read as the header of one, which is 100 "
+                    "bytes of a format that this is not");
   CHECK(refused());
 }

@@ -1,8 +1,8 @@
 // When an old result holds.
 
-#include <doctest/doctest.h>
-
 #include "src/rejudge/verdict.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace kevo;
 

@@ -1,5 +1,7 @@
 // From exploits to candidates of a task: what stands in their text, and which tasks they say they do not fit.
 
+#include "fitness/attack/instantiate.hpp"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -9,7 +11,6 @@
 #include <kevo/error.hpp>
 
 #include "fitness/attack/attack.hpp"
-#include "fitness/attack/instantiate.hpp"
 #include "fitness/attack/signature_text.hpp"
 
 using namespace kevo;
@@ -84,7 +85,8 @@ TEST_CASE("an exploit is given the task's arguments in their order, and calls th
 
 TEST_CASE("what a task does not have, and a honest program of another kind, is a reason and not a program") {
   const task t = strange_task();
-  CHECK(instantiate(named("cpp/sampled_values_only"), t, seed).not_applicable == "the task has no integer input");
+  CHECK(instantiate(named("cpp/sampled_values_only"), t, seed).not_applicable ==
+        "the task has no integer input");
   CHECK(instantiate(named("cpp/tf32_inputs"), t, seed).program);
   const auto python = single_file_program("python", "kernel.py", "def run(): pass");
   CHECK(instantiate(named("cpp/stale_output"), t, python).not_applicable ==
@@ -101,7 +103,8 @@ TEST_CASE("declared exploits get a launch line for every tensor, behind those of
         "// kevo: memset Y 0\n// kevo: memset count 0\n");
   CHECK(expanded_line(t, "// each float32 output: launch f<<<1, 1>>>({name}, {count}, {bytes}, {size})") ==
         "// kevo: launch f<<<1, 1>>>(Y, (N * B), 4 * N * B, 4)\n");
-  CHECK(expanded_line(t, "// each input: memset {name} 0") == "// kevo: memset X 0\n");  // scalars have no buffer
+  CHECK(expanded_line(t, "// each input: memset {name} 0") ==
+        "// kevo: memset X 0\n");  // scalars have no buffer
   CHECK(expanded_line(t, "int other;") == "int other;\n");
   const auto honest = single_file_program("cuda", "kernel.cu", "// kevo: launch f<<<1, 1>>>(X)\n");
   const auto made = instantiate(named("declared/zeros"), t, honest);
@@ -114,9 +117,10 @@ TEST_CASE("a hosted exploit hands untyped pointers to the honest program, whose 
       "cuda", "kernel.cu", "extern \"C\" int run(const float*, cudaStream_t stream) { return 0; }\n");
   const auto made = instantiate(named("hosted/own_stream"), strange_task(), hosted);
   REQUIRE(made.program);
-  CHECK(contains(*made.program,
-                 "honest_run(attack_pointer{input0}, scalar0, attack_pointer{output0}, attack_pointer{output1}, "
-                 "axis0, stream)"));
+  CHECK(contains(
+      *made.program,
+      "honest_run(attack_pointer{input0}, scalar0, attack_pointer{output0}, attack_pointer{output1}, "
+      "axis0, stream)"));
 }
 
 TEST_CASE("a file that does not say what it does, or says something unknown, is refused with its line") {

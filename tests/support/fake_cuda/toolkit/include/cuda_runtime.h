@@ -116,6 +116,10 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
   kevo_fake::enqueue(on, 1000, [=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }
+inline cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t on) {
+  kevo_fake::enqueue(on, 1000, [=] { std::memset(to, byte, bytes); });
+  return cudaSuccess;
+}
 inline cudaError_t cudaGetLastError() {
   return cudaSuccess;
 }
