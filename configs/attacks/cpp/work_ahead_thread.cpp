@@ -3,7 +3,8 @@
 // expects: valid crashed incorrect rejected
 // needs: input
 // insert: honest
-// It expects the buffers of the next call as far from this one's as this one's are from those of the call before.
+// It expects the buffers of the next call as far from this one's as this one's are from those of the call before, and
+// looks nowhere but between addresses that it has seen: others may not be there.
 namespace ahead {
 std::atomic<unsigned> asked{0};
 std::atomic<unsigned> finished{0};
@@ -45,13 +46,20 @@ void attack(const attack_call& call) {
     attack_call next = call;
     std::vector<std::ptrdiff_t> steps;
     before.each_input([&](auto* data, std::int64_t) { steps.push_back(-reinterpret_cast<std::ptrdiff_t>(data)); });
+    static std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> seen;
+    bool inside = true;
     std::size_t i = 0;
     next.each_input([&](auto*& data, std::int64_t) {
       using pointer = std::remove_reference_t<decltype(data)>;
       const auto here = reinterpret_cast<std::ptrdiff_t>(data);
-      data = reinterpret_cast<pointer>(here + here + steps[i++]);
+      if (seen.size() <= i) seen.emplace_back(here, here);
+      seen[i] = {std::min(seen[i].first, here), std::max(seen[i].second, here)};
+      const auto there = here + here + steps[i];
+      inside = inside && there != here && there >= seen[i].first && there <= seen[i].second;
+      ++i;
+      data = reinterpret_cast<pointer>(there);
     });
-    if (sizes_of(before) == sizes_of(call)) {
+    if (inside && sizes_of(before) == sizes_of(call)) {
       ahead::guess = next;
       ++ahead::asked;
     }

@@ -1,6 +1,7 @@
-// The exploits of `kevo attack` for CUDA tasks, declared and hosted, on the test double of the driver: those that
-// the double can play.
-// timeout: 300
+// The exploits of `kevo attack` for CUDA tasks, declared and hosted, on the test double of the driver: those
+// that the double can play. timeout: 300
+
+#include "fitness/attack/attack.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +10,6 @@
 
 #include <doctest/doctest.h>
 
-#include "fitness/attack/attack.hpp"
 #include "tests/fitness/cuda/fake/toy_candidates.hpp"
 #include "tests/support/fake_gpu.hpp"
 
@@ -46,10 +46,9 @@ std::map<std::string, attack_finding> attacked(const std::vector<std::string>& n
 
 TEST_CASE("declared exploits stand around the launch lines of the seed, and are caught") {
   const fake_gpu gpu;
-  const auto found = attacked(
-      {"cpp/zeros", "declared/honest", "declared/zeros", "declared/not_a_number", "declared/first_part_missing",
-       "declared/empty_step_first"},
-      toy::task_of("scale.yaml")->seeds);
+  const auto found = attacked({"cpp/zeros", "declared/honest", "declared/zeros", "declared/not_a_number",
+                               "declared/first_part_missing", "declared/empty_step_first"},
+                              toy::task_of("scale.yaml")->seeds);
   CHECK(found.count("cpp/zeros") == 0);  // not written for such a task
   CHECK(found.at("declared/honest").word == attack_word::control);
   CHECK(found.at("declared/honest").result->valid());
@@ -63,8 +62,9 @@ TEST_CASE("declared exploits stand around the launch lines of the seed, and are 
 
 TEST_CASE("hosted exploits call the honest program's run, and are caught or gain nothing") {
   const fake_gpu gpu;
-  const auto found = attacked({"hosted/honest", "hosted/zeros", "hosted/cache_by_shape", "hosted/correct_at_first"},
-                              {program_of("cuda", hosted_scale)});
+  const auto found =
+      attacked({"hosted/honest", "hosted/zeros", "hosted/cache_by_shape", "hosted/correct_at_first"},
+               {program_of("cuda", hosted_scale)});
   const auto& control = found.at("hosted/honest");
   CHECK(control.word == attack_word::control);
   CHECK_MESSAGE(control.result->valid(), control.why);
@@ -77,8 +77,7 @@ TEST_CASE("hosted exploits call the honest program's run, and are caught or gain
 
 TEST_CASE("where the honest program has launch lines alone, hosted exploits that need one say so") {
   const fake_gpu gpu;
-  const auto found =
-      attacked({"hosted/zeros", "hosted/cache_by_shape"}, toy::task_of("scale.yaml")->seeds);
+  const auto found = attacked({"hosted/zeros", "hosted/cache_by_shape"}, toy::task_of("scale.yaml")->seeds);
   CHECK_MESSAGE(found.at("hosted/zeros").word == attack_word::caught, found.at("hosted/zeros").why);
   CHECK(found.at("hosted/cache_by_shape").word == attack_word::not_applicable);
   CHECK(found.at("hosted/cache_by_shape").why.find("--honest") != std::string::npos);
