@@ -22,8 +22,10 @@
 #include "fitness/attack/instantiate.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_words.hpp"
+#include "src/display/terminal.hpp"
 #include "src/json/evaluation_json.hpp"
 #include "src/plugins/builtin.hpp"
+#include "src/report/format.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -123,9 +125,10 @@ std::string speed_of(const attack_finding& one) {
 void print_finding(const attack_finding& one) {
   const std::string found = one.result ? std::string(to_string(one.result->outcome)) : "";
   fmt::print("{:14} {:30} {:13} {:20} {}\n", to_string(one.word), one.name, found, speed_of(one),
-             one.word == attack_word::got_through ? one.mechanism + "; " + one.why
-             : one.why.empty()                    ? one.mechanism
-                                                  : one.why);
+             format::one_line(one.word == attack_word::got_through ? one.mechanism + "; " + one.why
+                              : one.why.empty()                    ? one.mechanism
+                                                                   : one.why,
+                              !locale_is_utf8()));
   std::fflush(stdout);
 }
 

@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 
 #include "src/cli/command.hpp"
+#include "src/display/terminal.hpp"
+#include "src/report/format.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -25,12 +27,18 @@ struct options {
   std::size_t top = 0;
   bool all = false;
   bool again = false;
+  bool trust = false;
   std::vector<std::string> overrides;
 };
 
 /// Evaluations of before there were versions say nothing.
 std::string protocol_of(const evaluation& e) {
   return e.protocol.empty() ? "unknown" : e.protocol;
+}
+
+/// Text of a journal, which anybody may have written, in one line that a terminal does not obey.
+std::string shown(const std::string& text) {
+  return format::one_line(text, !locale_is_utf8());
 }
 
 json::value number(double x) {
@@ -87,9 +95,10 @@ std::string figure(const std::shared_ptr<const evaluation>& e) {
 
 void print_elite(const rejudged_elite& one) {
   fmt::print("{:10} #{:<6} {:22} -> {:22} {} -> {}{}{}{}\n", to_string(one.verdict.word), one.id,
-             figure(one.old), figure(one.now), one.old ? protocol_of(*one.old) : "unknown",
+             figure(one.old), figure(one.now), one.old ? shown(protocol_of(*one.old)) : "unknown",
              one.now ? protocol_of(*one.now) : "unknown", one.champion ? "  champion" : "",
-             one.known ? "  judged before" : "", one.verdict.reason.empty() ? "" : "  " + one.verdict.reason);
+             one.known ? "  judged before" : "",
+             one.verdict.reason.empty() ? "" : "  " + shown(one.verdict.reason));
   std::fflush(stdout);
 }
 
@@ -115,6 +124,7 @@ void rejudge(const options& given, const invocation& shared) {
                             .top = given.top,
                             .all = given.all,
                             .again = given.again,
+                            .trust = given.trust,
                             .overrides = given.overrides};
     if (!shared.json) request.told = print_elite;
     const rejudge_report report = rejudge_run(request);
@@ -141,6 +151,9 @@ void add_rejudge(CLI::App& program, invocation& shared) {
       "Only the champion and so many of the best; without it: the champion, the archive and the best 5");
   verb->add_flag("--all", given->all, "Every valid candidate")->excludes(top);
   verb->add_flag("--again", given->again, "Also what was judged under the same rules before");
+  verb->add_flag(
+      "--trust", given->trust,
+      "Let the run's config choose the sandbox and run what it names: plug-ins, a program that judges");
   verb->add_option("--set", given->overrides, "Fitness settings of the run: --set fitness.compiler=clang++")
       ->allow_extra_args(false);
   add_json_flag(*verb, shared);

@@ -61,6 +61,21 @@ std::string task_path_of(const journal& run, const rejudge_request& request) {
               "say where it is now: --task FILE");
 }
 
+/// Makes the config of a journal that anybody may have written one that cannot harm: candidates stay in the
+/// whole sandbox, caches in memory, and no program is run that the config names.
+void harden(settings_node& tree, const std::string& directory) {
+  settings_node* fitness = tree.find("fitness");
+  if (fitness == nullptr || !fitness->is_map()) return;  // whoever reads it says what is wrong
+  const settings_node* backend = fitness->find("backend");
+  if (backend == nullptr || (backend->text != "cpu" && backend->text != "cuda")) {
+    throw error(error_code::usage, "the candidates of this run are judged by a program that its config names",
+                {.file = directory, .key = "fitness.backend"},
+                "if you trust this run, say --trust: then it is run");
+  }
+  fitness->set("sandbox", settings_node::of("required"));
+  fitness->set("cache", settings_node::of(""));
+}
+
 /// The fitness function of the run's config. Keys that this kevo does not know any more are passed over, so
 /// that old runs can be judged.
 struct recorded_fitness {
@@ -71,6 +86,7 @@ struct recorded_fitness {
   recorded_fitness(const journal& run, std::shared_ptr<const task> t, const rejudge_request& request) {
     const auto& header = run.header();
     settings_node tree = parse_yaml(header.config_yaml, run.directory() + "/journal.sqlite: config");
+    if (!request.trust) harden(tree, run.directory());
     for (const auto& assignment : request.overrides) {
       if (!assignment.starts_with("fitness.")) {
         throw error(error_code::usage,
@@ -85,8 +101,10 @@ struct recorded_fitness {
                                 .run_directory = run.directory(),
                                 .plugins = &plugins};
     settings root(tree);
-    for (const auto& path : root.texts("plugins", {}, std::vector<std::string>{}))
-      load_plugin((fs::path(context.directory) / path).string(), plugins, root.place("plugins"));
+    if (request.trust) {
+      for (const auto& path : root.texts("plugins", {}, std::vector<std::string>{}))
+        load_plugin((fs::path(context.directory) / path).string(), plugins, root.place("plugins"));
+    }
     settings inner = root.child("fitness", "how candidates are evaluated");
     function = plugins.fitness.make(inner, context, "backend");
     if (!request.overrides.empty()) inner.finish();

@@ -42,13 +42,16 @@ struct rejudge_request {
   std::size_t top = 0;  ///< the champion and so many of the best; 0: the champion, the archive and the best 5
   bool all = false;     ///< every valid candidate
   bool again = false;   ///< also what was judged under the same rules
+  /// A journal may be a stranger's. Only a trusted one's config chooses the sandbox and the folder of caches,
+  /// and names plug-ins to load and programs to run.
+  bool trust = false;
   std::vector<std::string> overrides;               ///< "fitness.key=value", of the recorded config
   std::function<void(const rejudged_elite&)> told;  ///< each one as it is judged; may be empty
 };
 
 /// Evaluates by the full protocol in fresh processes and appends each result to RUN/rejudged.sqlite before
 /// the next one begins: after a kill, the same request goes on. The journal is only read.
-/// @throws kevo::error: usage (overrides), input (no run, no task), environment
+/// @throws kevo::error: usage (overrides; a config that needs trust), input (no run, no task), environment
 rejudge_report rejudge_run(const rejudge_request& request);
 
 }  // namespace kevo

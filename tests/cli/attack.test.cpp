@@ -80,6 +80,34 @@ TEST_CASE(
   CHECK(words_of(ended).at("cpp/not_a_number") == "caught");
 }
 
+TEST_CASE(
+    "what is right and faster than the honest program inside it got through, if time is what it is judged "
+    "by") {
+  const project own;
+  // The honest program dawdles, so that any other way to compute is much faster, on the noisiest machine.
+  shell::write_file(
+      own.folder / "slow.cpp",
+      "#include <cstdint>\nextern \"C\" void run(const float* X, const float* B, float* Y, int64_t N) {\n"
+      "  for (volatile int again = 0; again < 40; again = again + 1)\n"
+      "    for (int64_t i = 0; i < N; ++i) Y[i] = 2.5f * X[i] + B[i];\n}\n");
+  const std::string body =
+      "void attack(const attack_call& call) {\n  std::vector<const float*> in;\n"
+      "  call.each_input([&](auto* data, std::int64_t) { in.push_back(data); });\n"
+      "  call.each_output([&](auto* y, std::int64_t n) {\n"
+      "    for (std::int64_t i = 0; i < n; ++i) y[i] = 2.5f * in[0][i] + in[1][i];\n  });\n}\n";
+  shell::write_file(
+      own.folder / "found/quick.cpp",
+      "// attack: skips what the honest program repeats\n// judged by: time\n// expects: valid\n" + body);
+  shell::write_file(own.folder / "found/equal.cpp",
+                    "// attack: none\n// judged by: time\n// expects: valid\n// insert: honest\n"
+                    "void attack(const attack_call& call) { call.honest(); }\n");
+  const auto ended = own.quick(
+      "own/task.yaml", {"--honest", "slow.cpp", "--corpus", "found", "--only", "quick", "--only", "equal"});
+  CHECK_MESSAGE(ended.code == 0, ended.out << ended.err);
+  CHECK_MESSAGE(words_of(ended).at("quick") == "got through", ended.out);
+  CHECK_MESSAGE(words_of(ended).at("equal") == "harmless", ended.out);
+}
+
 TEST_CASE("a folder of the user's adds exploits, and what does not compile is no verdict") {
   const project own;
   shell::write_file(

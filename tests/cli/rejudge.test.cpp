@@ -52,7 +52,7 @@ struct old_run {
     return shell::run(shell::kevo(std::move(words)), folder.string());
   }
   json::value rejudge(std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"rejudge", "run", "--json"});
+    more.insert(more.begin(), {"rejudge", "run", "--json", "--trust"});
     const auto ended = kevo(std::move(more));
     CHECK_MESSAGE(ended.code == 0, ended.out << ended.err);
     return json::parse(ended.out).at("runs").at(0);
@@ -104,7 +104,8 @@ TEST_CASE("stricter rules let elites fall, and that is a result: exit code 0") {
     CHECK(one.at("new").at("outcome").as_string() != "valid");
     CHECK(!one.at("reason").as_string().empty());
   }
-  const auto in_words = old.kevo({"rejudge", "run", "--all"});
+  CHECK(old.kevo({"show", "run"}).out.find(" fell (") != std::string::npos);
+  const auto in_words = old.kevo({"rejudge", "run", "--all", "--trust"});
   CHECK(in_words.code == 0);
   CHECK(in_words.out.find("fell") != std::string::npos);
 }
@@ -121,7 +122,7 @@ TEST_CASE("a kill loses nothing that was judged, and the same words go on from t
   const old_run old;
   old.judge("sleep 0.3; echo \"{\\\"score\\\": $(($1 + $2))}\"");
   {
-    shell::running killed(shell::kevo({"rejudge", "run", "--json"}), old.folder.string());
+    shell::running killed(shell::kevo({"rejudge", "run", "--json", "--trust"}), old.folder.string());
     for (int i = 0; i < 1000 && old.calls() < 3; ++i) std::this_thread::sleep_for(10ms);
     killed.signal(SIGKILL);
     killed.wait();
@@ -164,11 +165,19 @@ TEST_CASE("a run from before protocols had versions says so") {
   CHECK(all.at("elites").at(0).at("verdict").as_string() == "holds");
 }
 
+TEST_CASE("a program that a run's config names is not run unless the run is trusted") {
+  const old_run old;
+  const auto refused = old.kevo({"rejudge", "run", "--json"});
+  CHECK(refused.code == 2);
+  CHECK(json::parse(refused.out).at("error").at("hint").as_string().find("--trust") != json::string::npos);
+  CHECK(old.calls() == 0);
+}
+
 TEST_CASE("wrong words are usage errors that change nothing") {
   const old_run old;
   CHECK(old.kevo({"rejudge"}).code == 2);
   CHECK(old.kevo({"rejudge", "nowhere"}).code == 2);
-  CHECK(old.kevo({"rejudge", "run", "--set", "run.seed=4"}).code == 2);
-  CHECK(old.kevo({"rejudge", "run", "--top", "1", "--all"}).code == 2);
+  CHECK(old.kevo({"rejudge", "run", "--trust", "--set", "run.seed=4"}).code == 2);
+  CHECK(old.kevo({"rejudge", "run", "--trust", "--top", "1", "--all"}).code == 2);
   CHECK(!std::filesystem::exists(old.folder / "run/rejudged.sqlite"));
 }
