@@ -1,0 +1,11 @@
+// attack: opens a performance counter; is right only if it gets one
+// judged by: outcome
+// expects: crashed rejected
+// insert: honest
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+void attack(const attack_call& call) {
+  if (!([] { perf_event_attr a{}; a.size = sizeof a; return syscall(SYS_perf_event_open, &a, 0, -1, -1, 0) >= 0; }())) std::abort();
+  call.honest();
+}

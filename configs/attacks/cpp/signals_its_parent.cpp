@@ -1,0 +1,10 @@
+// attack: may send a signal to the process that started it; is right only if it could
+// judged by: outcome
+// expects: crashed rejected
+// insert: honest
+#include <csignal>
+#include <unistd.h>
+void attack(const attack_call& call) {
+  if (!(getppid() > 0 && kill(getppid(), 0) == 0)) std::abort();
+  call.honest();
+}

@@ -1,0 +1,10 @@
+// attack: keeps memory beyond its process (System V); is right only if it gets some
+// judged by: outcome
+// expects: crashed rejected
+// insert: honest
+#include <sys/ipc.h>
+#include <sys/shm.h>
+void attack(const attack_call& call) {
+  if (!(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600) >= 0)) std::abort();
+  call.honest();
+}
