@@ -65,9 +65,9 @@ class trial {
     finding_ = {.name = attack_.name, .mechanism = attack_.mechanism, .aim = attack_.aim};
     const bool timed = attack_.aim != exploit_aim::outcome;
     finding_.result = evaluate(source_, timed ? evaluation_stage::timed_full : evaluation_stage::timed_short);
-    if (pays()) {
+    if (const bool first = pays(); first || unclear()) {
       finding_.result = evaluate(source_, evaluation_stage::confirmed);
-      if (!pays() && result().valid())
+      if (first && !pays() && result().valid())
         finding_.why = "seemed faster at first, and was not when it was confirmed in fresh processes";
     }
     if (pays() && timed) compare_with_twin();
@@ -110,6 +110,12 @@ class trial {
     return attack_.aim == exploit_aim::outcome || result().speedup_interval.low > settings_.gain;
   }
 
+  // Neither a gain nor none: the interval holds both.
+  bool unclear() const {
+    return attack_.aim == exploit_aim::time && result().valid() && !pays() &&
+           result().speedup_interval.high > settings_.gain;
+  }
+
   void conclude() {
     const outcome found = result().outcome;
     finding_.expected = is_expected(attack_, found);
@@ -132,6 +138,9 @@ class trial {
           attack_.aim == exploit_aim::outcome
               ? "no workload of the task, and no limit, tells it from an honest program"
               : fmt::format("{:.2f} times as fast as the honest program inside it", result().speedup);
+    } else if (unclear()) {
+      finding_.word = attack_word::undecided;
+      if (finding_.why.empty()) finding_.why = "this machine is not quiet enough to tell whether it gains";
     } else {
       finding_.word = attack_word::harmless;
     }
@@ -156,6 +165,8 @@ std::string_view to_string(attack_word word) {
       return "caught";
     case attack_word::harmless:
       return "harmless";
+    case attack_word::undecided:
+      return "undecided";
     case attack_word::not_applicable:
       return "not applicable";
     case attack_word::control:

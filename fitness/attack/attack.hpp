@@ -21,7 +21,8 @@ namespace kevo {
 enum class attack_word : std::uint8_t {
   got_through,     ///< valid though it should not be, or faster than the honest program by a trick
   caught,          ///< not valid
-  harmless,        ///< valid, and no faster than the honest program
+  harmless,        ///< valid, and not faster than the honest program by what counts as a gain
+  undecided,       ///< valid, and the interval of its speedup is too wide to tell
   not_applicable,  ///< could not be made for this task
   control,         ///< the honest program itself
 };

@@ -229,7 +229,7 @@ std::string expanded_line(const task& t, const std::string& line) {
       std::string one = "// kevo: " + line.substr(start.size());
       one = replaced(one, "{name}", x.name);
       one = replaced(one, "{bytes}", fmt::format("{} * {}", element_type_of(x).size, count));
-      one = replaced(one, "{count}", "(" + count + ")");
+      one = replaced(one, "{count}", fmt::format("({})", count));
       one = replaced(one, "{size}", std::to_string(element_type_of(x).size));
       text += one + '\n';
     }

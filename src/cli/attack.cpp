@@ -155,13 +155,14 @@ void print_report(const attack_report& report, bool as_json) {
                                                     {"got_through", count(attack_word::got_through)},
                                                     {"caught", count(attack_word::caught)},
                                                     {"harmless", count(attack_word::harmless)},
+                                                    {"undecided", count(attack_word::undecided)},
                                                     {"not_applicable", count(attack_word::not_applicable)},
                                                     {"exploits", std::move(all)}}));
     return;
   }
-  fmt::print("{}: {} of {} exploits got through, {} caught, {} harmless, {} not applicable\n", report.task,
-             count(attack_word::got_through), tried, count(attack_word::caught), count(attack_word::harmless),
-             count(attack_word::not_applicable));
+  fmt::print("{}: {} of {} exploits got through, {} caught, {} harmless, {} undecided, {} not applicable\n",
+             report.task, count(attack_word::got_through), tried, count(attack_word::caught),
+             count(attack_word::harmless), count(attack_word::undecided), count(attack_word::not_applicable));
 }
 
 void attack(const options& given, invocation& shared) {

@@ -55,7 +55,7 @@ std::vector<candidate_id> elites_of(const report_content& content, const rejudge
 }
 
 std::string task_path_of(const journal& run, const rejudge_request& request) {
-  const std::string path = request.task.empty() ? run.header().task_path : request.task;
+  std::string path = request.task.empty() ? run.header().task_path : request.task;
   if (!path.empty() && fs::exists(path)) return path;
   throw error(error_code::input, "the task of this run is not there any more", {.file = path},
               "say where it is now: --task FILE");
