@@ -409,17 +409,17 @@ bool allowed_by_user(const std::filesystem::path& file) {
 /// A task's files are compiled, shown, recorded and sent to language models. One that came from somebody else
 /// must not be able to say so of a private key: outside of its folder, links followed, it may name sources
 /// alone.
-void require_harmless(const std::string& task_path, const std::string& path, const error_place& named) {
+void require_harmless(const std::string& task, const std::string& named_file, const error_place& named) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  const auto file = fs::canonical(path, failed);
+  const auto file = fs::canonical(named_file, failed);
   if (failed) return;  // whoever reads it says what is wrong
-  const auto folder = fs::canonical(task_path, failed).parent_path();
+  const auto folder = fs::canonical(task, failed).parent_path();
   const auto language = language_of(file.string());
   const bool source = !language.empty() && language != "text";
   if (failed || source || lies_in(file, folder) || allowed_by_user(file)) return;
   throw error(error_code::input,
-              "'" + path + "' lies outside of the task's folder and is no source file by its ending: " +
+              "'" + named_file + "' lies outside of the task's folder and is no source file by its ending: " +
                   "a task must not make other files readable",
               named,
               "copy it beside the task, or allow its folder: KEVO_TASK_FILES=" + file.parent_path().string());
