@@ -123,12 +123,16 @@ void test_bench::prepare(std::stop_token stop) {
       build_trusted(trusted_, t.reference->source, reference_entry(t, t.reference->source.files.front().path),
                     {}, stop, "reference");
   auto text =
-      "#include <cstdint>\nusing std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, "
-      "std::uint16_t, std::uint32_t;\n" +
-      kevo::prototype(t) + " {}\n";
-  const auto nothing = single_file_program("cpp", "empty.cpp", std::move(text));
-  const auto empty =
-      build_trusted(trusted_, nothing, candidate_entry(t, "empty.cpp"), {}, stop, "empty program");
+      "#include <chrono>\n#include <cstdint>\nusing std::int8_t, std::int16_t, std::int32_t, std::int64_t, "
+      "std::uint8_t, std::uint16_t, std::uint32_t;\n" +
+      kevo::prototype(t) +
+      fmt::format(
+          " {{\n  using clock = std::chrono::steady_clock;\n  const auto end = clock::now() + "
+          "std::chrono::nanoseconds({:.0f});\n  while (clock::now() < end) {{\n  }}\n}}\n",
+          pace_ns);
+  const auto waiting = single_file_program("cpp", "pacer.cpp", std::move(text));
+  const auto pacer =
+      build_trusted(trusted_, waiting, candidate_entry(t, "pacer.cpp"), {}, stop, "pacing program");
 
   std::vector<std::pair<std::string, std::string>> objects;
   std::string left_out;
@@ -170,7 +174,7 @@ void test_bench::prepare(std::stop_token stop) {
   }
   baseline_ = std::move(programs.front());
   others_.assign(std::make_move_iterator(programs.begin() + 1), std::make_move_iterator(programs.end()));
-  empty_ = std::make_unique<runner>(task_, worker_for_candidates(), empty, rng(seed).split("empty"), false);
+  pacer_ = std::make_unique<runner>(task_, worker_for_candidates(), pacer, rng(seed).split("pacer"), false);
   left_out_ = std::move(left_out);
   identity_ =
       fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", to_string(id_of(t)), to_string(baselines.finish()),
@@ -208,10 +212,8 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
 
 paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate,
                                   trusted_program& other) {
-  const auto slot = arena::slot_bytes(candidate_buffers(*task_, task_->workloads[workload]));
-  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], candidate.stop_latency(),
-                                 timed_[workload].size(), slot);
-  return {candidate, *other.program, *empty_, workload, timed_[workload], plan, call_limit(workload)};
+  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], timed_[workload].size());
+  return {candidate, *other.program, *pacer_, workload, timed_[workload], plan, call_limit(workload)};
 }
 
 std::optional<call_failure> test_bench::canary() {

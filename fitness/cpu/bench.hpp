@@ -49,7 +49,7 @@ class test_bench {
   /// @throws kevo::error (input, environment)
   test_bench(std::shared_ptr<const task> t, cpu_settings settings);
 
-  /// Builds and checks reference, baselines and the empty program; once. @throws kevo::error
+  /// Builds and checks the reference and the baselines; once. @throws kevo::error
   void prepare(std::stop_token stop);
 
   const kevo::task& subject() const { return *task_; }
@@ -106,8 +106,8 @@ class test_bench {
   std::unique_ptr<oracle> oracle_;
   trusted_program baseline_;
   std::vector<trusted_program> others_;
-  std::unique_ptr<runner> empty_;
-  std::string left_out_;  // optional baselines that do not build here
+  std::unique_ptr<runner> pacer_;  // does nothing for a while: see call_boundary
+  std::string left_out_;           // optional baselines that do not build here
   std::vector<content_list> timed_;
 };
 

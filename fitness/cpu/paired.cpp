@@ -10,9 +10,14 @@
 namespace kevo {
 namespace {
 
-constexpr double interval_ns = 10e6;
-constexpr double isolated_ns = 3e6;  // of each quarter of a block, where calls are that short
-constexpr std::size_t most_arena_bytes = 128U << 20U;
+constexpr double quarter_ns = 3e6;  // of each quarter of a block, where calls are that short
+constexpr double most_calls = 64;   // of each quarter
+
+constexpr int pacer_calls = 12;  // beside each quarter of a block
+constexpr std::size_t pacer_calls_kept = 36;
+constexpr double least_resolution_ns = 500;
+constexpr double most_resolution_ns =
+    5e3;  // a busy machine widens intervals; it must not make all times equal
 
 [[noreturn]] void trusted_failed(const char* who, const call_failure& failure) {
   throw error(error_code::environment, std::string("the ") + who + " failed while it was timed (" +
@@ -22,19 +27,11 @@ constexpr std::size_t most_arena_bytes = 128U << 20U;
 
 }  // namespace
 
-pairing_plan plan_pairing(double candidate_ns, double baseline_ns, double stop_ns, std::size_t contents,
-                          std::size_t slot_bytes) {
+pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents) {
   pairing_plan plan;
-  if (std::min(candidate_ns, baseline_ns) < 20 * stop_ns) plan.mode = clock_mode::intervals;
-  const double goal = plan.mode == clock_mode::intervals ? interval_ns : isolated_ns;
-  const std::size_t room =
-      std::clamp<std::size_t>(most_arena_bytes / std::max<std::size_t>(slot_bytes, 1), 1, contents);
-  const double most = plan.mode == clock_mode::intervals
-                          ? static_cast<double>(room)
-                          : std::max(1.0, static_cast<double>(contents) / 2 - 1);
+  const double most = std::clamp(static_cast<double>(contents) / 2 - 1, 1.0, most_calls);
   const auto count = [&](double ns) {
-    const double cap = plan.mode == clock_mode::intervals ? most : std::min(8.0, most);
-    return static_cast<int>(std::clamp(std::ceil(goal / std::max(ns, 1.0)), 1.0, cap));
+    return static_cast<int>(std::clamp(std::ceil(quarter_ns / std::max(ns, 1.0)), 1.0, most));
   };
   plan.candidate_calls = count(candidate_ns);
   plan.baseline_calls = count(baseline_ns);
@@ -46,139 +43,107 @@ pairing_plan plan_pairing(double candidate_ns, double baseline_ns, double stop_n
   return plan;
 }
 
-paired_timer::paired_timer(runner& candidate, runner& baseline, runner& empty, std::size_t workload,
+void call_boundary::add(const call_time& pacer) {
+  // Less than the pace means that something else had the processor for a while: of this call, processor time
+  // tells nothing.
+  if (const double cost = pacer.whole_ns - pace_ns; cost > 0) costs_.push_back(cost);
+  if (costs_.size() > pacer_calls_kept) costs_.erase(costs_.begin());
+}
+
+double call_boundary::cost_ns() const {
+  return costs_.empty() ? 0 : median(costs_);
+}
+
+double call_boundary::resolution_ns() const {
+  const double spread = costs_.empty() ? 0 : quantile(costs_, 0.75) - quantile(costs_, 0.25);
+  return std::clamp(spread, least_resolution_ns, most_resolution_ns);
+}
+
+paired_timer::paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,
                            const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit)
     : candidate_(&candidate),
       baseline_(&baseline),
-      empty_(&empty),
+      pacer_(&pacer),
       workload_(workload),
       contents_(&contents),
       plan_(plan),
       limit_(limit) {}
 
 void paired_timer::select() {
-  const bool intervals = plan_.mode == clock_mode::intervals;
-  const auto slots = [&](int calls) { return intervals ? static_cast<std::size_t>(calls) : std::size_t{3}; };
-  candidate_->select(workload_, contents_, slots(plan_.candidate_calls));
-  baseline_->select(workload_, contents_, slots(plan_.baseline_calls));
-  if (intervals) {
-    empty_->select(workload_, contents_, slots(std::max(plan_.candidate_calls, plan_.baseline_calls)));
-  }
+  for (auto* program : {candidate_, baseline_, pacer_}) program->select(workload_, contents_);
 }
 
-// What an interval of the empty program takes, per call.
-double paired_timer::constant_of(int calls) {
-  const auto time = empty_->interval(static_cast<std::size_t>(calls), limit_ * calls);
-  if (time.failure) trusted_failed("empty program", *time.failure);
-  return time.ns / time.calls;
-}
-
-paired_timer::reading paired_timer::read_isolated(runner& program, int calls) {
+// The time per call in nanoseconds, at least the resolution.
+std::variant<double, call_failure> paired_timer::read(runner& program, int calls) {
   // A process that has just been started has its first call untimed, so that code and pages are there.
   const bool fresh = !program.running() || program.unseen() < static_cast<std::size_t>(calls);
   if (fresh) {
     program.restart();
-    if (auto warm = program.isolated(limit_); warm.failure) return {0, warm.failure};
+    if (auto warm = program.isolated(limit_); warm.failure) return *warm.failure;
   }
+  const double cost = boundary_.cost_ns();
   std::vector<double> times;
   for (int i = 0; i < calls; ++i) {
     const auto time = program.isolated(limit_);
-    if (time.failure) return {0, time.failure};
-    double ns = time.ns;
-    if (&program == baseline_) {
-      baseline_wakes_.push_back(time.wake_ns);
-    } else if (!baseline_wakes_.empty()) {
-      // Inputs lie there from the wake-up on; whoever takes longer to wake than a trusted worker may be
-      // computing.
-      ns += std::max(0.0, time.wake_ns - (1.25 * median(baseline_wakes_) + 10e3));
-    }
-    times.push_back(ns);
+    if (time.failure) return *time.failure;
+    times.push_back(time.whole_ns - cost);
   }
-  return {median(times), std::nullopt};
+  const double typical = median(times);
+  too_short_ |= typical < resolution_ns();
+  return std::max(typical, resolution_ns());
 }
 
-paired_timer::reading paired_timer::read(runner& program, int calls, double constant) {
-  if (&program == candidate_) calls_ += calls;
-  if (plan_.mode == clock_mode::isolated) return read_isolated(program, calls);
-  const auto time = program.interval(static_cast<std::size_t>(calls), limit_ * calls);
-  if (time.failure) return {0, time.failure};
-  return {time.ns / time.calls - constant, std::nullopt};
+void paired_timer::pace() {
+  for (int i = 0; i < pacer_calls; ++i) {
+    if (pacer_->running() && pacer_->unseen() == 0) pacer_->forget();
+    const auto time = pacer_->isolated(limit_);
+    if (time.failure) trusted_failed("pacing program", *time.failure);
+    boundary_.add(time);
+  }
+}
+
+double paired_timer::baseline_time() {
+  const auto once = read(*baseline_, plan_.baseline_calls);
+  if (const auto* failure = std::get_if<call_failure>(&once)) trusted_failed("baseline", *failure);
+  return std::get<double>(once);
 }
 
 std::optional<call_failure> paired_timer::block() {
-  double constant_candidate = 0;
-  double constant_baseline = 0;
-  if (plan_.mode ==
-      clock_mode::intervals) {  // beside each block; the median of all so far is what is subtracted
-    for (int i = constants_candidate_.empty() ? 5 : 1; i > 0; --i) {
-      constants_candidate_.push_back(constant_of(plan_.candidate_calls));
-      constants_baseline_.push_back(plan_.baseline_calls == plan_.candidate_calls
-                                        ? constants_candidate_.back()
-                                        : constant_of(plan_.baseline_calls));
-    }
-    constant_candidate = median(constants_candidate_);
-    constant_baseline = median(constants_baseline_);
-  }
-  const auto keep = [&](double candidate_ns, double baseline_ns) -> std::optional<call_failure> {
-    if (candidate_ns > 0 && baseline_ns > 0) {
-      pairs_.push_back({candidate_ns, baseline_ns});
-      return std::nullopt;
-    }
-    ++discarded_;
-    if (baseline_ns > 0) ++candidate_discarded_;
-    if (discarded_ <= 10 + 2 * static_cast<int>(pairs_.size())) return std::nullopt;
-    // Only the candidate has no time: that is its own contradiction (work outside of the clock), and must not
-    // be able to halt a run as a fault of the machine would. The canary is asked, and it is tried once more.
-    if (4 * candidate_discarded_ > 3 * discarded_) {
-      return call_failure{outcome::suspect, "took no longer than a program that does nothing", "", true};
-    }
-    throw error(error_code::environment,
-                "the machine is too busy to take a time: most blocks took no longer than the empty program",
-                {}, "end what else runs here, or use larger workloads");
-  };
-  const auto candidate = [&] { return read(*candidate_, plan_.candidate_calls, constant_candidate); };
-  const auto baseline = [&] {
-    auto result = read(*baseline_, plan_.baseline_calls, constant_baseline);
-    if (result.failure) trusted_failed("baseline", *result.failure);
-    return result.ns;
-  };
-  if (plan_.half) {
-    const double b = baseline();
-    const auto c = candidate();
-    if (c.failure) return c.failure;
-    return keep(c.ns, b);
-  }
-  // B C C B and C B B C in turn; the baseline first, for it tells how long a trusted worker takes to wake up.
-  const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
   double b = 0;
   double c = 0;
-  for (const bool outer : {true, false, false, true}) {
-    if (outer == baseline_outside) {
-      b += 0.5 * baseline();
+  // B C C B and C B B C in turn, the pacer before each.
+  const bool baseline_outside = pairs_.size() % 2 == 0;
+  const auto order =
+      plan_.half ? std::vector<bool>{true, false} : std::vector<bool>{true, false, false, true};
+  const double share = 1 / (0.5 * static_cast<double>(order.size()));
+  for (const bool outer : order) {
+    pace();
+    if (plan_.half ? outer : outer == baseline_outside) {
+      b += share * baseline_time();
       continue;
     }
-    const auto once = candidate();
-    if (once.failure) return once.failure;
-    c += 0.5 * once.ns;
+    const auto once = candidate_time();
+    if (const auto* failure = std::get_if<call_failure>(&once)) return *failure;
+    c += share * std::get<double>(once);
   }
-  return keep(c, b);
+  pairs_.push_back({c, b});
+  return std::nullopt;
 }
 
 std::variant<double, call_failure> paired_timer::sustained(double seconds) {
-  const bool intervals = plan_.mode == clock_mode::intervals;
-  const double constant = intervals && !constants_candidate_.empty() ? median(constants_candidate_) : 0;
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed_s = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   std::vector<double> times;
   while (times.size() < 3 || elapsed_s() < seconds) {
-    const auto once = read(*candidate_, plan_.candidate_calls, constant);
-    if (once.failure) return *once.failure;
-    times.push_back(once.ns);
+    pace();
+    const auto once = candidate_time();
+    if (const auto* failure = std::get_if<call_failure>(&once)) return *failure;
+    times.push_back(std::get<double>(once));
   }
   const auto last = std::span(times).last(std::max<std::size_t>(1, times.size() / 3));
-  return std::max(0.0, median({last.begin(), last.end()}));
+  return median({last.begin(), last.end()});
 }
 
 }  // namespace kevo

@@ -14,73 +14,76 @@
 
 namespace kevo {
 
-/// How calls are timed.
-enum class clock_mode : std::uint8_t { isolated, intervals };
-
 /// What is done in one block: `candidate_calls`, `baseline_calls`, `baseline_calls`, `candidate_calls`. Where
 /// the baseline is much faster than the candidate, one call of each (`half`).
 struct pairing_plan {
-  clock_mode mode = clock_mode::isolated;
   int candidate_calls = 1;
   int baseline_calls = 1;
   bool half = false;
 };
 
-/// Chooses a plan from what one call of each takes and how long it takes to stop a worker: calls shorter than
-/// 20 of those are timed in intervals of at least 10 ms (or as many calls as there are contents).
-pairing_plan plan_pairing(double candidate_ns, double baseline_ns, double stop_ns, std::size_t contents,
-                          std::size_t slot_bytes);
+/// Chooses a plan from what one call of each takes: some milliseconds of calls, as far as there are contents.
+/// Every plan is timed by the same clock, so that a candidate gains nothing by steering the choice.
+pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents);
+
+/// What waking up and stopping a worker cost beyond its call, from calls of the pacer: a trusted program that
+/// does nothing for `pace_ns` of real time.
+inline constexpr double pace_ns = 20e3;
+class call_boundary {
+ public:
+  void add(const call_time& pacer);
+  /// [ns] The median of the latest calls: it changes with what else the machine does.
+  double cost_ns() const;
+  /// Times under this are not told from each other: the interquartile range of single calls, within bounds.
+  /// [ns]
+  double resolution_ns() const;
+
+ private:
+  std::vector<double> costs_;
+};
 
 /// Times pairs. Several timers may share runners, one after the other.
 class paired_timer {
  public:
-  /// @param empty the trusted empty program: what it takes with the same plan and traffic is subtracted from
-  /// intervals
-  paired_timer(runner& candidate, runner& baseline, runner& empty, std::size_t workload,
+  /// @param pacer the trusted program that `call_boundary` speaks of
+  paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,
                const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit);
 
   /// Makes the runners ready for this workload; before the first block and after another timer was at work.
   void select();
 
-  /// One block. Nothing, or why the candidate is not valid. A failure of the baseline or of the empty program
-  /// throws kevo::error (environment).
+  /// One block. Nothing, or why the candidate is not valid. A failure of the baseline throws kevo::error
+  /// (environment).
   std::optional<call_failure> block();
 
   /// The candidate alone for `seconds`, as a champion would be used: call after call, each verified as
-  /// always. Gives the median of the last third [ns per call], 0 if too little was timed.
+  /// always. Gives the median of the last third [ns per call].
   std::variant<double, call_failure> sustained(double seconds);
 
-  /// Blocks that gave a pair. A block in which something took no longer than the empty program is discarded,
-  /// never rounded up to a time: the machine was too busy to measure.
   const std::vector<timing_pair>& pairs() const { return pairs_; }
-  int discarded() const { return discarded_; }
   std::size_t workload() const { return workload_; }
   const pairing_plan& plan() const { return plan_; }
-  int candidate_calls() const { return calls_; }
+  /// Times under this count as this. [ns]
+  double resolution_ns() const { return boundary_.resolution_ns(); }
+  /// Whether the candidate or the baseline was raised to the resolution.
+  bool too_short() const { return too_short_; }
 
  private:
-  struct reading {
-    double ns = 0;  // per call
-    std::optional<call_failure> failure;
-  };
-  reading read(runner& program, int calls, double constant);
-  reading read_isolated(runner& program, int calls);
-  double constant_of(int calls);
+  std::variant<double, call_failure> read(runner& program, int calls);
+  std::variant<double, call_failure> candidate_time() { return read(*candidate_, plan_.candidate_calls); }
+  double baseline_time();
+  void pace();
 
   runner* candidate_;
   runner* baseline_;
-  runner* empty_;
+  runner* pacer_;
   std::size_t workload_;
   const content_list* contents_;
   pairing_plan plan_;
   std::chrono::nanoseconds limit_;
-  std::vector<double> constants_candidate_;  // of each block so far
-  std::vector<double> constants_baseline_;
-  int discarded_ = 0;
-  int candidate_discarded_ = 0;  // of these, those in which the baseline's time was there
-  std::vector<double> baseline_wakes_;
+  call_boundary boundary_;
   std::vector<timing_pair> pairs_;
-  int calls_ = 0;
+  bool too_short_ = false;
 };
 
 }  // namespace kevo

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
-#include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/oracle/signature.hpp"
 
@@ -16,6 +15,8 @@ namespace {
 std::string tail(const std::string& text, std::size_t most = 500) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most);
 }
+
+constexpr std::size_t slots = 3;  // of the arena: a call's addresses are not those of the call before
 
 // The end of a worker process, seen from outside.
 call_failure death(const exit_report& report) {
@@ -53,15 +54,13 @@ runner::runner(std::shared_ptr<const task> t, worker_settings worker, std::strin
       random_(random),
       verify_(verify) {}
 
-void runner::select(std::size_t workload, const content_list* contents, std::size_t slots) {
+void runner::select(std::size_t workload, const content_list* contents) {
   workload_ = workload;
   contents_ = contents;
-  slots_ = std::max<std::size_t>(slots, 1);
   buffers_ = candidate_buffers(*task_, task_->workloads[workload]);
   order_.clear();
-  if (session_ && session_->memory().memory().size() < slots_ * arena::slot_bytes(buffers_)) session_.reset();
   if (session_) {
-    session_->memory().reshape(buffers_, slots_);
+    session_->memory().reshape(buffers_, slots);
     ready_for(0);
   }
 }
@@ -110,15 +109,12 @@ std::optional<call_failure> runner::start() {
   seen_.clear();
   order_.clear();
   called_.clear();
-  std::size_t bytes = slots_ * arena::slot_bytes(buffers_);
-  // Room for every workload when slots are few, so that one process serves them all.
-  if (slots_ <= 4) {
-    for (const auto& w : task_->workloads) {
-      bytes = std::max(bytes, slots_ * arena::slot_bytes(candidate_buffers(*task_, w)));
-    }
+  std::size_t bytes = 0;  // room for every workload, so that one process can serve several
+  for (const auto& w : task_->workloads) {
+    bytes = std::max(bytes, slots * arena::slot_bytes(candidate_buffers(*task_, w)));
   }
   if (auto failure = load(bytes)) return failure;
-  session_->memory().reshape(buffers_, slots_);
+  session_->memory().reshape(buffers_, slots);
   return std::nullopt;
 }
 
@@ -178,16 +174,12 @@ call_time runner::isolated(std::chrono::nanoseconds limit) {
 
 namespace {
 
-std::optional<call_failure> fraud(bool early, bool ahead, const slot_damage& damage) {
+std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
   if (damage.guards) {
     return call_failure{outcome::rejected, "wrote outside of its outputs",
                         "memory around the buffers was changed"};
   }
   if (damage.inputs) return call_failure{outcome::rejected, "changed its inputs", ""};
-  if (ahead) {
-    return call_failure{outcome::rejected, "worked ahead of its call",
-                        "an output was written before its call had begun"};
-  }
   if (early) {
     return call_failure{outcome::rejected, "signalled done before the work was done",
                         "output that was read the moment the call had ended changed afterwards"};
@@ -206,66 +198,19 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   const bool cold = task_->workloads[workload_].cache == "cold";
   const auto call = session_->run_isolated(given->call(), random_, first_limit(limit), cold);
   if (called_.insert(workload_).second)
-    first_calls_s_ += std::max(0.0, 1e-9 * (call.ns - static_cast<double>(limit.count())));
-  call_time result{.ns = call.ns, .wake_ns = call.wake_ns};
+    first_calls_s_ += std::max(0.0, 1e-9 * (call.whole_ns - static_cast<double>(limit.count())));
+  call_time result{.ns = call.ns, .whole_ns = call.whole_ns};
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
-    result.failure = fraud(call.early, false, call.damage);
+    result.failure = fraud(call.early, call.damage);
     if (!result.failure) result.failure = verify(call.layout, *given);
   }
   if (result.failure) restart();
   return result;
 }
 
-call_time runner::interval(std::size_t count, std::chrono::nanoseconds limit) {
-  count = std::min({count, slots_, contents_->size()});
-  if (!ready_for(count)) {
-    const bool reusable = !verify_ && session_ && !session_->report();  // the empty program looks at nothing
-    if (reusable) {
-      seen_.clear();
-      order_.clear();
-    } else if (auto failure = start()) {
-      return {.failure = failure};
-    }
-    ready_for(count);
-  }
-  // What a first call does for itself (tuning, tables, the faults of its own pages) is not the kernel's time.
-  if (verify_ && !called_.contains(workload_) && order_.size() > 1) {
-    if (auto warm = isolated(order_.back(), limit / static_cast<std::int64_t>(count)); warm.failure)
-      return warm;
-    count = std::min(count, order_.size());
-  }
-  std::vector<std::shared_ptr<const content>> used(order_.end() - static_cast<std::ptrdiff_t>(count),
-                                                   order_.end());
-  order_.resize(order_.size() - count);
-  seen_.insert(seen_.end(), used.begin(), used.end());
-  std::vector<call_content> views;
-  views.reserve(used.size());
-  for (const auto& c : used) views.push_back(c->call());
-  const auto call = session_->run_interval(views, random_, limit);
-  call_time result{.ns = call.ns, .calls = static_cast<int>(count)};
-  result.failure = failure_of(call.end);
-  if (!result.failure && verify_) {
-    result.failure = fraud(call.early, call.ahead, call.damage);
-    for (std::size_t i = 0; i < count && !result.failure; ++i)
-      result.failure = verify(call.layouts[i], *used[i]);
-  }
-  if (result.failure) restart();
-  return result;
-}
-
 void runner::restart() {
-  if (!session_) return;
-  const auto& latencies = session_->stop_latencies();
-  stops_.insert(stops_.end(), latencies.begin(), latencies.end());
   session_.reset();
-}
-
-double runner::stop_latency() const {
-  constexpr double most_ns = 100e3;
-  auto all = stops_;
-  if (session_) all.insert(all.end(), session_->stop_latencies().begin(), session_->stop_latencies().end());
-  return all.empty() ? most_ns : std::min(quantile(all, 0.25), most_ns);
 }
 
 }  // namespace kevo

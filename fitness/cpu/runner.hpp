@@ -20,11 +20,10 @@
 
 namespace kevo {
 
-/// What one verified call (or the calls of one interval) took.
+/// What one verified call took.
 struct call_time {
-  double ns = 0;       ///< of the whole
-  double wake_ns = 0;  ///< isolated calls: until the worker was seen to spin
-  int calls = 1;
+  double ns = 0;        ///< what the worker admits (`isolated_call::ns`)
+  double whole_ns = 0;  ///< all that it can have worked on it, and what waking up and stopping cost
   std::optional<call_failure> failure;
 };
 
@@ -43,32 +42,29 @@ using content_list = std::vector<std::shared_ptr<const content>>;
 /// time.
 class runner {
  public:
-  /// @param verify false for the trusted empty program, whose outputs nobody reads
+  /// @param verify false for a trusted program whose outputs nobody reads
   runner(std::shared_ptr<const task> t, worker_settings worker, std::string object, rng random,
          bool verify = true);
 
   /// Bounds what is spent on setting up; without, each load and each call has its own limit alone.
   void limit_setup(setup_limits limits) { setup_ = limits; }
 
-  /// From now on calls are of this workload, with contents drawn from `contents` in a random order. `slots`
-  /// is how many calls the arena holds at once. Keeps the process if it can.
-  void select(std::size_t workload, const content_list* contents, std::size_t slots = 3);
+  /// From now on calls are of this workload, with contents drawn from `contents` in a random order. Keeps the
+  /// process if it can.
+  void select(std::size_t workload, const content_list* contents);
 
   /// A call of the next content that this process has not seen; a fresh process if there is none.
   call_time isolated(std::chrono::nanoseconds limit);
   /// A call of this very content (correctness); the process must not have seen it.
   call_time isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit);
-  /// `count` distinct calls under one clock (at most as many as there are slots and contents).
-  call_time interval(std::size_t count, std::chrono::nanoseconds limit);
 
   /// Ends the process; the next call starts a fresh one.
   void restart();
+  /// The process may be given what it has seen once more; for programs that look at nothing.
+  void forget() { seen_.clear(), order_.clear(), ready_for(0); }
   bool running() const { return session_ != nullptr; }
   /// Contents that the process has not seen.
   std::size_t unseen() const;
-  /// Time until the worker was known to stand still, where nothing else disturbed (lower quartile, at most
-  /// 100 us, so that a busy machine does not change how calls are timed; as much if it never was). [ns]
-  double stop_latency() const;
 
  private:
   std::optional<call_failure> start();
@@ -86,12 +82,10 @@ class runner {
   bool verify_;
   std::size_t workload_ = 0;
   std::vector<buffer_shape> buffers_;
-  std::size_t slots_ = 3;
   const content_list* contents_ = nullptr;
   std::unique_ptr<worker_session> session_;
   std::vector<std::shared_ptr<const content>> seen_;   // by this process
   std::vector<std::shared_ptr<const content>> order_;  // still to come, in this process
-  std::vector<double> stops_;
   setup_limits setup_;
   std::set<std::size_t> called_;  // workloads that this process has had a call of
   double loads_s_ = 0;            // spent so far, of all processes

@@ -15,6 +15,7 @@
 
 #include "fitness/process/process.hpp"
 #include "fitness/worker/arena.hpp"
+#include "fitness/worker/processor_clock.hpp"
 #include "fitness/worker/protocol.hpp"
 
 namespace kevo {
@@ -27,7 +28,7 @@ struct worker_settings {
   process_limits limits;
   int threads = 1;
   std::vector<int> cpus;  ///< processors of the worker; empty: any
-  bool yield = false;     ///< controller and worker share a processor: give way while waiting
+  bool yield = false;     ///< the controller shares the worker's processor: give way while waiting
   bool patient = false;   ///< nothing is timed: sleep while waiting
   double load_limit_s = 10;
   std::stop_token stop;
@@ -55,28 +56,18 @@ enum class call_end : std::uint8_t {
   interrupted,  ///< `worker_settings::stop`; the worker was killed
 };
 
-/// One call by itself: the clock runs from `go` to `done`, and begins when the worker is seen to spin. Its
-/// inputs lie in the arena from the moment it may run, so a candidate could compute first and only then
-/// pretend to spin: `wake_ns` shows it, and whoever uses `ns` adds what exceeds the wake-up of a trusted
-/// worker.
+/// One call by itself, between two stops. `whole_ns` is all that the worker can have worked with the call's
+/// inputs before it: of a worker of one thread the processor time in the kernel's books; of one that has more
+/// threads, or that left its processor during the call, the time on the controller's clock. It does not
+/// depend on anything that the worker says, and exceeds the call by what waking up and stopping cost.
 struct isolated_call {
   call_end end = call_end::died;
-  double ns = 0;
-  double wake_ns = 0;  ///< from before the worker may run until it was seen to spin
+  double ns = 0;        ///< from "awake" to "done", which are claims, on the controller's clock
+  double whole_ns = 0;  ///< from one stop to the next
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
   slot_damage damage;
   slot_layout layout;  ///< outputs may be read until the slot is used again
-};
-
-/// Many distinct calls under one clock, from before the worker may run to its confirmed stop.
-struct interval_call {
-  call_end end = call_end::died;
-  double ns = 0;  ///< of the whole interval
-  bool early = false;
-  bool ahead = false;  ///< an output was written before its call might begin
-  slot_damage damage;
-  std::vector<slot_layout> layouts;
 };
 
 /// A worker process with its pages. The worker is stopped whenever no member function runs. Move-only; the
@@ -103,13 +94,6 @@ class worker_session {
   /// Runs one call in the next slot. `limit` is for this call.
   isolated_call run_isolated(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
-
-  /// Runs one call for each content, at most `memory().slots()`.
-  interval_call run_interval(std::span<const call_content> contents, rng& random,
-                             std::chrono::nanoseconds limit);
-
-  /// Time from asking the worker to stop until it was known to stand still, of each call so far. [ns]
-  const std::vector<double>& stop_latencies() const { return stop_latencies_; }
   std::uint64_t calls() const { return call_number_; }
 
  private:
@@ -128,13 +112,13 @@ class worker_session {
   kevo::arena arena_;
   child_process process_;
   std::optional<freezer> freezer_;
+  std::optional<processor_clock> used_;
   std::optional<exit_report> report_;
   std::string message_;
   bool lock_down_failed_ = false;
   std::uint64_t call_number_ = 0;
   std::uint64_t ping_ = 0;
   std::size_t next_slot_ = 0;
-  std::vector<double> stop_latencies_;
 };
 
 }  // namespace kevo

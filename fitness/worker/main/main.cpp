@@ -1,15 +1,16 @@
 // kevo-worker-cpu: runs one candidate in the sandbox. It shares a control page and an arena with the
-// controller and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS
-// YIELD, descriptors 3 and 4.
+// controller and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS,
+// descriptors 3 and 4.
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <exception>
-#include <sched.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fitness/sandbox/limit_memory.hpp"
@@ -60,16 +61,22 @@ std::uint64_t spare_addresses(int threads) {
   return 256 * megabyte + 160 * megabyte * static_cast<std::uint64_t>(threads > 1 ? threads : 0);
 }
 
-[[noreturn]] void serve(kevo::control_page& page, const region& arena, kevo::entry_function entry,
-                        bool yield) {
+// Sleeps while `go` is what it was. Nobody wakes it: the controller stops the process, writes the next call
+// and lets it go on, whereupon the kernel looks at `go` again. So what the process costs the processor
+// between two stops is the call and little else.
+void sleep_until_changed(const std::atomic<std::uint64_t>& go, std::uint64_t value) {
+  ::syscall(SYS_futex, &go, FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(value), nullptr, nullptr, 0);
+}
+
+[[noreturn]] void serve(kevo::control_page& page, const region& arena, kevo::entry_function entry) {
   void* pointers[kevo::most_pointers];
   for (std::uint64_t next = 1;;) {
-    const std::uint64_t ping = page.ping.load(std::memory_order_acquire);
-    if (page.pong.load(std::memory_order_relaxed) != ping) page.pong.store(ping, std::memory_order_release);
-    if (page.go.load(std::memory_order_acquire) != next) {
-      yield ? static_cast<void>(::sched_yield()) : kevo::spin_pause();
+    const std::uint64_t go = page.go.load(std::memory_order_acquire);
+    if (go != next) {
+      sleep_until_changed(page.go, go);
       continue;
     }
+    page.pong.store(page.ping.load(std::memory_order_relaxed), std::memory_order_release);
     const auto& call = page.arguments;
     for (std::uint32_t i = 0; i < call.pointers; ++i) pointers[i] = arena.data + call.offsets[i];
     entry(pointers, call.axes.data(), call.scalars.data());
@@ -81,8 +88,8 @@ std::uint64_t spare_addresses(int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: kevo-worker-cpu OBJECT THREADS YIELD (started by kevo, never by hand)\n", stderr);
+  if (argc != 3) {
+    std::fputs("usage: kevo-worker-cpu OBJECT THREADS (started by kevo, never by hand)\n", stderr);
     return 2;
   }
   const region control = map_descriptor(kevo::control_descriptor);
@@ -109,5 +116,5 @@ int main(int argc, char** argv) {
   const auto entry = reinterpret_cast<kevo::entry_function>(::dlsym(object, kevo::entry_name));
   if (entry == nullptr) give_up(page, kevo::worker_claim::load_failed, ::dlerror());
   page.claim.store(static_cast<std::uint32_t>(kevo::worker_claim::ready), std::memory_order_release);
-  serve(page, arena, entry, argv[3][0] == '1');
+  serve(page, arena, entry);
 }
