@@ -70,8 +70,9 @@ class test_bench {
 
   std::chrono::nanoseconds call_limit(std::size_t workload) const;
   std::size_t smallest_visible() const { return smallest_; }
-  /// Contents of each visible workload in the correctness stage: at least 5 in all.
-  std::size_t contents_to_check() const;
+  /// Contents of a workload in the correctness stage; the first is plain. Those of a visible one are of the
+  /// mixture that is timed.
+  content_list contents_to_check(std::size_t workload);
   double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
   double floor_ns(std::size_t workload) const;           ///< no honest call is faster; 0 if unknown
   double working_set_bytes() const;
@@ -106,9 +107,9 @@ class test_bench {
   std::unique_ptr<oracle> oracle_;
   trusted_program baseline_;
   std::vector<trusted_program> others_;
-  std::unique_ptr<runner> pacer_;  // does nothing for a while: see call_boundary
-  std::string left_out_;           // optional baselines that do not build here
-  std::vector<content_list> timed_;
+  std::unique_ptr<runner> pacer_;    // does nothing for a while: see call_boundary
+  std::string left_out_;             // optional baselines that do not build here
+  std::vector<content_list> mixed_;  // of the visible workloads
 };
 
 }  // namespace kevo

@@ -43,6 +43,26 @@ pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t c
   return plan;
 }
 
+content_list shuffled_mixture(const content_list& contents, rng& random) {
+  content_list plain;
+  content_list others;
+  for (const auto& c : contents) (c->kind == variety::plain && !c->borrowed ? plain : others).push_back(c);
+  random.shuffle<std::shared_ptr<const content>>(plain);
+  random.shuffle<std::shared_ptr<const content>>(others);
+  content_list order;
+  while (order.size() < contents.size()) {
+    const std::size_t begin = order.size();
+    for (const auto& [from, share] :
+         {std::pair(&plain, std::size_t{5}), std::pair(&others, std::size_t{3})}) {
+      const std::size_t count = std::min(share, from->size());
+      order.insert(order.end(), from->end() - static_cast<std::ptrdiff_t>(count), from->end());
+      from->resize(from->size() - count);
+    }
+    random.shuffle<std::shared_ptr<const content>>(std::span(order).subspan(begin));
+  }
+  return order;
+}
+
 void call_boundary::add(const call_time& pacer) {
   // Less than the pace means that something else had the processor for a while: of this call, processor time
   // tells nothing.
@@ -60,31 +80,45 @@ double call_boundary::resolution_ns() const {
 }
 
 paired_timer::paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,
-                           const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit)
+                           const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit,
+                           rng random)
     : candidate_(&candidate),
       baseline_(&baseline),
       pacer_(&pacer),
       workload_(workload),
       contents_(&contents),
       plan_(plan),
-      limit_(limit) {}
+      limit_(limit),
+      random_(random) {}
 
 void paired_timer::select() {
-  for (auto* program : {candidate_, baseline_, pacer_}) program->select(workload_, contents_);
+  for (auto* program : {candidate_, baseline_, pacer_}) program->select(workload_);
+}
+
+// For the next calls of both programs. They do not overlap until all have been used; then processes begin
+// afresh.
+paired_timer::contents_of_calls paired_timer::next_contents() {
+  const auto count = static_cast<std::size_t>(std::max(plan_.candidate_calls, plan_.baseline_calls));
+  if (place_ + count > cycle_.size()) {
+    cycle_ = shuffled_mixture(*contents_, random_);
+    place_ = 1;
+    candidate_->restart();
+    baseline_->restart();
+  }
+  place_ += count;
+  return std::span(cycle_).subspan(place_ - count, count);
 }
 
 // The time per call in nanoseconds, at least the resolution.
-std::variant<double, call_failure> paired_timer::read(runner& program, int calls) {
+std::variant<double, call_failure> paired_timer::read(runner& program, contents_of_calls given, int calls) {
   // A process that has just been started has its first call untimed, so that code and pages are there.
-  const bool fresh = !program.running() || program.unseen() < static_cast<std::size_t>(calls);
-  if (fresh) {
-    program.restart();
-    if (auto warm = program.isolated(limit_); warm.failure) return *warm.failure;
+  if (!program.running()) {
+    if (auto warm = program.isolated(cycle_.front(), limit_); warm.failure) return *warm.failure;
   }
   const double cost = boundary_.cost_ns();
   std::vector<double> times;
-  for (int i = 0; i < calls; ++i) {
-    const auto time = program.isolated(limit_);
+  for (const auto& c : given.first(static_cast<std::size_t>(calls))) {
+    const auto time = program.isolated(c, limit_);
     if (time.failure) return *time.failure;
     times.push_back(time.whole_ns - cost);
   }
@@ -95,15 +129,14 @@ std::variant<double, call_failure> paired_timer::read(runner& program, int calls
 
 void paired_timer::pace() {
   for (int i = 0; i < pacer_calls; ++i) {
-    if (pacer_->running() && pacer_->unseen() == 0) pacer_->forget();
-    const auto time = pacer_->isolated(limit_);
+    const auto time = pacer_->isolated((*contents_)[static_cast<std::size_t>(i) % contents_->size()], limit_);
     if (time.failure) trusted_failed("pacing program", *time.failure);
     boundary_.add(time);
   }
 }
 
-double paired_timer::baseline_time() {
-  const auto once = read(*baseline_, plan_.baseline_calls);
+double paired_timer::baseline_time(contents_of_calls given) {
+  const auto once = read(*baseline_, given, plan_.baseline_calls);
   if (const auto* failure = std::get_if<call_failure>(&once)) trusted_failed("baseline", *failure);
   return std::get<double>(once);
 }
@@ -116,13 +149,15 @@ std::optional<call_failure> paired_timer::block() {
   const auto order =
       plan_.half ? std::vector<bool>{true, false} : std::vector<bool>{true, false, false, true};
   const double share = 1 / (0.5 * static_cast<double>(order.size()));
-  for (const bool outer : order) {
+  contents_of_calls given;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i % 2 == 0) given = next_contents();
     pace();
-    if (plan_.half ? outer : outer == baseline_outside) {
-      b += share * baseline_time();
+    if (plan_.half ? order[i] : order[i] == baseline_outside) {
+      b += share * baseline_time(given);
       continue;
     }
-    const auto once = candidate_time();
+    const auto once = candidate_time(given);
     if (const auto* failure = std::get_if<call_failure>(&once)) return *failure;
     c += share * std::get<double>(once);
   }
@@ -138,7 +173,7 @@ std::variant<double, call_failure> paired_timer::sustained(double seconds) {
   std::vector<double> times;
   while (times.size() < 3 || elapsed_s() < seconds) {
     pace();
-    const auto once = candidate_time();
+    const auto once = candidate_time(next_contents());
     if (const auto* failure = std::get_if<call_failure>(&once)) return *failure;
     times.push_back(std::get<double>(once));
   }

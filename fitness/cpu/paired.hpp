@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,12 +43,17 @@ class call_boundary {
   std::vector<double> costs_;
 };
 
+/// Contents in the order in which timed calls are given them: secret, but each eight in a row are the same
+/// mixture, so that few calls are of the same kinds as many.
+content_list shuffled_mixture(const content_list& contents, rng& random);
+
 /// Times pairs. Several timers may share runners, one after the other.
 class paired_timer {
  public:
   /// @param pacer the trusted program that `call_boundary` speaks of
+  /// @param contents at least two; candidate and baseline are given the same, in the same order
   paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,
-               const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit);
+               const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit, rng random);
 
   /// Makes the runners ready for this workload; before the first block and after another timer was at work.
   void select();
@@ -69,9 +75,13 @@ class paired_timer {
   bool too_short() const { return too_short_; }
 
  private:
-  std::variant<double, call_failure> read(runner& program, int calls);
-  std::variant<double, call_failure> candidate_time() { return read(*candidate_, plan_.candidate_calls); }
-  double baseline_time();
+  using contents_of_calls = std::span<const std::shared_ptr<const content>>;
+  contents_of_calls next_contents();
+  std::variant<double, call_failure> read(runner& program, contents_of_calls given, int calls);
+  std::variant<double, call_failure> candidate_time(contents_of_calls given) {
+    return read(*candidate_, given, plan_.candidate_calls);
+  }
+  double baseline_time(contents_of_calls given);
   void pace();
 
   runner* candidate_;
@@ -81,7 +91,10 @@ class paired_timer {
   const content_list* contents_;
   pairing_plan plan_;
   std::chrono::nanoseconds limit_;
+  rng random_;
   call_boundary boundary_;
+  content_list cycle_;     // a process sees each once; the first is of its untimed first call
+  std::size_t place_ = 0;  // in the cycle
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;
 };

@@ -35,36 +35,29 @@ struct setup_limits {
   double first_calls_s = 0;  ///< [s] what all first calls together may take beyond that
 };
 
-/// Contents by workload: those of `oracle::timed` or `oracle::varied`.
+/// Contents of one workload: those of `oracle::mixed` or `oracle::varied`.
 using content_list = std::vector<std::shared_ptr<const content>>;
 
-/// Runs a built program. Starts a fresh process when the contents of the old one are used up. One thread at a
-/// time.
+/// Runs a built program. Starts a fresh process when it is given a content that the old one has seen. One
+/// thread at a time.
 class runner {
  public:
-  /// @param verify false for a trusted program whose outputs nobody reads
+  /// @param verify false for a trusted program whose outputs nobody reads, and which may see a content again
   runner(std::shared_ptr<const task> t, worker_settings worker, std::string object, rng random,
          bool verify = true);
 
   /// Bounds what is spent on setting up; without, each load and each call has its own limit alone.
   void limit_setup(setup_limits limits) { setup_ = limits; }
 
-  /// From now on calls are of this workload, with contents drawn from `contents` in a random order. Keeps the
-  /// process if it can.
-  void select(std::size_t workload, const content_list* contents);
+  /// From now on calls are of this workload. Keeps the process.
+  void select(std::size_t workload);
 
-  /// A call of the next content that this process has not seen; a fresh process if there is none.
-  call_time isolated(std::chrono::nanoseconds limit);
-  /// A call of this very content (correctness); the process must not have seen it.
+  /// A call of this content, which the process must not have seen.
   call_time isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit);
 
   /// Ends the process; the next call starts a fresh one.
   void restart();
-  /// The process may be given what it has seen once more; for programs that look at nothing.
-  void forget() { seen_.clear(), order_.clear(), ready_for(0); }
   bool running() const { return session_ != nullptr; }
-  /// Contents that the process has not seen.
-  std::size_t unseen() const;
 
  private:
   std::optional<call_failure> start();
@@ -72,7 +65,6 @@ class runner {
   std::chrono::nanoseconds first_limit(std::chrono::nanoseconds limit) const;
   std::optional<call_failure> failure_of(call_end end) const;
   std::optional<call_failure> verify(const slot_layout& layout, const content& expected) const;
-  bool ready_for(std::size_t count);
   bool saw(const std::shared_ptr<const content>& c) const;
 
   std::shared_ptr<const task> task_;
@@ -82,10 +74,8 @@ class runner {
   bool verify_;
   std::size_t workload_ = 0;
   std::vector<buffer_shape> buffers_;
-  const content_list* contents_ = nullptr;
   std::unique_ptr<worker_session> session_;
-  std::vector<std::shared_ptr<const content>> seen_;   // by this process
-  std::vector<std::shared_ptr<const content>> order_;  // still to come, in this process
+  std::vector<std::shared_ptr<const content>> seen_;  // by this process
   setup_limits setup_;
   std::set<std::size_t> called_;  // workloads that this process has had a call of
   double loads_s_ = 0;            // spent so far, of all processes

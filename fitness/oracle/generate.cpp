@@ -32,7 +32,36 @@ double short_number(double x) {
   return std::ldexp(std::floor(fraction * 8) / 8, exponent);
 }
 
+// Patchy and spiked values, made of the simple varieties by `simple(count, variety)` and `spike(value)`.
+template <class Simple, class Spike>
+auto composed(std::size_t count, variety v, rng& random, const Simple& simple, const Spike& spike) {
+  if (v == variety::spiked) {
+    auto values = simple(count, variety::constant);
+    for (const auto i : spike_places(count, random)) values[i] = spike(values[i]);
+    return values;
+  }
+  auto values = simple(0, variety::plain);
+  const auto bounds = patch_bounds(count, random);
+  for (std::size_t i = 1; i < bounds.size(); ++i) {
+    const auto patch = simple(bounds[i] - bounds[i - 1], patch_variety(random));
+    values.insert(values.end(), patch.begin(), patch.end());
+  }
+  return values;
+}
+
+bool is_composed(variety v) {
+  return v == variety::patchy || v == variety::spiked;
+}
+
 std::vector<double> normals(std::size_t count, const generator& recipe, variety v, bool full, rng& random) {
+  if (is_composed(v)) {
+    return composed(
+        count, v, random, [&](std::size_t n, variety kind) { return normals(n, recipe, kind, full, random); },
+        [&](double) {
+          const double far = full ? random.uniform(16, 128) : 4;
+          return short_number(recipe.a + recipe.b * (random.chance(0.5) ? far : -far));
+        });
+  }
   auto values = standard_normals(count, random);
   double scale = 1;
   double shift = 0;
@@ -53,6 +82,11 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
 
 // Places in [0, 1), bent by the variety.
 std::vector<double> places(std::size_t count, variety v, rng& random) {
+  if (is_composed(v)) {
+    return composed(
+        count, v, random, [&](std::size_t n, variety kind) { return places(n, kind, random); },
+        [&](double x) { return x < 0.5 ? std::nextafter(1.0, 0.0) : 0.0; });
+  }
   std::vector<double> values(count);
   double width = 1;
   double start = 0;
@@ -97,7 +131,14 @@ std::vector<std::int64_t> integers(std::size_t count, const generator& recipe, v
 std::vector<std::int64_t> permutation(std::size_t count, variety v, rng& random) {
   std::vector<std::int64_t> values(count);
   std::iota(values.begin(), values.end(), 0);
-  if (v == variety::scaled && count > 1) {  // nearly in order
+  if (v == variety::patchy) {  // in order from patch to patch, without order inside
+    const auto bounds = patch_bounds(count, random);
+    for (std::size_t i = 1; i < bounds.size(); ++i)
+      random.shuffle<std::int64_t>(std::span(values).subspan(bounds[i - 1], bounds[i] - bounds[i - 1]));
+  } else if (v == variety::spiked) {  // backwards but for a few
+    std::reverse(values.begin(), values.end());
+    for (const auto i : spike_places(count, random)) std::swap(values[i], values[random.below(count)]);
+  } else if (v == variety::scaled && count > 1) {  // nearly in order
     for (std::size_t i = 0; i < count / 16 + 1; ++i) {
       std::swap(values[random.below(count)], values[random.below(count)]);
     }
@@ -124,9 +165,29 @@ std::vector<std::int64_t> offsets(std::size_t count, const generator& recipe, va
 }  // namespace
 
 std::string_view to_string(variety v) {
-  constexpr std::string_view names[variety_count] = {"plain", "scaled", "shifted", "heavy tailed",
-                                                     "constant"};
+  constexpr std::string_view names[variety_count] = {"plain",    "scaled", "shifted", "heavy tailed",
+                                                     "constant", "patchy", "spiked"};
   return names[static_cast<std::size_t>(v)];
+}
+
+std::vector<std::size_t> patch_bounds(std::size_t count, rng& random) {
+  std::vector<std::size_t> bounds = {0, count};
+  for (std::uint64_t patches = 2 + random.below(5); patches > 1 && count > 0; --patches)
+    bounds.push_back(random.below(count));
+  std::sort(bounds.begin(), bounds.end());
+  return bounds;
+}
+
+variety patch_variety(rng& random) {
+  return static_cast<variety>(random.below(static_cast<std::uint64_t>(variety::constant) + 1));
+}
+
+std::vector<std::size_t> spike_places(std::size_t count, rng& random) {
+  std::vector<std::size_t> found;
+  // So few that a sample of a hundred elements seldom meets one.
+  for (std::size_t i = 0; count > 0 && i < std::clamp<std::size_t>(count / 4096, 1, 64); ++i)
+    found.push_back(random.below(count));
+  return found;
 }
 
 const generator& generator_of(const tensor& input, const workload& w) {
@@ -152,7 +213,7 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
     auto values = places(count, v, random);
     for (auto& x : values) {
       x = recipe.a + (recipe.b - recipe.a) * x;
-      if (v == variety::constant) x = std::clamp(short_number(x), recipe.a, recipe.b);
+      if (v == variety::constant || v == variety::spiked) x = std::clamp(short_number(x), recipe.a, recipe.b);
     }
     keep(reals(values));
   } else if (recipe.kind == "integers") {

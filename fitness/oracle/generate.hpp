@@ -1,6 +1,6 @@
 #pragma once
-// Contents of inputs, drawn from a secret seed. Correctness calls vary the distribution, so that a kernel
-// that relies on the one of the timed calls does not pass.
+// Contents of inputs, drawn from a secret seed. Timed and checked calls see one mixture of distributions, so
+// that a kernel that relies on one of them, or on a sample of its elements, does not pass.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,23 @@
 namespace kevo {
 
 /// How a content departs from the task's generator. It never leaves the generator's domain: a uniform or
-/// integer input stays in its range, a permutation stays one. `constant` is one value in every element.
-enum class variety : std::uint8_t { plain, scaled, shifted, heavy_tailed, constant };
-inline constexpr std::size_t variety_count = 5;
+/// integer input stays in its range, a permutation stays one. `constant` is one value in every element;
+/// `patchy` changes between the others from one secret place to the next; `spiked` is constant but for a few
+/// elements in secret places, far from all others.
+enum class variety : std::uint8_t { plain, scaled, shifted, heavy_tailed, constant, patchy, spiked };
+inline constexpr std::size_t variety_count = 7;
 std::string_view to_string(variety v);
 
 /// How far a variety may go: `mild` where tolerances are absolute (larger values make honest errors larger).
 enum class variety_strength : std::uint8_t { mild, full };
+
+/// Where a patchy content of `count` elements changes: secret places in order, the first 0 and the last
+/// `count`.
+std::vector<std::size_t> patch_bounds(std::size_t count, rng& random);
+/// How a patch is made: any of the simple varieties.
+variety patch_variety(rng& random);
+/// The secret places of a spiked content of `count` elements: few, but at least one.
+std::vector<std::size_t> spike_places(std::size_t count, rng& random);
 
 /// How an input of a workload is made: by the workload's own generator, else by the task's.
 const generator& generator_of(const tensor& input, const workload& w);

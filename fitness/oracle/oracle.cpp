@@ -119,12 +119,14 @@ worker_session oracle::start(std::size_t workload) const {
   return session;
 }
 
-std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, worker_session& session) {
+std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, std::size_t recipes,
+                                            worker_session& session) {
   const auto& w = task_->workloads[workload];
   const auto axes = axis_values(*task_, w);
   const auto strength = strength_for(*task_, w);
   auto result = std::make_shared<content>();
   result->kind = kind;
+  result->borrowed = recipes != workload;
   result->axes = axis_arguments(*task_, w);
 
   std::vector<std::vector<std::byte>> wide;
@@ -139,8 +141,9 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
     } else {
       const std::size_t count = input.scalar ? 1 : element_count(input, axes);
       // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
-      bytes = generate_elements(type, count, generator_of(input, w), input.scalar ? variety::plain : kind,
-                                strength, random_);
+      bytes =
+          generate_elements(type, count, generator_of(input, input.scalar ? w : task_->workloads[recipes]),
+                            input.scalar ? variety::plain : kind, strength, random_);
     }
     if (input.scalar) {
       result->scalars.push_back(first_word(bytes));
@@ -207,18 +210,58 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   return result;
 }
 
-std::vector<std::shared_ptr<const content>> oracle::timed(std::size_t workload) {
+// Workloads whose generators may be used for this one: they differ, and speak of real numbers alone, whose
+// range does not depend on a size as that of an index does.
+std::vector<std::size_t> oracle::lenders(std::size_t workload) const {
+  const auto same = [](const generator& a, const generator& b) {
+    return a.kind == b.kind && a.a == b.a && a.b == b.b;
+  };
+  std::vector<std::size_t> found;
+  const auto& borrower = task_->workloads[workload];
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    const auto& w = task_->workloads[i];
+    bool differs = false;
+    bool may = true;
+    for (const auto& input : task_->inputs) {
+      const auto& theirs = generator_of(input, w);
+      if (input.scalar || same(theirs, generator_of(input, borrower))) continue;
+      differs = true;
+      may = may && element_type_of(input).kind == element_kind::real &&
+            (theirs.kind == "normal" || theirs.kind == "uniform");
+    }
+    if (differs && may) found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload) {
   const std::lock_guard lock(mutex_);
-  auto& pool = pools_[workload].timed;
+  auto& pool = pools_[workload].mixed;
   if (!pool.empty()) return pool;
   auto session = start(workload);
   const auto begin = std::chrono::steady_clock::now();
+  // The simple, the composed and the borrowed kinds in turn, so that the first eight contents show some of
+  // each.
+  std::vector<std::pair<variety, std::size_t>> others;
+  const auto lent = lenders(workload);
+  constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
+                               variety::heavy_tailed, variety::constant, variety::shifted};
+  std::size_t lender = 0;
+  for (const auto v : turns) {
+    others.emplace_back(v, workload);
+    if (others.size() % 3 == 2 && lender < lent.size()) others.emplace_back(variety::plain, lent[lender++]);
+  }
+  for (; lender < lent.size(); ++lender) others.emplace_back(variety::plain, lent[lender]);
   std::vector<std::shared_ptr<const content>> made;
   std::size_t bytes = 0;
+  std::size_t next = 0;
   while (made.size() < limits_.most) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     if (made.size() >= limits_.least && (bytes >= limits_.bytes || spent.count() >= limits_.seconds)) break;
-    made.push_back(make(workload, variety::plain, session));
+    const std::size_t place = made.size() % 8;
+    const bool other = place == 1 || place == 3 || place == 6;
+    const auto [kind, recipes] = other ? others[next++ % others.size()] : std::pair(variety::plain, workload);
+    made.push_back(make(workload, kind, recipes, session));
     bytes += made.back()->bytes();
   }
   pool = std::move(made);
@@ -233,7 +276,7 @@ std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload,
     while (pool.size() < count) {
       // Workloads begin with different varieties, so that a few contents of each show all of them.
       const std::size_t kind = pool.empty() ? 0 : 1 + (2 * workload + pool.size() - 1) % (variety_count - 1);
-      pool.push_back(make(workload, static_cast<variety>(kind), session));
+      pool.push_back(make(workload, static_cast<variety>(kind), workload, session));
     }
   }
   return {pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(count)};

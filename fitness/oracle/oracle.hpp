@@ -25,6 +25,7 @@ struct content {
   std::vector<std::int64_t> axes;              ///< the variable ones
   std::vector<expected_output> outputs;
   variety kind = variety::plain;
+  bool borrowed = false;  ///< made by the generators of another workload, perhaps a hidden one
 
   call_content call() const { return {inputs, axes, scalars}; }
   std::size_t bytes() const;
@@ -47,22 +48,27 @@ class oracle {
   oracle(std::shared_ptr<const task> t, std::string object, worker_settings worker, pool_limits limits = {},
          std::optional<std::uint64_t> seed = {});
 
-  /// Contents of the task's own distribution: as many as the limits allow, but at least `least`, for timed
-  /// calls.
+  /// The mixture that timed and checked calls of a workload are given: as many contents as the limits allow,
+  /// but at least `least`. More than half are of the workload's own distribution; of each eight in a row, the
+  /// others are of three more kinds, among them what other workloads' generators make.
   /// @throws kevo::error: input (the reference crashes, hangs or gives NaN), environment
-  std::vector<std::shared_ptr<const content>> timed(std::size_t workload);
-  /// `count` contents of varied distributions for correctness calls; the first is plain.
+  std::vector<std::shared_ptr<const content>> mixed(std::size_t workload);
+  /// `count` contents of a workload that is never timed; the first is plain, the others are of changing
+  /// kinds.
   std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count);
 
   const kevo::task& subject() const { return *task_; }
 
  private:
   struct workload_pool {
-    std::vector<std::shared_ptr<const content>> timed;
+    std::vector<std::shared_ptr<const content>> mixed;
     std::vector<std::shared_ptr<const content>> varied;
   };
 
-  std::shared_ptr<const content> make(std::size_t workload, variety kind, worker_session& session);
+  /// @param recipes the workload whose generators are used
+  std::shared_ptr<const content> make(std::size_t workload, variety kind, std::size_t recipes,
+                                      worker_session& session);
+  std::vector<std::size_t> lenders(std::size_t workload) const;
   worker_session start(std::size_t workload) const;
 
   std::shared_ptr<const task> task_;

@@ -31,7 +31,9 @@ processor_clock::processor_clock(pid_t process) {
 }
 
 processor_clock::processor_clock(processor_clock&& other) noexcept
-    : clock_(other.clock_), stat_(std::exchange(other.stat_, -1)), status_(std::exchange(other.status_, -1)) {}
+    : clock_(other.clock_),
+      stat_(std::exchange(other.stat_, -1)),
+      status_(std::exchange(other.status_, -1)) {}
 
 processor_clock::~processor_clock() {
   if (stat_ >= 0) ::close(stat_);
