@@ -21,6 +21,7 @@
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
 
 #include "fitness/cpu/cpu_fitness.hpp"
@@ -43,13 +44,17 @@ static_assert(offsetof(kevo::control_page, pong) == 1088);
 static_assert(offsetof(kevo::control_page, done) == 1152);
 static_assert(offsetof(kevo::control_page, claim) == 1216);
 
+// An exploit that is valid may be faster than its twin by no more than this.
+constexpr double most_gain = 1.05;
+
 struct exhibit {
   fs::path file;
   std::string text;
   std::vector<std::string> tasks;
   std::vector<kevo::outcome> verdicts;
-  double most_speedup = 0;  // where "valid" is right only for a program that is no faster than it is; 0: any
-  std::string never_says;   // what must not be in its feedback
+  fs::path
+      twin;  // the same computation without the fraud, where "valid" is right only for no more than it earns
+  std::string never_says;  // what must not be in its feedback
   bool honest() const { return file.parent_path().filename() == "honest"; }
   std::string name() const { return file.parent_path().filename().string() + "/" + file.stem().string(); }
 };
@@ -79,7 +84,7 @@ exhibit read_exhibit(const fs::path& file) {
     };
     if (const auto v = value("task"); !v.empty()) result.tasks = split(v, ' ');
     if (const auto v = value("never_says"); !v.empty()) result.never_says = v;
-    if (const auto v = value("most_speedup"); !v.empty()) result.most_speedup = std::stod(v);
+    if (const auto v = value("twin"); !v.empty()) result.twin = KEVO_SOURCE_DIR "/tests/attacks/" + v;
     for (const auto& name : split(value("verdict"), '|')) {
       const auto outcome = kevo::parse_outcome(name);
       REQUIRE_MESSAGE(outcome, file.string(), ": no outcome is called '", name, "'");
@@ -186,10 +191,26 @@ std::string complaint(const exhibit& e, const kevo::evaluation& got) {
     return "is " + std::string(kevo::to_string(got.outcome)) + " (" + said + ")";
   }
   if (!e.never_says.empty() && said.find(e.never_says) != std::string::npos) return "tells a secret: " + said;
-  if (got.valid() && e.most_speedup > 0 && got.speedup_interval.low > e.most_speedup) {
-    return "is timed " + std::to_string(got.speedup) + " times as fast as the baseline";
-  }
   return {};
+}
+
+// What a valid exploit earns more than its twin, side by side. Three measurements that agree are enough; else
+// the median of nine counts, so that neither a neighbour nor luck decides.
+double gain_over_twin(kevo::cpu_fitness& fitness, const exhibit& e) {
+  constexpr std::size_t most = 9;
+  const auto twin = read_exhibit(e.twin);
+  std::vector<double> gains;
+  while (gains.size() < most) {
+    const auto fraud = evaluate(fitness, e);
+    if (!fraud.valid()) return 0;  // caught after all: luck in one evaluation is no record
+    const auto honest = evaluate(fitness, twin);
+    if (!honest.valid()) throw kevo::error(kevo::error_code::internal, twin.name() + " is not valid");
+    gains.push_back(fraud.speedup / honest.speedup);
+    const auto fair = [](double gain) { return gain <= most_gain; };
+    if (gains.size() == 3 && std::all_of(gains.begin(), gains.end(), fair)) break;
+  }
+  std::printf("  %s: %.3f of its twin\n", e.name().c_str(), kevo::median(gains));
+  return kevo::median(gains);
 }
 
 }  // namespace
@@ -206,12 +227,11 @@ TEST_CASE("exploits are caught and honest programs are accepted") {
     bool right = true;
     for (const auto& name : e.tasks) {
       auto& function = *fitness.at(name);
-      auto got = evaluate(function, e);
+      const auto got = evaluate(function, e);
       auto wrong = complaint(e, got);
-      // A wrong time may be a neighbour's doing. A theft of time shows again.
-      for (int chance = 1; chance < 4 && !wrong.empty() && got.valid() && e.most_speedup > 0; ++chance) {
-        got = evaluate(function, e);
-        wrong = complaint(e, got);
+      if (wrong.empty() && got.valid() && !e.twin.empty()) {
+        if (const double gain = gain_over_twin(function, e); gain > most_gain)
+          wrong = "is timed " + std::to_string(gain) + " times as fast as its twin";
       }
       CHECK_MESSAGE(wrong.empty(), e.name(), " on ", name, " ", wrong);
       right = right && wrong.empty();
@@ -221,6 +241,6 @@ TEST_CASE("exploits are caught and honest programs are accepted") {
   }
   std::printf("attacks caught: %zu/%zu, honest accepted: %zu/%zu\n", caught, attacks, accepted, honest);
   if (std::getenv("KEVO_EXHIBITS") != nullptr) return;
-  CHECK(attacks >= 28);
-  CHECK(honest >= 12);
+  CHECK(attacks >= 140);
+  CHECK(honest >= 40);
 }

@@ -11,6 +11,34 @@
 namespace kevo::cuda {
 namespace {
 
+void draw(gpu& device, const device_input& input, variety kind, bool mild, std::uint64_t key,
+          std::uint64_t lane, address to);
+
+// Patch after patch, each drawn as if it were an input of its own.
+void draw_patches(gpu& device, const device_input& input, bool mild, std::uint64_t lane, address to,
+                  rng& random) {
+  const auto bounds = patch_bounds(input.count, random);
+  for (std::size_t i = 1; i < bounds.size(); ++i) {
+    device_input patch = input;
+    patch.count = bounds[i] - bounds[i - 1];
+    if (patch.count == 0) continue;
+    draw(device, patch, patch_variety(random), mild, random(), lane,
+         to + bounds[i - 1] * element_of(input.type).size);
+  }
+}
+
+// One value everywhere, but for single elements that the CPU's generator draws.
+void draw_spikes(gpu& device, const device_input& input, bool mild, std::uint64_t key, std::uint64_t lane,
+                 address to, rng& random) {
+  draw(device, input, variety::constant, mild, key, lane, to);
+  const auto& type = element_of(input.type);
+  for (const auto place : spike_places(input.count, random)) {
+    const auto bytes = generate_elements(type, 1, {input.kind, input.a, input.b}, variety::spiked,
+                                         mild ? variety_strength::mild : variety_strength::full, random);
+    device.copy_in(to + place * type.size, bytes.data(), bytes.size());
+  }
+}
+
 // What host code draws one by one (permutations, offsets) comes from the same generators as on the CPU.
 void draw(gpu& device, const device_input& input, variety kind, bool mild, std::uint64_t key,
           std::uint64_t lane, address to) {
@@ -23,6 +51,8 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
     device.copy_in(to, bytes.data(), bytes.size());
     return;
   }
+  if (kind == variety::patchy) return draw_patches(device, input, mild, lane, to, random);
+  if (kind == variety::spiked) return draw_spikes(device, input, mild, key, lane, to, random);
   int code = input.kind == "normal" ? 0 : input.kind == "uniform" ? 1 : 2;
   double a = input.a;
   double b = input.b;

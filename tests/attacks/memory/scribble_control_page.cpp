@@ -1,6 +1,6 @@
 // task: matmul
 // verdict: valid|rejected|crashed|timed_out|incorrect
-// most_speedup: 1.3
+// twin: honest/plain_matmul.cpp
 // because: Overwrites the whole control page with ones after its work. The controller reads no word of it
 //   but as a claim, and writes its own side anew for every call.
 #include <cstdint>

@@ -1,6 +1,6 @@
 // task: matmul
 // verdict: valid|rejected|incorrect|timed_out
-// most_speedup: 1.3
+// twin: honest/plain_matmul.cpp
 // because: Sets `done` to the largest number. Only the number of the call that runs means that it has ended.
 #include <cstdint>
 

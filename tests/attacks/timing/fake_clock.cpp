@@ -1,6 +1,6 @@
 // task: matmul large_matmul
 // verdict: valid
-// most_speedup: 1.3
+// twin: honest/plain_matmul.cpp
 // because: Brings its own clock_gettime, gettimeofday and time, in which no time passes. The clock is the
 //   controller's, so that its honest work is timed for what it is.
 #include <cstdint>

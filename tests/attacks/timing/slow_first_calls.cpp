@@ -1,6 +1,6 @@
 // task: matmul
 // verdict: valid
-// most_speedup: 1.3
+// twin: honest/plain_matmul.cpp
 // because: Is slow in its first calls, so that a protocol that sets its number of repetitions by them takes
 //   few samples, and honest afterwards. The number of samples does not hang on the first calls.
 #include <cstdint>

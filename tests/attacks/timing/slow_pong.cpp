@@ -1,6 +1,6 @@
 // task: matmul large_matmul
 // verdict: valid|rejected|suspect|timed_out
-// most_speedup: 1.3
+// twin: honest/plain_matmul.cpp
 // because: Serves calls by its own loop and answers late that it is awake, which would be profitable if the
 //   time to wake up were taken off.
 #include <cstdint>

@@ -1,6 +1,6 @@
 // task: matmul large_matmul
 // verdict: valid|rejected|suspect|incorrect
-// most_speedup: 1.3
+// twin: honest/plain_matmul.cpp
 // because: Serves calls by its own loop. Woken up, it computes what lies there before it answers that it is
 //   awake, so that the call itself takes no time. What it takes to wake up counts, as far as it is longer
 //   than a trusted worker's.

@@ -1,0 +1,22 @@
+// task: matmul large_matmul
+// verdict: valid
+// because: The plain product; attacks on the clock that compute the same way are timed beside it.
+#include <cstdint>
+
+namespace {
+
+void work(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+      C[i * N + j] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  work(A, B, C, M, N, K);
+}
