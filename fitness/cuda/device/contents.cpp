@@ -14,15 +14,14 @@ namespace {
 void draw(gpu& device, const device_input& input, variety kind, bool mild, std::uint64_t key,
           std::uint64_t lane, address to);
 
-// Patch after patch, each drawn as if it were an input of its own.
-void draw_patches(gpu& device, const device_input& input, bool mild, std::uint64_t lane, address to,
-                  rng& random) {
+// Patch after patch, each drawn as if it were an input of its own, mildly as on the CPU.
+void draw_patches(gpu& device, const device_input& input, std::uint64_t lane, address to, rng& random) {
   const auto bounds = patch_bounds(input.count, random);
   for (std::size_t i = 1; i < bounds.size(); ++i) {
     device_input patch = input;
     patch.count = bounds[i] - bounds[i - 1];
     if (patch.count == 0) continue;
-    draw(device, patch, patch_variety(random), mild, random(), lane,
+    draw(device, patch, patch_variety(random), true, random(), lane,
          to + bounds[i - 1] * element_of(input.type).size);
   }
 }
@@ -51,7 +50,7 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
     device.copy_in(to, bytes.data(), bytes.size());
     return;
   }
-  if (kind == variety::patchy) return draw_patches(device, input, mild, lane, to, random);
+  if (kind == variety::patchy) return draw_patches(device, input, lane, to, random);
   if (kind == variety::spiked) return draw_spikes(device, input, mild, key, lane, to, random);
   int code = input.kind == "normal" ? 0 : input.kind == "uniform" ? 1 : 2;
   double a = input.a;
@@ -64,7 +63,7 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
   if (code == 0) {
     if (kind == variety::scaled) scale = std::exp2(mild ? random.uniform(-3, 0) : random.uniform(-6, 4));
     if (kind == variety::shifted) shift = (mild ? 0.5 : 4) * (upper != 0 ? 1 : -1);
-    if (kind == variety::heavy_tailed) tail = mild ? 4 : 64;
+    if (kind == variety::heavy_tailed) tail = mild ? 4 : 16;
   } else {
     if (kind == variety::scaled) scale = 1.0 / 16;
     if (kind == variety::shifted) scale = shift = 0.5;

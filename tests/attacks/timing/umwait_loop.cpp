@@ -60,7 +60,7 @@ const bool monitored = has_waitpkg();
 
 __attribute__((target("waitpkg"))) void monitor_line(const volatile uint64_t* line) {
   __builtin_ia32_umonitor(const_cast<uint64_t*>(line));
-  __builtin_ia32_umwait(0, 0, 100000);
+  __builtin_ia32_umwait(0, 100000);
 }
 
 void wait_for_line(const volatile uint64_t* line) {
