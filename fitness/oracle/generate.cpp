@@ -75,7 +75,7 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
   if (v == variety::shifted) shift = (full ? 4 : 0.5) * (random.chance(0.5) ? 1 : -1);
   if (v == variety::heavy_tailed) {  // Student's t with 2 degrees of freedom, cut
     for (auto& x : values) {
-      x = std::clamp(x / std::sqrt(-std::log(1 - random.uniform())), full ? -16.0 : -4.0, full ? 16.0 : 4.0);
+      x = std::clamp(x / std::sqrt(-std::log(1 - random.uniform())), full ? -8.0 : -4.0, full ? 8.0 : 4.0);
     }
   }
   if (v == variety::constant) std::fill(values.begin(), values.end(), values.empty() ? 0.0 : values.front());

@@ -63,7 +63,7 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
   if (code == 0) {
     if (kind == variety::scaled) scale = std::exp2(mild ? random.uniform(-3, 0) : random.uniform(-6, 4));
     if (kind == variety::shifted) shift = (mild ? 0.5 : 4) * (upper != 0 ? 1 : -1);
-    if (kind == variety::heavy_tailed) tail = mild ? 4 : 16;
+    if (kind == variety::heavy_tailed) tail = mild ? 4 : 8;
   } else {
     if (kind == variety::scaled) scale = 1.0 / 16;
     if (kind == variety::shifted) scale = shift = 0.5;
