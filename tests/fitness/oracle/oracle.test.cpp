@@ -96,6 +96,39 @@ TEST_CASE("integers are clamped, not wrapped, and unknown types are refused by n
   CHECK_THROWS_WITH_AS(kevo::element_type_of(t), doctest::Contains("float8_e4m3fn"), kevo::error);
 }
 
+TEST_CASE("a spiked content is one value but for a few far ones, a patchy one changes at secret places") {
+  kevo::rng random(9);
+  const auto make = [&](kevo::variety kind) {
+    return kevo::load_reals(*find_element_type("float32"),
+                            kevo::generate_elements(*find_element_type("float32"), 8192, {"normal", 0, 1},
+                                                    kind, kevo::variety_strength::full, random));
+  };
+  std::set<std::size_t> places;
+  std::set<std::size_t> changes;
+  for (int i = 0; i < 8; ++i) {
+    const auto spiked = make(kevo::variety::spiked);
+    const double usual =
+        spiked[static_cast<std::size_t>(std::count(spiked.begin(), spiked.end(), spiked[0]) > 100 ? 0 : 1)];
+    std::size_t far = 0;
+    for (std::size_t j = 0; j < spiked.size(); ++j) {
+      if (spiked[j] == usual) continue;
+      ++far;
+      places.insert(j);
+      CHECK(std::abs(spiked[j]) >= 3.5);
+    }
+    CHECK(far >= 1);
+    CHECK(far <= 64);
+    const auto bounds = kevo::patch_bounds(8192, random);
+    CHECK(bounds.front() == 0);
+    CHECK(bounds.back() == 8192);
+    CHECK(std::is_sorted(bounds.begin(), bounds.end()));
+    changes.insert(bounds.begin(), bounds.end());
+    CHECK(make(kevo::variety::patchy).size() == 8192);
+  }
+  CHECK(places.size() > 8);
+  CHECK(changes.size() > 10);
+}
+
 TEST_CASE("contents stay in the generator's domain, whatever the variety") {
   kevo::rng random(5);
   for (std::size_t v = 0; v < kevo::variety_count; ++v) {

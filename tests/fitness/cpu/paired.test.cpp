@@ -1,0 +1,63 @@
+// How calls become pairs: the boundary of a call, the plan, and the order of contents.
+#include "fitness/cpu/paired.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+kevo::content_list contents_of(std::size_t plain, std::size_t others) {
+  kevo::content_list list;
+  for (std::size_t i = 0; i < plain + others; ++i) {
+    auto c = std::make_shared<kevo::content>();
+    if (i >= plain) c->kind = kevo::variety::spiked;
+    list.push_back(std::move(c));
+  }
+  return list;
+}
+
+std::ptrdiff_t spiked_among(const kevo::content_list& list, std::size_t from, std::size_t count) {
+  const auto begin = list.begin() + static_cast<std::ptrdiff_t>(from);
+  return std::count_if(begin, begin + static_cast<std::ptrdiff_t>(count),
+                       [](const auto& c) { return c->kind == kevo::variety::spiked; });
+}
+
+}  // namespace
+
+TEST_CASE("the cost of a call's boundary is what the pacer took beyond its pace, where nothing disturbed it") {
+  kevo::call_boundary boundary;
+  CHECK(boundary.cost_ns() == 0);
+  for (int i = 0; i < 11; ++i) boundary.add({.whole_ns = kevo::pace_ns + 5000 + 100 * i});
+  CHECK(boundary.cost_ns() == doctest::Approx(5500));
+  // Its processor was taken away, so that it worked less than the real time it waited for.
+  for (int i = 0; i < 30; ++i) boundary.add({.whole_ns = kevo::pace_ns - 4000});
+  CHECK(boundary.cost_ns() == doctest::Approx(5500));
+  CHECK(boundary.resolution_ns() == doctest::Approx(500));
+  for (int i = 0; i < 36; ++i) boundary.add({.whole_ns = kevo::pace_ns + (i % 2 == 0 ? 6000 : 9000)});
+  CHECK(boundary.cost_ns() == doctest::Approx(7500));
+  CHECK(boundary.resolution_ns() == doctest::Approx(3000));
+}
+
+TEST_CASE("a plan does not depend on a candidate's time but in the number of calls") {
+  const auto plan = kevo::plan_pairing(50e3, 60e3, 256);
+  CHECK(plan.candidate_calls == plan.baseline_calls);
+  CHECK(plan.candidate_calls == 60);
+  CHECK(kevo::plan_pairing(1e3, 1e3, 256).candidate_calls == 64);
+  CHECK(kevo::plan_pairing(1e3, 1e3, 8).candidate_calls == 3);
+  CHECK(kevo::plan_pairing(400e6, 1e6, 256).half);
+}
+
+TEST_CASE("each eight contents in a row are the same mixture, in an order that changes") {
+  const auto contents = contents_of(40, 24);
+  kevo::rng random(7);
+  const auto order = kevo::shuffled_mixture(contents, random);
+  REQUIRE(order.size() == contents.size());
+  for (std::size_t from = 0; from < order.size(); from += 8) CHECK(spiked_among(order, from, 8) == 3);
+  CHECK(std::set<std::shared_ptr<const kevo::content>>(order.begin(), order.end()).size() == contents.size());
+  CHECK(kevo::shuffled_mixture(contents, random) != order);
+  CHECK(kevo::shuffled_mixture(contents_of(5, 0), random).size() == 5);
+  CHECK(kevo::shuffled_mixture(contents_of(0, 11), random).size() == 11);
+}
