@@ -89,7 +89,8 @@ contents_made engine::make(const contents_wanted& wanted) {
 }
 
 std::uint32_t engine::open_arena(std::uint64_t bytes) {
-  arenas_.emplace(next_arena_, arena_state{exported_memory(gpu_.api(), gpu_.device(), bytes), nullptr});
+  arenas_.emplace(next_arena_,
+                  arena_state{exported_memory(gpu_.api(), gpu_.device(), bytes), nullptr, false});
   return next_arena_++;
 }
 
@@ -102,6 +103,7 @@ worker_answer engine::attach(std::uint32_t arena, detail::descriptor region, det
   // Nothing that an earlier process of a candidate has left reaches the next one.
   gpu_.clear(state.memory.at(), state.memory.bytes());
   gpu_.wait();
+  state.clean = true;
   state.worker = std::make_unique<worker_link>(std::move(region), std::move(process));
   if (auto answer = state.worker->wait_ready(std::chrono::seconds(30)); answer.end != call_end::done)
     return answer;
@@ -245,14 +247,17 @@ std::string engine::fingerprint(const arena_state& arena, const std::vector<layo
   return to_string(hash.finish());
 }
 
-void engine::fill(const arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+void engine::fill(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
                   std::uint64_t begin, std::uint64_t end, std::uint64_t seed,
                   const std::vector<std::array<std::uint64_t, 2>>& keys) {
   const auto& w = task_.workloads[wanted.workload];
   const address base = arena.memory.at();
-  // What device code may have left beside the window.
-  gpu_.clear(base, begin);
-  gpu_.clear(base + end, arena.memory.bytes() - end);
+  // What a candidate's device code may have left beside the window.
+  if (!arena.clean && !wanted.trusted) {
+    gpu_.clear(base, begin);
+    gpu_.clear(base + end, arena.memory.bytes() - end);
+  }
+  arena.clean = false;
   gpu_.over("kevo_poison", (end - begin) / 8, base + begin, begin / 8, (end - begin) / 8, seed);
   for (std::size_t k = 0; k < places.size(); ++k) {
     const auto& content = content_of(wanted.workload, wanted.contents[k]);

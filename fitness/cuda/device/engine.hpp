@@ -44,6 +44,7 @@ class engine {
   struct arena_state {
     exported_memory memory;
     std::unique_ptr<worker_link> worker;
+    bool clean = false;  // no call has been made since all of it was cleared
   };
   struct workload_pool {
     std::vector<device_content> timed;
@@ -72,7 +73,7 @@ class engine {
   std::vector<layout> lay_out(const arena_state& arena, const device_workload& w, const call_wanted& wanted,
                               std::uint64_t& begin, std::uint64_t& end);
   /// Fills the calls of a window: poison, contents, and their keys over the inputs where calls are gated.
-  void fill(const arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+  void fill(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
             std::uint64_t begin, std::uint64_t end, std::uint64_t seed,
             const std::vector<std::array<std::uint64_t, 2>>& keys);
   call_result run_together(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,

@@ -165,8 +165,9 @@ struct call_wanted {
   plan what;
   bool fingerprint = false;  ///< of the bits of all outputs
   bool interval = false;  ///< one by one, by the trusted clock alone, from before the first to after the last
-  bool hosted = false;  ///< an interval of a hosted program, which learns of each place when its call begins
-  bool empty = false;   ///< an interval of the trusted empty program: its outputs stay poisoned
+  bool hosted = false;   ///< an interval of a hosted program, which learns of each place when its call begins
+  bool trusted = false;  ///< the program of a baseline, which leaves nothing behind on purpose
+  bool empty = false;    ///< an interval of the trusted empty program: its outputs stay poisoned
 };
 inline constexpr std::uint32_t varied_base = 1U << 16U;
 

@@ -116,7 +116,10 @@ driver_failure loaded_module::find_globals(const driver& d, const compiled_modul
     }
     if (section.pieces.empty())
       return {error_invalid_value, "finding the variables of the section " + first->section};
-    if (!in_order) section.whole.bytes = 0;
+    const auto [low, high] = std::minmax_element(section.pieces.begin(), section.pieces.end(),
+                                                 [](const auto& a, const auto& b) { return a.at < b.at; });
+    section.between = {low->at, high->at + high->bytes - low->at};
+    if (!in_order) section.whole.bytes = section.between.bytes = 0;
     globals_.push_back(std::move(section));
     first = last;
   }

@@ -226,6 +226,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.limit_ns = static_cast<std::uint64_t>(limit.count() * time.calls);
   wanted.what = image_.plans[workload];
   wanted.hosted = image_.kind != program_kind::declared;
+  wanted.trusted = whose_ == trust::baseline;
   wanted.empty = image_.kind == program_kind::empty;
   wanted.interval = interval;
   auto& spent = workers_->spent();

@@ -27,7 +27,8 @@ std::ptrdiff_t spiked_among(const kevo::content_list& list, std::size_t from, st
 
 }  // namespace
 
-TEST_CASE("the cost of a call's boundary is what the pacer took beyond its pace, where nothing disturbed it") {
+TEST_CASE(
+    "the cost of a call's boundary is what the pacer took beyond its pace, where nothing disturbed it") {
   kevo::call_boundary boundary;
   CHECK(boundary.cost_ns() == 0);
   for (int i = 0; i < 11; ++i) boundary.add({.whole_ns = kevo::pace_ns + 5000 + 100 * i});

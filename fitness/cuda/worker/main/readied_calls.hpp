@@ -51,15 +51,20 @@ class readied_calls {
     globals_.clear();
     std::uint64_t total = 0;
     for (const auto& section : code.globals()) {
-      total += up(section.whole.bytes);
+      total += up(section.whole.bytes) + up(section.between.bytes);
       for (const auto& piece : section.pieces) total += up(piece.bytes);
     }
     if (total == 0) return {};
     if (const auto failed = d_->memory_allocate(&kept_, total)) return {failed, "keeping the globals"};
     address at = kept_;
     for (const auto& section : code.globals()) {
-      // Whole sections, with the gaps in them, where the driver lets them be copied.
+      // Whole sections, with the gaps in them, where the driver lets them be copied; it knows variables one
+      // by one, so that a kernel may have to.
       if (section.whole.bytes > 0 && keep(section.whole, at) == success) continue;
+      if (section.all_found && section.between.bytes > 0) {
+        if (auto failure = keep_by_kernel(section.between, at)) return failure;
+        continue;
+      }
       if (!section.all_found) return {error_invalid_value, "keeping variables that have no name"};
       for (const auto& piece : section.pieces) {
         if (const auto failed = keep(piece, at)) return {failed, "keeping the globals"};
@@ -81,15 +86,7 @@ class readied_calls {
       ranges_.push_back({begin, all.size() - begin});
     }
     if (all.empty()) return {};
-    const std::size_t bytes = all.size() * sizeof(readied);
-    if (bytes > table_bytes_) {
-      if (table_ != 0) d_->memory_free(table_);
-      table_ = 0;
-      table_bytes_ = std::max<std::size_t>(2 * bytes, 4096);
-      if (const auto code = d_->memory_allocate(&table_, table_bytes_)) return {code, "allocating a table"};
-    }
-    if (const auto code = d_->copy_in(table_, all.data(), bytes, stream_)) return {code, "copying a table"};
-    return {d_->stream_synchronize(stream_), "copying a table"};
+    return write_table(all);
   }
 
   /// Puts what readies a call on the stream (or into the graph that is captured). @param key where the key to
@@ -124,6 +121,26 @@ class readied_calls {
     globals_.push_back({one.at, at, one.bytes, 0});
     at += up(one.bytes);
     return success;
+  }
+  driver_failure keep_by_kernel(const placed_bytes& one, address& at) {
+    if (auto failure = write_table({{at, one.at, one.bytes, 0}})) return failure;
+    ranges_ = {{0, 1}};
+    clears_ = false;
+    if (auto failure = enqueue(0, 0)) return failure;
+    globals_.push_back({one.at, at, one.bytes, 0});
+    at += up(one.bytes);
+    return {d_->stream_synchronize(stream_), "keeping the globals"};
+  }
+  driver_failure write_table(const std::vector<readied>& all) {
+    const std::size_t bytes = all.size() * sizeof(readied);
+    if (bytes > table_bytes_) {
+      if (table_ != 0) d_->memory_free(table_);
+      table_ = 0;
+      table_bytes_ = std::max<std::size_t>(2 * bytes, 4096);
+      if (const auto code = d_->memory_allocate(&table_, table_bytes_)) return {code, "allocating a table"};
+    }
+    if (const auto code = d_->copy_in(table_, all.data(), bytes, stream_)) return {code, "copying a table"};
+    return {d_->stream_synchronize(stream_), "copying a table"};
   }
   static std::uint64_t up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
