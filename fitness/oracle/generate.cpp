@@ -32,11 +32,17 @@ double short_number(double x) {
   return std::ldexp(std::floor(fraction * 8) / 8, exponent);
 }
 
-// Patchy and spiked values, made of the simple varieties by `simple(count, variety)` and `spike(value)`.
-template <class Simple, class Spike>
-auto composed(std::size_t count, variety v, rng& random, const Simple& simple, const Spike& spike) {
+// How far the usual elements of a spiked real content lie apart, relative. One value many times over would
+// make rounding errors of one sign in the sums of honest programs, whatever function of it they sum.
+constexpr double jitter = 1.0 / 64;
+
+// Patchy and spiked values, made of the simple varieties by `simple(count, variety)`, of the usual elements
+// by `usual(count)` and of the far ones by `spike(usual element)`.
+template <class Simple, class Usual, class Spike>
+auto composed(std::size_t count, variety v, rng& random, const Simple& simple, const Usual& usual,
+              const Spike& spike) {
   if (v == variety::spiked) {
-    auto values = simple(count, variety::constant);
+    auto values = usual(count);
     for (const auto i : spike_places(count, random)) values[i] = spike(values[i]);
     return values;
   }
@@ -66,7 +72,13 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
       const double far = full ? random.uniform(4, 16) : 4;
       return short_number(recipe.a + recipe.b * (random.chance(0.5) ? far : -far));
     };
-    return composed(count, v, random, simple, spike);
+    const auto usual = [&](std::size_t n) {
+      const double center = random.chance(0.5) ? 1 : -1;
+      std::vector<double> values(n);
+      for (auto& x : values) x = recipe.a + recipe.b * center * (1 + random.uniform(-jitter, jitter));
+      return values;
+    };
+    return composed(count, v, random, simple, usual, spike);
   }
   auto values = standard_normals(count, random);
   double scale = 1;
@@ -87,11 +99,17 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
 }
 
 // Places in [0, 1), bent by the variety.
-std::vector<double> places(std::size_t count, variety v, rng& random) {
+std::vector<double> places(std::size_t count, variety v, rng& random, double width_of_usual = jitter) {
   if (is_composed(v)) {
-    return composed(
-        count, v, random, [&](std::size_t n, variety kind) { return places(n, kind, random); },
-        [&](double x) { return x < 0.5 ? std::nextafter(1.0, 0.0) : 0.0; });
+    const auto simple = [&](std::size_t n, variety kind) { return places(n, kind, random); };
+    const auto usual = [&](std::size_t n) {
+      const double start = random.uniform() * (1 - width_of_usual);
+      std::vector<double> values(n);
+      for (auto& x : values) x = start + width_of_usual * random.uniform();
+      return values;
+    };
+    const auto spike = [](double x) { return x < 0.5 ? std::nextafter(1.0, 0.0) : 0.0; };
+    return composed(count, v, random, simple, usual, spike);
   }
   std::vector<double> values(count);
   double width = 1;
@@ -126,7 +144,7 @@ std::vector<std::int64_t> integers(std::size_t count, const generator& recipe, v
     for (auto& x : values) x = random.integer(low, high);
     return values;
   }
-  const auto bent = places(count, v, random);
+  const auto bent = places(count, v, random, 0);
   const double width = static_cast<double>(high) - static_cast<double>(low) + 1;
   for (std::size_t i = 0; i < count; ++i) {
     values[i] = std::clamp(low + static_cast<std::int64_t>(bent[i] * width), low, high);
@@ -219,7 +237,7 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
     auto values = places(count, v, random);
     for (auto& x : values) {
       x = recipe.a + (recipe.b - recipe.a) * x;
-      if (v == variety::constant || v == variety::spiked) x = std::clamp(short_number(x), recipe.a, recipe.b);
+      if (v == variety::constant) x = std::clamp(short_number(x), recipe.a, recipe.b);
     }
     keep(reals(values));
   } else if (recipe.kind == "integers") {
