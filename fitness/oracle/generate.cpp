@@ -32,8 +32,9 @@ double short_number(double x) {
   return std::ldexp(std::floor(fraction * 8) / 8, exponent);
 }
 
-// How far the usual elements of a spiked real content lie apart, relative. One value many times over would
-// make rounding errors of one sign in the sums of honest programs, whatever function of it they sum.
+// How far the elements of a nearly constant stretch of a real content lie apart, relative. One value many
+// times over would make rounding errors of one sign in the sums of honest programs, whatever function of it
+// they sum.
 constexpr double jitter = 1.0 / 64;
 
 // Patchy and spiked values, made of the simple varieties by `simple(count, variety)`, of the usual elements
@@ -63,20 +64,19 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
   if (is_composed(v)) {
     // Of one magnitude: what is accurate by the norm of a matrix (Strassen) must not meet tiny rows beside
     // huge.
-    const auto simple = [&](std::size_t n, variety kind) {
-      if (kind == variety::constant)
-        return std::vector<double>(n, short_number(recipe.a + recipe.b * (random.chance(0.5) ? 1 : -1)));
-      return normals(n, recipe, kind == variety::scaled ? variety::plain : kind, false, random);
-    };
-    const auto spike = [&](double) {
-      const double far = full ? random.uniform(4, 16) : 4;
-      return short_number(recipe.a + recipe.b * (random.chance(0.5) ? far : -far));
-    };
     const auto usual = [&](std::size_t n) {
       const double center = random.chance(0.5) ? 1 : -1;
       std::vector<double> values(n);
       for (auto& x : values) x = recipe.a + recipe.b * center * (1 + random.uniform(-jitter, jitter));
       return values;
+    };
+    const auto simple = [&](std::size_t n, variety kind) {
+      if (kind == variety::constant) return usual(n);
+      return normals(n, recipe, kind == variety::scaled ? variety::plain : kind, false, random);
+    };
+    const auto spike = [&](double) {
+      const double far = full ? random.uniform(4, 16) : 4;
+      return short_number(recipe.a + recipe.b * (random.chance(0.5) ? far : -far));
     };
     return composed(count, v, random, simple, usual, spike);
   }
@@ -101,12 +101,14 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
 // Places in [0, 1), bent by the variety.
 std::vector<double> places(std::size_t count, variety v, rng& random, double width_of_usual = jitter) {
   if (is_composed(v)) {
-    const auto simple = [&](std::size_t n, variety kind) { return places(n, kind, random); };
     const auto usual = [&](std::size_t n) {
       const double start = random.uniform() * (1 - width_of_usual);
       std::vector<double> values(n);
       for (auto& x : values) x = start + width_of_usual * random.uniform();
       return values;
+    };
+    const auto simple = [&](std::size_t n, variety kind) {
+      return kind == variety::constant ? usual(n) : places(n, kind, random);
     };
     const auto spike = [](double x) { return x < 0.5 ? std::nextafter(1.0, 0.0) : 0.0; };
     return composed(count, v, random, simple, usual, spike);

@@ -21,15 +21,15 @@ void draw_patches(gpu& device, const device_input& input, std::uint64_t lane, ad
     device_input patch = input;
     patch.count = bounds[i] - bounds[i - 1];
     if (patch.count == 0) continue;
-    draw(device, patch, patch_variety(random), true, random(), lane,
-         to + bounds[i - 1] * element_of(input.type).size);
+    // Real numbers are never one value many times over: honest sums of a function of it would round one way.
+    auto kind = patch_variety(random);
+    if (kind == variety::constant && input.kind != "integers") kind = variety::plain;
+    draw(device, patch, kind, true, random(), lane, to + bounds[i - 1] * element_of(input.type).size);
   }
 }
 
-// One value everywhere, but for single elements that the CPU's generator draws.
-void draw_spikes(gpu& device, const device_input& input, bool mild, std::uint64_t key, std::uint64_t lane,
-                 address to, rng& random) {
-  draw(device, input, variety::constant, mild, key, lane, to);
+// Single elements in secret places, as the CPU's generator draws them.
+void draw_spikes(gpu& device, const device_input& input, bool mild, address to, rng& random) {
   const auto& type = element_of(input.type);
   for (const auto place : spike_places(input.count, random)) {
     const auto bytes = generate_elements(type, 1, {input.kind, input.a, input.b}, variety::spiked,
@@ -51,7 +51,6 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
     return;
   }
   if (kind == variety::patchy) return draw_patches(device, input, lane, to, random);
-  if (kind == variety::spiked) return draw_spikes(device, input, mild, key, lane, to, random);
   int code = input.kind == "normal" ? 0 : input.kind == "uniform" ? 1 : 2;
   double a = input.a;
   double b = input.b;
@@ -70,8 +69,15 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
     if (kind == variety::heavy_tailed) tail = 1;
     if (code == 2) a = std::ceil(a), b = std::floor(b);
   }
+  if (kind == variety::spiked) {  // nearly one value; integers: one value
+    constexpr double jitter = 1.0 / 64;
+    scale = jitter;
+    shift = code == 0 ? (upper != 0 ? 1 : -1) : random.uniform() * (1 - jitter);
+    constant = code == 2 ? 1 : 0;
+  }
   device.over("kevo_generate", input.count, to, input.type, input.count, key, lane, code, a, b, scale, shift,
               tail, constant, upper);
+  if (kind == variety::spiked) draw_spikes(device, input, mild, to, random);
 }
 
 template <class T>
