@@ -17,6 +17,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t fence_bytes = 256;
+constexpr std::size_t line_bytes = 32;
+constexpr std::size_t most_lines_at_once = 64;
 
 }  // namespace
 
@@ -34,25 +36,35 @@ void engine::see_lines(const arena_state& arena, const std::vector<layout>& plac
     if (line.bytes > 0) seen.push_back(line);
   }
   const auto& d = gpu_.api();
-  for (auto one = seen.begin() + static_cast<std::ptrdiff_t>(first); one != seen.end(); ++one) {
+  auto* line = lines_.at();
+  for (auto one = seen.begin() + static_cast<std::ptrdiff_t>(first); one != seen.end();
+       ++one, line += line_bytes) {
     const auto place = places[call].offsets[w.inputs.size() + one->output] + one->offset;
-    check(d, d.copy_out(one->data.data(), arena.memory.at() + place, one->bytes, gpu_.main()),
-          "reading output lines");
+    check(d, d.copy_out(line, arena.memory.at() + place, one->bytes, gpu_.main()), "reading output lines");
   }
   gpu_.wait();
+  line = lines_.at();
+  for (auto one = seen.begin() + static_cast<std::ptrdiff_t>(first); one != seen.end();
+       ++one, line += line_bytes)
+    std::memcpy(one->data.data(), line, one->bytes);
 }
 
 bool engine::changed(const std::vector<seen_line>& seen, const judged_outputs& judged) {
-  std::vector<std::array<std::byte, 32>> now(seen.size());
   const auto& d = gpu_.api();
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const auto& line = seen[i];
-    check(d, d.copy_out(now[i].data(), judged[line.call][line.output] + line.offset, line.bytes, gpu_.main()),
-          "reading output lines");
-  }
-  gpu_.wait();
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (std::memcmp(now[i].data(), seen[i].data.data(), seen[i].bytes) != 0) return true;
+  for (std::size_t from = 0; from < seen.size(); from += most_lines_at_once) {
+    const std::size_t to = std::min(seen.size(), from + most_lines_at_once);
+    for (std::size_t i = from; i < to; ++i) {
+      const auto& line = seen[i];
+      check(d,
+            d.copy_out(lines_.at() + (i - from) * line_bytes, judged[line.call][line.output] + line.offset,
+                       line.bytes, gpu_.main()),
+            "reading output lines");
+    }
+    gpu_.wait();
+    for (std::size_t i = from; i < to; ++i) {
+      if (std::memcmp(lines_.at() + (i - from) * line_bytes, seen[i].data.data(), seen[i].bytes) != 0)
+        return true;
+    }
   }
   return false;
 }
@@ -69,6 +81,7 @@ double engine::fence(const arena_state& arena, const layout& last) {
 void engine::make_room_to_keep(const device_workload& w) {
   const auto& d = gpu_.api();
   if (fence_.bytes() == 0) fence_ = private_memory(d, fence_bytes);
+  if (lines_.at() == nullptr) lines_ = pinned_memory(d, most_lines_at_once * line_bytes);
   if (fenced_ == nullptr) fenced_ = gpu_.new_event();
   kept_.resize(std::max(kept_.size(), w.outputs.size()));
   for (std::size_t i = 0; i < w.outputs.size(); ++i) {

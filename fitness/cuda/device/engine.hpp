@@ -119,6 +119,7 @@ class engine {
   private_memory flush_;
   std::uint32_t flush_value_ = 0;
   private_memory fence_;
+  pinned_memory lines_;  // where output lines arrive: copies to other memory of the host are slow
   event fenced_ = nullptr;
   std::vector<private_memory> kept_;  // the outputs of the last call of an interval
 };

@@ -51,6 +51,13 @@ private_memory::~private_memory() {
   if (place_ != 0) driver_->memory_free(place_);
 }
 
+pinned_memory::pinned_memory(const driver& d, std::size_t bytes) : driver_(&d) {
+  check(d, d.host_allocate(&place_, bytes, 0), "pinning host memory");
+}
+pinned_memory::~pinned_memory() {
+  if (place_ != nullptr) driver_->host_free(place_);
+}
+
 exported_memory::exported_memory(const driver& d, device_index device, std::size_t bytes) : driver_(&d) {
   allocation_properties properties;
   properties.type = allocation_pinned;

@@ -39,6 +39,27 @@ class private_memory {
   std::size_t bytes_ = 0;
 };
 
+/// Memory of the host that copies from the device reach without a detour. Move-only.
+class pinned_memory {
+ public:
+  pinned_memory() = default;
+  pinned_memory(const driver& d, std::size_t bytes);
+  pinned_memory(pinned_memory&& other) noexcept
+      : driver_(other.driver_), place_(std::exchange(other.place_, nullptr)) {}
+  pinned_memory& operator=(pinned_memory&& other) noexcept {
+    std::swap(driver_, other.driver_), std::swap(place_, other.place_);
+    return *this;
+  }
+  pinned_memory(const pinned_memory&) = delete;
+  pinned_memory& operator=(const pinned_memory&) = delete;
+  ~pinned_memory();
+  std::byte* at() const { return static_cast<std::byte*>(place_); }
+
+ private:
+  const driver* driver_ = nullptr;
+  void* place_ = nullptr;
+};
+
 /// Device memory that is handed to one worker by descriptor. Move-only.
 class exported_memory {
  public:

@@ -10,6 +10,8 @@ namespace kevo::cuda {
 namespace {
 
 constexpr int default_dynamic_shared = 48 << 10;
+// Variables of one section that the driver has laid out in an order of its own lie this close together.
+constexpr std::uint64_t most_scattered_bytes = 64 << 10;
 
 driver_failure bad(const char* what) {
   return {error_invalid_value, what};
@@ -119,7 +121,8 @@ driver_failure loaded_module::find_globals(const driver& d, const compiled_modul
     const auto [low, high] = std::minmax_element(section.pieces.begin(), section.pieces.end(),
                                                  [](const auto& a, const auto& b) { return a.at < b.at; });
     section.between = {low->at, high->at + high->bytes - low->at};
-    if (!in_order) section.whole.bytes = section.between.bytes = 0;
+    if (section.between.bytes > section.whole.bytes + most_scattered_bytes) section.between.bytes = 0;
+    if (!in_order) section.whole.bytes = 0;
     globals_.push_back(std::move(section));
     first = last;
   }

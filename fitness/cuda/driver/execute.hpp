@@ -28,8 +28,9 @@ struct placed_bytes {
 };
 /// Where a section of a module's globals lies.
 struct placed_globals {
-  placed_bytes whole;                ///< of no bytes where its variables do not lie as the cubin has them
-  placed_bytes between;              ///< from the first to the last variable that the driver finds, likewise
+  placed_bytes whole;  ///< of no bytes where its variables do not lie as the cubin has them
+  /// From the lowest to the highest variable that the driver finds; of no bytes if they lie far apart.
+  placed_bytes between;
   std::vector<placed_bytes> pieces;  ///< those of its variables that the driver finds by name
   bool all_found = true;
 };
