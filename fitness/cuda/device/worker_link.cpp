@@ -198,18 +198,18 @@ timed_run worker_link::run(bool blocked, std::chrono::nanoseconds limit) {
   return result;
 }
 
-// The worker has come to the gate behind the calls that have ended, or its run has failed.
-worker_answer worker_link::await_gate(clock::time_point deadline) {
-  const auto wanted = gate_word(number_, calls_ended_);
+// The worker has come to that gate, or its run has failed.
+worker_answer worker_link::await_gate(std::uint64_t gate, clock::time_point deadline) {
+  const auto wanted = gate_word(number_, gate);
   const auto failed = gate_word(number_, 0xffff);
   const auto end = wait_until(
       [&] {
         const auto word = page_->ended.load(std::memory_order_acquire);
-        return word == wanted || word == failed;
+        return (word >= wanted && word <= failed) || word == failed;
       },
       deadline);
   if (end != call_end::done) return end_with(end);
-  if (page_->ended.load(std::memory_order_acquire) == wanted) return {};
+  if (page_->ended.load(std::memory_order_acquire) != failed) return {};
   auto answer = finish(number_, clock::now() + std::chrono::seconds(1));
   if (answer.end == call_end::done) answer = end_with(call_end::contradiction);
   return answer;
@@ -220,17 +220,19 @@ worker_answer worker_link::begin_gated() {
   page_->request.gated = 1;
   calls_ended_ = 0;
   post(worker_request::run, {});
-  return await_gate(clock::now() + std::chrono::seconds(10));
+  return await_gate(0, clock::now() + std::chrono::seconds(10));
 }
 
 admitted_call worker_link::admit(const std::array<std::uint64_t, 2>& key, std::chrono::nanoseconds limit) {
   if (!usable_) return {last_};
-  page_->key = key;
-  const auto word = gate_word(number_, ++calls_ended_);
-  const auto start = clock::now();
-  page_->admitted.store(word, std::memory_order_release);
   admitted_call call;
-  call.answer = await_gate(start + limit);
+  const std::uint64_t gate = 2 * calls_ended_++;
+  call.answer = await_gate(gate, clock::now() + std::chrono::seconds(10));
+  if (call.answer.end != call_end::done) return call;
+  page_->key = key;
+  const auto start = clock::now();
+  page_->admitted.store(gate_word(number_, gate), std::memory_order_release);
+  call.answer = await_gate(gate + 1, start + limit);
   call.ns = std::chrono::duration<double, std::nano>(clock::now() - start).count();
   return call;
 }

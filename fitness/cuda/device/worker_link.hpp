@@ -76,7 +76,7 @@ class worker_link {
   call_end wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value, clock::time_point deadline);
   template <class Reached>
   call_end wait_until(const Reached& reached, clock::time_point deadline);
-  worker_answer await_gate(clock::time_point deadline);
+  worker_answer await_gate(std::uint64_t gate, clock::time_point deadline);
   worker_answer finish(std::uint64_t number, clock::time_point deadline);
   worker_answer end_with(call_end end);
   bool alive() const;

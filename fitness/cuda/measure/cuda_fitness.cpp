@@ -426,6 +426,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
       if (!judge_times(p, candidate.kind())) return;
       if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
       if (!p.result.valid()) return;
+      candidate.workers().replace();
     }
     // Last of all: what a process says, and how long it takes, is told to operators, and must not be told by
     // one that has seen a hidden size. Another process for the timing would cost a context for every

@@ -61,6 +61,15 @@ void worker_source::start_more() {
   });
 }
 
+void worker_source::replace() {
+  if (ahead_ == 0 || coming_.valid() || spare_.size() > 1) return;
+  coming_ = std::async(std::launch::async, [this] {
+    std::deque<worker> started;
+    started.push_back(start());
+    return started;
+  });
+}
+
 // Those that were started come to those that wait.
 void worker_source::gather() {
   if (!coming_.valid()) return;

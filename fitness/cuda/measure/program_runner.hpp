@@ -52,6 +52,9 @@ class worker_source {
   void fresh();
   /// Ends the worker in use.
   void end();
+  /// Starts one more, for a later evaluation: after the timing of this one, so that the checks of this and
+  /// the next one go on while its context starts.
+  void replace();
   /// Waits until neither those that were started ahead nor the one that ended last make work for the device.
   void settle();
   bool running() const { return current_ != nullptr; }

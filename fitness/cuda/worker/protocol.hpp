@@ -70,14 +70,13 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
   } request;
-  /// The gated calls of a run that may begin: `gate_word`. The key to the inputs of the last of them is there
-  /// before.
+  /// The gate of a run that may open: `gate_word`. The key to the inputs of its call is there before.
   alignas(64) std::atomic<std::uint64_t> admitted;
   std::array<std::uint64_t, 2> key;
   // Written by the worker: claims.
   alignas(64) std::atomic<std::uint64_t> armed;  ///< number of the last run whose calls wait for `release`
   alignas(64) std::atomic<std::uint64_t> done;   ///< number of the last request that has ended
-  alignas(64) std::atomic<std::uint64_t> ended;  ///< gated calls of a run that have ended: `gate_word`
+  alignas(64) std::atomic<std::uint64_t> ended;  ///< the last gate of a run that was reached: `gate_word`
   alignas(64) std::atomic<std::uint32_t> state;
   struct {
     worker_status status;
@@ -90,9 +89,10 @@ struct control_page {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// How far a gated run is. `ended` is there, with 0 calls, as soon as the first gate is reached.
-constexpr std::uint64_t gate_word(std::uint64_t run, std::uint64_t calls) {
-  return (run << 16U) | (calls & 0xffffU);
+/// A gate of a gated run: number 2 k stands in front of call k, number 2 k + 1 behind it. 0xffff: the run
+/// failed.
+constexpr std::uint64_t gate_word(std::uint64_t run, std::uint64_t gate) {
+  return (run << 16U) | (gate & 0xffffU);
 }
 
 /// Where the payload begins in the region. [bytes]

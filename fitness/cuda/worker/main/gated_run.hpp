@@ -29,11 +29,11 @@ class gated_run {
   /// @param gate the trusted kernel kevo_gate
   void gate_with(function gate) { gate_kernel_ = gate; }
 
-  /// Puts the gate of the next call on the stream (or into the graph that is captured). @param last behind
-  /// the last call: says that it has ended, and holds nothing back
-  driver_failure enqueue_gate(bool last) {
+  /// Puts the next gate on the stream (or into the graph that is captured): in front of a call or, `behind`
+  /// it, one that says that the call has ended and holds nothing back.
+  driver_failure enqueue_gate(bool behind) {
     std::uint64_t wanted = ++gates_made_;
-    std::uint64_t limit_ns = last ? 0 : gate_limit_ns;
+    std::uint64_t limit_ns = behind ? 0 : gate_limit_ns;
     void* arguments[] = {&gate_on_device_, &wanted, &limit_ns, &key_};
     launch_configuration how;
     how.stream = stream_;
@@ -63,23 +63,23 @@ class gated_run {
   /// Runs the graph that was captured last, with `calls` calls. Tells the page when each gate is reached and
   /// opens it when the page says so.
   driver_failure operator()(control_page& page, std::uint64_t number, graph_exec all, std::size_t calls) {
-    const std::uint64_t first = gates_made_ - calls;  // of the gate in front of call 0
+    const std::uint64_t first = gates_made_ - 2 * calls + 1;  // of the gate in front of call 0
     if (const auto code = d_->graph_launch(all, stream_)) return {code, "launching"};
-    for (std::size_t k = 0; k <= calls; ++k) {
-      for (unsigned spins = 0; gate_[1] != first + k; ++spins) {
+    for (std::size_t n = 0; n < 2 * calls; ++n) {
+      for (unsigned spins = 0; gate_[1] < first + n; ++spins) {
         spin_pause();
         if (spins % 256 != 255) continue;
         const auto code = d_->stream_query(stream_);
         if (code == error_not_ready) continue;
         if (code != success) return {code, ""};
-        if (gate_[1] != first + k) return {error_invalid_value, "a gate was not reached"};
+        if (gate_[1] < first + n) return {error_invalid_value, "a gate was not reached"};
       }
-      page.ended.store(gate_word(number, k), std::memory_order_release);
-      if (k == calls) break;
-      while (page.admitted.load(std::memory_order_acquire) != gate_word(number, k + 1)) spin_pause();
+      page.ended.store(gate_word(number, n), std::memory_order_release);
+      if (n % 2 != 0) continue;
+      while (page.admitted.load(std::memory_order_acquire) != gate_word(number, n)) spin_pause();
       gate_[4] = page.key[0];
       gate_[5] = page.key[1];
-      gate_[0] = first + k;
+      gate_[0] = first + n;
     }
     driver_code code = error_not_ready;
     while (code == error_not_ready) code = d_->stream_query(stream_);

@@ -97,17 +97,20 @@ void worker::drop() {
   slots_.clear();
 }
 
-// Gate, what readies the call, event, call, event, ... and a gate behind the last call.
+// What is restored, a gate, what unmasks the inputs, event, call, event, and a gate that holds nothing back
+// but says that the call has ended.
 driver_failure worker::enqueue_gated(std::size_t count) {
   driver_failure failure;
   for (std::size_t k = 0; k < count && !failure; ++k) {
-    failure = gated_.enqueue_gate(false);
-    if (!failure) failure = ready_.enqueue(k, gated_.key());
+    failure = ready_.enqueue_restore();
+    if (!failure) failure = gated_.enqueue_gate(false);
+    if (!failure) failure = ready_.enqueue_unmask(k, gated_.key());
     if (!failure) failure = gated_.record(2 * k);
     if (!failure) failure = slots_[k].plan.enqueue(d_, stream_);
     if (!failure) failure = gated_.record(2 * k + 1);
+    if (!failure) failure = gated_.enqueue_gate(true);
   }
-  return failure ? failure : gated_.enqueue_gate(true);
+  return failure;
 }
 
 // One graph of the calls of several slots, one after the other.
@@ -175,7 +178,7 @@ driver_failure worker::run(std::uint64_t number) {
   d_.reset_persisting_l2();
   if (page_.request.gated != 0) return gated_(page_, number, joined_, joined_calls_);
   // Nothing of the candidate runs between here and its call.
-  if (auto failure = ready_.enqueue(0, 0)) return failure;
+  if (auto failure = ready_.enqueue_restore()) return failure;
   if (auto failure = held_(page_, number, [this] {
         return driver_failure{d_.graph_launch(joined_, stream_), "launching"};
       }))

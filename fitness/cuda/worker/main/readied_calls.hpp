@@ -1,7 +1,8 @@
 #pragma once
-// What is made ready in front of every call of a declared candidate: its inputs are unmasked, its module's
-// globals hold again what they held when the module was loaded, and shared memory is cleared. So what a call
-// leaves behind is of no use to the next one.
+// What is made ready in front of every call of a declared candidate. Before the gate: its module's globals
+// hold again what they held when the module was loaded, and shared memory is cleared, so that what a call
+// leaves behind is of no use to the next one. Behind the gate, on the clock of both sides alike: inputs are
+// unmasked.
 
 #include <algorithm>
 #include <cstddef>
@@ -73,37 +74,29 @@ class readied_calls {
     return {d_->stream_synchronize(stream_), "keeping the globals"};
   }
 
-  /// Works out the tables of calls, for `enqueue`. @param masked of each call; @param uses_shared whether
-  /// shared memory is cleared
-  driver_failure plan(std::span<const std::vector<masked_buffer>> masked, bool uses_shared) {
-    clears_ = uses_shared;
-    ranges_.clear();
-    std::vector<readied> all;
+  /// Works out the tables of calls, for `enqueue_restore` and `enqueue_unmask`. @param masked of each call;
+  /// @param clears_shared whether shared memory is cleared
+  driver_failure plan(std::span<const std::vector<masked_buffer>> masked, bool clears_shared) {
+    clears_ = clears_shared;
+    masked_.clear();
+    std::vector<readied> all = globals_;
     for (const auto& buffers : masked) {
-      const auto begin = all.size();
+      masked_.push_back({all.size(), buffers.size()});
       for (const auto& one : buffers) all.push_back({one.at, 0, one.bytes, one.lane});
-      all.insert(all.end(), globals_.begin(), globals_.end());
-      ranges_.push_back({begin, all.size() - begin});
     }
     if (all.empty()) return {};
     return write_table(all);
   }
 
-  /// Puts what readies a call on the stream (or into the graph that is captured). @param key where the key to
-  /// its inputs will be; 0: nothing is masked
-  driver_failure enqueue(std::size_t call, address key) {
-    const auto [begin, size] = ranges_[call];
-    if (size == 0 && !clears_) return {};
-    address table = table_ + begin * sizeof(readied);
-    std::uint64_t count = size;
-    auto shared = static_cast<std::uint32_t>(clears_ ? shared_bytes_ : 0);
-    void* arguments[] = {&table, &count, &key, &shared};
-    launch_configuration how;
-    how.grid_x = static_cast<unsigned>(multiprocessors_);
-    how.block_x = 1024;
-    how.shared_bytes = shared;
-    how.stream = stream_;
-    return {d_->launch(&how, ready_, arguments, nullptr), "making a call ready"};
+  /// Puts on the stream (or into the graph that is captured) what takes away what a call has left behind.
+  driver_failure enqueue_restore() {
+    if (globals_.empty() && !clears_) return {};
+    return enqueue(0, globals_.size(), 0, clears_ ? shared_bytes_ : 0);
+  }
+  /// The same for what unmasks the inputs of a call. @param key where the key will be
+  driver_failure enqueue_unmask(std::size_t call, address key) {
+    const auto [begin, size] = masked_[call];
+    return size == 0 ? driver_failure{} : enqueue(begin, size, key, 0);
   }
 
  private:
@@ -124,12 +117,22 @@ class readied_calls {
   }
   driver_failure keep_by_kernel(const placed_bytes& one, address& at) {
     if (auto failure = write_table({{at, one.at, one.bytes, 0}})) return failure;
-    ranges_ = {{0, 1}};
-    clears_ = false;
-    if (auto failure = enqueue(0, 0)) return failure;
+    if (auto failure = enqueue(0, 1, 0, 0)) return failure;
     globals_.push_back({one.at, at, one.bytes, 0});
     at += up(one.bytes);
     return {d_->stream_synchronize(stream_), "keeping the globals"};
+  }
+  driver_failure enqueue(std::size_t begin, std::size_t size, address key, int shared_bytes) {
+    address table = table_ + begin * sizeof(readied);
+    std::uint64_t count = size;
+    auto shared = static_cast<std::uint32_t>(shared_bytes);
+    void* arguments[] = {&table, &count, &key, &shared};
+    launch_configuration how;
+    how.grid_x = static_cast<unsigned>(multiprocessors_);
+    how.block_x = 1024;
+    how.shared_bytes = shared;
+    how.stream = stream_;
+    return {d_->launch(&how, ready_, arguments, nullptr), "making a call ready"};
   }
   driver_failure write_table(const std::vector<readied>& all) {
     const std::size_t bytes = all.size() * sizeof(readied);
@@ -152,7 +155,7 @@ class readied_calls {
   address kept_ = 0;
   std::vector<readied> globals_;
   bool clears_ = false;
-  std::vector<std::pair<std::size_t, std::size_t>> ranges_;  // of each call in the table
+  std::vector<std::pair<std::size_t, std::size_t>> masked_;  // of each call in the table
   address table_ = 0;
   std::size_t table_bytes_ = 0;
 };
