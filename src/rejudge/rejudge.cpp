@@ -141,7 +141,8 @@ std::size_t rejudge_report::count(rejudge_word word) const {
 
 rejudge_report rejudge_run(const rejudge_request& request) {
   const journal run = journal::open_read_only(request.run);
-  const report_content content = content_of(run, empty_archive_of(run));
+  const report_content content =
+      content_of(run, empty_archive_of(run, request.trust ? run_plugins::load : run_plugins::leave));
   const auto t = std::make_shared<const task>(load_task(task_path_of(run, request)));
   rejudge_rules rules{.task_id = to_string(id_of(*t))};
   rejudge_report report{
