@@ -183,9 +183,10 @@ TEST_CASE("made-up journals are refused") {
       {"another program's database", "PRAGMA application_id = 7"},
       {"a schema of the future", "PRAGMA user_version = 1000000"},
   };
-  for (const auto& [what, sql] : deeds) {
+  for (const auto& deed : deeds) {
+    const std::string what = deed.first;
     const auto run = shared().copy();
-    execute(run / "journal.sqlite", sql);
+    execute(run / "journal.sqlite", deed.second);
     const auto [shown, resumed] = look_at(run, what);
     INFO(what);
     CHECK(shown == 2);
