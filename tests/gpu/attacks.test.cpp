@@ -133,7 +133,9 @@ void judge_all(const fs::path& programs) {
     kevo::cuda_settings settings;
     settings.timing.short_s = 0.3;
     kevo::cuda_fitness fitness(std::make_shared<const kevo::task>(kevo::load_task(task)), settings);
-    for (const auto& [honest, program] : all) {
+    for (const auto& one : all) {
+      const bool honest = one.first;
+      const gpu_program& program = one.second;
       const auto what = judge_often(fitness, program);
       const bool fine = within(program, honest, what);
       const std::string outcome(to_string(what.last.outcome));
