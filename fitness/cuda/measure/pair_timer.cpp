@@ -213,7 +213,7 @@ pair_timer::reading pair_timer::read(program_runner& program, bool trusted, cons
   std::vector<double> times;
   for (auto at = contents.timed.begin(); at != contents.timed.end();) {
     const auto left = std::min<std::ptrdiff_t>(plan_.calls, contents.timed.end() - at);
-    const auto one = concluded(program.time_of(workload_, {at, at + left}, plan_.cold, limit_), trusted);
+    auto one = concluded(program.time_of(workload_, {at, at + left}, plan_.cold, limit_), trusted);
     if (one.failure) return one;
     result.disturbed = result.disturbed || one.disturbed;
     times.push_back(one.ns);

@@ -81,7 +81,7 @@ class readied_calls {
     masked_.clear();
     std::vector<readied> all = globals_;
     for (const auto& buffers : masked) {
-      masked_.push_back({all.size(), buffers.size()});
+      masked_.emplace_back(all.size(), buffers.size());
       for (const auto& one : buffers) all.push_back({one.at, 0, one.bytes, one.lane});
     }
     if (all.empty()) return {};
