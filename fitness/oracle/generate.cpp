@@ -36,6 +36,10 @@ double short_number(double x) {
 // times over would make rounding errors of one sign in the sums of honest programs, whatever function of it
 // they sum.
 constexpr double jitter = 1.0 / 64;
+// The same for uniform contents, as a share of their range: under an exponential, elements that lie nearer to
+// each other are added to a far one with errors of one sign (softmax in float32: 1 content of 20 beyond
+// 2e-5).
+constexpr double spread_of_usual = 0.25;
 
 // Patchy and spiked values, made of the simple varieties by `simple(count, variety)`, of the usual elements
 // by `usual(count)` and of the far ones by `spike(usual element)`.
@@ -99,7 +103,8 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
 }
 
 // Places in [0, 1), bent by the variety.
-std::vector<double> places(std::size_t count, variety v, rng& random, double width_of_usual = jitter) {
+std::vector<double> places(std::size_t count, variety v, rng& random,
+                           double width_of_usual = spread_of_usual) {
   if (is_composed(v)) {
     const auto usual = [&](std::size_t n) {
       const double start = random.uniform() * (1 - width_of_usual);
