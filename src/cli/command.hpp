@@ -30,7 +30,12 @@ void add_task(CLI::App& program, invocation& shared);
 void add_lab(CLI::App& program, invocation& shared);
 void add_init(CLI::App& program, invocation& shared);
 void add_doctor(CLI::App& program, invocation& shared);
+void add_completion(CLI::App& program, invocation& shared);
+void add_man(CLI::App& program, invocation& shared);
 void add_version(CLI::App& program, invocation& shared);
+
+/// "0.3.0".
+std::string version_number();
 
 /// "kevo 0.3.0 (plug-in ABI 7)".
 std::string version_text();

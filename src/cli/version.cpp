@@ -6,13 +6,10 @@
 #include "src/cli/command.hpp"
 
 namespace kevo::cli {
-namespace {
 
 std::string version_number() {
   return fmt::format("{}.{}.{}", KEVO_VERSION_MAJOR, KEVO_VERSION_MINOR, KEVO_VERSION_PATCH);
 }
-
-}  // namespace
 
 std::string version_text() {
   return fmt::format("kevo {} (plug-in ABI {})", version_number(), KEVO_PLUGIN_ABI);
