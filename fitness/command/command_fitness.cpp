@@ -20,7 +20,7 @@
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
-#include "src/json/exact_parse.hpp"
+#include "src/base/json/exact_parse.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;

@@ -11,7 +11,7 @@
 
 #include <kevo/error.hpp>
 
-#include "src/json/exact_parse.hpp"
+#include "src/base/json/exact_parse.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -11,7 +11,7 @@
 #include "operators/agent/scratch.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
-#include "src/report/line_diff.hpp"
+#include "src/base/text/line_diff.hpp"
 
 namespace kevo {
 namespace {

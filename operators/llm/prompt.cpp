@@ -9,7 +9,7 @@
 #include <kevo/detail/nearest.hpp>
 #include <kevo/error.hpp>
 
-#include "src/config/text_file.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

@@ -20,12 +20,12 @@
 #include <kevo/error.hpp>
 
 #include "fitness/attack/instantiate.hpp"
+#include "src/base/json/evaluation_json.hpp"
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_words.hpp"
 #include "src/display/terminal.hpp"
-#include "src/json/evaluation_json.hpp"
 #include "src/plugins/builtin.hpp"
-#include "src/report/format.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 

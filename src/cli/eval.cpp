@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "src/base/json/evaluation_json.hpp"
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_words.hpp"
-#include "src/json/evaluation_json.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/report/evaluation_text.hpp"
-#include "src/report/format.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 

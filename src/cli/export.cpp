@@ -12,10 +12,10 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
 #include "src/journal/run_folder.hpp"
-#include "src/report/format.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {

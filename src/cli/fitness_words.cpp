@@ -1,6 +1,6 @@
 #include "src/cli/fitness_words.hpp"
 
-#include "src/config/overrides.hpp"
+#include "src/base/settings/overrides.hpp"
 
 namespace kevo::cli {
 

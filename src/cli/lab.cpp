@@ -11,8 +11,8 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
-#include "src/report/format.hpp"
 
 namespace kevo::cli {
 namespace {

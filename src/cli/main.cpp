@@ -11,11 +11,11 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/json/error_json.hpp"
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
 #include "src/cli/unknown_verb.hpp"
-#include "src/json/error_json.hpp"
-#include "src/report/format.hpp"
 
 namespace kevo::cli {
 

@@ -6,9 +6,9 @@
 #include <boost/json/value_from.hpp>
 #include <fmt/format.h>
 
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/report/evaluation_text.hpp"
-#include "src/report/format.hpp"
 
 namespace kevo::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/display/terminal.hpp"
-#include "src/report/format.hpp"
 
 namespace kevo::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
-#include "src/report/format.hpp"
 #include "src/report/run_archive.hpp"
 #include "src/report/run_report.hpp"
 #include "src/report/show.hpp"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "fitness/cpu/task_check.hpp"
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
-#include "src/report/format.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {

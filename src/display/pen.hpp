@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/display/styled_text.hpp"
-#include "src/report/format.hpp"
+#include "src/base/style/styled_text.hpp"
+#include "src/base/text/format.hpp"
 
 namespace kevo::styled {
 

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/format.hpp"
+#include "src/base/text/utf8.hpp"
 #include "src/export/export.hpp"
-#include "src/report/format.hpp"
 
 namespace kevo {
 namespace {

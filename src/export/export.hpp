@@ -49,8 +49,4 @@ struct flashinfer_summary {
 flashinfer_summary export_flashinfer(const journal& record, const task& t, const std::string& directory,
                                      const flashinfer_options& options = {});
 
-/// `text` with everything that is not UTF-8 replaced by U+FFFD: what a compiler printed must not break a
-/// reader.
-std::string as_utf8(std::string_view text);
-
 }  // namespace kevo

@@ -16,6 +16,7 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/text/utf8.hpp"
 #include "src/export/export.hpp"
 
 namespace kevo {

@@ -5,9 +5,10 @@
 
 #include <boost/json.hpp>
 
+#include "src/base/json/evaluation_json.hpp"
+#include "src/base/json/exact_parse.hpp"
+#include "src/base/text/utf8.hpp"
 #include "src/export/export.hpp"
-#include "src/json/evaluation_json.hpp"
-#include "src/json/exact_parse.hpp"
 
 namespace kevo {
 namespace {

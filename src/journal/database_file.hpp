@@ -12,8 +12,8 @@
 #include <kevo/error.hpp>
 #include <kevo/program.hpp>
 
+#include "src/base/sqlite/sqlite.hpp"
 #include "src/journal/journal.hpp"
-#include "src/journal/sqlite.hpp"
 
 namespace kevo::detail {
 

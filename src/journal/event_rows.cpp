@@ -9,9 +9,9 @@
 
 #include <kevo/error.hpp>
 
-#include "src/json/evaluation_json.hpp"
-#include "src/json/exact_parse.hpp"
-#include "src/json/json_text.hpp"
+#include "src/base/json/evaluation_json.hpp"
+#include "src/base/json/exact_parse.hpp"
+#include "src/base/json/json_text.hpp"
 
 namespace kevo::detail {
 namespace {

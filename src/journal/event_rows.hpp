@@ -11,7 +11,7 @@
 #include <kevo/program.hpp>
 #include <kevo/report.hpp>
 
-#include "src/journal/sqlite.hpp"
+#include "src/base/sqlite/sqlite.hpp"
 
 namespace kevo::detail {
 

@@ -6,10 +6,10 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/json/evaluation_json.hpp"
 #include "src/journal/event_order.hpp"
 #include "src/journal/journal.hpp"
 #include "src/journal/journal_state.hpp"
-#include "src/json/evaluation_json.hpp"
 
 namespace kevo {
 

@@ -8,7 +8,7 @@
 
 #include <kevo/error.hpp>
 
-#include "src/json/evaluation_json.hpp"
+#include "src/base/json/evaluation_json.hpp"
 
 namespace kevo {
 

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/sqlite/sqlite.hpp"
 #include "src/journal/database_file.hpp"
 #include "src/journal/event_rows.hpp"
 #include "src/journal/journal.hpp"
 #include "src/journal/lru_cache.hpp"
 #include "src/journal/run_folder.hpp"
-#include "src/journal/sqlite.hpp"
 
 namespace kevo {
 

@@ -6,9 +6,9 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/json/evaluation_json.hpp"
+#include "src/base/sqlite/sqlite.hpp"
 #include "src/journal/database_file.hpp"
-#include "src/journal/sqlite.hpp"
-#include "src/json/evaluation_json.hpp"
 
 namespace kevo {
 namespace {

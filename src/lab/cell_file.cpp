@@ -15,8 +15,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value_to.hpp>
 
-#include "src/config/text_file.hpp"
-#include "src/json/exact_parse.hpp"
+#include "src/base/json/exact_parse.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <kevo/registry.hpp>
 
-#include "src/config/text_file.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/base/text/text_file.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/plugins/load.hpp"
 

@@ -7,7 +7,7 @@
 #include <kevo/lab/landscape.hpp>
 #include <kevo/lab/landscape_fitness.hpp>
 
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 
 namespace kevo {
 namespace {

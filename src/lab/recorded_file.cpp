@@ -10,8 +10,8 @@
 
 #include <kevo/settings_node.hpp>
 
-#include "src/config/json.hpp"
-#include "src/config/text_file.hpp"
+#include "src/base/settings/json.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

@@ -8,8 +8,8 @@
 #include <kevo/lab/recorded_fitness.hpp>
 #include <kevo/lab/recorded_moves.hpp>
 
-#include "src/config/text_file.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/base/text/text_file.hpp"
 #include "src/lab/problem.hpp"
 #include "src/lab/recorded_file.hpp"
 

@@ -10,9 +10,9 @@
 #include <kevo/error.hpp>
 #include <kevo/settings.hpp>
 
-#include "src/config/text_file.hpp"
-#include "src/config/yaml.hpp"
-#include "src/export/export.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/base/text/text_file.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo {
 namespace {

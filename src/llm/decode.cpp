@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "src/config/text_file.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

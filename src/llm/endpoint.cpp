@@ -6,7 +6,7 @@
 #include <ctime>
 #include <random>
 
-#include "src/export/export.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo {
 namespace {

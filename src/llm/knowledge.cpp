@@ -12,8 +12,8 @@
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 
-#include "src/config/text_file.hpp"
-#include "src/journal/sqlite.hpp"
+#include "src/base/sqlite/sqlite.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

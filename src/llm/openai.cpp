@@ -7,7 +7,7 @@
 
 #include <boost/json.hpp>
 
-#include "src/export/export.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo {
 namespace {

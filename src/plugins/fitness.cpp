@@ -5,7 +5,7 @@
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
 #include "fitness/cuda/measure/cuda_fitness.hpp"
-#include "src/config/text_file.hpp"
+#include "src/base/text/text_file.hpp"
 #include "src/plugins/builtin.hpp"
 
 namespace kevo {

@@ -12,8 +12,8 @@
 #include <kevo/error.hpp>
 #include <kevo/registry.hpp>
 
-#include "src/config/overrides.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/overrides.hpp"
+#include "src/base/settings/yaml.hpp"
 #include "src/journal/database_file.hpp"
 #include "src/journal/journal.hpp"
 #include "src/journal/rejudged.hpp"

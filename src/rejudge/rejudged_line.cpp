@@ -6,9 +6,9 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/text/format.hpp"
 #include "src/journal/rejudged.hpp"
 #include "src/rejudge/verdict.hpp"
-#include "src/report/format.hpp"
 
 namespace kevo {
 

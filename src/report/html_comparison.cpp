@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/line_diff.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
-#include "src/report/line_diff.hpp"
 
 namespace kevo::html {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
 

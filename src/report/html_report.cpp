@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 #include "src/report/html_text.hpp"
 #include "src/report/setbacks.hpp"
 

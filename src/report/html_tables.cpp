@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 #include "src/report/hidden_workloads.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 
 namespace kevo::html {
 

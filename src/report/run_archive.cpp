@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/plugins/load.hpp"
 

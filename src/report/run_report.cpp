@@ -13,7 +13,7 @@
 #include <kevo/error.hpp>
 #include <kevo/settings.hpp>
 
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 #include "src/journal/run_folder.hpp"
 #include "src/report/html_report.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 
 namespace kevo {
 namespace {

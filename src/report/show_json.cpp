@@ -3,8 +3,8 @@
 
 #include <boost/json.hpp>
 
-#include "src/json/evaluation_json.hpp"
-#include "src/report/format.hpp"
+#include "src/base/json/evaluation_json.hpp"
+#include "src/base/text/format.hpp"
 #include "src/report/show.hpp"
 
 namespace kevo {

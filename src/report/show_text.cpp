@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "src/display/styled_text.hpp"
-#include "src/report/format.hpp"
+#include "src/base/style/styled_text.hpp"
+#include "src/base/text/format.hpp"
 #include "src/report/hidden_workloads.hpp"
 #include "src/report/setbacks.hpp"
 #include "src/report/show.hpp"

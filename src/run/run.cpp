@@ -13,9 +13,9 @@
 
 #include <kevo/version.hpp>
 
-#include "src/config/overrides.hpp"
-#include "src/config/text_file.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/overrides.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/base/text/text_file.hpp"
 #include "src/display/budgets.hpp"
 #include "src/journal/journal.hpp"
 #include "src/llm/language_models.hpp"

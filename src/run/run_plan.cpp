@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "src/config/overrides.hpp"
-#include "src/config/text_file.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/overrides.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/base/text/text_file.hpp"
 #include "src/llm/decode.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/plugins/load.hpp"

@@ -6,7 +6,7 @@
 
 #include <kevo/annotation.hpp>
 
-#include "src/config/text_file.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

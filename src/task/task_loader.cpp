@@ -15,9 +15,9 @@
 #include <kevo/dtype.hpp>
 #include <kevo/settings.hpp>
 
-#include "src/config/json.hpp"
-#include "src/config/text_file.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/json.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/base/text/text_file.hpp"
 #include "src/task/decode.hpp"
 #include "src/task/decode_workload.hpp"
 #include "src/task/source_file.hpp"

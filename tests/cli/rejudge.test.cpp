@@ -10,7 +10,7 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
-#include "src/journal/sqlite.hpp"
+#include "src/base/sqlite/sqlite.hpp"
 #include "tests/support/shell.hpp"
 
 using namespace std::chrono_literals;

@@ -8,11 +8,11 @@
 
 #include <doctest/doctest.h>
 
+#include "src/base/text/format.hpp"
 #include "src/display/budgets.hpp"
 #include "src/display/live_display.hpp"
 #include "src/display/plain_display.hpp"
 #include "src/display/render.hpp"
-#include "src/report/format.hpp"
 #include "tests/report/synthetic_run.hpp"
 
 namespace {

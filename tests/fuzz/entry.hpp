@@ -12,9 +12,9 @@
 
 #include "fitness/cuda/launch/resolve.hpp"
 #include "operators/tune/setting_space.hpp"
-#include "src/config/json.hpp"
-#include "src/config/overrides.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/json.hpp"
+#include "src/base/settings/overrides.hpp"
+#include "src/base/settings/yaml.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 

@@ -16,8 +16,8 @@
 #include <kevo/random.hpp>
 #include <kevo/report.hpp>
 
+#include "src/base/json/evaluation_json.hpp"
 #include "src/journal/journal.hpp"
-#include "src/json/evaluation_json.hpp"
 
 namespace kevo_test {
 

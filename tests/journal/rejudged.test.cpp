@@ -6,7 +6,7 @@
 
 #include <kevo/error.hpp>
 
-#include "src/journal/sqlite.hpp"
+#include "src/base/sqlite/sqlite.hpp"
 #include "tests/support/shell.hpp"
 
 using namespace kevo;

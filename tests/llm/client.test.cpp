@@ -9,7 +9,7 @@
 
 #include <kevo/error.hpp>
 
-#include "src/export/export.hpp"
+#include "src/base/text/utf8.hpp"
 #include "src/llm/language_models.hpp"
 #include "tests/llm/asking.hpp"
 #include "tests/support/llm_server.hpp"

@@ -2,7 +2,7 @@
 
 #include <kevo/registry.hpp>
 
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 
 namespace kevo {
 void register_operators(registry& all);

@@ -10,7 +10,7 @@
 #include <kevo/archive/top_k.hpp>
 #include <kevo/registry.hpp>
 
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 #include "src/plugins/builtin.hpp"
 #include "tests/select/world.hpp"
 

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 #include "tests/report/synthetic_run.hpp"
 
 namespace {

@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "src/base/sqlite/sqlite.hpp"
 #include "src/journal/journal.hpp"
-#include "src/journal/sqlite.hpp"
 #include "tests/support/llm_project.hpp"
 
 using namespace std::chrono_literals;

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "src/config/json.hpp"
-#include "src/config/yaml.hpp"
+#include "src/base/settings/json.hpp"
+#include "src/base/settings/yaml.hpp"
 #include "src/task/source_file.hpp"
 
 namespace {

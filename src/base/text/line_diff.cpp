@@ -1,4 +1,4 @@
-#include "src/report/line_diff.hpp"
+#include "src/base/text/line_diff.hpp"
 
 #include <algorithm>
 

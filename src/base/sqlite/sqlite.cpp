@@ -1,4 +1,4 @@
-#include "src/journal/sqlite.hpp"
+#include "src/base/sqlite/sqlite.hpp"
 
 #include <filesystem>
 #include <limits>

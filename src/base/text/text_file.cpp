@@ -1,4 +1,4 @@
-#include "src/config/text_file.hpp"
+#include "src/base/text/text_file.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "src/json/json_text.hpp"
+#include "src/base/json/json_text.hpp"
 
 #include <algorithm>
 #include <array>

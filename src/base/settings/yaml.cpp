@@ -1,4 +1,4 @@
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -16,7 +16,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include "src/config/text_file.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

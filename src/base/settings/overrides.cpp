@@ -1,4 +1,4 @@
-#include "src/config/overrides.hpp"
+#include "src/base/settings/overrides.hpp"
 
 #include <charconv>
 #include <system_error>
@@ -6,7 +6,7 @@
 
 #include <kevo/detail/nearest.hpp>
 
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 
 namespace kevo {
 namespace {

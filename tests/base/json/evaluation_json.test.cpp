@@ -1,4 +1,4 @@
-#include "src/json/evaluation_json.hpp"
+#include "src/base/json/evaluation_json.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -11,7 +11,7 @@
 #include <kevo/error.hpp>
 #include <kevo/random.hpp>
 
-#include "src/json/exact_parse.hpp"
+#include "src/base/json/exact_parse.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
-#include <array>
+#include "src/base/text/utf8.hpp"
 
-#include "src/export/export.hpp"
+#include <cstddef>
 
 namespace kevo {
 namespace {
@@ -50,14 +50,6 @@ std::string as_utf8(std::string_view text) {
     text.remove_prefix(length > 0 ? length : 1);
   }
   return clean;
-}
-
-std::optional<export_format> parse_export_format(std::string_view name) {
-  constexpr std::array<std::string_view, 4> names = {"csv", "jsonl", "steps", "flashinfer"};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<export_format>(i);
-  }
-  return std::nullopt;
 }
 
 }  // namespace kevo

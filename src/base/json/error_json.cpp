@@ -1,4 +1,4 @@
-#include "src/json/error_json.hpp"
+#include "src/base/json/error_json.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>

@@ -1,4 +1,4 @@
-#include "src/config/json.hpp"
+#include "src/base/settings/json.hpp"
 
 #include <charconv>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "src/config/text_file.hpp"
+#include "src/base/text/text_file.hpp"
 
 namespace kevo {
 namespace {

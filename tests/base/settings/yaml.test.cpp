@@ -1,4 +1,4 @@
-#include "src/config/yaml.hpp"
+#include "src/base/settings/yaml.hpp"
 
 #include <string>
 #include <vector>
@@ -7,8 +7,8 @@
 
 #include <kevo/random.hpp>
 
-#include "src/config/json.hpp"
-#include "src/config/overrides.hpp"
+#include "src/base/settings/json.hpp"
+#include "src/base/settings/overrides.hpp"
 
 namespace {
 

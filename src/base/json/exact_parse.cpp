@@ -1,4 +1,4 @@
-#include "src/json/exact_parse.hpp"
+#include "src/base/json/exact_parse.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,9 @@
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 
 #include <limits>
+#include <string>
 
 #include <doctest/doctest.h>
-
-#include "src/report/evaluation_text.hpp"
 
 namespace format = kevo::format;
 
@@ -23,14 +22,6 @@ TEST_CASE("a figure is a speedup where there is one, else a score") {
   CHECK(format::bare_figure(13.62, true, false) == "13.62x");
   CHECK(format::bare_figure(1001.7, false, false) == "1001.7");
   CHECK(format::bare_figure(0, false, false) == "-");
-}
-
-TEST_CASE("what was found is said in one line, and nothing that was not") {
-  CHECK(kevo::finding(13.6, {13.4, 13.8}, 13.6, "seed", 2) == "13.60x [13.40, 13.80] over seed");
-  CHECK(kevo::finding(2.5, {2.5, 2.5}, 7, "numpy", 2) == "2.50x over numpy, score 7");
-  CHECK(kevo::finding(2.5, {}, 2.5, "", 3) == "2.500x over the baseline");
-  CHECK(kevo::finding(0, {}, 1001.7, "seed", 2) == "score 1001.7");
-  CHECK(kevo::finding(0, {}, 0, "seed", 2).empty());
 }
 
 TEST_CASE("text of unknown origin is printable: lines and tabs stay, nothing is obeyed, nothing hides") {

@@ -1,6 +1,6 @@
 #pragma once
-// A thin layer over SQLite's C interface: connections and prepared statements that throw. Internal to
-// src/journal and src/export; sqlite3.h stays out of headers.
+// A thin layer over SQLite's C interface: connections and prepared statements that throw. sqlite3.h
+// stays out of headers.
 
 #include <cstddef>
 #include <cstdint>

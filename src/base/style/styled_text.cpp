@@ -1,10 +1,10 @@
-#include "src/display/styled_text.hpp"
+#include "src/base/style/styled_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "src/report/format.hpp"
+#include "src/base/text/format.hpp"
 
 namespace kevo::styled {
 
