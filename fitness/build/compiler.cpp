@@ -255,6 +255,7 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   result.diagnostics = report.err;
   for (const auto& folder : {sources, std::string("/src")}) replace_all(result.diagnostics, folder + "/", "");
   for (const auto& folder : {output, std::string("/out")}) replace_all(result.diagnostics, folder + "/", "");
+  const std::string first = first_error(result.diagnostics, "");  // may lie behind the cut
   result.diagnostics = cut_diagnostics(std::move(result.diagnostics), settings.diagnostics_bytes);
 
   require_own_end(report, path, stop);
@@ -290,7 +291,6 @@ build_result compiler::state::attempt(const build_request& request, const std::s
         throw error(error_code::environment, "no space is left for builds", {scratch.path(), 0, 0, {}});
       }
     }
-    const std::string first = first_error(result.diagnostics, "");
     result.reasons.push_back(first.empty() ? "the compiler " + describe(report) : first);
     return result;
   }

@@ -4,6 +4,8 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/useful_line.hpp"
+
 namespace kevo {
 
 launch_spec compiler_launch(const process_limits& limits, sandbox_mode sandbox,
@@ -41,17 +43,11 @@ std::string cut_diagnostics(std::string text, std::uint64_t bytes) {
 }
 
 std::string first_error(const std::string& diagnostics, const std::string& otherwise) {
-  std::istringstream stream(diagnostics);
-  std::string first = otherwise;
-  for (std::string line; std::getline(stream, line);) {
-    if (line.find("error") != std::string::npos || line.find("undefined reference") != std::string::npos) {
-      first = line;
-      break;
-    }
-    if (first.empty()) first = line;
-  }
-  if (first.size() > 300) first.resize(300);
-  return first;
+  std::string line = useful_line(diagnostics);
+  // Without an error among them, the compiler's way to end says more than a note does.
+  if (!otherwise.empty() && !states_error(line)) line = otherwise;
+  if (line.size() > 300) line.resize(300);
+  return line;
 }
 
 }  // namespace kevo

@@ -25,7 +25,8 @@ void require_own_end(const exit_report& report, const std::string& program, cons
 /// Cut to a size; the beginning matters most, for there the first error is.
 std::string cut_diagnostics(std::string text, std::uint64_t bytes);
 
-/// The first line that speaks of an error, at most 300 bytes; else `otherwise`; else the first line.
+/// The first line that states an error, at most 300 bytes; else `otherwise`; else the line that says most
+/// (useful_line). Give it the whole output: what was cut may have been the error.
 std::string first_error(const std::string& diagnostics, const std::string& otherwise);
 
 }  // namespace kevo

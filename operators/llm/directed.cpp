@@ -9,6 +9,7 @@
 
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
+#include "src/base/useful_line.hpp"
 
 namespace kevo {
 namespace {
@@ -143,8 +144,7 @@ variation_result summarize::vary(const variation_request& request, rng& random) 
   for (const auto& one : everyone(request)) {
     attempts += "- " + headline(one);
     if (one.evaluation && !one.evaluation->feedback.empty())
-      attempts += ": " + one.evaluation->feedback.substr(
-                             0, std::min<std::size_t>(one.evaluation->feedback.find('\n'), 200));
+      attempts += ": " + useful_line(one.evaluation->feedback).substr(0, 200);
     attempts += "\n";
   }
   set_section(sections, "memory", "## Attempts to learn from\n\n" + fenced(attempts));

@@ -7,16 +7,13 @@
 
 #include "fitness/cascade/feedback.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "src/base/useful_line.hpp"
 
 namespace kevo {
 namespace {
 
 constexpr std::size_t feedback_bytes = 6000;
 constexpr std::size_t remark_bytes = 300;
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, std::min(text.find('\n'), remark_bytes));
-}
 
 std::string axes_text(const std::map<std::string, std::int64_t>& axes) {
   std::string text;
@@ -148,7 +145,7 @@ std::string memory_section(const variation_request& request, std::size_t limit) 
       if (one.id == request.parents.front()->id) continue;
       lines += "- " + headline(one);
       if (one.evaluation && !one.evaluation->valid() && !one.evaluation->feedback.empty())
-        lines += ": " + first_line(one.evaluation->feedback);
+        lines += ": " + useful_line(one.evaluation->feedback).substr(0, remark_bytes);
       lines += "\n";
     }
     if (!lines.empty()) text += fmt::format("{}\n\n{}\n", title, lines);

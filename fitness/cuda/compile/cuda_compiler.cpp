@@ -181,7 +181,7 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
   if (by_nvcc && report.kind == exit_kind::exited && report.code != 0) {
     result.compiler = "nvcc";
     result.diagnostics = cut_diagnostics(steady(answer.log), settings.diagnostics_bytes);
-    result.reasons.push_back(first_error(result.diagnostics, "nvcc " + describe(report)));
+    result.reasons.push_back(first_error(steady(answer.log), "nvcc " + describe(report)));
     return result;
   }
   if (!report.ok()) {
@@ -200,7 +200,7 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
                 "architecture " + request.architecture + ", found by " + tools.found_by);
   }
   if (answer.status == compile_status::failed) {
-    result.reasons.push_back(first_error(result.diagnostics, answer.message));
+    result.reasons.push_back(first_error(steady(answer.log), answer.message));
     return result;
   }
   auto& module = result.module;

@@ -135,7 +135,7 @@ hosted_object hosted_compiler::state::make(const hosted_job& job, const std::sto
   }
   if (!answer.ok) {
     const std::string otherwise = answer.message.empty() ? "nvcc " + describe(report) : answer.message;
-    made.reasons.push_back(first_error(made.diagnostics, otherwise));
+    made.reasons.push_back(first_error(answer.log, otherwise));
     if (made.diagnostics.empty()) made.diagnostics = otherwise;
     return made;
   }

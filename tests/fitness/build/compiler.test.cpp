@@ -130,6 +130,24 @@ TEST_CASE("errors are a value, kept, and speak of the author's paths") {
   CHECK(words(known.reasons) == result.reasons);
 }
 
+TEST_CASE("the reason is the error, though it lies behind the cut and below what leads up to it") {
+  auto settings = quick();
+  settings.diagnostics_bytes = 200;
+  compiler builds(settings);
+  build_request request = request_for(
+      "#include \"error_helpers.hpp\"\n"
+      "int f(int a) { return error_of<3>(a) + nowhere; }\n");
+  request.source.files.push_back(
+      {"error_helpers.hpp", "#warning " + std::string(300, 'x') +
+                                "\ntemplate <int n> int error_of(int a) { return a / (n - 3); }\n"});
+  const auto result = builds.build(request);
+  REQUIRE(!result.ok);
+  REQUIRE(result.reasons.size() == 1);
+  CHECK(has(result.reasons[0], "kernel.cpp:2:"));
+  CHECK(has(result.reasons[0], "'nowhere' was not declared"));
+  CHECK(has(result.diagnostics, "(cut)"));
+}
+
 TEST_CASE("files that are not the candidate's are not there") {
   if (!contains(sandbox_mode::best)) return;
   compiler builds(quick());
