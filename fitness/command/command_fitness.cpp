@@ -30,6 +30,7 @@ namespace {
 constexpr const char* placeholder = "{candidate}";
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 constexpr std::size_t feedback_bytes = 16384;
+constexpr std::size_t output_bytes = 2000;  // of standard output, where it is no object
 constexpr std::size_t baseline_bytes = 60;
 
 std::string tail(const std::string& text, std::size_t bytes) {
@@ -205,6 +206,18 @@ void take_metrics(evaluation& e, const json::object& metrics) {
   e.stage = evaluation_stage::timed_full;
 }
 
+/// What the program wrote to standard error explains a failure, whatever the object says of it. Of a valid
+/// candidate it is mostly progress: it is kept only where the program gave no feedback of its own.
+void add_error_output(evaluation& e, const std::string& said) {
+  if (said.find_first_not_of(" \t\r\n") == std::string::npos) return;
+  if (e.feedback.empty()) {
+    e.feedback = said;
+  } else if (!e.valid()) {
+    e.feedback += (e.feedback.ends_with('\n') ? "" : "\n");
+    e.feedback += "The program wrote to standard error:\n" + said;
+  }
+}
+
 }  // namespace
 
 process_limits command_settings::default_limits() {
@@ -312,17 +325,18 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   }
   if (e.outcome != outcome::valid) {
     e.reasons.push_back("the program " + describe(report));
-    e.feedback = said;
+    e.feedback = said.empty() ? tail(report.out, output_bytes) : said;
     return e;
   }
   std::string problem;
   const auto metrics = metrics_in(report.out, problem);
   if (!metrics) {
     incorrect(e, problem);
-    e.feedback = said.empty() ? tail(report.out, 2000) : said;
+    e.feedback = said.empty() ? tail(report.out, output_bytes) : said;
     return e;
   }
   take_metrics(e, *metrics);
+  add_error_output(e, said);
   return e;
 }
 

@@ -37,6 +37,8 @@ struct command_settings {
 ///   baseline what that speedup is over, a name
 ///   feedback text for operators
 ///   every further number becomes a measure of that name
+/// What it writes to standard error joins the feedback if the candidate is not valid, or is the feedback if
+/// the object has none.
 /// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, a program without files or with
 /// a bad name of a file `build_failed`; output that is not such an object, a number that is not finite and a
 /// score that is not above 0 are `incorrect`; each with its reason.

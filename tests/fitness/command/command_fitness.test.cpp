@@ -103,6 +103,23 @@ TEST_CASE("every way to fail has its outcome and reason") {
   CHECK(judge("echo '{\"score\": 9, \"valid\": 1}'").outcome == outcome::incorrect);
 }
 
+TEST_CASE("what a program writes to standard error is kept beside its object") {
+  auto e = judge("echo 'line 3: shapes differ' >&2; echo '{\"valid\": false}'");
+  CHECK(e.outcome == outcome::incorrect);
+  CHECK(e.feedback == "line 3: shapes differ\n");
+  e = judge("echo 'line 3: shapes differ' >&2; echo '{\"valid\": false, \"feedback\": \"wrong sum\"}'");
+  CHECK(e.feedback == "wrong sum\nThe program wrote to standard error:\nline 3: shapes differ\n");
+  e = judge("echo 'overflow in square' >&2; echo '{\"score\": NaN}'");
+  CHECK(mentions(e, "not a finite number"));
+  CHECK(e.feedback == "overflow in square\n");
+  e = judge("echo '100 %' >&2; echo '{\"score\": 2, \"feedback\": \"12 registers\"}'");
+  CHECK(e.valid());
+  CHECK(e.feedback == "12 registers");
+  e = judge("echo 'line 3: shapes differ'; exit 3");  // said on standard output alone
+  CHECK(e.outcome == outcome::crashed);
+  CHECK(e.feedback == "line 3: shapes differ\n");
+}
+
 TEST_CASE("a score that is not finite fails the candidate, with its name") {
   for (const char* number : {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "1e400", "-1e999"}) {
     const auto e =
