@@ -22,6 +22,17 @@ namespace {
   throw error(error_code::input, "the reference " + how + " on workload '" + w.uuid + "'", place);
 }
 
+// How the reference's process ended, with what it wrote: the reference is the user's own, so nothing of it is
+// secret.
+std::string end_of(const worker_session& session) {
+  if (!session.report()) return "does not answer";
+  constexpr std::size_t most = 2000;
+  std::string said = session.report()->err;
+  while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
+  if (said.size() > most) said = "... " + said.substr(said.size() - most);
+  return describe(*session.report()) + (said.empty() ? "" : " (it wrote: " + said + ")");
+}
+
 // Larger values make honest errors larger, which an absolute tolerance does not forgive.
 variety_strength strength_for(const task& t, const workload& w) {
   const bool absolute = std::any_of(t.outputs.begin(), t.outputs.end(), [&](const tensor& output) {
@@ -99,6 +110,7 @@ oracle::oracle(std::shared_ptr<const task> t, std::string object, worker_setting
       pools_(task_->workloads.size()) {
   require_memory(*task_);
   worker_.patient = true;
+  worker_.error_output = true;  // the reference is the user's own and may say why it fails
 }
 
 worker_session oracle::start(std::size_t workload) const {
@@ -157,9 +169,7 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   const auto call =
       session.run_isolated({wide, result->axes, wide_scalars}, random_, std::chrono::minutes(2), false);
   if (call.end == call_end::timed_out) reference_failed(*task_, w, "takes more than two minutes");
-  if (call.end != call_end::done) {
-    reference_failed(*task_, w, session.report() ? describe(*session.report()) : "does not answer");
-  }
+  if (call.end != call_end::done) reference_failed(*task_, w, end_of(session));
   if (call.damage.guards) reference_failed(*task_, w, "writes outside of its outputs");
   if (call.damage.inputs) reference_failed(*task_, w, "changes its inputs");
 

@@ -10,9 +10,10 @@ namespace kevo {
 /// (other sockets, execve, fork, ptrace, signals to others, mount, bpf, io_uring, shared memory of System V,
 /// ...) ends the process by SIGSYS. Threads may be started only if `threads` > 1 (clone3 answers ENOSYS, so
 /// that the C library uses clone, whose flags a filter can see). To be called while the process has one
-/// thread; cannot be undone.
+/// thread; cannot be undone. `error_output`: the process may write to standard error (descriptor 2) alone, so
+/// that a trusted program can say why it fails.
 /// @throws std::runtime_error if the kernel refuses the filter
-void lock_down(int threads);
+void lock_down(int threads, bool error_output = false);
 
 /// The same for a process that has a CUDA context, all its threads included. Which calls a driver makes is
 /// not kevo's to know, so that those which it may need stay (ioctl, mmap, poll, opening device nodes, ...):

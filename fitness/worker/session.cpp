@@ -30,6 +30,7 @@ double nanoseconds_between(std::chrono::steady_clock::time_point from,
 launch_spec spec_of(const worker_settings& settings, const std::string& object, int control, int arena) {
   launch_spec spec;
   spec.argv = {worker_inside, object_inside, std::to_string(settings.threads)};
+  if (settings.error_output) spec.argv.emplace_back(error_output_argument);
   spec.environment = {"PATH=/nonexistent", "LC_ALL=C"};
   spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libmvec.so.1", "libstdc++.so.6", "libgcc_s.so.1"});
   if (!settings.libraries.empty()) {

@@ -27,9 +27,10 @@ struct worker_settings {
   sandbox_mode sandbox = sandbox_mode::required;
   process_limits limits;
   int threads = 1;
-  std::vector<int> cpus;  ///< processors of the worker; empty: any
-  bool yield = false;     ///< the controller shares the worker's processor: give way while waiting
-  bool patient = false;   ///< nothing is timed: sleep while waiting
+  std::vector<int> cpus;      ///< processors of the worker; empty: any
+  bool yield = false;         ///< the controller shares the worker's processor: give way while waiting
+  bool patient = false;       ///< nothing is timed: sleep while waiting
+  bool error_output = false;  ///< the object may write to standard error: trusted objects only
   double load_limit_s = 10;
   std::stop_token stop;
 };

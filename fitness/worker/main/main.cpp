@@ -88,8 +88,10 @@ void sleep_until_changed(const std::atomic<std::uint64_t>& go, std::uint64_t val
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fputs("usage: kevo-worker-cpu OBJECT THREADS (started by kevo, never by hand)\n", stderr);
+  const bool error_output = argc == 4 && std::strcmp(argv[3], kevo::error_output_argument) == 0;
+  if (argc != 3 && !error_output) {
+    std::fputs("usage: kevo-worker-cpu OBJECT THREADS [error-output] (started by kevo, never by hand)\n",
+               stderr);
     return 2;
   }
   const region control = map_descriptor(kevo::control_descriptor);
@@ -107,7 +109,7 @@ int main(int argc, char** argv) {
     // Private memory is capped from outside; shared memory, and what is made read-only again, by this alone.
     if (const auto memory = kevo::private_memory_limit())
       kevo::limit_further_addresses(*memory + spare_addresses(threads));
-    kevo::lock_down(threads);  // before loading: constructors of the candidate run there
+    kevo::lock_down(threads, error_output);  // before loading: constructors of the candidate run there
   } catch (const std::exception& failure) {
     give_up(page, kevo::worker_claim::lock_down_failed, failure.what());
   }

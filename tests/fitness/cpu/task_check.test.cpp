@@ -133,6 +133,23 @@ TEST_CASE("rule 6: a task whose output is one element is not blamed for mutants 
   CHECK(report.ok());
 }
 
+TEST_CASE("a reference that ends itself is told of with what it wrote") {
+  auto t = example();
+  t->reference->source =
+      source("reference.cpp",
+             "#include <cstdint>\n#include <stdexcept>\n"
+             "extern \"C\" void reference(const double*, double*, double*, std::int64_t) {\n"
+             "  throw std::runtime_error(\"row 7 has no scale\"); }\n");
+  try {
+    kevo::check_task(t, settings());
+    FAIL("the reference was accepted");
+  } catch (const kevo::error& failure) {
+    INFO(failure.message());
+    CHECK(failure.message().find("the reference was ended by signal") != std::string::npos);
+    CHECK(failure.message().find("row 7 has no scale") != std::string::npos);
+  }
+}
+
 TEST_CASE("a workload that no memory holds is named at once, with its size") {
   auto t = example();
   t->workloads.push_back(t->workloads.front());
