@@ -7,6 +7,8 @@
 
 #include <kevo/error.hpp>
 
+#include "operators/llm/model_failure.hpp"
+
 namespace kevo {
 namespace {
 constexpr std::size_t kept_reply_bytes = std::size_t{64} << 10U;
@@ -45,7 +47,7 @@ chat_reply conversation::ask() {
 }
 
 no_proposal failure_of(const chat_reply& reply) {
-  return {fmt::format("model: {}: {}", to_string(reply.status), reply.detail),
+  return {fmt::format("{}{}: {}", model_failure_mark, to_string(reply.status), reply.detail),
           reply.status == reply_status::over_budget || reply.status == reply_status::unrecorded};
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "src/report/evaluation_text.hpp"
+
 namespace kevo {
 namespace {
 
@@ -13,10 +15,7 @@ interval range_of(const evaluation& e, bool speedups) {
 }
 
 std::string why_not_valid(const evaluation& e) {
-  std::string why(to_string(e.outcome));
-  const std::string& said = e.reasons.empty() ? e.feedback : e.reasons.front();
-  if (!said.empty()) why += ": " + said.substr(0, said.find('\n'));
-  return why;
+  return fmt::format("{}: {}", to_string(e.outcome), failure_text(e));
 }
 
 }  // namespace

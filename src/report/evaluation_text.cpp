@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/useful_line.hpp"
 
 namespace kevo {
 namespace {
@@ -45,6 +47,17 @@ std::string finding(double speedup, const interval& range, double score, const s
     text += fmt::format(" [{:.{}f}, {:.{}f}]", range.low, digits, range.high, digits);
   text += " over " + (baseline.empty() ? std::string("the baseline") : format::one_line(baseline));
   return score == speedup || scored.empty() ? text : text + ", " + scored;
+}
+
+std::string failure_text(const evaluation& e) {
+  const std::string reasons = fmt::format("{}", fmt::join(e.reasons, "; "));
+  const std::string said = useful_line(e.feedback);
+  const bool repeats = std::all_of(e.reasons.begin(), e.reasons.end(), [&](const std::string& reason) {
+    return said.find(reason) != std::string::npos;
+  });
+  if (said.empty() && reasons.empty()) return "the fitness function gave no reason";
+  if (said.empty() || reasons.find(said) != std::string::npos) return reasons;
+  return repeats ? said : reasons + ": " + said;
 }
 
 std::string describe(const evaluation& e, const std::string& task_name) {

@@ -17,4 +17,8 @@ std::string finding(double speedup, const interval& range, double score, const s
 /// only whether they passed), measures, feedback.
 std::string describe(const evaluation& e, const std::string& task_name);
 
+/// Why a candidate failed, on one line: its reasons, joined by "; ", and the line of its feedback that says
+/// most, unless one holds the other. "the fitness function gave no reason" if both are empty.
+std::string failure_text(const evaluation& e);
+
 }  // namespace kevo

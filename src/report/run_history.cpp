@@ -12,6 +12,8 @@
 
 #include <kevo/error.hpp>
 
+#include "src/report/evaluation_text.hpp"
+
 namespace kevo {
 
 namespace {
@@ -82,11 +84,13 @@ void run_history::told(const variation_told& what, double time_s) {
   ledger_.variation += what.cost;
   if (!what.program) {
     ++record.no_proposals;
+    ++record.refused_in_a_row;
     record.refusal = what.summary;
     ++ledger_.no_proposals;
     return;
   }
   ++record.proposals;
+  record.refused_in_a_row = 0;
   ++ledger_.proposals;
   if (what.duplicate) {
     ++record.duplicates;
@@ -120,11 +124,7 @@ void run_history::told(const evaluation_told& what, double time_s) {
   if (one.op == seed_operator) {
     failed_seeds_.erase(what.candidate);
     if (!e.valid())
-      failed_seeds_[what.candidate] =
-          fmt::format("{}: {}", to_string(e.outcome),
-                      !e.feedback.empty()  ? e.feedback
-                      : !e.reasons.empty() ? fmt::format("{}", fmt::join(e.reasons, "; "))
-                                           : "no more is known");
+      failed_seeds_[what.candidate] = fmt::format("{}: {}", to_string(e.outcome), failure_text(e));
   }
   const bool first = !one.evaluated();
   if (!first) --outcomes_[static_cast<std::size_t>(one.evaluations.back().outcome)];

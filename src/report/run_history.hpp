@@ -73,7 +73,8 @@ struct operator_record {
   std::uint64_t proposals = 0;
   std::uint64_t duplicates = 0;
   std::uint64_t no_proposals = 0;
-  std::string refusal;  ///< why the last of those turns gave no program
+  std::uint64_t refused_in_a_row = 0;  ///< turns without a program since the last one that had one
+  std::string refusal;                 ///< why the last turn without a program had none
   std::uint64_t candidates = 0;
   std::uint64_t valid = 0;
   std::uint64_t improved = 0;   ///< displaced an elite

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "operators/llm/model_failure.hpp"
 #include "src/base/text/format.hpp"
 
 namespace kevo {
@@ -34,10 +35,19 @@ std::vector<std::string> setbacks_of(const report_content& content) {
   }
   for (std::size_t i = 0; i < h.operators().size(); ++i) {
     const auto& op = h.operators()[i];
-    if (op.no_proposals < enough_turns || op.no_proposals < op.turns) continue;
-    all.push_back(fmt::format("{}: none of its {} turns gave a program; the last: {}",
-                              content.operator_name(static_cast<operator_index>(i)), op.turns,
-                              reason(op.refusal)));
+    const std::string name = content.operator_name(static_cast<operator_index>(i));
+    // One turn of a model may stand for minutes of tries; other operators often have nothing to do at first.
+    const bool model_failed = is_model_failure(op.refusal);
+    const bool never = op.turns > 0 && op.no_proposals == op.turns;
+    if (never && (model_failed || op.turns >= enough_turns)) {
+      all.push_back(op.turns == 1
+                        ? fmt::format("{}: its only turn gave no program: {}", name, reason(op.refusal))
+                        : fmt::format("{}: none of its {} turns gave a program; the last: {}", name, op.turns,
+                                      reason(op.refusal)));
+    } else if (model_failed && op.refused_in_a_row >= enough_turns) {
+      all.push_back(fmt::format("{}: its last {} turns gave no program; the last: {}", name,
+                                op.refused_in_a_row, reason(op.refusal)));
+    }
   }
   return all;
 }

@@ -9,7 +9,9 @@
 namespace kevo {
 
 /// A sentence each, on one line, with the latest reason and the next step: failed seeds while no candidate is
-/// valid, and operators none of whose turns (three or more) gave a program. Empty if all is well.
+/// valid; operators none of whose turns gave a program, if there were at least three turns or the last one
+/// failed because of a language model; operators whose last three or more turns all gave no program and whose
+/// last one failed because of a language model. Empty if all is well.
 std::vector<std::string> setbacks_of(const report_content& content);
 
 }  // namespace kevo

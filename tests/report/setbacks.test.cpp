@@ -91,3 +91,54 @@ TEST_CASE("a few failed turns are no setback, nor is one program enough to hide 
   CHECK(setbacks_of(with_turns(2, 2, "why")).empty());
   CHECK(setbacks_of(with_turns(7, 6, "why")).empty());
 }
+
+TEST_CASE("a language model that fails is told of after one turn") {
+  const auto all = setbacks_of(with_turns(1, 1, "model: disconnected: cannot connect to 127.0.0.1:9"));
+  REQUIRE(all.size() == 1);
+  CHECK(all.front() ==
+        "llm_diff: its only turn gave no program: model: disconnected: cannot connect to 127.0.0.1:9");
+  CHECK(setbacks_of(with_turns(1, 1, "model: cancelled: cancelled")).empty());
+}
+
+TEST_CASE("a language model that fails after it had worked is told of after three turns") {
+  const auto failing = [](int turns, const std::string& why) {
+    auto content = with_turns(4, 0, "");
+    for (int i = 0; i < turns; ++i) {
+      const auto job = static_cast<ticket>(100 + i);
+      content.history.consume(at(variation_asked{.job = job, .selection = {}, .op = 0}));
+      variation_told told{.job = job};
+      told.summary = why;
+      content.history.consume(at(told));
+    }
+    return setbacks_of(content);
+  };
+  const auto all = failing(3, "model: server_error: the server answered 500");
+  REQUIRE(all.size() == 1);
+  CHECK(all.front() ==
+        "llm_diff: its last 3 turns gave no program; the last: model: server_error: the server answered 500");
+  CHECK(failing(2, "model: server_error: the server answered 500").empty());
+  CHECK(failing(9, "the same program").empty());
+}
+
+TEST_CASE("a seed's reason is told before what the compiler printed around it") {
+  auto content = with_turns(0, 0, "");
+  auto told = seed_told(outcome::build_failed, "In file included from a.hpp:1,\n   from seed.cpp:1:\n");
+  auto e = std::make_shared<evaluation>(*told.result);
+  e->reasons = {"b.hpp:7: error: 'x' was not declared"};
+  told.result = e;
+  content.history.consume(at(told));
+  REQUIRE(setbacks_of(content).size() == 1);
+  CHECK(setbacks_of(content).front().find("error: 'x' was not declared") != std::string::npos);
+
+  e->reasons = {"the program ended with exit code 1"};
+  e->feedback = "Traceback (most recent call last):\n  File \"judge.py\", line 2\nKeyError: 'N'\n";
+  content.history.consume(at(told));
+  CHECK(setbacks_of(content).front() ==
+        "seed 0: build_failed: the program ended with exit code 1: KeyError: 'N' (`kevo show runs/x 0` says "
+        "more)");
+
+  e->reasons.clear();
+  e->feedback.clear();
+  content.history.consume(at(told));
+  CHECK(setbacks_of(content).front().find("the fitness function gave no reason") != std::string::npos);
+}
