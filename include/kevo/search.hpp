@@ -8,12 +8,11 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <kevo/detail/evaluation_queue.hpp>
 #include <kevo/error.hpp>
@@ -292,12 +291,12 @@ class search {
   kevo::ledger ledger_;
   champion champion_;
   detail::evaluation_queue queue_;
-  boost::unordered_flat_map<ticket, in_flight> in_flight_;
+  std::unordered_map<ticket, in_flight> in_flight_;
   std::size_t withdrawn_ = 0;  ///< of those in flight
-  boost::unordered_flat_map<candidate_id, finished_turn>
-      turn_;  ///< of candidates that wait for their first evaluation
-  boost::unordered_flat_set<candidate_id> confirming_;  ///< candidates whose confirmation was asked
-  candidate_id contender_ = no_candidate;               ///< whose confirmation is asked next
+  std::unordered_map<candidate_id, finished_turn>
+      turn_;                                     ///< of candidates that wait for their first evaluation
+  std::unordered_set<candidate_id> confirming_;  ///< candidates whose confirmation was asked
+  candidate_id contender_ = no_candidate;        ///< whose confirmation is asked next
   bool confirmation_out_ = false;
   std::vector<std::uint32_t> fruitless_;
   std::vector<std::size_t> running_;

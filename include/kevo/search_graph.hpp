@@ -1,21 +1,17 @@
 #pragma once
-// The search graph: who came from whom. A directed acyclic graph of candidates on Boost.Graph, and the index
-// that finds a program again. Scores are the population's, niches the archive's, sources the store's.
-// Boost.Graph costs a second and a half to compile: only what owns a graph should include this header, and
-// selectors see it through `kinship` (population.hpp).
+// The search graph: who came from whom. A directed acyclic graph of candidates, and the index that finds a
+// program again. Scores are the population's, niches the archive's, sources the store's. The graph only
+// grows, so it needs no general graph container, whose header costs every unit a second; boost_graph.hpp
+// opens it to Boost.Graph's algorithms.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
-#include <queue>
 #include <span>
-#include <utility>
 #include <vector>
-
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/candidate.hpp>
 #include <kevo/content_id.hpp>
@@ -23,25 +19,21 @@
 
 namespace kevo {
 
-/// Lineage of all candidates of a run. Vertex descriptors of the graph are candidate ids, and every edge
-/// leads from a parent to a younger child, so the graph cannot have cycles and ascending ids are a
-/// topological order. It only grows. A value; not thread-safe. About 200 bytes a candidate with one parent,
-/// at 10^6.
+/// Lineage of all candidates of a run. Every edge leads from a parent to a younger child, so the graph cannot
+/// have cycles and ascending candidate ids are a topological order. It only grows. A value; not thread-safe.
+/// About 100 bytes a candidate with one parent, at 10^6.
 class search_graph {
  public:
-  /// What a vertex knows of its candidate.
-  struct vertex {
-    content_id program;
-    std::uint32_t depth = 0;
-    operator_index made_by = seed_operator;
-  };
-  /// An edge from parent to child: `order` is the place of the parent among the child's parents, 0 the first.
+  /// The number of an edge: edges are numbered from 0 in the order in which they were added.
+  using edge_index = std::uint32_t;
+  static constexpr edge_index no_edge = std::numeric_limits<edge_index>::max();
+
+  /// An edge from a parent to a child, and the edge before it from the same parent (`no_edge`: none).
   struct edge {
-    std::uint16_t order = 0;
+    candidate_id parent = no_candidate;
+    candidate_id child = no_candidate;
+    edge_index older = no_edge;
   };
-  /// Edges are kept in a vector too: half the memory of the default list, and nothing is ever removed.
-  using graph_type = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, vertex, edge,
-                                           boost::no_property, boost::vecS>;
 
   /// Appends a candidate; its id is the number of candidates before it. Parents count once each, in order.
   /// Amortized O(parents). Throws kevo::error (usage) if the program is known (that is an event, not a
@@ -52,60 +44,59 @@ class search_graph {
     std::uint32_t depth = 0;
     for (const candidate_id parent : parents) {
       if (parent >= id) throw error(error_code::usage, "a parent must be in the search graph already");
-      depth = std::max(depth, graph_[parent].depth + 1);
+      depth = std::max(depth, vertices_[parent].depth + 1);
     }
-    if (!index_.emplace(program, id).second) {
+    if (find(program)) {
       throw error(error_code::usage, "program " + to_string(program) + " is in the search graph already");
     }
-    boost::add_vertex(vertex{program, depth, made_by}, graph_);
+    vertices_.push_back({program, depth, static_cast<edge_index>(edges_.size()), no_edge, 0, made_by});
     for (std::size_t i = 0; i < parents.size(); ++i) {
       const auto before = parents.first(i);
-      if (std::find(before.begin(), before.end(), parents[i]) != before.end()) continue;
-      boost::add_edge(parents[i], id, edge{static_cast<std::uint16_t>(in_degree(id))}, graph_);
+      if (std::find(before.begin(), before.end(), parents[i]) == before.end()) connect(parents[i], id);
     }
+    enter(id);
     return id;
   }
 
   /// The candidate of a program, if it has one. O(1).
   std::optional<candidate_id> find(const content_id& program) const {
-    const auto it = index_.find(program);
-    if (it == index_.end()) return std::nullopt;
-    return it->second;
+    if (places_.empty()) return std::nullopt;
+    const candidate_id found = places_[place_of(program)];
+    if (found == no_candidate) return std::nullopt;
+    return found;
   }
 
-  std::size_t size() const { return boost::num_vertices(graph_); }
-  const content_id& program_of(candidate_id id) const { return graph_[id].program; }
-  operator_index made_by(candidate_id id) const { return graph_[id].made_by; }
+  std::size_t size() const { return vertices_.size(); }
+  const content_id& program_of(candidate_id id) const { return vertices_[id].program; }
+  operator_index made_by(candidate_id id) const { return vertices_[id].made_by; }
   /// Edges on the longest way from a seed; 0 for seeds. O(1).
-  std::size_t depth(candidate_id id) const { return graph_[id].depth; }
+  std::size_t depth(candidate_id id) const { return vertices_[id].depth; }
 
   /// In the order in which the operator was given them.
   std::vector<candidate_id> parents(candidate_id id) const {
     std::vector<candidate_id> result;
-    const auto [first, last] = boost::in_edges(id, graph_);
-    for (auto it = first; it != last; ++it) result.push_back(parent_of(*it));
+    for (const edge& e : edges_to(id)) result.push_back(e.parent);
     return result;
   }
+  std::size_t parents_count(candidate_id id) const { return edges_to(id).size(); }
 
   /// Oldest first.
   std::vector<candidate_id> children(candidate_id id) const {
-    std::vector<candidate_id> result;
-    const auto [first, last] = boost::out_edges(id, graph_);
-    result.reserve(static_cast<std::size_t>(last - first));
-    for (auto it = first; it != last; ++it) result.push_back(child_of(*it));
+    std::vector<candidate_id> result(children_count(id));
+    std::size_t left = result.size();
+    for (edge_index e = newest_edge_from(id); e != no_edge; e = edges_[e].older)
+      result[--left] = edges_[e].child;
     return result;
   }
-  std::size_t children_count(candidate_id id) const { return boost::out_degree(id, graph_); }
+  std::size_t children_count(candidate_id id) const { return vertices_[id].children; }
 
   /// Other children of its parents, newest first, at most `limit`. O(parents * limit).
   std::vector<candidate_id> siblings(candidate_id id, std::size_t limit) const {
     std::vector<candidate_id> result;
-    const auto [first_parent, last_parent] = boost::in_edges(id, graph_);
-    for (auto parent = first_parent; parent != last_parent; ++parent) {
-      auto [first, last] = boost::out_edges(boost::source(*parent, graph_), graph_);
-      for (std::size_t taken = 0; last != first && taken < limit;) {
-        const candidate_id child = child_of(*--last);
-        if (child != id) result.push_back(child), ++taken;
+    for (const edge& up : edges_to(id)) {
+      std::size_t taken = 0;
+      for (edge_index e = newest_edge_from(up.parent); e != no_edge && taken < limit; e = edges_[e].older) {
+        if (edges_[e].child != id) result.push_back(edges_[e].child), ++taken;
       }
     }
     std::sort(result.begin(), result.end(), std::greater<>());
@@ -119,9 +110,9 @@ class search_graph {
     std::vector<candidate_id> result;
     while (result.size() < limit) {
       result.push_back(id);
-      const auto [first, last] = boost::in_edges(id, graph_);
-      if (first == last) break;
-      id = parent_of(*first);
+      const auto above = edges_to(id);
+      if (above.empty()) break;
+      id = above.front().parent;
     }
     return result;
   }
@@ -129,14 +120,18 @@ class search_graph {
   /// All ancestors, each once, newest first. O(a log a) for the number of edges above it.
   std::vector<candidate_id> ancestors(candidate_id id) const {
     std::vector<candidate_id> result;
-    std::priority_queue<candidate_id> waiting;
+    std::vector<candidate_id> waiting;  // a heap: the newest is taken first
     const auto climb = [&](candidate_id from) {
-      for (const candidate_id parent : parents(from)) waiting.push(parent);
+      for (const edge& e : edges_to(from)) {
+        waiting.push_back(e.parent);
+        std::push_heap(waiting.begin(), waiting.end());
+      }
     };
     climb(id);
     while (!waiting.empty()) {
-      const candidate_id next = waiting.top();
-      waiting.pop();
+      std::pop_heap(waiting.begin(), waiting.end());
+      const candidate_id next = waiting.back();
+      waiting.pop_back();
       if (!result.empty() && result.back() == next) continue;
       result.push_back(next);
       climb(next);
@@ -153,20 +148,56 @@ class search_graph {
     return result;
   }
 
-  /// The graph itself, for Boost.Graph's algorithms and `boost::write_graphviz`.
-  const graph_type& graph() const { return graph_; }
+  /// All edges, in the order of their numbers. The view is good until the next `add`.
+  std::span<const edge> edges() const { return edges_; }
+  /// The edges from the parents of a candidate, in the order of `parents`. The view is good until the next
+  /// `add`.
+  std::span<const edge> edges_to(candidate_id id) const {
+    const std::size_t first = vertices_[id].first_edge;
+    const std::size_t last =
+        id + std::size_t{1} < size() ? vertices_[id + std::size_t{1}].first_edge : edges_.size();
+    return edges().subspan(first, last - first);
+  }
+  /// The edge to the youngest child of a candidate, from which `older` leads to the others; `no_edge` without
+  /// children.
+  edge_index newest_edge_from(candidate_id id) const { return vertices_[id].newest_edge; }
 
  private:
-  std::size_t in_degree(candidate_id id) const { return boost::in_degree(id, graph_); }
-  candidate_id parent_of(const graph_type::edge_descriptor& e) const {
-    return static_cast<candidate_id>(boost::source(e, graph_));
-  }
-  candidate_id child_of(const graph_type::edge_descriptor& e) const {
-    return static_cast<candidate_id>(boost::target(e, graph_));
+  struct vertex {
+    content_id program;
+    std::uint32_t depth = 0;
+    edge_index first_edge = 0;  // the edges from its parents lie together, for they were added with it
+    edge_index newest_edge = no_edge;
+    std::uint32_t children = 0;
+    operator_index made_by = seed_operator;
+  };
+
+  void connect(candidate_id parent, candidate_id child) {
+    vertex& above = vertices_[parent];
+    edges_.push_back({parent, child, above.newest_edge});
+    above.newest_edge = static_cast<edge_index>(edges_.size() - 1);
+    ++above.children;
   }
 
-  graph_type graph_;
-  boost::unordered_flat_map<content_id, candidate_id, std::hash<content_id>> index_;
+  // The index of programs is a table of candidates with linear probing, at most half full.
+  std::size_t place_of(const content_id& program) const {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t place = std::hash<content_id>()(program) & mask;
+    while (places_[place] != no_candidate && vertices_[places_[place]].program != program)
+      place = (place + 1) & mask;
+    return place;
+  }
+  void enter(candidate_id id) {
+    if (2 * size() > places_.size()) {
+      places_.assign(std::max<std::size_t>(16, 2 * places_.size()), no_candidate);
+      for (candidate_id old = 0; old < id; ++old) places_[place_of(vertices_[old].program)] = old;
+    }
+    places_[place_of(vertices_[id].program)] = id;
+  }
+
+  std::vector<vertex> vertices_;
+  std::vector<edge> edges_;
+  std::vector<candidate_id> places_;
 };
 
 }  // namespace kevo

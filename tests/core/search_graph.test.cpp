@@ -9,6 +9,7 @@
 #include <boost/graph/topological_sort.hpp>
 #include <doctest/doctest.h>
 
+#include <kevo/boost_graph.hpp>
 #include <kevo/random.hpp>
 #include <kevo/search_graph.hpp>
 
@@ -114,10 +115,10 @@ TEST_CASE("random lineages agree with adjacency sets") {
 TEST_CASE("Boost.Graph's own algorithms run on the search graph") {
   const auto g = family();
   ids order;
-  boost::topological_sort(g.graph(), std::back_inserter(order));  // children first
+  boost::topological_sort(g, std::back_inserter(order));  // children first
   CHECK(order.size() == g.size());
   std::ostringstream dot;
-  boost::write_graphviz(dot, g.graph());
+  boost::write_graphviz(dot, g);
   CHECK(dot.str().find("3->4") != std::string::npos);
   const auto copy = g;  // a value: the copy's edges are its own
   CHECK(copy.children(0) == ids{2, 3, 5});

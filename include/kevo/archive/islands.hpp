@@ -8,10 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/archive.hpp>
 #include <kevo/archive/topology.hpp>
@@ -281,7 +280,7 @@ class islands {
   std::vector<shore> shores_;
   std::vector<std::size_t> island_of_settlement_;
   std::vector<std::uint32_t> home_;  // settlement + 1 by candidate, kept or not; 0: not offered yet
-  boost::unordered_flat_map<candidate_id, resident> residents_;
+  std::unordered_map<candidate_id, resident> residents_;
   detail::point_elites all_{0};
   std::size_t turn_ = 0;
   std::size_t offers_ = 0;

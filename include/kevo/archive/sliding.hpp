@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -170,7 +171,7 @@ class sliding {
   std::uint64_t all_cells_ = 1;
   std::vector<std::vector<double>> bounds_;
   std::deque<seen> recent_;
-  boost::unordered_flat_map<candidate_id, std::vector<double>> measures_;  // of elites
+  std::unordered_map<candidate_id, std::vector<double>> measures_;  // of elites
   detail::cell_elites elites_;
   std::size_t offers_ = 0;
 };

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <unordered_map>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/archive.hpp>
 #include <kevo/detail/ranking.hpp>
@@ -87,7 +86,7 @@ class top_k {
  private:
   std::size_t k_;
   detail::ranking order_;
-  boost::unordered_flat_map<candidate_id, double> scores_;
+  std::unordered_map<candidate_id, double> scores_;
 };
 
 }  // namespace kevo

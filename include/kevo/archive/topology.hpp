@@ -1,13 +1,12 @@
 #pragma once
 // Which island sends to which.
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <boost/graph/adjacency_list.hpp>
 
 #include <kevo/error.hpp>
 
@@ -18,7 +17,7 @@ namespace kevo {
 class topology {
  public:
   /// No ways at all: islands that never hear of each other.
-  explicit topology(std::size_t islands = 0) : graph_(islands) {}
+  explicit topology(std::size_t islands = 0) : ways_(islands) {}
 
   /// Both neighbours on a circle (OpenEvolve, Kernel-Smith).
   static topology ring(std::size_t islands) {
@@ -51,15 +50,13 @@ class topology {
     return made;
   }
 
-  std::size_t size() const { return boost::num_vertices(graph_); }
+  std::size_t size() const { return ways_.size(); }
   /// Where migrants of an island go, in the order in which the ways were added.
-  std::vector<std::size_t> neighbours(std::size_t island) const {
-    const auto [first, last] = boost::adjacent_vertices(island, graph_);
-    return {first, last};
-  }
+  const std::vector<std::size_t>& neighbours(std::size_t island) const { return ways_[island]; }
   /// One island more, with ways to and from `anchor`; its number.
   std::size_t grow(std::size_t anchor) {
-    const std::size_t added = boost::add_vertex(graph_);
+    const std::size_t added = ways_.size();
+    ways_.emplace_back();
     connect(anchor, added);
     connect(added, anchor);
     return added;
@@ -68,10 +65,11 @@ class topology {
  private:
   /// Adds a way unless it is there or leads nowhere.
   void connect(std::size_t from, std::size_t to) {
-    if (from != to && !boost::edge(from, to, graph_).second) boost::add_edge(from, to, graph_);
+    auto& known = ways_[from];
+    if (from != to && std::find(known.begin(), known.end(), to) == known.end()) known.push_back(to);
   }
 
-  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph_;
+  std::vector<std::vector<std::size_t>> ways_;  // of each island, where it sends
 };
 
 }  // namespace kevo

@@ -5,9 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/archive.hpp>
 #include <kevo/archive/soft_threshold.hpp>
@@ -150,9 +149,9 @@ class cell_elites {
   soft_threshold soft_;
   std::vector<elite> elites_;
   std::vector<std::uint32_t> dense_;  // from cell to slot in elites_, or
-  boost::unordered_flat_map<std::uint64_t, std::uint32_t> sparse_;
-  std::vector<std::uint32_t> slots_;                             // from candidate to slot, with stale entries
-  boost::unordered_flat_map<std::uint64_t, double> thresholds_;  // of cells that were offered something
+  std::unordered_map<std::uint64_t, std::uint32_t> sparse_;
+  std::vector<std::uint32_t> slots_;                      // from candidate to slot, with stale entries
+  std::unordered_map<std::uint64_t, double> thresholds_;  // of cells that were offered something
   elite_order order_;
 };
 

@@ -5,10 +5,9 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/archive.hpp>
 #include <kevo/candidate.hpp>
@@ -114,8 +113,8 @@ class evaluation_queue {
 
   std::optional<screening> screen_;
   std::deque<entry> waiting_;
-  boost::unordered_flat_map<candidate_id, expectation> out_;  // being evaluated
-  std::optional<std::pair<double, double>> last_;             // prediction and truth
+  std::unordered_map<candidate_id, expectation> out_;  // being evaluated
+  std::optional<std::pair<double, double>> last_;      // prediction and truth
   screening_report report_;
 };
 

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/archive.hpp>
 #include <kevo/detail/elite_order.hpp>
@@ -76,7 +75,7 @@ class point_elites {
   std::size_t dimensions_;
   std::vector<elite> elites_;
   std::vector<double> points_;
-  boost::unordered_flat_map<candidate_id, std::uint32_t> slot_of_;
+  std::unordered_map<candidate_id, std::uint32_t> slot_of_;
   elite_order order_;
 };
 

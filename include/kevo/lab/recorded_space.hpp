@@ -11,10 +11,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/error.hpp>
 #include <kevo/evaluation.hpp>
@@ -137,7 +136,7 @@ class recorded_space {
 
   std::vector<recorded_parameter> parameters_;
   std::vector<recorded_result> results_;
-  boost::unordered_flat_map<std::uint64_t, std::size_t> index_;
+  std::unordered_map<std::uint64_t, std::size_t> index_;
   std::vector<std::size_t> valid_;
   bool larger_is_better_ = false;
 };

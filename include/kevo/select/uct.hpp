@@ -5,9 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <kevo/detail/kinetic_maximum.hpp>
 #include <kevo/select/inspirations.hpp>
@@ -143,8 +142,8 @@ class uct {
 
   static constexpr std::size_t narrow = 32;
 
-  std::vector<node> nodes_;                                                // by candidate
-  boost::unordered_flat_map<candidate_id, detail::kinetic_maximum> wide_;  // of parents of many children
+  std::vector<node> nodes_;                                         // by candidate
+  std::unordered_map<candidate_id, detail::kinetic_maximum> wide_;  // of parents of many children
   std::vector<candidate_id> seeds_;
   std::vector<candidate_id> broken_;
   double visits_ = 0;

@@ -1,0 +1,124 @@
+#pragma once
+// Opens the search graph to Boost.Graph: with this header a `kevo::search_graph` is a vertex list graph, an edge list
+// graph and a bidirectional graph, so that `boost::topological_sort`, `boost::breadth_first_search` and
+// `boost::write_graphviz` take it as it is. Vertices are candidate ids, which are also the vertex index. Boost.Graph
+// costs a second of compile time, so kevo.hpp does not include this header.
+
+#include <cstddef>
+#include <utility>
+
+#include <boost/graph/graph_traits.hpp>
+#include <boost/graph/properties.hpp>
+#include <boost/iterator/counting_iterator.hpp>
+#include <boost/iterator/iterator_facade.hpp>
+#include <boost/property_map/property_map.hpp>
+
+#include <kevo/search_graph.hpp>
+
+namespace kevo {
+
+/// An edge as Boost.Graph's algorithms see it.
+struct graph_edge {
+  candidate_id parent = no_candidate;
+  candidate_id child = no_candidate;
+  friend bool operator==(const graph_edge&, const graph_edge&) = default;
+};
+
+/// The edges that lead away from a candidate, the newest first. Good until the graph grows.
+class out_edge_iterator
+    : public boost::iterator_facade<out_edge_iterator, graph_edge, boost::forward_traversal_tag, graph_edge> {
+ public:
+  out_edge_iterator() = default;
+  out_edge_iterator(const search_graph& graph, search_graph::edge_index at) : graph_(&graph), at_(at) {}
+
+ private:
+  friend class boost::iterator_core_access;
+  graph_edge dereference() const {
+    const auto& e = graph_->edges()[at_];
+    return {e.parent, e.child};
+  }
+  bool equal(const out_edge_iterator& other) const { return at_ == other.at_; }
+  void increment() { at_ = graph_->edges()[at_].older; }
+
+  const search_graph* graph_ = nullptr;
+  search_graph::edge_index at_ = search_graph::no_edge;
+};
+
+/// Edges that lie together: those of all the graph, or those that lead to one candidate. Good until the graph grows.
+class edge_run_iterator
+    : public boost::iterator_facade<edge_run_iterator, graph_edge, boost::random_access_traversal_tag, graph_edge> {
+ public:
+  edge_run_iterator() = default;
+  explicit edge_run_iterator(const search_graph::edge* at) : at_(at) {}
+
+ private:
+  friend class boost::iterator_core_access;
+  graph_edge dereference() const { return {at_->parent, at_->child}; }
+  bool equal(const edge_run_iterator& other) const { return at_ == other.at_; }
+  void increment() { ++at_; }
+  void decrement() { --at_; }
+  void advance(std::ptrdiff_t steps) { at_ += steps; }
+  std::ptrdiff_t distance_to(const edge_run_iterator& other) const { return other.at_ - at_; }
+
+  const search_graph::edge* at_ = nullptr;
+};
+
+/// What Boost.Graph calls the concepts that a search graph models.
+struct search_graph_traversal : boost::vertex_list_graph_tag,
+                                boost::edge_list_graph_tag,
+                                boost::bidirectional_graph_tag {};
+
+}  // namespace kevo
+
+template <>
+struct boost::graph_traits<kevo::search_graph> {
+  using vertex_descriptor = kevo::candidate_id;
+  using edge_descriptor = kevo::graph_edge;
+  using directed_category = boost::bidirectional_tag;
+  using edge_parallel_category = boost::disallow_parallel_edge_tag;
+  using traversal_category = kevo::search_graph_traversal;
+  using vertex_iterator = boost::counting_iterator<kevo::candidate_id>;
+  using edge_iterator = kevo::edge_run_iterator;
+  using in_edge_iterator = kevo::edge_run_iterator;
+  using out_edge_iterator = kevo::out_edge_iterator;
+  using vertices_size_type = std::size_t;
+  using edges_size_type = std::size_t;
+  using degree_size_type = std::size_t;
+  static vertex_descriptor null_vertex() { return kevo::no_candidate; }
+};
+
+template <>
+struct boost::property_map<kevo::search_graph, boost::vertex_index_t> {
+  using type = boost::typed_identity_property_map<kevo::candidate_id>;
+  using const_type = type;
+};
+
+// Boost.Graph's algorithms find these functions by the type of the graph.
+namespace kevo {
+
+inline candidate_id source(const graph_edge& e, const search_graph&) { return e.parent; }
+inline candidate_id target(const graph_edge& e, const search_graph&) { return e.child; }
+inline std::size_t num_vertices(const search_graph& g) { return g.size(); }
+inline std::size_t num_edges(const search_graph& g) { return g.edges().size(); }
+inline std::size_t out_degree(candidate_id id, const search_graph& g) { return g.children_count(id); }
+inline std::size_t in_degree(candidate_id id, const search_graph& g) { return g.parents_count(id); }
+inline std::size_t degree(candidate_id id, const search_graph& g) { return in_degree(id, g) + out_degree(id, g); }
+
+inline auto vertices(const search_graph& g) {
+  using iterator = boost::counting_iterator<candidate_id>;
+  return std::pair(iterator(0), iterator(static_cast<candidate_id>(g.size())));
+}
+inline auto edges(const search_graph& g) {
+  const auto all = g.edges();
+  return std::pair(edge_run_iterator(all.data()), edge_run_iterator(all.data() + all.size()));
+}
+inline auto in_edges(candidate_id id, const search_graph& g) {
+  const auto above = g.edges_to(id);
+  return std::pair(edge_run_iterator(above.data()), edge_run_iterator(above.data() + above.size()));
+}
+inline auto out_edges(candidate_id id, const search_graph& g) {
+  return std::pair(out_edge_iterator(g, g.newest_edge_from(id)), out_edge_iterator());
+}
+inline boost::typed_identity_property_map<candidate_id> get(boost::vertex_index_t, const search_graph&) { return {}; }
+
+}  // namespace kevo
