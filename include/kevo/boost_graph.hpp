@@ -1,8 +1,8 @@
 #pragma once
-// Opens the search graph to Boost.Graph: with this header a `kevo::search_graph` is a vertex list graph, an edge list
-// graph and a bidirectional graph, so that `boost::topological_sort`, `boost::breadth_first_search` and
-// `boost::write_graphviz` take it as it is. Vertices are candidate ids, which are also the vertex index. Boost.Graph
-// costs a second of compile time, so kevo.hpp does not include this header.
+// Opens the search graph to Boost.Graph: with this header a `kevo::search_graph` is a vertex list graph, an
+// edge list graph and a bidirectional graph, so that `boost::topological_sort`, `boost::breadth_first_search`
+// and `boost::write_graphviz` take it as it is. Vertices are candidate ids, which are also the vertex index.
+// Boost.Graph costs a second of compile time, so kevo.hpp does not include this header.
 
 #include <cstddef>
 #include <utility>
@@ -44,9 +44,10 @@ class out_edge_iterator
   search_graph::edge_index at_ = search_graph::no_edge;
 };
 
-/// Edges that lie together: those of all the graph, or those that lead to one candidate. Good until the graph grows.
-class edge_run_iterator
-    : public boost::iterator_facade<edge_run_iterator, graph_edge, boost::random_access_traversal_tag, graph_edge> {
+/// Edges that lie together: those of all the graph, or those that lead to one candidate. Good until the graph
+/// grows.
+class edge_run_iterator : public boost::iterator_facade<edge_run_iterator, graph_edge,
+                                                        boost::random_access_traversal_tag, graph_edge> {
  public:
   edge_run_iterator() = default;
   explicit edge_run_iterator(const search_graph::edge* at) : at_(at) {}
@@ -70,6 +71,7 @@ struct search_graph_traversal : boost::vertex_list_graph_tag,
 
 }  // namespace kevo
 
+/// @cond
 template <>
 struct boost::graph_traits<kevo::search_graph> {
   using vertex_descriptor = kevo::candidate_id;
@@ -92,17 +94,32 @@ struct boost::property_map<kevo::search_graph, boost::vertex_index_t> {
   using type = boost::typed_identity_property_map<kevo::candidate_id>;
   using const_type = type;
 };
+/// @endcond
 
 // Boost.Graph's algorithms find these functions by the type of the graph.
 namespace kevo {
 
-inline candidate_id source(const graph_edge& e, const search_graph&) { return e.parent; }
-inline candidate_id target(const graph_edge& e, const search_graph&) { return e.child; }
-inline std::size_t num_vertices(const search_graph& g) { return g.size(); }
-inline std::size_t num_edges(const search_graph& g) { return g.edges().size(); }
-inline std::size_t out_degree(candidate_id id, const search_graph& g) { return g.children_count(id); }
-inline std::size_t in_degree(candidate_id id, const search_graph& g) { return g.parents_count(id); }
-inline std::size_t degree(candidate_id id, const search_graph& g) { return in_degree(id, g) + out_degree(id, g); }
+inline candidate_id source(const graph_edge& e, const search_graph&) {
+  return e.parent;
+}
+inline candidate_id target(const graph_edge& e, const search_graph&) {
+  return e.child;
+}
+inline std::size_t num_vertices(const search_graph& g) {
+  return g.size();
+}
+inline std::size_t num_edges(const search_graph& g) {
+  return g.edges().size();
+}
+inline std::size_t out_degree(candidate_id id, const search_graph& g) {
+  return g.children_count(id);
+}
+inline std::size_t in_degree(candidate_id id, const search_graph& g) {
+  return g.parents_count(id);
+}
+inline std::size_t degree(candidate_id id, const search_graph& g) {
+  return in_degree(id, g) + out_degree(id, g);
+}
 
 inline auto vertices(const search_graph& g) {
   using iterator = boost::counting_iterator<candidate_id>;
@@ -119,6 +136,8 @@ inline auto in_edges(candidate_id id, const search_graph& g) {
 inline auto out_edges(candidate_id id, const search_graph& g) {
   return std::pair(out_edge_iterator(g, g.newest_edge_from(id)), out_edge_iterator());
 }
-inline boost::typed_identity_property_map<candidate_id> get(boost::vertex_index_t, const search_graph&) { return {}; }
+inline boost::typed_identity_property_map<candidate_id> get(boost::vertex_index_t, const search_graph&) {
+  return {};
+}
 
 }  // namespace kevo

@@ -129,9 +129,11 @@ inline std::optional<content_id> parse_content_id(std::string_view text) {
 
 }  // namespace kevo
 
+/// @cond
 template <>
 struct std::hash<kevo::content_id> {
   std::size_t operator()(const kevo::content_id& id) const noexcept {
     return static_cast<std::size_t>(id.high ^ (id.low * 0x9e3779b97f4a7c15ULL));
   }
 };
+/// @endcond

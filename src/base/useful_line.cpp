@@ -31,10 +31,18 @@ bool holds_word(std::string_view line, std::string_view word) {
 
 /// Lines with which compilers lead up to an error, or that speak of something else.
 bool is_introduction(std::string_view line) {
-  static constexpr std::array<std::string_view, 12> marks = {
-      "In file included from ", ": In function ",       ": In member function ", ": In constructor ",
-      ": In lambda function",   ": In instantiation of", ": In substitution of",  ": At global scope",
-      "required from",          "required by",           " note: ",               " warning: "};
+  static constexpr std::array<std::string_view, 12> marks = {"In file included from ",
+                                                             ": In function ",
+                                                             ": In member function ",
+                                                             ": In constructor ",
+                                                             ": In lambda function",
+                                                             ": In instantiation of",
+                                                             ": In substitution of",
+                                                             ": At global scope",
+                                                             "required from",
+                                                             "required by",
+                                                             " note: ",
+                                                             " warning: "};
   if (line.starts_with("from ") && (line.ends_with(',') || line.ends_with(':'))) return true;
   if (line.starts_with("note:") || line.starts_with("warning:")) return true;
   return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) { return holds(line, mark); });

@@ -1,6 +1,6 @@
 #pragma once
-// The verbs of the program and their options as plain structs, read from what parses the command line. The manual
-// page and the completions of shells are written from it, so that they cannot differ from --help.
+// The verbs of the program and their options as plain structs, read from what parses the command line. The
+// manual page and the completions of shells are written from it, so that they cannot differ from --help.
 
 #include <string>
 #include <vector>

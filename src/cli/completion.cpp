@@ -62,7 +62,8 @@ std::string zsh_text(const std::string& text) {
 std::string bash_completion(const verb_description& program) {
   std::string cases;
   const auto add = [&](const verb_description& verb, const std::string& path) {
-    cases += fmt::format("    '{}') verbs='{}' options='{}' ;;\n", path, names_of(verb.verbs), options_of(verb));
+    cases +=
+        fmt::format("    '{}') verbs='{}' options='{}' ;;\n", path, names_of(verb.verbs), options_of(verb));
   };
   add(program, "");
   each_verb(program, "", add);
@@ -114,9 +115,11 @@ std::string zsh_completion(const verb_description& program) {
     }
     cases += " \\\n        '*:file:_files'\n      ;;\n";
   }
-  return "#compdef kevo\n# zsh completion for kevo; written by: kevo completion zsh\n_kevo() {\n  local -a verbs\n  verbs=(\n" +
+  return "#compdef kevo\n# zsh completion for kevo; written by: kevo completion zsh\n_kevo() {\n  local -a "
+         "verbs\n  verbs=(\n" +
          verbs +
-         "  )\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n  local verb=${words[2]}\n"
+         "  )\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n  local "
+         "verb=${words[2]}\n"
          "  shift words\n  (( CURRENT-- ))\n  case $verb in\n" +
          cases + "  esac\n}\n_kevo \"$@\"\n";
 }
@@ -144,8 +147,8 @@ std::string fish_completion(const verb_description& program) {
 }
 
 void add_completion(CLI::App& program, invocation& /*shared*/) {
-  auto* verb = program.add_subcommand(
-      "completion", "Print a script with which a shell completes kevo's command line");
+  auto* verb =
+      program.add_subcommand("completion", "Print a script with which a shell completes kevo's command line");
   auto* shell = verb->add_option("shell", "bash, zsh or fish")->required();
   verb->callback([&program, shell] {
     const auto name = shell->as<std::string>();

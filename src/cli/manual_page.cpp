@@ -11,15 +11,19 @@
 namespace kevo::cli {
 namespace {
 
-// Backslashes begin requests, a hyphen would become a typographic one, and a line may not begin with a dot or an
-// apostrophe.
+// Backslashes begin requests, a hyphen would become a typographic one, and a line may not begin with a dot or
+// an apostrophe.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '\\') out += "\\e";
-    else if (c == '-') out += "\\-";
-    else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += std::string("\\&") + c;
-    else out += c;
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
+      out += std::string("\\&") + c;
+    else
+      out += c;
   }
   return out;
 }
@@ -58,7 +62,8 @@ std::string manual_page(const verb_description& program, std::string_view versio
   page += ".SH VERBS\n";
   for (const auto& verb : program.verbs) write_verb(page, verb, "kevo " + verb.name);
   page +=
-      ".SH EXIT STATUS\n.TP\n0\nThe verb did its job. A candidate that is not valid is a result, not an error.\n"
+      ".SH EXIT STATUS\n.TP\n0\nThe verb did its job. A candidate that is not valid is a result, not an "
+      "error.\n"
       ".TP\n1\nThe environment failed, for example a full disk or a compiler that is missing.\n"
       ".TP\n2\nThe usage or an input is wrong. The message names the file, the line and the key.\n"
       ".TP\n130\nThe program was interrupted. A run that was interrupted goes on with \\fBkevo resume\\fR.\n";
@@ -67,8 +72,7 @@ std::string manual_page(const verb_description& program, std::string_view versio
 
 void add_man(CLI::App& program, invocation& /*shared*/) {
   auto* verb = program.add_subcommand("man", "Print the manual page, in the format that man reads");
-  verb->callback(
-      [&program] { fmt::print("{}", manual_page(describe(program), version_number())); });
+  verb->callback([&program] { fmt::print("{}", manual_page(describe(program), version_number())); });
 }
 
 }  // namespace kevo::cli

@@ -22,8 +22,9 @@ TEST_CASE("an error is a word, not a part of a name or path") {
   CHECK(useful_line("a.cu(1): error: y\nerror: z\n") == "a.cu(1): error: y");
   CHECK(useful_line("ptxas fatal   : Unresolved extern function 'f'\n") ==
         "ptxas fatal   : Unresolved extern function 'f'");
-  CHECK(useful_line("/usr/bin/ld: a.o: in function `run':\na.cpp:(.text+0x5): undefined reference to `f'\n") ==
-        "a.cpp:(.text+0x5): undefined reference to `f'");
+  CHECK(
+      useful_line("/usr/bin/ld: a.o: in function `run':\na.cpp:(.text+0x5): undefined reference to `f'\n") ==
+      "a.cpp:(.text+0x5): undefined reference to `f'");
 }
 
 TEST_CASE("a traceback is explained by its last line") {

@@ -28,8 +28,8 @@ std::vector<std::string> completed(const std::string& script, const std::vector<
   const shell::scratch folder;
   std::string line;
   for (const auto& word : words) line += " '" + word + "'";
-  shell::write_file(folder / "try.sh", script + "\nCOMP_WORDS=(" + line + ")\nCOMP_CWORD=" +
-                                           std::to_string(words.size() - 1) +
+  shell::write_file(folder / "try.sh", script + "\nCOMP_WORDS=(" + line +
+                                           ")\nCOMP_CWORD=" + std::to_string(words.size() - 1) +
                                            "\n_kevo\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n");
   const auto ran = shell::run({"/bin/bash", "--norc", folder / "try.sh"});
   CHECK(ran.code == 0);
@@ -44,7 +44,8 @@ TEST_CASE("bash completes verbs, verbs of verbs and options") {
   CHECK(completed(script, {"kevo", "ev"}) == std::vector<std::string>{"eval"});
   CHECK(completed(script, {"kevo", "re"}) == std::vector<std::string>{"resume", "rejudge", "report"});
   CHECK(completed(script, {"kevo", "task", ""}) == std::vector<std::string>{"check"});
-  CHECK(completed(script, {"kevo", "run", "--repl"}) == std::vector<std::string>{"--replay", "--replay-models"});
+  CHECK(completed(script, {"kevo", "run", "--repl"}) ==
+        std::vector<std::string>{"--replay", "--replay-models"});
   CHECK(completed(script, {"kevo", "eval", "--plain"}).empty());
 }
 
