@@ -24,3 +24,7 @@ foreach(source IN LISTS kevo_test_sources)
     add_dependencies(test.${name} kevo_fake_cuda kevo_fake_nvrtc kevo_fake_nvml)
   endif()
 endforeach()
+
+# A project that has kevo as a subdirectory keeps its build type and installs nothing of kevo.
+add_test(NAME subproject COMMAND ${PROJECT_SOURCE_DIR}/tests/subproject/test.sh)
+set_tests_properties(subproject PROPERTIES TIMEOUT 300)

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Builds and installs a project that has kevo as a subdirectory: test.sh
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cmake -S "$here" -B "$scratch/build" -G Ninja -DKEVO_SOURCE="$here/../.." >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+cmake --build "$scratch/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+"$scratch/build/part"
+cmake --install "$scratch/build" --prefix "$scratch/prefix" >/dev/null
+installed=$(cd "$scratch/prefix" && find . -type f)
+if [[ $installed != ./bin/part ]]; then
+  echo "kevo installs itself with a project that only uses it: $installed" >&2
+  exit 1
+fi
