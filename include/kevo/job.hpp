@@ -11,9 +11,9 @@
 #include <kevo/archive.hpp>
 #include <kevo/candidate.hpp>
 #include <kevo/evaluate.hpp>
+#include <kevo/event.hpp>
 #include <kevo/memory_store.hpp>
 #include <kevo/portfolio.hpp>
-#include <kevo/report.hpp>
 #include <kevo/screen.hpp>
 #include <kevo/select.hpp>
 #include <kevo/stop.hpp>

@@ -89,7 +89,7 @@
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
 // report
-#include <kevo/report.hpp>
+#include <kevo/event.hpp>
 // search: the loop that joins them
 #include <kevo/job.hpp>
 #include <kevo/run_to_end.hpp>

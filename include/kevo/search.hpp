@@ -16,8 +16,8 @@
 
 #include <kevo/detail/evaluation_queue.hpp>
 #include <kevo/error.hpp>
+#include <kevo/event.hpp>
 #include <kevo/job.hpp>
-#include <kevo/report.hpp>
 #include <kevo/search_graph.hpp>
 
 namespace kevo {

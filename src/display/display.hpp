@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <kevo/report.hpp>
+#include <kevo/event.hpp>
 
 #include "src/display/run_status.hpp"
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <kevo/report.hpp>
+#include <kevo/event.hpp>
 
 #include "src/display/run_status.hpp"
 #include "src/report/archive_map.hpp"

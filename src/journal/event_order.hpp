@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <kevo/report.hpp>
+#include <kevo/event.hpp>
 
 namespace kevo::detail {
 

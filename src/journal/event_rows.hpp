@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <kevo/event.hpp>
 #include <kevo/model_call.hpp>
 #include <kevo/program.hpp>
-#include <kevo/report.hpp>
 
 #include "src/base/sqlite/sqlite.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <kevo/archive.hpp>
-#include <kevo/report.hpp>
+#include <kevo/event.hpp>
 
 namespace kevo {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include <kevo/event.hpp>
 #include <kevo/program.hpp>
 #include <kevo/random.hpp>
-#include <kevo/report.hpp>
 
 #include "src/base/json/evaluation_json.hpp"
 #include "src/journal/journal.hpp"
