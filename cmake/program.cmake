@@ -23,7 +23,7 @@ find_library(SECCOMP_LIBRARY seccomp REQUIRED)
 find_library(SECCOMP_ARCHIVE NAMES libseccomp.a seccomp REQUIRED)
 
 file(GLOB_RECURSE kevo_sources CONFIGURE_DEPENDS src/*.cpp operators/*.cpp fitness/*.cpp)
-list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|hosted|compile|gates)/main/")
+list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|hosted|compile|tools)/main/")
 file(GLOB_RECURSE kevo_cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
 file(GLOB_RECURSE kevo_worker_sources CONFIGURE_DEPENDS fitness/worker/main/*.cpp)
 
@@ -69,7 +69,7 @@ endif()
 # The processes of the CUDA fitness function. None links CUDA; all take their C++ library along, for the sandbox
 # and for machines that are not where they were built.
 add_library(kevo_cuda_common OBJECT fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp
-                                    fitness/cuda/launch/plan.cpp fitness/cuda/compile/module.cpp)
+                                    fitness/cuda/wire/plan.cpp fitness/cuda/wire/module.cpp)
 add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp)
 add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp
                                   fitness/sandbox/limit_memory.cpp)
@@ -83,7 +83,7 @@ add_executable(kevo-device fitness/cuda/device/main/main.cpp
                            fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp
                            fitness/oracle/element_type.cpp fitness/oracle/generate.cpp)
 # One call of a candidate, for NVIDIA's checkers and profilers to watch.
-add_executable(kevo-replay-cuda fitness/cuda/gates/main/main.cpp fitness/cuda/gates/replay.cpp)
+add_executable(kevo-replay-cuda fitness/cuda/tools/main/main.cpp fitness/cuda/tools/replay.cpp)
 # One compilation by NVRTC, which it loads at run time, in a sandbox.
 add_executable(kevo-compile-cuda fitness/cuda/compile/main/main.cpp fitness/cuda/compile/message.cpp)
 foreach(program kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda)

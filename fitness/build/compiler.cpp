@@ -156,23 +156,23 @@ process_limits compiler_settings::default_limits() {
 }
 
 struct compiler::state {
-  state(compiler_settings given, build_gate* shared_gate)
+  state(compiler_settings given, running_builds* shared)
       : settings(std::move(given)),
         contained(contains(settings.sandbox)),
         cache(settings.cache_folder),
-        gate(shared_gate) {}
+        pausable(shared) {}
 
   compiler_settings settings;
   bool contained;
   detail::build_cache cache;
-  build_gate* gate;
+  running_builds* pausable;
   std::mutex mutex;
   std::condition_variable_any changed;
   std::set<content_id> running;
   std::map<std::string, std::string> versions;  // by path, size and time of the program
 
   exit_report launch_and_wait(const launch_spec& spec, const std::stop_token& stop) const {
-    return gate != nullptr ? gate->run(spec, stop) : kevo::run(spec, stop);
+    return pausable != nullptr ? pausable->run(spec, stop) : kevo::run(spec, stop);
   }
 
   launch_spec spec_for(const std::string& program) const {
@@ -313,8 +313,8 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   return cache.store(key, std::move(result), object.get(), settings.object_bytes);
 }
 
-compiler::compiler(compiler_settings settings, build_gate* gate)
-    : state_(std::make_unique<state>(std::move(settings), gate)) {}
+compiler::compiler(compiler_settings settings, running_builds* pausable)
+    : state_(std::make_unique<state>(std::move(settings), pausable)) {}
 compiler::compiler(compiler&&) noexcept = default;
 compiler& compiler::operator=(compiler&&) noexcept = default;
 compiler::~compiler() = default;

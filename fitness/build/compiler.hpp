@@ -10,7 +10,7 @@
 
 #include <kevo/program.hpp>
 
-#include "fitness/build/gate.hpp"
+#include "fitness/build/running_builds.hpp"
 #include "fitness/process/process.hpp"
 
 namespace kevo {
@@ -63,9 +63,9 @@ struct compiler_settings {
 /// Builds candidates. Thread-safe; builds of the same key at the same time are done once.
 class compiler {
  public:
-  /// @param gate pauses the builds while a time is taken; may be null. Must outlive this.
+  /// @param pausable pauses the builds while a time is taken; may be null. Must outlive this.
   /// @throws kevo::error (environment) if the cache's folder cannot be used or the sandbox is refused
-  explicit compiler(compiler_settings settings, build_gate* gate = nullptr);
+  explicit compiler(compiler_settings settings, running_builds* pausable = nullptr);
   compiler(compiler&&) noexcept;
   compiler& operator=(compiler&&) noexcept;
   ~compiler();

@@ -143,7 +143,7 @@ std::map<std::string, double> count_instructions(std::string_view disassembly,
 }
 
 std::map<std::string, double> measures_of_object(const std::string& path, sandbox_mode sandbox,
-                                                 std::string_view ignored_prefix, build_gate* gate) {
+                                                 std::string_view ignored_prefix, running_builds* pausable) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw error(error_code::environment, "cannot read the object", {path, 0, 0, {}});
   const std::string file((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
@@ -166,7 +166,7 @@ std::map<std::string, double> measures_of_object(const std::string& path, sandbo
   spec.limits.output_bytes = 64U << 20U;
   spec.limits.file_bytes = 1U << 20U;
   spec.sandbox = sandbox;
-  const auto report = gate != nullptr ? gate->run(spec) : run(spec);
+  const auto report = pausable != nullptr ? pausable->run(spec) : run(spec);
   if (!report.ok()) return measures;
   measures.merge(count_instructions(report.out, ignored_prefix));
   return measures;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fitness/build/gate.hpp"
+#include "fitness/build/running_builds.hpp"
 #include "fitness/process/process.hpp"
 
 namespace kevo {
@@ -20,7 +20,7 @@ namespace kevo {
 std::map<std::string, double> measures_of_object(const std::string& path,
                                                  sandbox_mode sandbox = sandbox_mode::required,
                                                  std::string_view ignored_prefix = "kevo_",
-                                                 build_gate* gate = nullptr);
+                                                 running_builds* pausable = nullptr);
 
 /// Counts in the text of `objdump -d --no-show-raw-insn` (x86-64): instructions, vector_instructions,
 /// vector_fraction, fma_instructions. Linear in its length.

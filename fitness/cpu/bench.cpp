@@ -7,9 +7,9 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/build/libraries.hpp"
 #include "fitness/build/object_measures.hpp"
 #include "fitness/cpu/arithmetic_rate.hpp"
-#include "fitness/cpu/libraries.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
@@ -40,8 +40,8 @@ test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings)
       settings_(std::move(settings)),
       cores_(plan_cores(settings_.threads)),
       device_(device_name()),
-      candidates_(compiler_for(settings_, false), &gate_),
-      trusted_(compiler_for(settings_, true), &gate_) {
+      candidates_(compiler_for(settings_, false), &running_),
+      trusted_(compiler_for(settings_, true), &running_) {
   if (!task_) throw error(error_code::usage, "a CPU fitness function needs a task");
   require_runnable(*task_);
   double least = 1e300;
@@ -208,7 +208,7 @@ build_result test_bench::build_candidate(const program& candidate, std::stop_tok
 }
 
 std::unique_ptr<processors_in_use> test_bench::take_processors(std::stop_token stop) {
-  return std::make_unique<processors_in_use>(cores_, gate_, std::move(stop));
+  return std::make_unique<processors_in_use>(cores_, running_, std::move(stop));
 }
 
 runner test_bench::run_candidate(const std::string& object, std::stop_token stop) const {
@@ -299,7 +299,7 @@ double test_bench::working_set_bytes() const {
 }
 
 std::map<std::string, double> test_bench::measures_of(const build_result& built) {
-  return measures_of_object(built.object_path, settings_.sandbox, "kevo_", &gate_);
+  return measures_of_object(built.object_path, settings_.sandbox, "kevo_", &running_);
 }
 
 evaluation test_bench::blank() const {

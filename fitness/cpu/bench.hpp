@@ -14,9 +14,9 @@
 #include "fitness/cpu/cpu_settings.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/runner.hpp"
+#include "fitness/machine/ceilings.hpp"
+#include "fitness/machine/cores.hpp"
 #include "fitness/oracle/oracle.hpp"
-#include "fitness/timing/ceilings.hpp"
-#include "fitness/timing/cores.hpp"
 
 namespace kevo {
 
@@ -31,15 +31,15 @@ struct trusted_program {
 /// disturb.
 class processors_in_use {
  public:
-  processors_in_use(const core_plan& cores, build_gate& gate, std::stop_token stop)
+  processors_in_use(const core_plan& cores, running_builds& running, std::stop_token stop)
       : lock_(cores.workers, std::move(stop)), pin_(cores.controller) {
-    if (cores.few) pause_ = gate.pause_all();
+    if (cores.few) pause_ = running.pause_all();
   }
 
  private:
   measuring_lock lock_;
   pinned_thread pin_;
-  build_gate::pause_guard pause_;
+  running_builds::pause_guard pause_;
 };
 
 /// The bench of one task. `prepare` must have returned before anything below it is called; runners only while
@@ -96,7 +96,7 @@ class test_bench {
   cpu_settings settings_;
   core_plan cores_;
   std::string device_;
-  build_gate gate_;
+  running_builds running_;
   compiler candidates_;
   compiler trusted_;
   std::mutex preparing_;

@@ -9,8 +9,8 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/machine/available_memory.hpp"
 #include "fitness/oracle/signature.hpp"
-#include "fitness/process/available_memory.hpp"
 
 namespace kevo {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-// Supervised processes: started in a sandbox, bounded in every resource, paused, and ended with all they
-// started.
+// Supervised processes: bounded in every resource, paused, and ended with all they started. `launch`
+// (fitness/sandbox/sandbox.hpp) starts one.
 
 #include <cstddef>
 #include <cstdint>
@@ -146,13 +146,5 @@ class child_process {
  private:
   std::shared_ptr<detail::process_state> state_;
 };
-
-/// Starts a process. With a sandbox this returns just after the process was released into its first
-/// instruction.
-/// @throws kevo::error (environment) if the sandbox or the process cannot be set up
-child_process launch(const launch_spec& spec);
-
-/// `launch` and `wait`.
-exit_report run(const launch_spec& spec, std::stop_token stop = {});
 
 }  // namespace kevo

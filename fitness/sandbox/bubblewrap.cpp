@@ -11,8 +11,8 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/launch.hpp"
 #include "fitness/process/spawn.hpp"
+#include "fitness/sandbox/reachable.hpp"
 
 namespace kevo::detail {
 namespace {

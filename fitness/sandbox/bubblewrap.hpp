@@ -29,7 +29,4 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
 /// Absolute path of bubblewrap; empty if there is none.
 std::string find_bubblewrap();
 
-/// A sealed memory file that holds a text, at offset 0. @throws kevo::error (environment)
-descriptor memory_file(const char* name, std::string_view content);
-
 }  // namespace kevo::detail

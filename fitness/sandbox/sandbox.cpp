@@ -8,13 +8,14 @@
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/launch.hpp"
-#include "fitness/process/spawn.hpp"
 #include "fitness/sandbox/bubblewrap.hpp"
 #include "fitness/sandbox/filters.hpp"
+#include "fitness/sandbox/launch_in.hpp"
+#include "fitness/sandbox/reachable.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;
@@ -240,6 +241,10 @@ void add_prefix(std::vector<mount>& mounts, const std::string& prefix) {
 
 child_process launch(const launch_spec& spec) {
   return detail::launch_in(containment_for(spec), spec);
+}
+
+exit_report run(const launch_spec& spec, std::stop_token stop) {
+  return launch(spec).wait(std::move(stop));
 }
 
 const std::vector<sandbox_layer>& probe_sandbox() {

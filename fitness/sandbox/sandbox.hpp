@@ -1,12 +1,22 @@
 #pragma once
-// Which layers of the sandbox this machine offers, and which a mode would use.
+// Starting a process in the sandbox: which layers this machine offers, which a mode would use, and what is
+// mounted.
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "fitness/process/process.hpp"
 
 namespace kevo {
+
+/// Starts a process. With a sandbox this returns just after the process was released into its first
+/// instruction.
+/// @throws kevo::error (environment) if the sandbox or the process cannot be set up
+child_process launch(const launch_spec& spec);
+
+/// `launch` and `wait`.
+exit_report run(const launch_spec& spec, std::stop_token stop = {});
 
 /// One layer, found by trying it.
 struct sandbox_layer {

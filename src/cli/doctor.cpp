@@ -14,11 +14,11 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/measure/gpu_probe.hpp"
+#include "fitness/machine/ceilings.hpp"
+#include "fitness/machine/cores.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
-#include "fitness/timing/ceilings.hpp"
-#include "fitness/timing/cores.hpp"
 #include "src/cli/command.hpp"
 
 namespace kevo::cli {

@@ -6,7 +6,7 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/cuda/launch/wire.hpp"
+#include "fitness/cuda/wire/wire.hpp"
 
 namespace kevo::cuda {
 namespace {

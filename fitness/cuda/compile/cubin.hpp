@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fitness/cuda/compile/module.hpp"
+#include "fitness/cuda/wire/module.hpp"
 
 namespace kevo::cuda {
 

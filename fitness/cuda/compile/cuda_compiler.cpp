@@ -64,11 +64,11 @@ process_limits cuda_compiler_settings::default_limits() {
 }
 
 struct cuda_compiler::state {
-  state(cuda_compiler_settings given, build_gate* shared_gate)
+  state(cuda_compiler_settings given, running_builds* shared)
       : settings(std::move(given)),
         tools(settings.compiler == "nvrtc" ? find_toolchain(settings.cuda) : toolchain()),
         program(settings.compiler == "nvrtc" ? find_compile_program() : find_nvcc(settings.compiler)),
-        gate(shared_gate),
+        pausable(shared),
         on_disk(settings.cache_dir) {
     static_cast<void>(contains(settings.sandbox));  // refuses here rather than at the first build
   }
@@ -76,7 +76,7 @@ struct cuda_compiler::state {
   cuda_compiler_settings settings;
   toolchain tools;
   std::string program;
-  build_gate* gate;
+  running_builds* pausable;
   build_cache on_disk;
   std::mutex mutex;
   std::map<content_id, cuda_build_result> known;
@@ -164,7 +164,7 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
   cuda_build_result result;
   const bool by_nvcc = settings.compiler != "nvrtc";
   const auto launch = [&](const launch_spec& spec) {
-    return gate != nullptr ? gate->run(spec, stop) : kevo::run(spec, stop);
+    return pausable != nullptr ? pausable->run(spec, stop) : kevo::run(spec, stop);
   };
   exit_report report;
   compile_answer answer;
@@ -246,8 +246,8 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
   return result;
 }
 
-cuda_compiler::cuda_compiler(cuda_compiler_settings settings, build_gate* gate)
-    : state_(std::make_unique<state>(std::move(settings), gate)) {}
+cuda_compiler::cuda_compiler(cuda_compiler_settings settings, running_builds* pausable)
+    : state_(std::make_unique<state>(std::move(settings), pausable)) {}
 cuda_compiler::cuda_compiler(cuda_compiler&&) noexcept = default;
 cuda_compiler& cuda_compiler::operator=(cuda_compiler&&) noexcept = default;
 cuda_compiler::~cuda_compiler() = default;

@@ -11,9 +11,9 @@
 
 #include <kevo/program.hpp>
 
-#include "fitness/build/gate.hpp"
-#include "fitness/cuda/compile/module.hpp"
+#include "fitness/build/running_builds.hpp"
 #include "fitness/cuda/compile/toolchain.hpp"
+#include "fitness/cuda/wire/module.hpp"
 #include "fitness/process/process.hpp"
 
 namespace kevo::cuda {
@@ -55,9 +55,9 @@ struct cuda_compiler_settings {
 /// Compiles candidates, each in a process of its own. Thread-safe: as many at a time as there are callers.
 class cuda_compiler {
  public:
-  /// @param gate pauses compilations while a time is taken; may be null. Must outlive this.
+  /// @param pausable pauses compilations while a time is taken; may be null. Must outlive this.
   /// @throws kevo::error (environment) if there is no NVRTC or the sandbox is refused
-  explicit cuda_compiler(cuda_compiler_settings settings = {}, build_gate* gate = nullptr);
+  explicit cuda_compiler(cuda_compiler_settings settings = {}, running_builds* pausable = nullptr);
   cuda_compiler(cuda_compiler&&) noexcept;
   cuda_compiler& operator=(cuda_compiler&&) noexcept;
   ~cuda_compiler();

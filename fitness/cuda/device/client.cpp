@@ -6,7 +6,8 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/cuda/launch/wire.hpp"
+#include "fitness/cuda/wire/wire.hpp"
+#include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo::cuda {
 namespace {

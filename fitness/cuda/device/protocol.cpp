@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "fitness/cuda/device/type_code.hpp"
-#include "fitness/cuda/launch/wire.hpp"
+#include "fitness/cuda/wire/wire.hpp"
 
 namespace kevo::cuda {
 namespace {

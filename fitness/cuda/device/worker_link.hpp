@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fitness/cuda/device/protocol.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/process/descriptor.hpp"
 
 namespace kevo::cuda {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/driver.hpp"
-#include "fitness/cuda/launch/plan.hpp"
+#include "fitness/cuda/wire/module.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 namespace kevo::cuda {
 

@@ -9,7 +9,7 @@
 #include <kevo/task.hpp>
 
 #include "fitness/cuda/hosted/call.hpp"
-#include "fitness/cuda/launch/plan.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 namespace kevo::cuda {
 

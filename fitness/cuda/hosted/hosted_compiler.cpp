@@ -17,11 +17,12 @@
 #include <kevo/error.hpp>
 
 #include "fitness/build/compiler_process.hpp"
-#include "fitness/cpu/libraries.hpp"
+#include "fitness/build/libraries.hpp"
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/process/find_program.hpp"
+#include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 
 namespace kevo::cuda {

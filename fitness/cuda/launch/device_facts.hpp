@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "fitness/cuda/compile/module.hpp"
+#include "fitness/cuda/wire/module.hpp"
 
 namespace kevo::cuda {
 

@@ -26,8 +26,8 @@
 #include <kevo/expression.hpp>
 #include <kevo/program.hpp>
 
-#include "fitness/cuda/launch/plan.hpp"
 #include "fitness/cuda/launch/real_expression.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 namespace kevo::cuda {
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
-#include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/launch/device_facts.hpp"
-#include "fitness/cuda/launch/plan.hpp"
+#include "fitness/cuda/wire/module.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 namespace kevo::cuda {
 

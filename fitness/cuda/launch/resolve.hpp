@@ -6,11 +6,11 @@
 #include <variant>
 #include <vector>
 
-#include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/launch/device_facts.hpp"
 #include "fitness/cuda/launch/launch_lines.hpp"
 #include "fitness/cuda/launch/launch_signature.hpp"
-#include "fitness/cuda/launch/plan.hpp"
+#include "fitness/cuda/wire/module.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 namespace kevo::cuda {
 

@@ -7,7 +7,7 @@
 #include <kevo/evaluate.hpp>
 #include <kevo/task.hpp>
 
-#include "fitness/cuda/measure/cuda_settings.hpp"
+#include "fitness/cuda/settings/cuda_settings.hpp"
 
 namespace kevo {
 

@@ -11,7 +11,7 @@
 #include "fitness/cuda/launch/plan_measures.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/quiet_device.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"

@@ -17,12 +17,12 @@
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/device/client.hpp"
-#include "fitness/cuda/gates/gates.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
-#include "fitness/cuda/measure/cuda_settings.hpp"
 #include "fitness/cuda/measure/pair_timer.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
+#include "fitness/cuda/settings/cuda_settings.hpp"
+#include "fitness/cuda/tools/gates.hpp"
 
 namespace kevo::cuda {
 

@@ -11,7 +11,7 @@
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 

@@ -10,9 +10,9 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/kit.hpp"
-#include "fitness/cuda/gates/tool.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
+#include "fitness/cuda/tools/tool.hpp"
 
 namespace kevo::cuda {
 namespace {

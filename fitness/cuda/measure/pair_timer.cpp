@@ -8,7 +8,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
-#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 
 namespace kevo::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fitness/cuda/device/protocol.hpp"
-#include "fitness/cuda/measure/cuda_settings.hpp"
+#include "fitness/cuda/settings/cuda_settings.hpp"
 
 namespace kevo::cuda {
 

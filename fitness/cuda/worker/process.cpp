@@ -10,8 +10,8 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/client.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/cuda/worker/driver_libraries.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo::cuda {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fitness/cuda/device/protocol.hpp"
-#include "fitness/cuda/hosted/memory_watch.hpp"
+#include "fitness/cuda/worker/memory_watch.hpp"
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/worker/shared_memory.hpp"

@@ -286,31 +286,31 @@ TEST_CASE("the same build asked for at once is done once, and can be interrupted
 }
 
 TEST_CASE("paused builds stand still and go on afterwards") {
-  build_gate gate;
-  compiler builds(quick(), &gate);
+  running_builds running;
+  compiler builds(quick(), &running);
   (void)builds.version_of("g++");
   const auto slow =
       request_for("#include <regex>\n#include <map>\n#include <algorithm>\nstd::regex r(\"a\");\n");
   build_result result;
   std::thread builder([&] { result = builds.build(slow); });
-  while (gate.running() == 0) std::this_thread::sleep_for(1ms);
+  while (running.count() == 0) std::this_thread::sleep_for(1ms);
   std::this_thread::sleep_for(50ms);
   {
-    const auto guard = gate.pause_all();
-    const auto second = gate.pause_all();
-    CHECK(gate.running() == 1);
-    // A new build waits for the gate.
+    const auto guard = running.pause_all();
+    const auto second = running.pause_all();
+    CHECK(running.count() == 1);
+    // A new build waits until the last guard is gone.
     std::stop_source source;
     std::thread other(
         [&] { CHECK_THROWS_AS(builds.build(request_for("int other;\n"), source.get_token()), kevo::error); });
     std::this_thread::sleep_for(300ms);
-    CHECK(gate.running() == 1);
+    CHECK(running.count() == 1);
     source.request_stop();
     other.join();
   }
   builder.join();
   INFO(result.diagnostics);
   CHECK(result.ok);
-  CHECK(gate.running() == 0);
+  CHECK(running.count() == 0);
   CHECK(result.report.wall_s < result.wall_s - 0.25);  // paused time is not the compiler's
 }

@@ -19,8 +19,8 @@
 #include <kevo/error.hpp>
 
 #include "fitness/process/descriptor.hpp"
-#include "fitness/process/launch.hpp"
 #include "fitness/process/proc.hpp"
+#include "fitness/sandbox/reachable.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/support/helper_program.hpp"

@@ -13,8 +13,8 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/launch.hpp"
 #include "fitness/process/process.hpp"
+#include "fitness/sandbox/launch_in.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/support/helper_program.hpp"
 

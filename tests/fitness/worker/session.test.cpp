@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fitness/timing/cores.hpp"
+#include "fitness/machine/cores.hpp"
 #include "tests/fitness/support/built_object.hpp"
 
 namespace {

@@ -19,7 +19,7 @@
 #include "fitness/cuda/device/engine.hpp"
 #include "fitness/cuda/device/foreign_processes.hpp"
 #include "fitness/cuda/device/socket.hpp"
-#include "fitness/cuda/launch/wire.hpp"
+#include "fitness/cuda/wire/wire.hpp"
 
 namespace {
 

@@ -19,10 +19,10 @@
 
 #include "fitness/cuda/driver/execute.hpp"
 #include "fitness/cuda/hosted/call.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
 #include "fitness/cuda/worker/main/started.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/driver/execute.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/cuda/wire/module.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 
 namespace kevo::cuda {
 

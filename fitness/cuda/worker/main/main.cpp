@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <vector>
 
-#include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/wire/module.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/cuda/worker/main/gated_run.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/readied_calls.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
 #include "fitness/cuda/worker/main/started.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
 
 namespace {
 

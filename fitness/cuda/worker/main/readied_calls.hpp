@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/wire/module.hpp"
 
 namespace kevo::cuda {
 

@@ -8,8 +8,8 @@
 
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/cuda/worker/main/started.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
 
 namespace kevo::cuda {
 

@@ -16,7 +16,7 @@
 
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/driver/execute.hpp"
-#include "fitness/cuda/worker/protocol.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 
 namespace kevo::cuda {
 

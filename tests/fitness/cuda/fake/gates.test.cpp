@@ -10,9 +10,9 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
-#include "fitness/cuda/gates/replay.hpp"
-#include "fitness/cuda/gates/tool.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
+#include "fitness/cuda/tools/replay.hpp"
+#include "fitness/cuda/tools/tool.hpp"
 #include "tests/fitness/cuda/fake/toy_candidates.hpp"
 #include "tests/support/fake_gpu.hpp"
 #include "tests/support/tool_texts.hpp"

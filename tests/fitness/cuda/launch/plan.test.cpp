@@ -1,13 +1,13 @@
 // Plans and modules as messages: what goes in comes out, and damage is refused.
 
-#include "fitness/cuda/launch/plan.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
 #include <kevo/random.hpp>
 
-#include "fitness/cuda/compile/module.hpp"
+#include "fitness/cuda/wire/module.hpp"
 
 using namespace kevo::cuda;
 

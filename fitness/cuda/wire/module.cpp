@@ -1,6 +1,6 @@
-#include "fitness/cuda/compile/module.hpp"
+#include "fitness/cuda/wire/module.hpp"
 
-#include "fitness/cuda/launch/wire.hpp"
+#include "fitness/cuda/wire/wire.hpp"
 
 namespace kevo::cuda {
 namespace {

@@ -1,12 +1,14 @@
-#include "fitness/build/gate.hpp"
+#include "fitness/build/running_builds.hpp"
 
 #include <algorithm>
 
 #include <kevo/error.hpp>
 
+#include "fitness/sandbox/sandbox.hpp"
+
 namespace kevo {
 
-build_gate::pause_guard build_gate::pause_all() {
+running_builds::pause_guard running_builds::pause_all() {
   std::unique_lock lock(mutex_);
   ++pauses_;
   changed_.wait(lock,
@@ -21,14 +23,14 @@ build_gate::pause_guard build_gate::pause_all() {
   return pause_guard(*this);
 }
 
-void build_gate::resume_all() {
+void running_builds::resume_all() {
   const std::lock_guard lock(mutex_);
   --pauses_;
   for (auto* build : builds_) build->resume();
   if (pauses_ == 0) changed_.notify_all();
 }
 
-exit_report build_gate::run(const launch_spec& spec, std::stop_token stop) {
+exit_report running_builds::run(const launch_spec& spec, std::stop_token stop) {
   {
     std::unique_lock lock(mutex_);
     if (!changed_.wait(lock, stop, [this] { return pauses_ == 0; })) {
@@ -57,7 +59,7 @@ exit_report build_gate::run(const launch_spec& spec, std::stop_token stop) {
   return report;
 }
 
-std::size_t build_gate::running() const {
+std::size_t running_builds::count() const {
   const std::lock_guard lock(mutex_);
   return builds_.size();
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fitness/cuda/driver/execute.hpp"
-#include "fitness/cuda/gates/replay.hpp"
+#include "fitness/cuda/tools/replay.hpp"
 
 namespace {
 

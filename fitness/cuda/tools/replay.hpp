@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fitness/cuda/compile/module.hpp"
-#include "fitness/cuda/launch/plan.hpp"
+#include "fitness/cuda/wire/module.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 namespace kevo::cuda {
 

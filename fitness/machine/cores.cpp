@@ -1,4 +1,4 @@
-#include "fitness/timing/cores.hpp"
+#include "fitness/machine/cores.hpp"
 
 #include <algorithm>
 #include <cerrno>

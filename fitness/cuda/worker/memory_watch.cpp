@@ -1,4 +1,4 @@
-#include "fitness/cuda/hosted/memory_watch.hpp"
+#include "fitness/cuda/worker/memory_watch.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fitness/process/available_memory.hpp"
+#include "fitness/machine/available_memory.hpp"
 
 namespace kevo {
 namespace {

@@ -1,4 +1,4 @@
-#include "fitness/process/available_memory.hpp"
+#include "fitness/machine/available_memory.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "fitness/cuda/gates/gates.hpp"
+#include "fitness/cuda/tools/gates.hpp"
 
 #include <sstream>
 #include <utility>
@@ -10,8 +10,8 @@
 #include <kevo/random.hpp>
 
 #include "fitness/cuda/device/worker_link.hpp"
-#include "fitness/cuda/gates/replay.hpp"
-#include "fitness/cuda/gates/tool.hpp"
+#include "fitness/cuda/tools/replay.hpp"
+#include "fitness/cuda/tools/tool.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
 

@@ -1,4 +1,4 @@
-#include "fitness/timing/ceilings.hpp"
+#include "fitness/machine/ceilings.hpp"
 
 #include <algorithm>
 #include <chrono>

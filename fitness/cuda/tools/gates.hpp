@@ -10,11 +10,11 @@
 #include <kevo/task.hpp>
 
 #include "fitness/cascade/cascade.hpp"
-#include "fitness/cuda/compile/module.hpp"
 #include "fitness/cuda/device/protocol.hpp"
-#include "fitness/cuda/gates/reports.hpp"
-#include "fitness/cuda/launch/plan.hpp"
-#include "fitness/cuda/measure/cuda_settings.hpp"
+#include "fitness/cuda/settings/cuda_settings.hpp"
+#include "fitness/cuda/tools/reports.hpp"
+#include "fitness/cuda/wire/module.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
 namespace kevo::cuda {
 

@@ -1,4 +1,4 @@
-#include "fitness/cuda/gates/tool.hpp"
+#include "fitness/cuda/tools/tool.hpp"
 
 #include <algorithm>
 #include <cctype>

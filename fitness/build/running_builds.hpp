@@ -12,26 +12,26 @@ namespace kevo {
 
 /// The running builds, which a measurer can pause all at once. Thread-safe; must outlive its guards and
 /// builds.
-class build_gate {
+class running_builds {
  public:
   /// Keeps every build stopped while it lives.
   class pause_guard {
    public:
     pause_guard() = default;
-    explicit pause_guard(build_gate& gate) : gate_(&gate) {}
-    pause_guard(pause_guard&& other) noexcept : gate_(other.gate_) { other.gate_ = nullptr; }
+    explicit pause_guard(running_builds& builds) : builds_(&builds) {}
+    pause_guard(pause_guard&& other) noexcept : builds_(other.builds_) { other.builds_ = nullptr; }
     pause_guard& operator=(pause_guard&& other) noexcept {
-      std::swap(gate_, other.gate_);
+      std::swap(builds_, other.builds_);
       return *this;
     }
     pause_guard(const pause_guard&) = delete;
     pause_guard& operator=(const pause_guard&) = delete;
     ~pause_guard() {
-      if (gate_ != nullptr) gate_->resume_all();
+      if (builds_ != nullptr) builds_->resume_all();
     }
 
    private:
-    build_gate* gate_ = nullptr;
+    running_builds* builds_ = nullptr;
   };
 
   /// Stops all running builds; returns when every process of each is confirmed to stand still. New builds
@@ -39,12 +39,12 @@ class build_gate {
   /// stopped is killed.
   [[nodiscard]] pause_guard pause_all();
 
-  /// `launch` and `wait` under the gate.
+  /// `launch` and `wait` as one of these builds.
   /// @throws kevo::error (interrupted) if `stop` came before the start, else what `launch` throws
   exit_report run(const launch_spec& spec, std::stop_token stop = {});
 
   /// Builds that run now, paused or not.
-  std::size_t running() const;
+  std::size_t count() const;
 
  private:
   void resume_all();

@@ -1,4 +1,4 @@
-#include "fitness/cpu/libraries.hpp"
+#include "fitness/build/libraries.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
-#include "fitness/cuda/launch/plan.hpp"
+#include "fitness/cuda/wire/plan.hpp"
 
-#include "fitness/cuda/launch/wire.hpp"
+#include "fitness/cuda/wire/wire.hpp"
 
 namespace kevo::cuda {
 namespace {

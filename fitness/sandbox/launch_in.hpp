@@ -1,5 +1,5 @@
 #pragma once
-// Starting a process in a chosen containment; `launch` chooses by what the machine offers.
+// Starting a process in a given containment. `launch` (sandbox.hpp) chooses one by what the machine offers.
 
 #include <string>
 
@@ -17,8 +17,5 @@ struct containment {
 /// @param held called, if given, when the process exists in its sandbox but has not run argv[0] yet
 child_process launch_in(const containment& how, const launch_spec& spec,
                         void (*held)(pid_t inner, void* context) = nullptr, void* context = nullptr);
-
-/// Whether a user without rights of his own could read this path (and reach it through its folders).
-bool reachable_by_others(const std::string& path);
 
 }  // namespace kevo::detail

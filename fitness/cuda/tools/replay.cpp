@@ -1,6 +1,6 @@
-#include "fitness/cuda/gates/replay.hpp"
+#include "fitness/cuda/tools/replay.hpp"
 
-#include "fitness/cuda/launch/wire.hpp"
+#include "fitness/cuda/wire/wire.hpp"
 
 namespace kevo::cuda {
 

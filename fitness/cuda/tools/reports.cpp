@@ -1,4 +1,4 @@
-#include "fitness/cuda/gates/reports.hpp"
+#include "fitness/cuda/tools/reports.hpp"
 
 #include <algorithm>
 #include <cstdlib>
