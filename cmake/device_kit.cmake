@@ -1,5 +1,4 @@
 # The trusted device code becomes part of the library, so that NVRTC gets it wherever the program was copied to.
-# Included after program.cmake, which makes the library.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fitness/cuda/device/kit.cu)
 file(READ fitness/cuda/device/kit.cu kevo_kit_text)
 set(kevo_kit_source ${PROJECT_BINARY_DIR}/device_kit/kit_text.cpp)
@@ -11,4 +10,3 @@ std::string_view kit_text() {
 }
 }  // namespace kevo::cuda
 ")
-target_sources(kevo_kevo PRIVATE ${kevo_kit_source})

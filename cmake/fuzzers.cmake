@@ -1,7 +1,7 @@
 # Every tests/fuzz/*.fuzz.cpp is a libFuzzer program; its corpora are tests/fuzz/corpus/<name> and, grown, tests/fuzz/grown.tar.gz.
-if(TARGET kevo_kevo)
-  target_compile_options(kevo_kevo PRIVATE -fsanitize=fuzzer-no-link)  # so that the fuzzer sees the parsers' branches
-endif()
+foreach(layer IN LISTS KEVO_LAYERS)
+  target_compile_options(kevo_${layer} PRIVATE -fsanitize=fuzzer-no-link)  # so that the fuzzer sees the parsers' branches
+endforeach()
 file(GLOB kevo_fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.fuzz.cpp)
 foreach(source IN LISTS kevo_fuzz_sources)
   get_filename_component(name ${source} NAME)

@@ -1,4 +1,4 @@
-# kevo::kevo (operators, fitness functions and what a program needs around them), the program and its worker.
+# The compiled library, one target a layer, and kevo::kevo, which links all of them; the program and its workers.
 if(KEVO_STATIC)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a ${CMAKE_FIND_LIBRARY_SUFFIXES})
   set(OPENSSL_USE_STATIC_LIBS ON)
@@ -22,49 +22,84 @@ find_library(SECCOMP_LIBRARY seccomp REQUIRED)
 # The worker's sandbox holds the C and C++ libraries alone, so that it takes libseccomp with it.
 find_library(SECCOMP_ARCHIVE NAMES libseccomp.a seccomp REQUIRED)
 
-file(GLOB_RECURSE kevo_sources CONFIGURE_DEPENDS src/*.cpp operators/*.cpp fitness/*.cpp)
-list(FILTER kevo_sources EXCLUDE REGEX "/src/cli/|/fitness/worker/main/|/fitness/cuda/(device|worker|hosted|compile|tools)/main/")
-file(GLOB_RECURSE kevo_cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
-file(GLOB_RECURSE kevo_worker_sources CONFIGURE_DEPENDS fitness/worker/main/*.cpp)
-
-# Where the library finds the worker when it is not installed beside it.
 set(KEVO_YAML_TARGET yaml-cpp)
 if(TARGET yaml-cpp::yaml-cpp)
   set(KEVO_YAML_TARGET yaml-cpp::yaml-cpp)
 endif()
 if(KEVO_STATIC)
-  # Its package speaks of the shared library alone, and has the archive beside it.
+  # Its package names the shared library only; the archive lies beside it.
   find_library(YAML_ARCHIVE NAMES libyaml-cpp.a REQUIRED)
   set(KEVO_YAML_TARGET ${YAML_ARCHIVE})
+endif()
+# CMake renamed this target in version 4.3.
+set(KEVO_SQLITE_TARGET SQLite::SQLite3)
+if(TARGET SQLite3::SQLite3)
+  set(KEVO_SQLITE_TARGET SQLite3::SQLite3)
 endif()
 
 include(cmake/prompts.cmake)
 include(cmake/attacks.cmake)
-if(kevo_sources)
-  add_library(kevo_kevo STATIC ${kevo_sources} ${kevo_prompt_source} ${kevo_attack_source})
-  add_library(kevo::kevo ALIAS kevo_kevo)
-  set_target_properties(kevo_kevo PROPERTIES EXPORT_NAME kevo OUTPUT_NAME kevo)
-  target_include_directories(kevo_kevo PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-                                              $<INSTALL_INTERFACE:include/kevo-program>)
-  target_include_directories(kevo_kevo SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR} ${EIGEN_INCLUDE_DIR})
-  target_link_libraries(kevo_kevo PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Threads
-                                  PRIVATE ${KEVO_YAML_TARGET} ${KEVO_SQLITE_TARGET} OpenSSL::SSL OpenSSL::Crypto ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
-  kevo_own(kevo_kevo)
-  kevo_precompile(kevo_kevo)
-endif()
+include(cmake/device_kit.cmake)
 
-if(kevo_worker_sources)
-  add_executable(kevo-worker-cpu ${kevo_worker_sources} fitness/sandbox/lock_down.cpp
-                                 fitness/sandbox/limit_memory.cpp)
-  target_include_directories(kevo-worker-cpu PRIVATE ${PROJECT_SOURCE_DIR})
-  target_include_directories(kevo-worker-cpu SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
-  target_link_libraries(kevo-worker-cpu PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})
-  target_compile_options(kevo-worker-cpu PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
-  if(KEVO_STATIC)
-    target_link_options(kevo-worker-cpu PRIVATE -static-libstdc++ -static-libgcc)
+# One static library a layer, each linking only what is below it (scripts/layers.txt). A library that only one layer uses is
+# private to that layer. All layers share the precompiled header of the lowest one.
+function(kevo_layer name)
+  add_library(kevo_${name} STATIC ${ARGN})
+  add_library(kevo::${name} ALIAS kevo_${name})
+  set_target_properties(kevo_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(kevo_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                                 $<INSTALL_INTERFACE:include/kevo-program>)
+  kevo_own(kevo_${name})
+  if(name STREQUAL base)
+    kevo_precompile(kevo_${name})
+  else()
+    kevo_precompile_as(kevo_${name} kevo_base)
   endif()
-  set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endfunction()
+
+file(GLOB_RECURSE kevo_base_sources CONFIGURE_DEPENDS src/base/*.cpp)
+kevo_layer(base ${kevo_base_sources})
+target_link_libraries(kevo_base PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Threads
+                                PRIVATE ${KEVO_YAML_TARGET} ${KEVO_SQLITE_TARGET})
+
+file(GLOB_RECURSE kevo_fitness_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} fitness/*.cpp)
+list(FILTER kevo_fitness_sources EXCLUDE REGEX "/main/")
+kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_kit_source})
+target_include_directories(kevo_fitness SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
+target_link_libraries(kevo_fitness PUBLIC kevo::base PRIVATE ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
+
+file(GLOB_RECURSE kevo_llm_sources CONFIGURE_DEPENDS src/llm/*.cpp)
+kevo_layer(llm ${kevo_llm_sources})
+target_link_libraries(kevo_llm PUBLIC kevo::base PRIVATE OpenSSL::SSL OpenSSL::Crypto)
+
+file(GLOB_RECURSE kevo_operators_sources CONFIGURE_DEPENDS operators/*.cpp)
+kevo_layer(operators ${kevo_operators_sources} ${kevo_prompt_source})
+target_link_libraries(kevo_operators PUBLIC kevo::fitness kevo::llm)
+
+file(GLOB_RECURSE kevo_run_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/*.cpp)
+list(FILTER kevo_run_sources EXCLUDE REGEX "^src/(base|llm|cli)/")
+kevo_layer(run ${kevo_run_sources})
+target_include_directories(kevo_run SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
+target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE ${CMAKE_DL_LIBS})
+
+# All layers below the command line.
+set(KEVO_LAYERS base fitness llm operators run)
+add_library(kevo_kevo INTERFACE)
+add_library(kevo::kevo ALIAS kevo_kevo)
+set_target_properties(kevo_kevo PROPERTIES EXPORT_NAME kevo)
+target_link_libraries(kevo_kevo INTERFACE kevo::run)
+
+file(GLOB_RECURSE kevo_cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
+file(GLOB_RECURSE kevo_worker_sources CONFIGURE_DEPENDS fitness/worker/main/*.cpp)
+add_executable(kevo-worker-cpu ${kevo_worker_sources} fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp)
+target_include_directories(kevo-worker-cpu PRIVATE ${PROJECT_SOURCE_DIR})
+target_include_directories(kevo-worker-cpu SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
+target_link_libraries(kevo-worker-cpu PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})
+target_compile_options(kevo-worker-cpu PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
+if(KEVO_STATIC)
+  target_link_options(kevo-worker-cpu PRIVATE -static-libstdc++ -static-libgcc)
 endif()
+set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 # The processes of the CUDA fitness function. None links CUDA; all take their C++ library along, for the sandbox
 # and for machines that are not where they were built.
@@ -99,15 +134,11 @@ foreach(program kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endforeach()
 
-if(kevo_cli_sources)
-  add_executable(kevo ${kevo_cli_sources})
-  target_link_libraries(kevo PRIVATE kevo::kevo CLI11::CLI11)
-  set_target_properties(kevo PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} ENABLE_EXPORTS ON)
-  kevo_own(kevo)
-  # Nothing here is worth optimizing: parsing a command line; the library does the work.
-  target_compile_options(kevo PRIVATE $<$<CONFIG:Release>:-O1>)
-  kevo_precompile(kevo <CLI/CLI.hpp>)
-  if(kevo_worker_sources)
-    add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
-  endif()
-endif()
+add_executable(kevo ${kevo_cli_sources})
+target_link_libraries(kevo PRIVATE kevo::kevo CLI11::CLI11)
+set_target_properties(kevo PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} ENABLE_EXPORTS ON)
+kevo_own(kevo)
+# Nothing here is worth optimizing: parsing a command line; the library does the work.
+target_compile_options(kevo PRIVATE $<$<CONFIG:Release>:-O1>)
+kevo_precompile(kevo <CLI/CLI.hpp>)
+add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
