@@ -10,6 +10,9 @@ step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 step "format"
 scripts/format.sh --check
 
+step "no include runs up a layer"
+scripts/check_layers.sh
+
 step "release build"
 cmake --preset release
 cmake --build --preset release -j "$jobs"
