@@ -31,11 +31,6 @@ if(KEVO_STATIC)
   find_library(YAML_ARCHIVE NAMES libyaml-cpp.a REQUIRED)
   set(KEVO_YAML_TARGET ${YAML_ARCHIVE})
 endif()
-# CMake renamed this target in version 4.3.
-set(KEVO_SQLITE_TARGET SQLite::SQLite3)
-if(TARGET SQLite3::SQLite3)
-  set(KEVO_SQLITE_TARGET SQLite3::SQLite3)
-endif()
 
 include(cmake/prompts.cmake)
 include(cmake/attacks.cmake)

@@ -135,7 +135,7 @@ void add_lab(CLI::App& program, invocation& shared) {
                  "Print the whole config, with every default, and stop");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
-    const lab_plan plan = plan_lab(load_config(given->config, given->overrides));
+    const lab_plan plan = plan_lab(read_config(given->config, given->overrides));
     if (given->print_config) {
       fmt::print("{}\n", plan.resolved_config);
       return;

@@ -24,7 +24,9 @@ struct options {
 };
 
 void print_config(const options& given) {
-  fmt::print("{}\n", plan_run(load_config(given.config, given.overrides), {}, true).resolved_config);
+  const session_plan plan =
+      decode_plan(read_config(given.config, given.overrides), {}, {}, plan_use::session);
+  fmt::print("{}\n", plan.origin.config);
 }
 
 void replay(const options& given, invocation& shared) {

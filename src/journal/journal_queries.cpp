@@ -162,28 +162,86 @@ std::vector<std::string> journal::model_call_keys() const {
   });
 }
 
+namespace {
+
+constexpr const char* evaluation_columns =
+    "SELECT x.sequence, e.time_s, x.wanted, x.archive_status, x.archive_value, x.evaluation, x.candidate"
+    " FROM evaluations x JOIN events e ON e.sequence = x.sequence";
+
+recorded_evaluation read_evaluation(const sqlite::statement& row) {
+  recorded_evaluation one;
+  one.sequence = static_cast<std::uint64_t>(row.integer(0));
+  one.time_s = row.real(1);
+  one.wanted = parse_evaluation_stage(row.text(2)).value_or(evaluation_stage::timed_full);
+  for (std::size_t i = 0; i < archive_status_names.size(); ++i) {
+    if (archive_status_names[i] == row.text(3)) one.archived.status = static_cast<archive_status>(i);
+  }
+  one.archived.value = row.real(4);
+  one.result = std::make_shared<const evaluation>(evaluation_from_json(row.text(5)));
+  one.candidate = static_cast<candidate_id>(row.integer(6));
+  return one;
+}
+
+}  // namespace
+
 std::vector<recorded_evaluation> journal::evaluations(candidate_id id) const {
   return state_->query([id](sqlite::connection& database) {
     std::vector<recorded_evaluation> all;
-    auto rows = database.prepare(
-        "SELECT x.sequence, e.time_s, x.wanted, x.archive_status, x.archive_value, x.evaluation FROM "
-        "evaluations x"
-        " JOIN events e ON e.sequence = x.sequence WHERE x.candidate = ? ORDER BY x.sequence");
+    auto rows =
+        database.prepare(std::string(evaluation_columns) + " WHERE x.candidate = ? ORDER BY x.sequence");
     rows.bind_all(id);
-    while (rows.step()) {
-      recorded_evaluation one;
-      one.sequence = static_cast<std::uint64_t>(rows.integer(0));
-      one.time_s = rows.real(1);
-      one.wanted = parse_evaluation_stage(rows.text(2)).value_or(evaluation_stage::timed_full);
-      for (std::size_t i = 0; i < archive_status_names.size(); ++i) {
-        if (archive_status_names[i] == rows.text(3)) one.archived.status = static_cast<archive_status>(i);
-      }
-      one.archived.value = rows.real(4);
-      one.result = std::make_shared<const evaluation>(evaluation_from_json(rows.text(5)));
-      all.push_back(std::move(one));
-    }
+    while (rows.step()) all.push_back(read_evaluation(rows));
     return all;
   });
+}
+
+journal_range<recorded_evaluation> journal::evaluations() const {
+  auto sequences = state_->query([](sqlite::connection& database) {
+    std::vector<std::int64_t> found;
+    auto rows =
+        database.prepare("SELECT sequence FROM evaluations WHERE candidate IS NOT NULL ORDER BY sequence");
+    while (rows.step()) found.push_back(rows.integer(0));
+    return found;
+  });
+  const std::size_t count = sequences.size();
+  return {count, [state = state_, all = std::move(sequences)](std::size_t i) {
+            return state->query([&](sqlite::connection& database) {
+              auto row = database.prepare(std::string(evaluation_columns) + " WHERE x.sequence = ?");
+              row.bind_all(all.at(i));
+              if (!row.step()) {
+                throw error(error_code::input, fmt::format("evaluation {} is missing", all.at(i)),
+                            {.file = state->path, .key = {}});
+              }
+              return read_evaluation(row);
+            });
+          }};
+}
+
+journal_range<recorded_candidate> journal::candidates() const {
+  return {candidate_count(), [record = *this](std::size_t i) {
+            auto found = record.candidate(static_cast<candidate_id>(i));
+            if (!found) {
+              throw error(error_code::input, fmt::format("candidate {} is missing", i),
+                          {.file = record.state_->path, .key = {}});
+            }
+            return *std::move(found);
+          }};
+}
+
+std::vector<recorded_candidate> journal::lineage(candidate_id id) const {
+  std::vector<recorded_candidate> line;
+  for (auto next = candidate(id); next;) {
+    line.push_back(*std::move(next));
+    const recorded_candidate& last = line.back();
+    // Parents are older; a journal that says otherwise is damaged, and its line would not end.
+    if (last.parents.empty() || last.parents.front() >= last.id) break;
+    next = candidate(last.parents.front());
+  }
+  return line;
+}
+
+std::shared_ptr<const program> journal::source(const content_id& program) const {
+  return state_->program_of(program);
 }
 
 std::optional<candidate_id> journal::best() const {

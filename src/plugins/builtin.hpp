@@ -1,12 +1,9 @@
 #pragma once
-// The plug-ins that kevo ships, by the names that configs use.
+// The plug-ins that kevo ships, one function a role.
 
-#include <kevo/registry.hpp>
+#include <kevo/plugins.hpp>
 
 namespace kevo {
-
-/// A registry with everything shipped.
-registry builtin_plugins();
 
 void register_selectors(registry& all);
 void register_archives(registry& all);

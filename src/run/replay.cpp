@@ -128,7 +128,7 @@ class repeater {
   }
   void provoke(const champion_crowned&, double) {}
   void provoke(const search_stopped& e, double now_s) {
-    if (e.external || resumed_) {
+    if (e.external || resumed_ || settings_.stops_from_record) {
       engine_.stop(e.reason, now_s);
     } else {
       ask({}, now_s);

@@ -37,6 +37,9 @@ struct replay_settings {
       repeat;
   /// Compare what `repeat` gives with the record; otherwise the recorded proposals are taken.
   bool trust_repeated = false;
+  /// Take every stop from the record: the stop rule may be another than the one that was in force. Otherwise
+  /// the rule is asked again, up to the first resumption, and has to stop where it stopped.
+  bool stops_from_record = false;
 };
 
 struct replay_report {

@@ -1,13 +1,10 @@
 #pragma once
-// A whole run from a config to its end: journal, display, threads, best file, report.
+// `kevo run`, `kevo resume` and `kevo run --replay`: a session with a display and Ctrl-C.
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <kevo/ledger.hpp>
-#include <kevo/search.hpp>
+#include <kevo/session.hpp>
 
 #include "src/display/display.hpp"
 
@@ -26,38 +23,13 @@ struct resume_request {
   display_mode display = display_mode::automatic;
 };
 
-/// How a run, or a session of it, ended.
-struct run_outcome {
-  std::string directory;
-  champion best;
-  std::string best_file;  ///< empty if there is no champion
-  std::string stopped_by;
-  kevo::ledger ledger;
-  bool interrupted = false;
-  std::string baseline;
-  std::optional<screening_report> screened;  ///< nothing without a screening
-  std::vector<std::string> setbacks;         ///< why it came to little (setbacks_of)
-};
-
 /// Runs a config to its end. Throws kevo::error; whatever was evaluated before is in the journal.
 run_outcome start_run(const run_request& request);
 
 /// Goes on where a run was stopped or killed.
 run_outcome resume_run(const resume_request& request);
 
-struct replay_outcome {
-  run_outcome run;
-  std::uint64_t events = 0;
-  std::optional<std::string> divergence;
-  std::uint64_t replies = 0;           ///< of language models that were taken from the record
-  std::uint64_t changed_requests = 0;  ///< of these: the request was not the recorded one
-};
-
-/// Which operators a replay runs again: those that follow from request and stream alone, or also those that
-/// ask language models, with the journal's replies.
-enum class replayed_operators : std::uint8_t { pure, with_models };
-
-/// Feeds a recorded run back and recomputes every decision; asks no model, evaluates nothing, writes nothing.
+/// Feeds a recorded run back and recomputes every decision.
 /// @param task where the task file is now; empty: where it was
 replay_outcome replay_run(const std::string& directory, replayed_operators which = replayed_operators::pure,
                           const std::string& task = {});

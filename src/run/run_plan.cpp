@@ -6,11 +6,14 @@
 #include "src/base/settings/overrides.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
+#include <boost/json/serialize.hpp>
+#include <boost/json/value_from.hpp>
+#include <kevo/load_task.hpp>
+#include <kevo/plugins.hpp>
 #include "src/llm/decode.hpp"
-#include "src/plugins/builtin.hpp"
-#include "src/plugins/load.hpp"
 #include "src/plugins/screen.hpp"
-#include "src/task/task_loader.hpp"
+#include "src/run/output_folder.hpp"
+#include "src/run/same_plan.hpp"
 
 namespace kevo {
 namespace {
@@ -21,12 +24,12 @@ std::string beside(const std::string& directory, const std::string& path) {
   return fs::path(path).is_absolute() ? path : (fs::path(directory) / path).lexically_normal().string();
 }
 
-void decode_run(settings& root, run_plan& plan) {
+void decode_run(settings& root, session_plan& plan) {
   settings run = root.child_or_empty("run", "the run itself");
   plan.name = run.text("name", {.def = "run", .doc = "name of the run"});
-  plan.seed = static_cast<std::uint64_t>(
+  plan.search.seed = static_cast<std::uint64_t>(
       run.integer("seed", {.def = 1, .min = 0, .doc = "seed of every random decision of the search"}));
-  plan.output = run.text(
+  plan.folder = run.text(
       "output",
       {.def = "runs/" + plan.name,
        .doc = "folder of the run; if it holds a run already, a number is added; if it holds other files, the "
@@ -35,13 +38,12 @@ void decode_run(settings& root, run_plan& plan) {
   plan.variations = static_cast<std::size_t>(parallel.integer(
       "variations",
       {.def = 2, .min = 1, .max = 4096, .unit = "operators", .doc = "operators that may work at once"}));
-  plan.builds = static_cast<std::size_t>(
+  plan.evaluations = static_cast<std::size_t>(
       parallel.integer("builds", {.def = 2,
                                   .min = 1,
                                   .max = 4096,
                                   .unit = "evaluations",
                                   .doc = "evaluations at once: they build in parallel and measure in turn"}));
-  plan.search.seed = plan.seed;
   plan.search.proposals_ahead = static_cast<std::size_t>(parallel.integer(
       "proposals_ahead", {.def = 4,
                           .min = 1,
@@ -107,7 +109,7 @@ std::string screening_tables(const registry& plugins, const build_context& conte
 std::string config_reference() {
   const registry plugins = builtin_plugins();
   const build_context context{.directory = ".", .plugins = &plugins};
-  run_plan plan;
+  session_plan plan;
   settings run = settings::probe();
   decode_run(run, plan);
   settings llm = settings::probe();
@@ -124,7 +126,7 @@ std::string config_reference() {
          screening_tables(plugins, context) + tables_of("Stop rules", "stop: ", plugins.stop_rules, context);
 }
 
-config_source load_config(const std::string& path, const std::vector<std::string>& overrides) {
+config_source read_config(const std::string& path, const std::vector<std::string>& overrides) {
   config_source source{.tree = load_yaml(path), .directory = fs::path(path).parent_path().string()};
   if (source.directory.empty()) source.directory = ".";
   for (const auto& assignment : overrides) apply_override(source.tree, assignment);
@@ -147,33 +149,35 @@ void decode_policies(settings& root, const registry& plugins, const build_contex
   }
 }
 
-run_plan plan_run(const config_source& config, const std::string& run_directory, bool with_fitness) {
-  registry plugins = builtin_plugins();
+session_plan decode_plan(const config_source& config, const config_options& options,
+                         const std::string& run_directory, plan_use use) {
+  registry plugins = options.plugins != nullptr ? *options.plugins : builtin_plugins();
   settings root(config.tree);
-  run_plan plan;
+  session_plan plan;
   decode_run(root, plan);
-  plan.task_path = beside(config.directory, root.text("task", {.doc = "task file, relative to this config"}));
+  const std::string task_path =
+      beside(config.directory, root.text("task", {.doc = "task file, relative to this config"}));
   for (const auto& path : root.texts("plugins", {.doc = "shared objects that register further plug-ins"},
                                      std::vector<std::string>{})) {
     load_plugin(beside(config.directory, path), plugins, root.place("plugins"));
   }
-  if (!fs::exists(plan.task_path))
-    root.fail("task", "there is no file '" + plan.task_path + "'", "paths are relative to the config file");
-  plan.task = std::make_shared<const task>(load_task(plan.task_path));
-  plan.parts.task = plan.task;
+  if (!fs::exists(task_path))
+    root.fail("task", "there is no file '" + task_path + "'", "paths are relative to the config file");
+  plan.parts.task = std::make_shared<const task>(load_task(task_path));
 
   if (root.has("llm")) {
     settings llm = root.child("llm", "language models");
-    plan.models = decode_models(llm, config.directory, plugins, with_fitness && !run_directory.empty());
+    plan.models =
+        decode_models(llm, config.directory, plugins, use == plan_use::session && !run_directory.empty());
   }
-  const build_context context{.task = plan.task,
+  const build_context context{.task = plan.parts.task,
                               .directory = config.directory,
                               .run_directory = run_directory,
-                              .seed = plan.seed,
-                              .builds = plan.builds,
+                              .seed = plan.search.seed,
+                              .builds = plan.evaluations,
                               .plugins = &plugins,
                               .models = plan.models};
-  if (with_fitness) {
+  if (use == plan_use::session) {
     settings fitness = root.child("fitness", "how candidates are evaluated");
     plan.fitness = plugins.fitness.make(fitness, context, "backend");
   } else {
@@ -183,8 +187,73 @@ run_plan plan_run(const config_source& config, const std::string& run_directory,
   settings stop = root.child("stop", "when it is enough");
   plan.parts.stop = plugins.make_stop_rule(stop, context);
   root.finish();
-  plan.resolved_config = dump_yaml(root.resolved());
+  if (!run_directory.empty()) plan.folder = run_directory;
+  plan.origin.config = dump_yaml(root.resolved());
+  plan.origin.config_directory = fs::absolute(config.directory).string();
   return plan;
+}
+
+namespace {
+
+/// The config that a run was started with, as its journal keeps it; its task may have moved since.
+config_source recorded_config(const journal& record, const std::string& task) {
+  const journal_header& header = record.header();
+  if (header.config_yaml.empty()) {
+    throw error(error_code::input, "this run was started by a program of its own, not from a config",
+                {.file = record.directory()}, "resume or replay it with that program");
+  }
+  const auto it = header.more.find("config_directory");
+  config_source config{.tree = parse_yaml(header.config_yaml, record.directory() + "/journal.sqlite: config"),
+                       .directory = it == header.more.end() ? "." : it->second};
+  if (!task.empty()) {
+    apply_override(config.tree,
+                   "task=" + boost::json::serialize(boost::json::value(fs::absolute(task).string())));
+  } else if (!header.task_path.empty() && !fs::exists(header.task_path)) {
+    throw error(error_code::input, "the task of this run is not there any more", {.file = header.task_path},
+                "say where it is now: --task FILE");
+  }
+  return config;
+}
+
+void require_changeable(const std::string& assignment) {
+  if (assignment.rfind("stop", 0) == 0 || assignment.rfind("run.parallel", 0) == 0) return;
+  throw error(error_code::usage, "resume can change stop and run.parallel alone, not '" + assignment + "'",
+              {}, "other changes need a new run");
+}
+
+}  // namespace
+
+session_plan recorded_plan(const journal& record, const config_options& options, const std::string& task,
+                           plan_use use) {
+  config_source config = recorded_config(record, task);
+  session_plan past = decode_plan(config, {.plugins = options.plugins}, record.directory(), plan_use::replay);
+  require_same_task(record, *past.parts.task);
+  if (use == plan_use::replay) return past;
+  if (past.models && past.models->settings().mode == cassette_mode::record)
+    apply_override(config.tree, "llm.cassette.mode=auto");  // what was paid for is not recorded over
+  for (const auto& assignment : options.overrides) {
+    require_changeable(assignment);
+    apply_override(config.tree, assignment);
+  }
+  session_plan plan = decode_plan(config, {.plugins = options.plugins}, record.directory(), use);
+  plan.search.proposals_ahead = past.search.proposals_ahead;  // it decided what the past was
+  return plan;
+}
+
+session_plan load_config(const std::string& path, const config_options& options) {
+  const config_source config = read_config(path, options.overrides);
+  // The folder is known only after decoding, and the fitness function wants it: decode the cheap part first.
+  const std::string wanted = decode_plan(config, options, {}, plan_use::replay).folder;
+  const error_place named = settings(config.tree).child_or_empty("run").place("output");
+  session_plan plan = decode_plan(config, options, free_run_folder(wanted, named), plan_use::session);
+  plan.origin.config_path = fs::absolute(path).string();
+  plan.origin.more["overrides"] = boost::json::serialize(boost::json::value_from(options.overrides));
+  return plan;
+}
+
+session_plan load_recorded_config(const std::string& folder, const config_options& options,
+                                  const std::string& task) {
+  return recorded_plan(journal::open_read_only(folder), options, task, plan_use::session);
 }
 
 }  // namespace kevo

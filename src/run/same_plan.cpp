@@ -1,0 +1,57 @@
+#include "src/run/same_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/task.hpp>
+
+namespace kevo {
+namespace {
+
+[[noreturn]] void differs(const journal& record, const std::string& what, const std::string& before,
+                          const std::string& now) {
+  throw error(error_code::input,
+              fmt::format("this run began with another {}: '{}', and now it is '{}'", what, before, now),
+              {.file = record.directory()}, "continue it with what it began with, or start a new run");
+}
+
+std::string list(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> operator_names_of(const session_plan& plan) {
+  std::vector<std::string> names;
+  names.reserve(plan.parts.operators.size());
+  for (const auto& op : plan.parts.operators) names.push_back(op.name());
+  return names;
+}
+
+std::map<std::string, std::string> decisive_settings(const search_settings& given) {
+  return {{"search.proposals_ahead", std::to_string(given.proposals_ahead)},
+          {"search.patience", std::to_string(given.patience)},
+          {"search.improvement_margin", fmt::format("{}", given.improvement_margin)}};
+}
+
+void require_same_task(const journal& record, const task& now) {
+  if (record.header().task_id == to_string(id_of(now))) return;
+  throw error(error_code::input, "the task changed since this run began",
+              {.file = now.file.empty() ? record.directory() : now.file},
+              "restore the task, or start a new run");
+}
+
+void require_same_plan(const journal& record, const session_plan& plan) {
+  const journal_header& header = record.header();
+  require_same_task(record, *plan.parts.task);
+  if (header.seed != plan.search.seed)
+    differs(record, "seed (search.seed)", std::to_string(header.seed), std::to_string(plan.search.seed));
+  const std::vector<std::string> names = operator_names_of(plan);
+  if (header.operators != names) differs(record, "list of operators", list(header.operators), list(names));
+  for (const auto& [key, now] : decisive_settings(plan.search)) {
+    const auto before = header.more.find(key);  // journals of older versions do not hold it
+    if (before != header.more.end() && before->second != now) differs(record, key, before->second, now);
+  }
+}
+
+}  // namespace kevo
