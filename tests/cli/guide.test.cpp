@@ -1,7 +1,8 @@
 // labels: slow
 // timeout: 600
 // serial
-// The commands of docs/guide.md, in its order, on a task that `kevo init` wrote.
+// What the commands of the guide leave behind, on a task that `kevo init` wrote. tests/docs follows the pages
+// themselves.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+#include "tests/support/page.hpp"
 #include "tests/support/shell.hpp"
 
 namespace json = boost::json;
@@ -63,15 +65,9 @@ TEST_CASE("the guide's program as the judge works as it stands there") {
   }
   const shell::scratch folder;
   ::chmod(folder.string().c_str(), 0755);  // the sandbox's user reads it
-  const std::string page = shell::read_file(KEVO_SOURCE_DIR "/docs/guide.md");
-  const auto section = page.substr(page.find("## A program as the judge"));
-  for (const std::string name : {"task.yaml", "config.yaml", "score.py"}) {
-    const auto begin = section.find("\n# " + name + "\n");
-    REQUIRE_MESSAGE(begin != std::string::npos, name);
-    shell::write_file(folder / name, section.substr(begin, section.find("```", begin) - begin));
+  for (const auto& step : page::steps_of(shell::read_file(KEVO_SOURCE_DIR "/docs/guide/command.md"))) {
+    if (step.kind == page::kind::file) shell::write_file(folder / step.detail, step.text);
   }
-  const auto seed = section.find("`n = 1") + 1;
-  shell::write_file(folder / "seed.txt", section.substr(seed, section.find('`', seed) - seed) + "\n");
   const auto kevo = [&](std::vector<std::string> words) {
     words = shell::kevo(words);
     words.insert(words.begin(), {"/usr/bin/env", "PATH=/usr/bin:/bin"});

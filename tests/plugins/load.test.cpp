@@ -1,4 +1,4 @@
-// A plug-in as docs/guide.md says it is written, built and loaded.
+// A plug-in as docs/guide/operator.md says it is written, built and loaded.
 #include "src/plugins/load.hpp"
 
 #include <filesystem>
@@ -12,13 +12,12 @@ namespace {
 
 /// What stands in the first block of `language` after `heading` in the guide.
 std::string block_of_guide(const std::string& heading, const std::string& language) {
-  const std::string page = shell::read_file(KEVO_SOURCE_DIR "/docs/guide.md");
+  const std::string page = shell::read_file(KEVO_SOURCE_DIR "/docs/guide/operator.md");
   const std::size_t section = page.find("\n## " + heading + '\n');
   REQUIRE(section != std::string::npos);
-  const std::string fence = "\n```" + language + '\n';
-  const std::size_t opened = page.find(fence, section);
+  const std::size_t opened = page.find("\n```" + language, section);
   REQUIRE(opened != std::string::npos);
-  const std::size_t begin = opened + fence.size();
+  const std::size_t begin = page.find('\n', opened + 1) + 1;
   return page.substr(begin, page.find("\n```\n", begin) + 1 - begin);
 }
 
@@ -32,8 +31,8 @@ std::string with(std::string text, const std::string& from, const std::string& t
 TEST_CASE("the guide's plug-in builds by the guide's command and runs from the folder of its config") {
   const shell::scratch folder;
   shell::write_file(folder / "my_plugin.cpp", block_of_guide("A plug-in of your own", "cpp"));
-  const std::string command = with(block_of_guide("A plug-in of your own", "sh"), "/path/to/kevo/include",
-                                   KEVO_SOURCE_DIR "/include");
+  const std::string command =
+      with(block_of_guide("A plug-in of your own", "sh"), "$KEVO/include", KEVO_SOURCE_DIR "/include");
   const auto built = shell::run({"/bin/sh", "-c", command}, folder.string());
   REQUIRE_MESSAGE(built.code == 0, built.err);
 

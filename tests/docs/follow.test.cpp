@@ -1,0 +1,45 @@
+// What follows a page (tests/support/page.hpp) notices what is wrong in one.
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/support/page.hpp"
+
+TEST_CASE("output is compared without figures, blanks and what the page leaves out") {
+  CHECK(page::line_shows("best: candidate 12, 1.74x [1.7, 1.8] over seed", "best: candidate 3, ... over seed"));
+  CHECK(page::line_shows("  one  hidden      valid  ", "  one  hidden valid"));
+  CHECK(page::line_shows("took 5.49 s, 3 s of it", "took 12 s..."));
+  CHECK_FALSE(page::line_shows("best: candidate 12, nothing", "best: candidate 3, ... over seed"));
+  CHECK_FALSE(page::line_shows("my_kernel: incorrect", "my_kernel: valid"));
+  CHECK_FALSE(page::line_shows("my_kernel: valid, and more", "my_kernel: valid"));
+  CHECK_FALSE(page::line_shows("so my_kernel: valid", "my_kernel: valid"));
+  CHECK(page::lacks("a\nb\nc\n", "a\nc\n").empty());
+  CHECK(page::lacks("a\nb\nc\n", "c\na\n") == "a");
+}
+
+TEST_CASE("a page is followed in its order, and what it says wrongly is a failure") {
+  const shell::scratch folder;
+  const auto right = page::follow(
+      "```text file=a.txt\nhello\n```\n\n```sh\ncat a.txt\n```\n\n```text output\nhello\n```\n"
+      "```sh exit=3\nexit 3\n```\n```sh not-run: needs a GPU\nfalse\n```\n<!-- test: touch hidden -->\n"
+      "```sh\nls hidden\n```\n```cpp from=include/kevo/kevo.hpp\n#pragma once\n```\n",
+      folder.string());
+  CHECK_MESSAGE(right.failures.empty(), right.failures.front());
+  CHECK(right.run == 3);
+  CHECK(right.not_run == 1);
+  CHECK(page::follow("```sh\nfalse\n```\n", folder.string()).failures.size() == 1);
+  CHECK(page::follow("```sh\nfalse\ntrue\n```\n", folder.string()).failures.size() == 1);
+  CHECK(page::follow("```sh\necho a\n```\n```text output\nb\n```\n", folder.string()).failures.size() == 1);
+  CHECK(page::follow("```sh not-run:\nfalse\n```\n", folder.string()).failures.size() == 1);
+  CHECK(page::follow("```cpp from=include/kevo/kevo.hpp\nnot there\n```\n", folder.string()).failures.size() == 1);
+}
+
+TEST_CASE("a test shortens a command of the program without the reader seeing it") {
+  const auto steps = page::steps_of(
+      "<!-- test with: --set stop='{evaluations: 1}' -->\n```sh\nkevo run a.yaml   # goes on\nls\n```\n"
+      "```sh\nkevo show a\n```\n");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].text == "kevo run a.yaml  --set stop='{evaluations: 1}'\nls\n");
+  CHECK(steps[1].text == "kevo show a\n");
+}

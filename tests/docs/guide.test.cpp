@@ -1,0 +1,37 @@
+// labels: slow
+// timeout: 600
+// serial
+// Each page of docs/guide can be followed from an empty folder: its files are written, its commands are run, and
+// they print what the page says.
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include <doctest/doctest.h>
+
+#include "tests/support/page.hpp"
+
+TEST_CASE("every page of the guide can be followed from an empty folder") {
+  std::vector<std::filesystem::path> pages;
+  for (const auto& file : std::filesystem::directory_iterator(KEVO_SOURCE_DIR "/docs/guide")) {
+    if (file.path().extension() == ".md") pages.push_back(file.path());
+  }
+  std::sort(pages.begin(), pages.end());
+  CHECK(pages.size() >= 10);
+  std::size_t run = 0;
+  std::size_t not_run = 0;
+  for (const auto& path : pages) {
+    const shell::scratch folder;
+    ::chmod(folder.string().c_str(), 0755);  // the sandbox's user reads it
+    const auto done = page::follow(shell::read_file(path), folder.string());
+    for (const auto& failure : done.failures) FAIL_CHECK(path.filename().string() << ", " << failure);
+    for (const auto& reason : done.reasons) MESSAGE("not run: " << path.filename().string() << ":" << reason);
+    CHECK_MESSAGE(done.run > 0, path.filename().string() << " has no command that is run");
+    run += done.run;
+    not_run += done.not_run;
+  }
+  MESSAGE(run << " blocks of commands were run, " << not_run << " were not");
+}
