@@ -244,100 +244,130 @@ sqlite::statement select_event(sqlite::connection& database) {
   return database.prepare(std::string(event_columns) + " WHERE e.sequence = ?");
 }
 
-event read_event(const sqlite::statement& row) {
-  enum column {
-    sequence,
-    time_s,
-    kind,
-    job,
-    candidate,
-    program,
-    detail,
-    result,
-    exhausted,
-    summary,
-    wall_s,
-    device_s,
-    money,
-    tokens_in,
-    tokens_out,
-    transcript,
-    wanted,
-    status,
-    value,
-    evaluated
-  };
-  const auto id = [&row] {
-    return row.is_null(candidate) ? no_candidate : static_cast<candidate_id>(row.integer(candidate));
-  };
-  const auto job_of = [&row] { return static_cast<ticket>(row.integer(job)); };
-  const auto program_of = [&row]() -> std::optional<content_id> {
-    return row.is_null(program) ? std::nullopt : parse_content_id(row.text(program));
-  };
-  const auto evaluation_of = [&row] {
-    return std::make_shared<const evaluation>(evaluation_from_json(row.text(evaluated)));
-  };
-  const auto parsed = [&row] { return parse_json_exactly(row.text(detail), true).as_object(); };
+namespace {
 
+/// One row of `event_columns`, its fields by name.
+class event_row {
+ public:
+  explicit event_row(const sqlite::statement& row) : row_(row) {}
+
+  std::uint64_t sequence() const { return static_cast<std::uint64_t>(row_.integer(column::sequence)); }
+  double time_s() const { return row_.real(column::time_s); }
+  std::string kind() const { return row_.text(column::kind); }
+  ticket job() const { return static_cast<ticket>(row_.integer(column::job)); }
+  candidate_id candidate() const {
+    return row_.is_null(column::candidate) ? no_candidate
+                                           : static_cast<candidate_id>(row_.integer(column::candidate));
+  }
+  std::optional<content_id> program() const {
+    return row_.is_null(column::program) ? std::nullopt : parse_content_id(row_.text(column::program));
+  }
+  std::shared_ptr<const evaluation> result() const {
+    return std::make_shared<const evaluation>(evaluation_from_json(row_.text(column::evaluated)));
+  }
+  evaluation_stage wanted() const { return parse_stage(row_.text(column::wanted)); }
+  archive_result archived() const {
+    return {parse_archive_status(row_.text(column::status)), row_.real(column::value)};
+  }
+  json::object detail() const { return parse_json_exactly(row_.text(column::detail), true).as_object(); }
+
+  variation_asked asked() const {
+    const auto d = detail();
+    variation_asked turn{.job = job(), .selection = {}, .op = d.at("operator").to_number<operator_index>()};
+    turn.selection = {list(d.at("parents")), list(d.at("inspirations")),
+                      parse_scope(d.at("scope").as_string()), d.at("reevaluate").as_bool()};
+    return turn;
+  }
+  variation_told told() const {
+    return {.job = job(),
+            .program = program(),
+            .candidate = candidate(),
+            .duplicate = row_.text(column::result) == "known",
+            .summary = row_.text(column::summary),
+            .exhausted = row_.integer(column::exhausted) != 0,
+            .cost = {row_.real(column::wall_s), row_.real(column::device_s), row_.real(column::money),
+                     row_.integer(column::tokens_in), row_.integer(column::tokens_out)},
+            .transcript = row_.text(column::transcript)};
+  }
+  evaluation_asked evaluation_wanted() const {
+    const auto d = detail();
+    return {job(), candidate(), parse_stage(std::string(d.at("wanted").as_string())),
+            d.at("fresh").as_bool()};
+  }
+  champion_crowned crowned() const {
+    const auto d = detail();
+    const auto& ends = d.at("interval").as_array();
+    return {candidate(), number(d.at("speedup")), {number(ends.at(0)), number(ends.at(1))}};
+  }
+
+ private:
+  struct column {
+    enum : int {
+      sequence,
+      time_s,
+      kind,
+      job,
+      candidate,
+      program,
+      detail,
+      result,
+      exhausted,
+      summary,
+      wall_s,
+      device_s,
+      money,
+      tokens_in,
+      tokens_out,
+      transcript,
+      wanted,
+      status,
+      value,
+      evaluated
+    };
+  };
+
+  const sqlite::statement& row_;
+};
+
+}  // namespace
+
+event read_event(const sqlite::statement& statement) {
+  const event_row row(statement);
   event e;
-  e.sequence = static_cast<std::uint64_t>(row.integer(sequence));
-  e.time_s = row.real(time_s);
-  const std::string name = row.text(kind);
+  e.sequence = row.sequence();
+  e.time_s = row.time_s();
+  const std::string name = row.kind();
   std::size_t index = 0;
   while (index < kinds.size() && kinds[index] != name) ++index;
   switch (index) {
     case 0:
-      e.what = seeded{id(), program_of().value_or(content_id{})};
+      e.what = seeded{row.candidate(), row.program().value_or(content_id{})};
       break;
-    case 1: {
-      const auto d = parsed();
-      variation_asked asked{
-          .job = job_of(), .selection = {}, .op = d.at("operator").to_number<operator_index>()};
-      asked.selection = {list(d.at("parents")), list(d.at("inspirations")),
-                         parse_scope(d.at("scope").as_string()), d.at("reevaluate").as_bool()};
-      e.what = std::move(asked);
+    case 1:
+      e.what = row.asked();
       break;
-    }
     case 2:
-      e.what = variation_told{.job = job_of(),
-                              .program = program_of(),
-                              .candidate = id(),
-                              .duplicate = row.text(result) == "known",
-                              .summary = row.text(summary),
-                              .exhausted = row.integer(exhausted) != 0,
-                              .cost = {row.real(wall_s), row.real(device_s), row.real(money),
-                                       row.integer(tokens_in), row.integer(tokens_out)},
-                              .transcript = row.text(transcript)};
+      e.what = row.told();
       break;
-    case 3: {
-      const auto d = parsed();
-      e.what = evaluation_asked{job_of(), id(), parse_stage(std::string(d.at("wanted").as_string())),
-                                d.at("fresh").as_bool()};
+    case 3:
+      e.what = row.evaluation_wanted();
       break;
-    }
     case 4:
-      e.what = evaluation_told{job_of(),
-                               id(),
-                               parse_stage(row.text(wanted)),
-                               evaluation_of(),
-                               {parse_archive_status(row.text(status)), row.real(value)}};
+      e.what = evaluation_told{row.job(), row.candidate(), row.wanted(), row.result(), row.archived()};
       break;
     case 5:
-      e.what = draft_evaluated{job_of(), program_of().value_or(content_id{}), evaluation_of()};
+      e.what = draft_evaluated{row.job(), row.program().value_or(content_id{}), row.result()};
       break;
-    case 6: {
-      const auto d = parsed();
-      const auto& ends = d.at("interval").as_array();
-      e.what = champion_crowned{id(), number(d.at("speedup")), {number(ends.at(0)), number(ends.at(1))}};
+    case 6:
+      e.what = row.crowned();
       break;
-    }
     case 7: {
-      const auto d = parsed();
+      const auto d = row.detail();
       e.what = search_stopped{std::string(d.at("reason").as_string()), d.at("external").as_bool()};
       break;
     }
     case 8:
-      e.what = search_resumed{std::string(parsed().at("reason").as_string())};
+      e.what = search_resumed{std::string(row.detail().at("reason").as_string())};
       break;
     default:
       throw error(error_code::input,
