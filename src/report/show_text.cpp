@@ -159,17 +159,17 @@ void workloads(writer& out, const evaluation& e) {
                  hidden.passed + hidden.not_run == hidden.all ? tone::faint : tone::bad));
 }
 
-}  // namespace
-
-std::string run_text(const report_content& content, const show_style& style) {
-  writer out(style);
-  const run_history& h = content.history;
+void run_title(writer& out, const report_content& content) {
   line title;
   title.add(out.safe(content.run.empty() ? content.folder : content.run), tone::strong);
   for (const auto& part : {content.task, content.device}) {
     if (!part.empty()) title.add(out.dot(), tone::faint).add(out.safe(part));
   }
   out.add(title);
+}
+
+void best_found(writer& out, const report_content& content) {
+  const run_history& h = content.history;
   if (content.best) {
     line best = figure(out, content, *content.best);
     best.add(fmt::format("  #{}", *content.best))
@@ -191,6 +191,9 @@ std::string run_text(const report_content& content, const show_style& style) {
   } else {
     out.fact("best", line("no valid candidate", tone::warning));
   }
+}
+
+void what_was_spent(writer& out, const run_history& h) {
   const auto& l = h.spent();
   out.fact("evaluations", line(fmt::format("{} + {} confirmations", format::count(l.evaluations),
                                            format::count(l.confirmations))));
@@ -211,6 +214,10 @@ std::string run_text(const report_content& content, const show_style& style) {
                                         format::count(static_cast<std::uint64_t>(l.variation.tokens_in)),
                                         format::count(static_cast<std::uint64_t>(l.variation.tokens_out)))));
   }
+}
+
+void setbacks_and_operators(writer& out, const report_content& content) {
+  const run_history& h = content.history;
   if (const auto setbacks = setbacks_of(content); !setbacks.empty()) {
     out.head("Setbacks");
     for (const auto& one : setbacks) out.add(line("  " + out.safe(one), tone::warning));
@@ -230,6 +237,11 @@ std::string run_text(const report_content& content, const show_style& style) {
                ">champions", ">reward/turn"},
               rows);
   }
+}
+
+/// The elites, or without an archive the candidates with the highest scores.
+void best_candidates(writer& out, const report_content& content, const show_style& style) {
+  const run_history& h = content.history;
   struct kept {
     candidate_id id;
     double score;
@@ -259,14 +271,10 @@ std::string run_text(const report_content& content, const show_style& style) {
     if (best.size() > style.limit)
       out.add(line(fmt::format("  and {} more (--limit)", best.size() - style.limit), tone::faint));
   }
-  return out.take();
 }
 
-std::string candidate_text(const report_content& content, const shown_candidate& one,
-                           const show_style& style) {
-  writer out(style);
-  const run_history& h = content.history;
-  const auto& c = h.candidates()[one.id];
+void candidate_head(writer& out, const report_content& content, const shown_candidate& one) {
+  const auto& c = content.history.candidates()[one.id];
   line title;
   title.add(fmt::format("#{}", one.id), tone::strong).add("  ").add(figure(out, content, one.id));
   if (content.best == one.id) title.add("  champion", tone::good);
@@ -286,8 +294,11 @@ std::string candidate_text(const report_content& content, const shown_candidate&
   }
   if (c.cost.tokens_in + c.cost.tokens_out > 0)
     out.fact("tokens", line(fmt::format("{} in, {} out", c.cost.tokens_in, c.cost.tokens_out)));
+}
 
-  const auto path = h.main_line(one.id);
+void candidate_lineage(writer& out, const report_content& content, candidate_id id, const show_style& style) {
+  const run_history& h = content.history;
+  const auto path = h.main_line(id);
   if (path.size() > 1) {
     out.head("Lineage (the better parent of each)");
     std::vector<std::vector<line>> rows;
@@ -302,6 +313,11 @@ std::string candidate_text(const report_content& content, const shown_candidate&
       out.add(line(fmt::format("  {} older steps are left out (--limit)", skipped), tone::faint));
     out.table({"id", "operator", h.scores_are_speedups() ? "speedup" : "score", "what was done"}, rows);
   }
+}
+
+void candidate_evaluations(writer& out, const report_content& content, candidate_id id) {
+  const run_history& h = content.history;
+  const auto& c = h.candidates()[id];
   if (!c.evaluations.empty()) {
     out.head("Evaluations");
     const bool relative = h.scores_are_speedups();
@@ -315,32 +331,52 @@ std::string candidate_text(const report_content& content, const shown_candidate&
     }
     out.table({">at", "outcome", "stage", relative ? ">speedup" : ">score", "interval", "archive"}, rows);
   }
-  if (one.evaluation) {
-    const evaluation& e = *one.evaluation;
-    workloads(out, e);
-    if (!e.other_speedups.empty()) {
-      out.head("Further baselines");
-      for (const auto& [name, ratio] : e.other_speedups)
-        out.fact(out.safe(name), line(format::percent(ratio)));
-    }
-    if (!e.measures.empty()) {
-      out.head("Measures");
-      for (const auto& [name, value] : e.measures) out.fact(out.safe(name), line(format::number(value)));
-    }
-    if (!e.reasons.empty()) {
-      out.head("Reasons");
-      for (const auto& reason : e.reasons) out.add(line("  ").add(out.safe(reason), tone::bad));
-    }
-    if (!e.feedback.empty()) {
-      out.head("Feedback");
-      std::string_view rest = e.feedback;
-      while (!rest.empty()) {
-        const auto end = rest.find('\n');
-        out.add(line("  ").add(out.safe(rest.substr(0, end))));
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-      }
+}
+
+void evaluation_details(writer& out, const evaluation& e) {
+  workloads(out, e);
+  if (!e.other_speedups.empty()) {
+    out.head("Further baselines");
+    for (const auto& [name, ratio] : e.other_speedups) out.fact(out.safe(name), line(format::percent(ratio)));
+  }
+  if (!e.measures.empty()) {
+    out.head("Measures");
+    for (const auto& [name, value] : e.measures) out.fact(out.safe(name), line(format::number(value)));
+  }
+  if (!e.reasons.empty()) {
+    out.head("Reasons");
+    for (const auto& reason : e.reasons) out.add(line("  ").add(out.safe(reason), tone::bad));
+  }
+  if (!e.feedback.empty()) {
+    out.head("Feedback");
+    std::string_view rest = e.feedback;
+    while (!rest.empty()) {
+      const auto end = rest.find('\n');
+      out.add(line("  ").add(out.safe(rest.substr(0, end))));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
   }
+}
+
+}  // namespace
+
+std::string run_text(const report_content& content, const show_style& style) {
+  writer out(style);
+  run_title(out, content);
+  best_found(out, content);
+  what_was_spent(out, content.history);
+  setbacks_and_operators(out, content);
+  best_candidates(out, content, style);
+  return out.take();
+}
+
+std::string candidate_text(const report_content& content, const shown_candidate& one,
+                           const show_style& style) {
+  writer out(style);
+  candidate_head(out, content, one);
+  candidate_lineage(out, content, one.id, style);
+  candidate_evaluations(out, content, one.id);
+  if (one.evaluation) evaluation_details(out, *one.evaluation);
   return out.take();
 }
 
