@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,11 +53,14 @@ std::string tooltip(const report_content& content, const archive_map_cell& cell)
   return text + "\n" + escape_short(cell.niche, 160);
 }
 
-std::string plane(const report_content& content) {
+/// The picture of an archive of two measures: its sizes [px], and its parts in the order in which they are
+/// drawn.
+struct plane_picture {
+  const report_content& content;
   const archive_map& map = content.archive;
-  const auto& across = map.axes[0];
-  const auto& up = map.axes[1];
-  const heat heats(map);
+  const archive_map_axis& across = map.axes[0];
+  const archive_map_axis& up = map.axes[1];
+  const heat heats = heat(map);
   const double left = 96, bottom = 62, top = 8, width = 1080;
   // Cells are as wide as fits, but not wider than a figure needs.
   const double cell_width = std::clamp((width - left - 20) / static_cast<double>(across.bins()), 6.0, 84.0);
@@ -67,7 +71,18 @@ std::string plane(const report_content& content) {
   const double total_width = std::max(legend + 150, 480.0), total_height = top + plot_height + bottom;
   const bool figures = cell_width >= 44 && cell_height >= 20;
 
-  std::string svg = fmt::format(
+  std::string svg = {};
+  std::size_t unknown = 0;  // kept candidates that have no place in the plane
+
+  void draw_grid();
+  void draw_cells();
+  void draw_ticks();
+  void draw_titles();
+  void draw_legend();
+};
+
+void plane_picture::draw_grid() {
+  svg += fmt::format(
       "<div class=\"scroll\"><svg class=\"map\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
       "{1:.0f}\" role=\"img\" "
       "aria-label=\"Archive map\">",
@@ -84,7 +99,9 @@ std::string plane(const report_content& content) {
     lines += fmt::format("M{} {:.1f}H{:.1f}", left, at, left + plot_width);
   }
   svg += fmt::format("<path class=\"cells\" d=\"{}\"/>", lines);
-  std::size_t unknown = 0;
+}
+
+void plane_picture::draw_cells() {
   for (const auto& e : map.kept) {
     if (e.bins.size() != 2 || e.bins[0] >= across.bins() || e.bins[1] >= up.bins()) {
       ++unknown;
@@ -103,6 +120,9 @@ std::string plane(const report_content& content) {
     }
     svg += "<title>" + tooltip(content, e) + "</title></g>";
   }
+}
+
+void plane_picture::draw_ticks() {
   const auto labelled = [](std::size_t i, std::size_t bins, double size, double room) {
     const auto every = static_cast<std::size_t>(std::ceil(room / size));
     return i % std::max<std::size_t>(every, 1) == 0 || i == bins;
@@ -119,6 +139,9 @@ std::string plane(const report_content& content) {
                        top + plot_height - cell_height * static_cast<double>(i) + 4,
                        escape(edge_text(up.name, up.edges[i])));
   }
+}
+
+void plane_picture::draw_titles() {
   svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}{}</text>",
                      left + plot_width / 2, top + plot_height + 42, escape_short(across.name, 60),
                      across.log ? " (log scale)" : "");
@@ -126,7 +149,10 @@ std::string plane(const report_content& content) {
       "<text class=\"label\" x=\"14\" y=\"{0:.1f}\" transform=\"rotate(-90 14 {0:.1f})\" "
       "text-anchor=\"middle\">{1}{2}</text>",
       top + plot_height / 2, escape_short(up.name, 60), up.log ? " (log scale)" : "");
-  // The legend: speedup or score by shade.
+}
+
+// Speedup or score by shade.
+void plane_picture::draw_legend() {
   const double step = std::min(22.0, plot_height / levels);
   svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\">{}</text>", legend, top + 10,
                      name_of_figure(content));
@@ -145,6 +171,17 @@ std::string plane(const report_content& content) {
                          figure(content, value));
     }
   }
+}
+
+std::string plane(const report_content& content) {
+  plane_picture picture{content};
+  picture.draw_grid();
+  picture.draw_cells();
+  picture.draw_ticks();
+  picture.draw_titles();
+  picture.draw_legend();
+  std::string svg = std::move(picture.svg);
+  const std::size_t unknown = picture.unknown;
   svg += "</svg></div>";
   if (unknown > 0)
     svg += fmt::format("<p class=\"note\">{} kept without a known measure are not drawn.</p>", unknown);
