@@ -81,8 +81,7 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
 }
 
-any_fitness cuda_from(settings& from, const build_context& context) {
-  cuda_settings made;
+void cuda_device_from(settings& from, cuda_settings& made) {
   made.device = static_cast<int>(
       from.integer("device", {.def = 0, .min = 0, .doc = "ordinal of the device, as the driver counts"}));
   made.flags = from.texts("flags", {.doc = "of NVRTC, besides kevo's own"}, made.flags);
@@ -111,6 +110,9 @@ any_fitness cuda_from(settings& from, const build_context& context) {
       "globals",
       {.def = false,
        .doc = "take programs that use the device's heap or managed variables, which could keep state"});
+}
+
+void cuda_limits_from(settings& from, cuda_settings& made) {
   settings limits = from.child_or_empty("limits", "what a candidate may use");
   made.limits.build_s =
       limits.real("build", {.def = made.limits.build_s, .above = 0.0, .unit = "s", .doc = "one build"});
@@ -123,6 +125,9 @@ any_fitness cuda_from(settings& from, const build_context& context) {
                                         "private host memory of a hosted program, besides its context's");
   made.limits.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.limits.source_bytes),
                                         "all files of a program");
+}
+
+void cuda_timing_from(settings& from, cuda_settings& made) {
   settings timing = from.child_or_empty("timing", "how long measuring may take");
   made.timing.short_s = timing.real(
       "short", {.def = made.timing.short_s, .above = 0.0, .unit = "s", .doc = "first look, each workload"});
@@ -143,6 +148,9 @@ any_fitness cuda_from(settings& from, const build_context& context) {
                                .max = 1024,
                                .unit = "pairs",
                                .doc = "full timing, each workload, at most: while the interval is wider"}));
+}
+
+void cuda_gates_from(settings& from, cuda_settings& made) {
   settings gates = from.child_or_empty("gates", "further conditions of being valid");
   made.gates.determinism = static_cast<int>(gates.integer(
       "determinism", {.def = 0,
@@ -160,6 +168,14 @@ any_fitness cuda_from(settings& from, const build_context& context) {
       gates.boolean("profile", {.def = false,
                                 .doc = "no condition: what is timed fully is also profiled, by ncu where it "
                                        "is there"});
+}
+
+any_fitness cuda_from(settings& from, const build_context& context) {
+  cuda_settings made;
+  cuda_device_from(from, made);
+  cuda_limits_from(from, made);
+  cuda_timing_from(from, made);
+  cuda_gates_from(from, made);
   const std::string cache = from.text(
       "cache",
       {.def = "",
