@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -89,6 +90,95 @@ void require_memory(const task& t) {
   }
 }
 
+// The inputs of a call: what the kernel sees goes into the content, the same as 64-bit elements to the
+// reference.
+struct reference_inputs {
+  std::vector<std::vector<std::byte>> tensors;
+  std::vector<std::uint64_t> scalars;
+};
+
+// @param recipes the workload whose generators are used
+reference_inputs draw_inputs(const task& t, const workload& w, const workload& recipes, rng& random,
+                             content& into) {
+  const auto axes = axis_values(t, w);
+  const auto strength = strength_for(t, w);
+  reference_inputs wide;
+  for (const auto& input : t.inputs) {
+    const auto& type = element_type_of(input);
+    const auto given = w.inputs.find(input.name);
+    std::vector<std::byte> bytes;
+    if (given != w.inputs.end() && given->second.kind == "scalar") {
+      bytes.resize(type.size);
+      store_values(type, std::span<const double>(&given->second.value, 1), bytes.data());
+    } else {
+      const std::size_t count = input.scalar ? 1 : element_count(input, axes);
+      // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
+      bytes = generate_elements(type, count, generator_of(input, input.scalar ? w : recipes),
+                                input.scalar ? variety::plain : into.kind, strength, random);
+    }
+    if (input.scalar) {
+      into.scalars.push_back(first_word(bytes));
+      wide.scalars.push_back(first_word(widen(type, bytes)));
+    } else {
+      wide.tensors.push_back(widen(type, bytes));
+      into.inputs.push_back(std::move(bytes));
+    }
+  }
+  return wide;
+}
+
+// What the reference computed, still without bounds.
+std::vector<expected_output> outputs_of(const task& t, const worker_session& session,
+                                        const isolated_call& call) {
+  std::vector<expected_output> outputs;
+  for (std::size_t i = 0; i < t.outputs.size(); ++i) {
+    const auto& type = element_type_of(t.outputs[i]);
+    const auto bytes = session.output(call.layout, i);
+    expected_output expected;
+    if (type.kind == element_kind::real) {
+      expected.values = as_values<double>(bytes);
+    } else {
+      expected.integers = as_values<std::int64_t>(bytes);
+    }
+    outputs.push_back(std::move(expected));
+  }
+  return outputs;
+}
+
+// Sets how far each element may be off. The scales are tensors that the reference emits, by name, else
+// magnitudes of an output.
+void bound_outputs(const task& t, const workload& w,
+                   const std::map<std::string, std::vector<double>>& emitted, content& made) {
+  const auto axes = axis_values(t, w);
+  for (std::size_t i = 0; i < t.outputs.size(); ++i) {
+    const auto& output = t.outputs[i];
+    const auto rule = tolerance_for(t, w, output.name);
+    std::vector<double> scale;
+    if (const auto place = emitted.find(rule.scale); place != emitted.end()) {
+      scale = place->second;
+    } else {
+      for (std::size_t j = 0; j < t.outputs.size(); ++j) {
+        if (t.outputs[j].name != rule.scale) continue;
+        for (const double x : made.outputs[j].values) scale.push_back(std::abs(x));
+      }
+    }
+    const auto length =
+        rule.length ? rule.length->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+          const auto it = axes.find(std::string(name));
+          return it == axes.end() ? std::nullopt : std::optional(it->second);
+        })
+                    : 1;
+    try {
+      set_bounds(made.outputs[i], element_type_of(output), rule, scale, length);
+    } catch (const error& failure) {
+      throw error(failure.code(),
+                  failure.message() + " (output '" + output.name + "' of workload '" + w.uuid +
+                      "', contents " + std::string(to_string(made.kind)) + ")",
+                  {.file = t.file, .key = "reference"}, failure.hint());
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t content::bytes() const {
@@ -134,89 +224,25 @@ worker_session oracle::start(std::size_t workload) const {
 std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, std::size_t recipes,
                                             worker_session& session) {
   const auto& w = task_->workloads[workload];
-  const auto axes = axis_values(*task_, w);
-  const auto strength = strength_for(*task_, w);
   auto result = std::make_shared<content>();
   result->kind = kind;
   result->borrowed = recipes != workload;
   result->axes = axis_arguments(*task_, w);
+  const auto wide = draw_inputs(*task_, w, task_->workloads[recipes], random_, *result);
 
-  std::vector<std::vector<std::byte>> wide;
-  std::vector<std::uint64_t> wide_scalars;
-  for (const auto& input : task_->inputs) {
-    const auto& type = element_type_of(input);
-    const auto given = w.inputs.find(input.name);
-    std::vector<std::byte> bytes;
-    if (given != w.inputs.end() && given->second.kind == "scalar") {
-      bytes.resize(type.size);
-      store_values(type, std::span<const double>(&given->second.value, 1), bytes.data());
-    } else {
-      const std::size_t count = input.scalar ? 1 : element_count(input, axes);
-      // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
-      bytes =
-          generate_elements(type, count, generator_of(input, input.scalar ? w : task_->workloads[recipes]),
-                            input.scalar ? variety::plain : kind, strength, random_);
-    }
-    if (input.scalar) {
-      result->scalars.push_back(first_word(bytes));
-      wide_scalars.push_back(first_word(widen(type, bytes)));
-    } else {
-      wide.push_back(widen(type, bytes));
-      result->inputs.push_back(std::move(bytes));
-    }
-  }
-
-  const auto call =
-      session.run_isolated({wide, result->axes, wide_scalars}, random_, std::chrono::minutes(2), false);
+  const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
+                                         std::chrono::minutes(2), false);
   if (call.end == call_end::timed_out) reference_failed(*task_, w, "takes more than two minutes");
   if (call.end != call_end::done) reference_failed(*task_, w, end_of(session));
   if (call.damage.guards) reference_failed(*task_, w, "writes outside of its outputs");
   if (call.damage.inputs) reference_failed(*task_, w, "changes its inputs");
 
   const auto scales = scale_tensors(*task_);
-  std::vector<std::vector<double>> scale_values;
-  for (std::size_t i = 0; i < scales.size(); ++i) {
-    scale_values.push_back(as_values<double>(session.output(call.layout, task_->outputs.size() + i)));
-  }
-  for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
-    const auto& type = element_type_of(task_->outputs[i]);
-    const auto bytes = session.output(call.layout, i);
-    expected_output expected;
-    if (type.kind == element_kind::real) {
-      expected.values = as_values<double>(bytes);
-    } else {
-      expected.integers = as_values<std::int64_t>(bytes);
-    }
-    result->outputs.push_back(std::move(expected));
-  }
-  for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
-    const auto& output = task_->outputs[i];
-    const auto rule = tolerance_for(*task_, w, output.name);
-    const auto place = std::find(scales.begin(), scales.end(), rule.scale);
-    std::vector<double> scale;
-    if (place != scales.end()) {
-      scale = scale_values[static_cast<std::size_t>(place - scales.begin())];
-    } else {
-      for (std::size_t j = 0; j < task_->outputs.size(); ++j) {
-        if (task_->outputs[j].name != rule.scale) continue;
-        for (const double x : result->outputs[j].values) scale.push_back(std::abs(x));
-      }
-    }
-    const auto length =
-        rule.length ? rule.length->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
-          const auto it = axes.find(std::string(name));
-          return it == axes.end() ? std::nullopt : std::optional(it->second);
-        })
-                    : 1;
-    try {
-      set_bounds(result->outputs[i], element_type_of(output), rule, scale, length);
-    } catch (const error& failure) {
-      throw error(failure.code(),
-                  failure.message() + " (output '" + output.name + "' of workload '" + w.uuid +
-                      "', contents " + std::string(to_string(kind)) + ")",
-                  {.file = task_->file, .key = "reference"}, failure.hint());
-    }
-  }
+  std::map<std::string, std::vector<double>> emitted;
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    emitted[scales[i]] = as_values<double>(session.output(call.layout, task_->outputs.size() + i));
+  result->outputs = outputs_of(*task_, session, call);
+  bound_outputs(*task_, w, emitted, *result);
   return result;
 }
 
