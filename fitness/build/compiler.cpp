@@ -224,9 +224,50 @@ struct compiler::state {
     return hash.finish();
   }
 
+  bool succeeded(const exit_report& report, const std::string& first, const std::string& output,
+                 const scratch_folder& scratch, build_result& result, bool& again) const;
   build_result attempt(const build_request& request, const std::string& path, const content_id& key,
                        const std::stop_token& stop, bool& again);
 };
+
+// Whether the compiler ended well; else `result` has the reason, and `again` says that a second try may end
+// otherwise. @param first the first error that the compiler states; empty if there is none
+bool compiler::state::succeeded(const exit_report& report, const std::string& first,
+                                const std::string& output, const scratch_folder& scratch,
+                                build_result& result, bool& again) const {
+  switch (report.kind) {
+    case exit_kind::timed_out:
+      result.reasons.push_back("the compiler timed out after " + seconds(settings.limits.wall_s) + " s");
+      again = true;
+      return false;
+    case exit_kind::output_exceeded:
+      result.reasons.push_back("the compiler printed more than " +
+                               std::to_string(settings.limits.output_bytes) + " bytes");
+      return false;
+    case exit_kind::signalled:
+      result.reasons.push_back("the compiler " + describe(report));
+      again = true;
+      return false;
+    case exit_kind::exited:
+    case exit_kind::cancelled:
+    case exit_kind::not_started:
+      break;
+  }
+  if (report.code == 0) return true;
+  if (lacked_memory(report)) {
+    result.reasons.push_back("the compiler ran out of memory (" +
+                             std::to_string(settings.limits.memory_bytes >> 20U) + " MiB allowed)");
+    again = true;
+    return false;
+  }
+  if (contains_any(report.err, {"No space left on device"})) {
+    struct statvfs disk = {};
+    if (::statvfs(output.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U))
+      throw error(error_code::environment, "no space is left for builds", {scratch.path(), 0, 0, {}});
+  }
+  result.reasons.push_back(first.empty() ? "the compiler " + describe(report) : first);
+  return false;
+}
 
 // One run of the compiler. `again` says that a second try may end otherwise.
 build_result compiler::state::attempt(const build_request& request, const std::string& path,
@@ -259,41 +300,7 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   result.diagnostics = cut_diagnostics(std::move(result.diagnostics), settings.diagnostics_bytes);
 
   require_own_end(report, path, stop);
-  switch (report.kind) {
-    case exit_kind::timed_out:
-      result.reasons.push_back("the compiler timed out after " + seconds(settings.limits.wall_s) + " s");
-      again = true;
-      return result;
-    case exit_kind::output_exceeded:
-      result.reasons.push_back("the compiler printed more than " +
-                               std::to_string(settings.limits.output_bytes) + " bytes");
-      return result;
-    case exit_kind::signalled:
-      result.reasons.push_back("the compiler " + describe(report));
-      again = true;
-      return result;
-    case exit_kind::exited:
-    case exit_kind::cancelled:
-    case exit_kind::not_started:
-      break;
-  }
-  if (report.code != 0) {
-    if (lacked_memory(report)) {
-      result.reasons.push_back("the compiler ran out of memory (" +
-                               std::to_string(settings.limits.memory_bytes >> 20U) + " MiB allowed)");
-      again = true;
-      return result;
-    }
-    if (contains_any(report.err, {"No space left on device"})) {
-      struct statvfs disk = {};
-      if (::statvfs(output.c_str(), &disk) == 0 &&
-          disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U)) {
-        throw error(error_code::environment, "no space is left for builds", {scratch.path(), 0, 0, {}});
-      }
-    }
-    result.reasons.push_back(first.empty() ? "the compiler " + describe(report) : first);
-    return result;
-  }
+  if (!succeeded(report, first, output, scratch, result, again)) return result;
 
   // What lies there was written by a process that a candidate may have steered: no links, no devices, no
   // surprises in size.

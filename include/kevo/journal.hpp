@@ -19,9 +19,9 @@
 #include <vector>
 
 #include <kevo/candidate.hpp>
+#include <kevo/event.hpp>
 #include <kevo/ledger.hpp>
 #include <kevo/model_call.hpp>
-#include <kevo/event.hpp>
 
 namespace kevo {
 

@@ -61,8 +61,8 @@ struct session_origin {
   std::map<std::string, std::string> more;  ///< further texts that are kept in the journal's header
 };
 
-/// Everything that a run is made of. To resume or replay a run, fill in the plan as it was when the run began;
-/// which members may change is said at `resume_session`.
+/// Everything that a run is made of. To resume or replay a run, fill in the plan as it was when the run
+/// began; which members may change is said at `resume_session`.
 struct session_plan {
   std::string name = "run";  ///< for reports and displays
   std::string folder;        ///< folder of the run; it is created if it does not exist
@@ -71,9 +71,9 @@ struct session_plan {
   search_parts parts;
   search_settings search;
   any_fitness fitness;
-  std::vector<program> seeds;   ///< evaluated first, after the task's seeds
-  std::size_t variations = 2;   ///< number of threads that run operators
-  std::size_t evaluations = 2;  ///< number of threads that run the fitness function
+  std::vector<program> seeds;               ///< evaluated first, after the task's seeds
+  std::size_t variations = 2;               ///< number of threads that run operators
+  std::size_t evaluations = 2;              ///< number of threads that run the fitness function
   std::shared_ptr<language_models> models;  ///< the models that operators ask; null if none does
   std::stop_token wind_down;  ///< when requested, nothing new is started and what is running is finished
   std::stop_token at_once;    ///< when requested after `wind_down`, what is running is cancelled
@@ -83,14 +83,14 @@ struct session_plan {
 
 /// How a session ended.
 struct run_outcome {
-  std::string directory;  ///< folder of the run
-  champion best;          ///< `best.id` is no_candidate if no candidate was confirmed
+  std::string directory;                        ///< folder of the run
+  champion best;                                ///< `best.id` is no_candidate if no candidate was confirmed
   std::shared_ptr<const program> best_program;  ///< null if there is no champion
   std::string best_file;                        ///< path of the champion's source; empty if there is none
   std::string stopped_by;                       ///< the stop rule's reason
   kevo::ledger ledger;
   bool interrupted = false;
-  std::string baseline;  ///< name of the baseline of the champion's speedup
+  std::string baseline;                      ///< name of the baseline of the champion's speedup
   std::optional<screening_report> screened;  ///< nothing without a screening
   std::vector<std::string> setbacks;         ///< sentences that say why nothing or little was found
   any_archive archive;                       ///< the archive at the end; empty after a replay that diverged

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include <kevo/load_config.hpp>
+#include <kevo/version.hpp>
 
 #include "src/base/settings/overrides.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
-#include <kevo/version.hpp>
 #include "src/display/budgets.hpp"
 #include "src/run/interrupts.hpp"
 #include "src/run/run_plan.hpp"

@@ -3,13 +3,15 @@
 #include <filesystem>
 #include <utility>
 
+#include <boost/json/serialize.hpp>
+#include <boost/json/value_from.hpp>
+
+#include <kevo/load_task.hpp>
+#include <kevo/plugins.hpp>
+
 #include "src/base/settings/overrides.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
-#include <boost/json/serialize.hpp>
-#include <boost/json/value_from.hpp>
-#include <kevo/load_task.hpp>
-#include <kevo/plugins.hpp>
 #include "src/llm/decode.hpp"
 #include "src/plugins/screen.hpp"
 #include "src/run/output_folder.hpp"

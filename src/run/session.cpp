@@ -1,5 +1,3 @@
-#include <kevo/session.hpp>
-
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <kevo/journal.hpp>
+#include <kevo/session.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/version.hpp>
 
@@ -29,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void lacks(const std::string& what) {
-  throw error(error_code::usage, "the session_plan has no " + what, {}, "fill it in before the session begins");
+  throw error(error_code::usage, "the session_plan has no " + what, {},
+              "fill it in before the session begins");
 }
 
 /// The plan with what may be left out filled in. Throws kevo::error (usage) if something else is missing.

@@ -7,7 +7,8 @@
 #include "tests/support/page.hpp"
 
 TEST_CASE("output is compared without figures, blanks and what the page leaves out") {
-  CHECK(page::line_shows("best: candidate 12, 1.74x [1.7, 1.8] over seed", "best: candidate 3, ... over seed"));
+  CHECK(
+      page::line_shows("best: candidate 12, 1.74x [1.7, 1.8] over seed", "best: candidate 3, ... over seed"));
   CHECK(page::line_shows("  one  hidden      valid  ", "  one  hidden valid"));
   CHECK(page::line_shows("took 5.49 s, 3 s of it", "took 12 s..."));
   CHECK_FALSE(page::line_shows("best: candidate 12, nothing", "best: candidate 3, ... over seed"));
@@ -32,7 +33,9 @@ TEST_CASE("a page is followed in its order, and what it says wrongly is a failur
   CHECK(page::follow("```sh\nfalse\ntrue\n```\n", folder.string()).failures.size() == 1);
   CHECK(page::follow("```sh\necho a\n```\n```text output\nb\n```\n", folder.string()).failures.size() == 1);
   CHECK(page::follow("```sh not-run:\nfalse\n```\n", folder.string()).failures.size() == 1);
-  CHECK(page::follow("```cpp from=include/kevo/kevo.hpp\nnot there\n```\n", folder.string()).failures.size() == 1);
+  CHECK(
+      page::follow("```cpp from=include/kevo/kevo.hpp\nnot there\n```\n", folder.string()).failures.size() ==
+      1);
 }
 
 TEST_CASE("a test shortens a command of the program without the reader seeing it") {

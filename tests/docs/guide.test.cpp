@@ -1,14 +1,13 @@
 // labels: slow
 // timeout: 600
 // serial
-// Each page of docs/guide can be followed from an empty folder: its files are written, its commands are run, and
-// they print what the page says.
+// Each page of docs/guide can be followed from an empty folder: its files are written, its commands are run,
+// and they print what the page says.
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
-
 #include <sys/stat.h>
+#include <vector>
 
 #include <doctest/doctest.h>
 

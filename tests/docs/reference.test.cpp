@@ -1,14 +1,13 @@
 // labels: slow
 // timeout: 600
 // serial
-// The commands of README.md and of the reference pages, in a folder that looks like the source tree and holds the run
-// of `kevo init` that these pages speak of.
+// The commands of README.md and of the reference pages, in a folder that looks like the source tree and holds
+// the run of `kevo init` that these pages speak of.
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
-
 #include <sys/stat.h>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -52,7 +51,8 @@ TEST_CASE("the commands of the README and of every reference page end as the pag
     if (page::steps_of(markdown).empty()) continue;
     const shell::scratch folder;
     ::chmod(folder.string().c_str(), 0755);
-    fs::copy(prepared.string(), folder.string(), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    fs::copy(prepared.string(), folder.string(),
+             fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     const auto done = page::follow(markdown, folder.string());
     for (const auto& failure : done.failures) FAIL_CHECK(path.filename().string() << ", " << failure);
     for (const auto& reason : done.reasons) MESSAGE("not run: " << path.filename().string() << ":" << reason);

@@ -1,7 +1,5 @@
 // A session of a program of its own: threads, journal, resume with another stop rule, replay.
 
-#include <kevo/session.hpp>
-
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <kevo/archive/top_k.hpp>
 #include <kevo/journal.hpp>
 #include <kevo/select/uniform.hpp>
+#include <kevo/session.hpp>
 #include <kevo/stop/after.hpp>
 #include <kevo/stop/evaluations.hpp>
 #include <kevo/stop/proposals.hpp>
@@ -28,7 +27,8 @@ struct scratch {
   fs::path path;
   scratch() {
     static std::atomic<int> number = 0;
-    path = fs::temp_directory_path() / ("kevo_session_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
+    path = fs::temp_directory_path() /
+           ("kevo_session_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
     fs::remove_all(path);
   }
   ~scratch() { fs::remove_all(path); }
@@ -94,11 +94,10 @@ TEST_CASE("a session runs threads, keeps a journal, writes the champion and a re
   CHECK(ended.stopped_by == "60 evaluations");
   CHECK(ended.ledger.evaluations >= 60);
   REQUIRE(ended.best.id != no_candidate);
-  CHECK(ended.best_program->text() == journal::open_read_only(folder.run())
-                                         .source(journal::open_read_only(folder.run())
-                                                     .candidate(ended.best.id)
-                                                     ->program)
-                                         ->text());
+  CHECK(ended.best_program->text() ==
+        journal::open_read_only(folder.run())
+            .source(journal::open_read_only(folder.run()).candidate(ended.best.id)->program)
+            ->text());
   CHECK(ended.archive.size() == 10);
   CHECK(fs::exists(ended.best_file));
   CHECK(fs::exists(folder.path / "run" / "report.html"));
@@ -229,11 +228,10 @@ TEST_CASE("a stop token ends a session, which another goes on with; hooks see th
 TEST_CASE("a run that was killed before its first event begins with its seeds") {
   const scratch folder;
   {
-    const journal made = journal::create(
-        folder.run(), {.run_name = "toy",
-                       .task_id = to_string(id_of(task{.name = "toy"})),
-                       .seed = 1,
-                       .operators = {"step"}});
+    const journal made = journal::create(folder.run(), {.run_name = "toy",
+                                                        .task_id = to_string(id_of(task{.name = "toy"})),
+                                                        .seed = 1,
+                                                        .operators = {"step"}});
   }
   CHECK(start_or_resume_session(toy_plan(folder.run(), stop::evaluations{10})).ledger.evaluations >= 10);
 }

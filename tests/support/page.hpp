@@ -1,6 +1,6 @@
 #pragma once
-// Reads a Markdown page of the documentation and follows it: writes the files that it shows, runs its commands and
-// compares their output with the output that it shows. Used by tests/docs.
+// Reads a Markdown page of the documentation and follows it: writes the files that it shows, runs its
+// commands and compares their output with the output that it shows. Used by tests/docs.
 //
 // Fenced blocks of a page, by the words after the opening ```:
 //   sh                     commands, run by bash in the folder of the page; the exit code must be 0
@@ -30,19 +30,19 @@ enum class kind { command, not_run, output, file, excerpt };
 /// What a page asks for at one place.
 struct step {
   page::kind kind = kind::command;
-  std::size_t line = 0;   ///< line of the page where the block begins, from 1
-  std::string text;       ///< the block's content
-  std::string detail;     ///< path of a file or of an excerpt's source; reason of commands that are not run
-  int exit_code = 0;      ///< of commands
-  bool reading = true;    ///< false for commands that the reader of the page does not see
+  std::size_t line = 0;  ///< line of the page where the block begins, from 1
+  std::string text;      ///< the block's content
+  std::string detail;    ///< path of a file or of an excerpt's source; reason of commands that are not run
+  int exit_code = 0;     ///< of commands
+  bool reading = true;   ///< false for commands that the reader of the page does not see
 };
 
 /// What came of following a page.
 struct result {
-  std::size_t run = 0;                 ///< command blocks that were run
-  std::size_t not_run = 0;             ///< command blocks that say why they are not run
-  std::vector<std::string> reasons;    ///< of those, "LINE: REASON"
-  std::vector<std::string> failures;   ///< "LINE: what is wrong"
+  std::size_t run = 0;                ///< command blocks that were run
+  std::size_t not_run = 0;            ///< command blocks that say why they are not run
+  std::vector<std::string> reasons;   ///< of those, "LINE: REASON"
+  std::vector<std::string> failures;  ///< "LINE: what is wrong"
 };
 
 inline std::string after(const std::string& words, std::string_view key) {
@@ -153,8 +153,8 @@ inline bool line_shows(const std::string& printed, const std::string& expected) 
   return true;
 }
 
-/// The first line of `expected` that `printed` lacks, nothing if it shows all of them in this order. Further lines
-/// may stand between them.
+/// The first line of `expected` that `printed` lacks, nothing if it shows all of them in this order. Further
+/// lines may stand between them.
 inline std::string lacks(const std::string& printed, const std::string& expected) {
   std::istringstream in(printed);
   std::istringstream lines(expected);
@@ -200,7 +200,9 @@ inline result follow(const std::string& markdown, const std::filesystem::path& f
           fail("the output lacks\n" + missing + "\nit is\n" + printed);
         }
         break;
-      case kind::file: shell::write_file(folder / one.detail, one.text); break;
+      case kind::file:
+        shell::write_file(folder / one.detail, one.text);
+        break;
       case kind::excerpt:
         if (shell::read_file(std::filesystem::path(KEVO_SOURCE_DIR) / one.detail).find(one.text) ==
             std::string::npos) {
