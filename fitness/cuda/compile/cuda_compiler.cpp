@@ -49,6 +49,50 @@ std::string steady(const std::string& log) {
   return result;
 }
 
+// The kernels that were asked for, then the others. False, with the reason, if one that was asked for is no
+// kernel.
+bool take_kernels(const cuda_build_request& request, const compile_answer& answer,
+                  const std::vector<compiled_kernel>& found, cuda_build_result& result) {
+  for (std::size_t i = 0; i < request.kernels.size(); ++i) {
+    const auto same = std::find_if(found.begin(), found.end(), [&](const auto& kernel) {
+      return kernel.mangled == answer.symbols.at(i);
+    });
+    if (same == found.end()) {
+      result.reasons.push_back(request.kernels[i] + " is no kernel: it lacks __global__");
+      return false;
+    }
+    auto kernel = *same;
+    kernel.name = request.kernels[i];
+    result.module.kernels.push_back(std::move(kernel));
+  }
+  for (const auto& other : found) {
+    if (std::find(answer.symbols.begin(), answer.symbols.end(), other.mangled) != answer.symbols.end())
+      continue;
+    auto kernel = other;
+    kernel.name = readable(kernel.mangled);
+    result.module.kernels.push_back(std::move(kernel));
+  }
+  return true;
+}
+
+// What the module keeps from one call to the next.
+void take_lasting(const compile_answer& answer, cubin_contents contents, compiled_module& module) {
+  const auto unused = unused_words(answer.ptx);
+  std::map<std::string, int> times;
+  for (const auto& global : contents.globals) ++times[global.symbol];
+  const bool used = std::any_of(contents.globals.begin(), contents.globals.end(), [&](const auto& global) {
+    return times[global.symbol] > 1 || !std::binary_search(unused.begin(), unused.end(), global.symbol);
+  });
+  // Who uses one variable can reach its neighbours, so that they are restored all or none.
+  if (used) module.globals = std::move(contents.globals);
+  // Managed variables lie apart from their section, in memory that moves between host and device.
+  for (const auto& symbol : contents.managed)
+    module.lasting.push_back("the managed variable " + readable(symbol));
+  for (const auto& function : contents.external) {
+    if (function == "malloc" || function == "free") module.lasting.push_back(function + "()");
+  }
+}
+
 }  // namespace
 
 process_limits cuda_compiler_settings::default_limits() {
@@ -209,39 +253,8 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
   module.log = result.diagnostics;
   auto contents = read_cubin(answer.cubin);
   add_assembler_figures(answer.log, contents.kernels);
-  for (std::size_t i = 0; i < request.kernels.size(); ++i) {
-    const auto found =
-        std::find_if(contents.kernels.begin(), contents.kernels.end(),
-                     [&](const auto& kernel) { return kernel.mangled == answer.symbols.at(i); });
-    if (found == contents.kernels.end()) {
-      result.reasons.push_back(request.kernels[i] + " is no kernel: it lacks __global__");
-      return result;
-    }
-    auto kernel = *found;
-    kernel.name = request.kernels[i];
-    module.kernels.push_back(std::move(kernel));
-  }
-  for (auto& kernel : contents.kernels) {
-    const bool named =
-        std::find(answer.symbols.begin(), answer.symbols.end(), kernel.mangled) != answer.symbols.end();
-    if (named) continue;
-    kernel.name = readable(kernel.mangled);
-    module.kernels.push_back(std::move(kernel));
-  }
-  const auto unused = unused_words(answer.ptx);
-  std::map<std::string, int> times;
-  for (const auto& global : contents.globals) ++times[global.symbol];
-  const bool used = std::any_of(contents.globals.begin(), contents.globals.end(), [&](const auto& global) {
-    return times[global.symbol] > 1 || !std::binary_search(unused.begin(), unused.end(), global.symbol);
-  });
-  // Who uses one variable can reach its neighbours, so that they are restored all or none.
-  if (used) module.globals = std::move(contents.globals);
-  // Managed variables lie apart from their section, in memory that moves between host and device.
-  for (const auto& symbol : contents.managed)
-    module.lasting.push_back("the managed variable " + readable(symbol));
-  for (const auto& function : contents.external) {
-    if (function == "malloc" || function == "free") module.lasting.push_back(function + "()");
-  }
+  if (!take_kernels(request, answer, contents.kernels, result)) return result;
+  take_lasting(answer, std::move(contents), module);
   result.ok = true;
   return result;
 }
