@@ -218,43 +218,13 @@ void add_error_output(evaluation& e, const std::string& said) {
   }
 }
 
-}  // namespace
-
-process_limits command_settings::default_limits() {
-  process_limits limits;
-  limits.wall_s = 300;
-  limits.processes = 256;
-  limits.open_files = 1024;
-  limits.scratch_bytes = std::uint64_t{1} << 30U;
-  return limits;
-}
-
-evaluation run_command_fitness(const command_settings& settings, const program& candidate,
-                               std::stop_token stop) {
-  if (settings.command.empty())
-    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
-  const std::string directory = working_folder(settings);
-  const std::string path = program_in(directory, settings.command.front());
-  evaluation e;
-  e.backend = "command";
-  e.protocol = "command 2";
-  e.context["command"] = path;
-  e.context["sandbox"] = describe_layers(settings.sandbox);
-
-  // An operator's slip, which a journal may hold: thrown, it would end the run at every resume.
-  if (candidate.files.empty()) {
-    e.outcome = outcome::build_failed;
-    e.reasons.emplace_back("the program has no file");
-    return e;
-  }
-  const bool contained = contains(settings.sandbox);
-  const scratch_folder scratch(settings.sandbox != sandbox_mode::off);
-  const std::string folder = scratch.folder("candidate");
+// Writes the candidate's files. False, with outcome and reason, if a name is not acceptable.
+bool write_files(const program& candidate, const std::string& folder, evaluation& e) {
   for (const auto& file : candidate.files) {
     if (!acceptable_file_name(file.path)) {
       e.outcome = outcome::build_failed;
       e.reasons.push_back("a file may not be called \"" + file.path + '"');
-      return e;
+      return false;
     }
     const fs::path target = fs::path(folder) / file.path;
     std::error_code code;
@@ -263,11 +233,17 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
       throw error(error_code::environment, "cannot write the candidate", {target.string(), 0, 0, {}});
     }
   }
+  return true;
+}
 
+// @param path of the program; @param directory it runs in, may be empty; @param folder of the candidate's
+// files
+launch_spec spec_for(const command_settings& settings, const program& candidate, const std::string& path,
+                     const std::string& directory, const std::string& folder) {
   launch_spec spec;
   spec.argv = settings.command;
   spec.argv.front() = path;
-  const std::string inside = contained ? "/candidate" : folder;
+  const std::string inside = contains(settings.sandbox) ? "/candidate" : folder;
   const std::string file = inside + "/" + candidate.files.front().path;
   bool named = false;
   for (auto& argument : spec.argv) {
@@ -298,12 +274,11 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   spec.hidden = settings.hidden;
   spec.mounts.push_back({folder, "/candidate", true});
   spec.directory = directory.empty() ? inside : directory;
+  return spec;
+}
 
-  const auto report = run(spec, stop);
-  e.cost.wall_s = report.wall_s;
-  e.cost.device_s = report.wall_s;
-  e.measures["wall_s"] = report.wall_s;
-  const std::string said = tail(report.err, feedback_bytes);
+// @throws kevo::error: interrupted, environment
+outcome outcome_of(const exit_report& report, const std::string& path, const std::stop_token& stop) {
   switch (report.kind) {
     case exit_kind::cancelled:
       if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during an evaluation");
@@ -311,18 +286,56 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
     case exit_kind::not_started:
       throw error(error_code::environment, "cannot run " + path + ": " + report.err);
     case exit_kind::timed_out:
-      e.outcome = outcome::timed_out;
-      break;
+      return outcome::timed_out;
     case exit_kind::signalled:
-      e.outcome = outcome::crashed;
-      break;
+      return outcome::crashed;
     case exit_kind::output_exceeded:
-      e.outcome = outcome::incorrect;
-      break;
+      return outcome::incorrect;
     case exit_kind::exited:
-      e.outcome = report.code == 0 ? outcome::valid : outcome::crashed;
-      break;
+      return report.code == 0 ? outcome::valid : outcome::crashed;
   }
+  return outcome::crashed;
+}
+
+}  // namespace
+
+process_limits command_settings::default_limits() {
+  process_limits limits;
+  limits.wall_s = 300;
+  limits.processes = 256;
+  limits.open_files = 1024;
+  limits.scratch_bytes = std::uint64_t{1} << 30U;
+  return limits;
+}
+
+evaluation run_command_fitness(const command_settings& settings, const program& candidate,
+                               std::stop_token stop) {
+  if (settings.command.empty())
+    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
+  const std::string directory = working_folder(settings);
+  const std::string path = program_in(directory, settings.command.front());
+  evaluation e;
+  e.backend = "command";
+  e.protocol = "command 2";
+  e.context["command"] = path;
+  e.context["sandbox"] = describe_layers(settings.sandbox);
+
+  // An operator's slip, which a journal may hold: thrown, it would end the run at every resume.
+  if (candidate.files.empty()) {
+    e.outcome = outcome::build_failed;
+    e.reasons.emplace_back("the program has no file");
+    return e;
+  }
+  const scratch_folder scratch(settings.sandbox != sandbox_mode::off);
+  const std::string folder = scratch.folder("candidate");
+  if (!write_files(candidate, folder, e)) return e;
+
+  const auto report = run(spec_for(settings, candidate, path, directory, folder), stop);
+  e.cost.wall_s = report.wall_s;
+  e.cost.device_s = report.wall_s;
+  e.measures["wall_s"] = report.wall_s;
+  const std::string said = tail(report.err, feedback_bytes);
+  e.outcome = outcome_of(report, path, stop);
   if (e.outcome != outcome::valid) {
     e.reasons.push_back("the program " + describe(report));
     e.feedback = said.empty() ? tail(report.out, output_bytes) : said;
