@@ -69,10 +69,14 @@ bool engine::changed(const std::vector<seen_line>& seen, const judged_outputs& j
   return false;
 }
 
+void engine::queue_fence(const arena_state& arena, const layout& last, std::size_t buffer) {
+  gpu_.copy_on(fence_.at(), arena.memory.at() + last.offsets[buffer],
+               std::clamp<std::uint64_t>(last.bytes[buffer], 1, fence_bytes));
+}
+
 double engine::fence(const arena_state& arena, const layout& last) {
   const auto start = clock::now();
-  gpu_.copy_on(fence_.at(), arena.memory.at() + last.offsets.back(),
-               std::clamp<std::uint64_t>(last.bytes.back(), 1, fence_bytes));
+  queue_fence(arena, last, last.offsets.size() - 1);
   gpu_.wait();
   return std::chrono::duration<double, std::nano>(clock::now() - start).count();
 }
@@ -97,8 +101,7 @@ double engine::fence_and_keep(const arena_state& arena, const layout& last, cons
   const auto& d = gpu_.api();
   kept.clear();
   const auto start = clock::now();
-  gpu_.copy_on(fence_.at(), arena.memory.at() + last.offsets[w.inputs.size()],
-               std::clamp<std::uint64_t>(last.bytes[w.inputs.size()], 1, fence_bytes));
+  queue_fence(arena, last, w.inputs.size());
   check(d, d.event_record(fenced_, gpu_.main()), "recording an event");
   for (std::size_t i = 0; i < w.outputs.size(); ++i) {
     const auto place = w.inputs.size() + i;

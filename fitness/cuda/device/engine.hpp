@@ -91,6 +91,9 @@ class engine {
                  const device_workload& w, std::size_t count, std::vector<seen_line>& seen);
   /// Whether what was seen is not what is judged.
   bool changed(const std::vector<seen_line>& seen, const judged_outputs& judged);
+  /// Queues the copy within the device that ends a fence.
+  /// @param buffer which buffer of the call it copies from
+  void queue_fence(const arena_state& arena, const layout& last, std::size_t buffer);
   /// Waits for all work on the device, by a copy within it, which queues behind the kernels of other
   /// contexts: work that goes on behind a "done" is in the time that this takes. @return [ns]
   double fence(const arena_state& arena, const layout& last);
