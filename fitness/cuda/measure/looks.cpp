@@ -1,0 +1,240 @@
+#include "fitness/cuda/measure/looks.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/cuda/measure/physics.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+// A confirmation draws processes anew after so many blocks, so that what they add is in the interval.
+constexpr std::size_t blocks_of_process = 2;
+// Otherwise all pairs are of the same two processes. Standard deviation of the median of one kernel over
+// fresh processes of an H200, calls gated one by one: means of eight processes of a kernel of 4.8 us have one
+// of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called different.
+// With a cold cache one process of five takes a microsecond more for every kernel.
+constexpr double warm_process_spread_ns = 80;
+constexpr double cold_process_spread_ns = 400;
+
+// The planned looks at the estimates so far, in pairs. Most candidates are done after the first, so that
+// those which are not may have far more: each look has about twice the pairs of the one before. A
+// confirmation, whose interval speaks of processes, wants several of them from the beginning.
+std::vector<int> pairs_of_looks(const cuda_timing& budget, bool fresh) {
+  const int first = budget.short_blocks;
+  if (fresh) {
+    const int more = budget.confirming_blocks - first;
+    return {first + more / 3, first + 2 * more / 3, first + more};
+  }
+  const double growth = static_cast<double>(budget.full_blocks) / first;
+  const int more = std::max(1, static_cast<int>(std::lround(std::log2(growth))));
+  std::vector<int> pairs;
+  for (int i = 0; i <= more; ++i)
+    pairs.push_back(static_cast<int>(std::lround(first * std::pow(growth, static_cast<double>(i) / more))));
+  return pairs;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One visible workload while it is timed.
+struct timed_workload {
+  pair_timer timer;
+  double spent_s = 0;
+};
+
+// Which clock, and how fine it was where it was the trusted one alone.
+void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
+  if (timed.empty() || !timed.front().timer.by_intervals()) {
+    e.context["clock"] = "events, held against the trusted clock";
+    return;
+  }
+  double resolution = 0;
+  double shortest = timed.front().timer.shortest_interval_ns();
+  std::uint32_t calls = timed.front().timer.calls();
+  for (const auto& [timer, spent_s] : timed) {
+    resolution = std::max(resolution, timer.resolution_ns());
+    shortest = std::min(shortest, timer.shortest_interval_ns());
+    calls = std::min(calls, timer.calls());
+  }
+  e.context["clock"] = "the trusted one, intervals of distinct calls less those of an empty program";
+  e.context["hosted_resolution_ns"] = fmt::format("{:.1f}", resolution);
+  e.context["hosted_interval_ms"] = fmt::format("{:.3f}", 1e-6 * shortest);
+  e.context["hosted_interval_calls"] = std::to_string(calls);
+}
+
+// Answers whether the interval is narrow enough to end.
+bool look(const gpu_bench& bench, passage& p, const std::vector<timed_workload>& timed, double alpha,
+          bool fresh) {
+  std::vector<timed_pairs> pairs;
+  pairs.reserve(timed.size());
+  std::vector<std::vector<timing_pair>> credible;  // a clock is not believed below its resolution
+  credible.reserve(timed.size());
+  p.too_short.clear();
+  for (const auto& [timer, spent_s] : timed) {
+    const auto index = timer.workload();
+    const bool cold = bench.subject().workloads[index].cache == "cold";
+    p.resolution_ns[index] = timer.by_intervals() ? timer.resolution_ns() : 0;
+    const double least_ns = resolutions_apart * p.resolution_ns[index];
+    auto& raised = credible.emplace_back(timer.pairs());
+    std::size_t below = 0;
+    for (auto& pair : raised) {
+      below += pair.candidate_ns < least_ns ? 1 : 0;
+      pair = {std::max(pair.candidate_ns, least_ns), std::max(pair.baseline_ns, least_ns)};
+    }
+    const bool too_short = 2 * below > raised.size();
+    if (too_short) p.too_short.push_back(index);
+    const double spread = fresh ? 0 : cold ? cold_process_spread_ns : warm_process_spread_ns;
+    pairs.push_back({.workload = index,
+                     .pairs = &raised,
+                     .speed_of_light_ns = bench.speed_of_light_ns(index),
+                     .per_process = fresh ? blocks_of_process : 1,
+                     .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread});
+  }
+  const bool narrow =
+      estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);
+  for (const auto& [timer, spent_s] : timed) p.result.workloads[timer.workload()].samples = timer.pairs();
+  return narrow;
+}
+
+// More pairs of one workload; answers whether the candidate is still in order.
+bool time_pairs(const gpu_bench& bench, passage& p, timed_workload& one, int pairs, double limit_s,
+                bool fresh) {
+  auto& timer = one.timer;
+  const auto start = std::chrono::steady_clock::now();
+  const double before_s = one.spent_s;
+  for (std::size_t renewed = 0; static_cast<int>(timer.pairs().size()) < pairs;) {
+    one.spent_s = before_s + seconds_since(start);
+    if (timer.pairs().size() >= 3 && one.spent_s > limit_s) break;
+    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    const auto done = timer.pairs().size();
+    if (fresh && done % blocks_of_process == 0 && done > renewed) {
+      timer.renew();
+      renewed = done;
+    }
+    if (auto failure = timer.block())
+      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
+  }
+  one.spent_s = before_s + seconds_since(start);
+  return true;
+}
+
+// Looks until the interval is narrow, or it is plain that the candidate is not among the best, or the time is
+// over.
+bool take_looks(const gpu_bench& bench, passage& p, std::vector<timed_workload>& timed, bool fresh) {
+  const auto& budget = bench.settings().timing;
+  const auto looks = pairs_of_looks(budget, fresh);
+  for (std::size_t number = 0; number < looks.size(); ++number) {
+    const bool brief = number == 0 && !fresh;
+    const double limit_s = brief ? budget.short_s : budget.full_s;
+    for (auto& one : timed) {
+      if (!time_pairs(bench, p, one, looks[number], limit_s, fresh)) return false;
+    }
+    const double alpha =
+        alpha_of_look(budget.alpha, static_cast<int>(number) + 1, static_cast<int>(looks.size()));
+    const bool narrow = look(bench, p, timed, alpha, fresh);
+    p.result.stage = fresh              ? evaluation_stage::confirmed
+                     : brief && !narrow ? evaluation_stage::timed_short
+                                        : evaluation_stage::timed_full;
+    if (p.request.wanted == evaluation_stage::timed_short) {
+      p.result.stage = evaluation_stage::timed_short;
+      break;
+    }
+    const bool hopeless =
+        !fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup;
+    const bool over = !brief && std::all_of(timed.begin(), timed.end(),
+                                            [&](const auto& one) { return one.spent_s > limit_s; });
+    if (narrow || hopeless || over) break;
+  }
+  return true;
+}
+
+// A champion's time when the device is as warm as it gets.
+bool sustain(const gpu_bench& bench, passage& p, std::vector<timed_workload>& timed) {
+  const double seconds = bench.settings().timing.sustained_s;
+  if (!(seconds > 0)) return true;
+  for (auto& one : timed) {
+    const auto index = one.timer.workload();
+    const auto time = one.timer.sustained(seconds);
+    if (const auto* failure = std::get_if<call_failure>(&time))
+      return fail(p, index, bench.subject().workloads[index], *failure), false;
+    // Contents came again, which a program might have remembered: it is not believed to have become faster.
+    auto& w = p.result.workloads[index];
+    w.sustained_ns = std::max(std::get<double>(time), w.time_ns);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool judge_times(const gpu_bench& bench, passage& p, program_kind kind) {
+  std::string told;
+  for (std::size_t i = 0; i < p.result.workloads.size(); ++i) {
+    const auto& w = p.result.workloads[i];
+    if (w.hidden || !(w.time_ns > 0)) continue;
+    const bool below = std::find(p.too_short.begin(), p.too_short.end(), i) != p.too_short.end();
+    if (below ||
+        judge_time(w.time_ns, bench.floor_ns(i, kind), p.resolution_ns[i]) == plausibility::too_short)
+      told += (told.empty() ? "" : ", ") + w.uuid;
+  }
+  if (!told.empty()) p.result.context["too_short"] = told;
+  return all_possible(
+      p.result,
+      [&](std::size_t i) { return bench.floor_ns(i, kind) - resolutions_apart * p.resolution_ns[i]; },
+      "device");
+}
+
+bool time_workloads(gpu_bench& bench, passage& p, program_runner& candidate, bool fresh) {
+  auto& baseline = bench.baseline();
+  if (fresh) {
+    candidate.restart();
+    baseline.program->restart();
+  }
+  std::vector<timed_workload> timed;
+  for (std::size_t i = 0; i < bench.subject().workloads.size(); ++i) {
+    if (!bench.subject().workloads[i].hidden)
+      timed.push_back({bench.timer(candidate, baseline, i, p.call_ns[i])});
+  }
+  candidate.workers().settle();
+  baseline.program->workers().settle();
+  if (!take_looks(bench, p, timed, fresh)) return false;
+  if (fresh && !sustain(bench, p, timed)) return false;
+  std::size_t discarded = 0;
+  std::size_t kept = 0;
+  int disagreements = 0;
+  for (const auto& [timer, spent_s] : timed) {
+    discarded += static_cast<std::size_t>(timer.discarded());
+    kept += timer.pairs().size();
+    disagreements += timer.disagreements();
+  }
+  tell_discarded(p.result, discarded, kept);
+  if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
+  tell_clock(p.result, timed);
+  return true;
+}
+
+void time_other_baselines(gpu_bench& bench, passage& p, program_runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  for (std::size_t other = 1; other < bench.baselines().size(); ++other) {
+    auto& against = bench.baselines()[other];
+    std::vector<weighted_estimate> parts;
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (workloads[i].hidden) continue;
+      auto timer = bench.timer(candidate, against, i, p.call_ns[i]);
+      while (timer.pairs().size() < 3) {
+        if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
+      }
+      parts.push_back({speedup_of(timer.pairs(), 0.05), workloads[i].weight});
+    }
+    p.result.other_speedups[against.name] = geometric_mean(parts).value;
+  }
+}
+
+}  // namespace kevo::cuda

@@ -1,0 +1,125 @@
+#include "fitness/cuda/measure/screening.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+namespace kevo::cuda {
+
+namespace {
+
+// How long a call of the candidate may take.
+std::chrono::nanoseconds limit_of(const gpu_bench& bench, const program_runner& candidate,
+                                  std::size_t workload) {
+  return candidate.has_run(workload) ? bench.call_limit(workload)
+                                     : bench.first_call_limit(workload, candidate.kind());
+}
+
+bool check_workload(gpu_bench& bench, passage& p, program_runner& candidate, std::size_t index,
+                    std::uint32_t from, std::uint32_t count) {
+  for (std::uint32_t i = from; i < count; ++i) {
+    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    const auto time = candidate.check(index, i, limit_of(bench, candidate, index));
+    if (time.failure) return fail(p, index, bench.subject().workloads[index], *time.failure), false;
+    auto& known = p.call_ns[index];
+    known = known > 0 ? std::min(known, time.event_ns) : time.event_ns;
+  }
+  return true;
+}
+
+// Ends the process of a candidate after hidden workloads: the next one cannot tell their sizes to anybody,
+// neither by a message, nor by how or when it fails, nor by the times that it takes.
+void forget_hidden(const gpu_bench& bench, program_runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  if (std::any_of(workloads.begin(), workloads.end(), [](const workload& w) { return w.hidden; }))
+    candidate.restart();
+}
+
+}  // namespace
+
+bool build_candidate(gpu_bench& bench, passage& p) {
+  const auto& source = *p.request.program;
+  std::size_t size = 0;
+  for (const auto& file : source.files) size += file.text.size();
+  if (source.language != "cuda" || source.files.empty() || size > bench.settings().limits.source_bytes) {
+    const std::string why = source.language != "cuda"
+                                ? "the CUDA backend takes programs in cuda, not in " + source.language
+                            : source.files.empty() ? "the program has no file"
+                                                   : "the source is too large";
+    p.result.outcome = outcome::build_failed;
+    p.result.reasons.push_back(why);
+    p.result.feedback = why;
+    return false;
+  }
+  p.built = bench.build(source, false, p.request.stop);
+  if (p.built.ok) return true;
+  p.result.outcome = p.built.outcome;
+  p.result.reasons = p.built.reasons;
+  p.result.feedback = p.built.feedback;
+  return false;
+}
+
+bool check_workloads(gpu_bench& bench, passage& p, program_runner& candidate, bool hidden) {
+  const auto& workloads = bench.subject().workloads;
+  const auto first = bench.smallest_visible();
+  const auto usual = [&](std::size_t i) {
+    return std::min(workloads[i].hidden ? 2 : bench.contents_to_check(), 1 + bench.contents()[i].varied);
+  };
+  const auto passes = [&](std::size_t i) {
+    if (!check_workload(bench, p, candidate, i, 0, usual(i))) return false;
+    p.result.workloads[i].outcome = outcome::valid;
+    return true;
+  };
+  if (!hidden && !passes(first)) return false;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    if (i != first && workloads[i].hidden == hidden && !passes(i)) return false;
+  }
+  return true;
+}
+
+bool same_bits(gpu_bench& bench, passage& p, program_runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  std::vector<std::string> first(workloads.size());
+  std::vector<std::size_t> visible_first;
+  for (const bool hidden : {false, true}) {
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (workloads[i].hidden == hidden) visible_first.push_back(i);
+    }
+  }
+  const int runs = bench.settings().gates.determinism;
+  for (int run = 0; runs > 1 && run < runs; ++run) {
+    candidate.restart();
+    for (const std::size_t i : visible_first) {
+      if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+      const auto time = candidate.fingerprint(i, limit_of(bench, candidate, i));
+      if (time.failure) return fail(p, i, workloads[i], *time.failure), false;
+      if (run == 0) {
+        first[i] = time.fingerprint;
+      } else if (time.fingerprint != first[i]) {
+        const std::string detail = fmt::format("run {} of {} on the same inputs", run + 1, runs);
+        return fail(p, i, workloads[i], {outcome::incorrect, "gives other bits in another run", detail}),
+               false;
+      }
+    }
+  }
+  if (runs > 1) forget_hidden(bench, candidate);
+  if (runs > 1) p.result.context["determinism"] = fmt::format("{} runs gave the same bits", runs);
+  return true;
+}
+
+bool pass_checkers(gpu_bench& bench, passage& p, program_runner& candidate) {
+  const std::string checkers = bench.checkers();
+  if (checkers.empty()) return true;
+  candidate.restart();
+  if (const auto failure = bench.check_gates(p.built, p.request.stop)) {
+    const auto index = bench.smallest_visible();
+    return fail(p, index, bench.subject().workloads[index], *failure), false;
+  }
+  p.result.context["gates"] = checkers + ": no errors";
+  return true;
+}
+
+}  // namespace kevo::cuda
