@@ -61,15 +61,15 @@ class islands {
     const bool kept = result.status != archive_status::rejected;
     productivity_ += ((kept ? 1.0 : 0.0) - productivity_) /
                      static_cast<double>(std::max<std::size_t>(settings_.interval, 1));
-    if (kept && ++shores_[here].newcomers >= settings_.interval) migrate(here);
-    if (productivity_ < settings_.spawn_below && shores_.size() < settings_.most) spawn();
+    if (kept && ++islands_[here].newcomers >= settings_.interval) migrate(here);
+    if (productivity_ < settings_.spawn_below && islands_.size() < settings_.most) spawn();
     return result;
   }
   archive_result update(const archive_entry& entry) { return add(entry); }
   bool remove(candidate_id id) {
     const auto here = island_of(id);
     if (!here) return false;
-    shores_[*here].kept.remove(id);
+    islands_[*here].kept.remove(id);
     forget(id);
     return true;
   }
@@ -87,18 +87,18 @@ class islands {
   double total_score() const { return all_.order().total(); }
   candidate_id at_mass(double mass) const { return all_.order().at_mass(mass); }
   std::vector<std::string> measures() const { return kind_.measures(); }
-  std::size_t cells() const { return kind_.cells() * shores_.size(); }
+  std::size_t cells() const { return kind_.cells() * islands_.size(); }
   bool wants_source() const { return kind_.wants_source(); }
   std::string describe(const elite& one) const { return "island " + std::to_string(one.cell); }
   /// On its own island.
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     const auto here = island_of(id);
     if (!here) return {};
-    return shores_[*here].kept.neighbours(id, count);
+    return islands_[*here].kept.neighbours(id, count);
   }
 
-  std::size_t count() const { return shores_.size(); }
-  const any_archive& island(std::size_t i) const { return shores_[i].kept; }
+  std::size_t count() const { return islands_.size(); }
+  const any_archive& island(std::size_t i) const { return islands_[i].kept; }
   /// The island of a kept candidate.
   std::optional<std::size_t> island_of(candidate_id id) const {
     const auto it = residents_.find(id);
@@ -109,7 +109,7 @@ class islands {
   std::size_t migrations() const { return migrations_; }
 
  private:
-  struct shore {
+  struct island_state {
     any_archive kept;
     std::uint32_t settlement = 0;  // a culled island is settled anew: its former people have no home
     std::size_t newcomers = 0;
@@ -126,28 +126,28 @@ class islands {
   static constexpr std::size_t nowhere = ~std::size_t{0};
 
   void settle() {
-    shores_.push_back({kind_, static_cast<std::uint32_t>(island_of_settlement_.size())});
-    island_of_settlement_.push_back(shores_.size() - 1);
+    islands_.push_back({kind_, static_cast<std::uint32_t>(island_of_settlement_.size())});
+    island_of_settlement_.push_back(islands_.size() - 1);
   }
 
   /// The island of the first parent, or a free one that its child founds; the best one for children of those
   /// who were culled, the next one for seeds.
   std::size_t birthplace(const archive_entry& entry) {
-    if (entry.parents.empty()) return turn_++ % shores_.size();
+    if (entry.parents.empty()) return turn_++ % islands_.size();
     const candidate_id parent = entry.parents.front();
     const std::size_t home =
         parent < home_.size() && home_[parent] > 0 ? island_of_settlement_[home_[parent] - 1] : nowhere;
     if (home == nowhere) return best_island();
-    if (shores_[home].people == 0) return home;
-    for (std::size_t i = 0; i < shores_.size(); ++i) {
-      if (shores_[i].people == 0) return i;
+    if (islands_[home].people == 0) return home;
+    for (std::size_t i = 0; i < islands_.size(); ++i) {
+      if (islands_[i].people == 0) return i;
     }
     return home;
   }
 
   /// Offers an entry to an island and keeps the books: who came, who was displaced.
   archive_result offer(std::size_t here, const archive_entry& entry) {
-    shore& at = shores_[here];
+    island_state& at = islands_[here];
     const auto rivals = at.kept.forecast(entry, entry.id).displaced;
     const archive_result result = at.kept.contains(entry.id) ? at.kept.update(entry) : at.kept.add(entry);
     for (const candidate_id rival : rivals) {
@@ -168,31 +168,31 @@ class islands {
     forget(entry.id);
     residents_[entry.id] = {here, {entry.measures.begin(), entry.measures.end()}, entry.source, travelled};
     all_.insert(entry.id, entry.score, {});
-    ++shores_[here].people;
+    ++islands_[here].people;
     live_at(entry.id, here);
   }
   void forget(candidate_id id) {
     const auto it = residents_.find(id);
     if (it == residents_.end()) return;
-    --shores_[it->second.island].people;
+    --islands_[it->second.island].people;
     residents_.erase(it);
     all_.remove(id);
   }
   void live_at(candidate_id id, std::size_t here) {
     if (id >= home_.size()) home_.resize(id + std::size_t{1});
-    home_[id] = shores_[here].settlement + 1;
+    home_[id] = islands_[here].settlement + 1;
   }
   /// For archives that displaced somebody without saying whom.
   void count_anew(std::size_t here) {
     std::vector<candidate_id> gone;
     for (const auto& [id, one] : residents_) {
-      if (one.island == here && !shores_[here].kept.contains(id)) gone.push_back(id);
+      if (one.island == here && !islands_[here].kept.contains(id)) gone.push_back(id);
     }
     for (const candidate_id id : gone) forget(id);
   }
 
   void migrate(std::size_t here) {
-    shore& from = shores_[here];
+    island_state& from = islands_[here];
     from.newcomers = 0;
     const auto ways = ways_.neighbours(here);
     if (ways.empty()) return;
@@ -213,7 +213,7 @@ class islands {
   void move(candidate_id id, std::size_t here, std::size_t there) {
     const resident mine = residents_.at(id);
     const archive_entry entry{id, all_.find(id)->score, mine.measures, {}, mine.source};
-    any_archive &from = shores_[here].kept, &to = shores_[there].kept;
+    any_archive &from = islands_[here].kept, &to = islands_[there].kept;
     const auto there_is = to.forecast(entry);
     if (!there_is.known) {
       if (to.add(entry).status == archive_status::rejected) return;
@@ -234,32 +234,32 @@ class islands {
       return;
     }
     relocate(id, here, there);
-    if (shores_[there].people != to.size()) count_anew(there);
+    if (islands_[there].people != to.size()) count_anew(there);
     ++migrations_;
   }
   void relocate(candidate_id id, std::size_t from, std::size_t to) {
     residents_.at(id).island = to;
     live_at(id, to);
-    --shores_[from].people;
-    ++shores_[to].people;
+    --islands_[from].people;
+    ++islands_[to].people;
   }
 
   double best_of(std::size_t i) const {
-    return shores_[i].people == 0 ? -INFINITY : all_.find(shores_[i].kept.nth_best(0))->score;
+    return islands_[i].people == 0 ? -INFINITY : all_.find(islands_[i].kept.nth_best(0))->score;
   }
   std::size_t best_island() const {
     std::size_t best = 0;
-    for (std::size_t i = 1; i < shores_.size(); ++i) best = best_of(i) > best_of(best) ? i : best;
+    for (std::size_t i = 1; i < islands_.size(); ++i) best = best_of(i) > best_of(best) ? i : best;
     return best;
   }
   void cull() {
-    std::vector<std::size_t> order(shores_.size());
+    std::vector<std::size_t> order(islands_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [this](auto a, auto b) { return best_of(a) > best_of(b); });
     const auto culled = static_cast<std::size_t>(settings_.cull_share * static_cast<double>(order.size()));
     for (std::size_t i = std::max<std::size_t>(1, order.size() - std::min(culled, order.size()));
          i < order.size(); ++i) {
-      shore& lost = shores_[order[i]];
+      island_state& lost = islands_[order[i]];
       std::vector<candidate_id> people;
       for (std::size_t k = 0; k < lost.kept.size(); ++k) people.push_back(lost.kept.at(k).id);
       for (const candidate_id id : people) forget(id);
@@ -277,7 +277,7 @@ class islands {
   any_archive kind_;
   topology ways_;
   islands_settings settings_;
-  std::vector<shore> shores_;
+  std::vector<island_state> islands_;
   std::vector<std::size_t> island_of_settlement_;
   std::vector<std::uint32_t> home_;  // settlement + 1 by candidate, kept or not; 0: not offered yet
   std::unordered_map<candidate_id, resident> residents_;

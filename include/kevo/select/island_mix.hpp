@@ -33,9 +33,9 @@ class island_mix {
   memory_scope scope = memory_scope::parent_trajectory;
 
   selection select(const population_view& view, rng& random) {
-    shores_.resize(islands);
+    states_.resize(islands);
     const std::size_t here = turn_++ % islands;
-    const detail::ranking& members = shores_[here].members;
+    const detail::ranking& members = states_[here].members;
     candidate_id parent = view.nth_best(0);
     if (const std::size_t n = members.size(); n > 0) {
       const double mood = random.uniform();
@@ -52,7 +52,7 @@ class island_mix {
   }
 
   void observe(const observation& seen) {
-    shores_.resize(islands);
+    states_.resize(islands);
     const bool valid = seen.outcome == outcome::valid && seen.score > 0;
     member& mine = at(seen.candidate);
     const std::uint32_t present = mine.present;
@@ -63,7 +63,7 @@ class island_mix {
       if (!valid) return;
       mine.score = seen.score;
       enter(seen.candidate, mine.home);
-      if (++shores_[mine.home].newcomers >= interval) migrate(mine.home);
+      if (++states_[mine.home].newcomers >= interval) migrate(mine.home);
     } else if (valid) {  // measured again: back to where it was
       mine.score = seen.score;
       for (std::size_t i = 0; i < islands; ++i) {
@@ -73,10 +73,10 @@ class island_mix {
   }
 
   /// The members of an island, best first.
-  const detail::ranking& members(std::size_t island) const { return shores_[island].members; }
+  const detail::ranking& members(std::size_t island) const { return states_[island].members; }
 
  private:
-  struct shore {
+  struct island_state {
     detail::ranking members;
     std::size_t newcomers = 0;
   };
@@ -110,7 +110,7 @@ class island_mix {
   void enter(candidate_id id, std::size_t island) {
     member& mine = at(id);
     if ((mine.present >> island & 1U) != 0) return;
-    detail::ranking& here = shores_[island].members;
+    detail::ranking& here = states_[island].members;
     here.insert(id, mine.score);
     mine.present |= 1U << island;
     if (here.size() > capacity) {
@@ -122,13 +122,13 @@ class island_mix {
   void leave(candidate_id id) {
     member& mine = at(id);
     for (std::size_t i = 0; i < islands; ++i) {
-      if ((mine.present >> i & 1U) != 0) shores_[i].members.erase(id, mine.score);
+      if ((mine.present >> i & 1U) != 0) states_[i].members.erase(id, mine.score);
     }
     mine.present = 0;
   }
 
   void migrate(std::size_t island) {
-    shore& from = shores_[island];
+    island_state& from = states_[island];
     from.newcomers = 0;
     if (islands < 2) return;
     auto left = static_cast<std::size_t>(std::ceil(share * static_cast<double>(from.members.size())));
@@ -144,7 +144,7 @@ class island_mix {
     }
   }
 
-  std::vector<shore> shores_;
+  std::vector<island_state> states_;
   std::vector<member> all_;  // by candidate
   std::size_t turn_ = 0;
   std::size_t seeds_ = 0;
