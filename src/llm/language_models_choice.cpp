@@ -37,18 +37,18 @@ std::size_t language_models::pull(const std::vector<std::size_t>& choices, rng& 
   if (random.chance(settings_.choice.exploration)) return choices[random.below(choices.size())];
   const std::scoped_lock lock(guard_);
   double total = 0;
-  double dearest = 0;
+  double highest = 0;
   for (const std::size_t i : choices) {
     if (arms_[i].calls == 0) return i;
     total += arms_[i].pulls;
-    dearest = std::max(dearest, mean_cost(i));
+    highest = std::max(highest, mean_cost(i));
   }
   double best = -1e300;
   std::size_t chosen = choices.front();
   for (const std::size_t i : choices) {
     const double n = std::max(arms_[i].pulls, 0.5);  // the first turns may still be out
     const double value = arms_[i].reward / n + std::sqrt(2 * std::log(std::max(total, 1.0) + 1) / n) -
-                         (dearest > 0 ? settings_.choice.cost_weight * mean_cost(i) / dearest : 0);
+                         (highest > 0 ? settings_.choice.cost_weight * mean_cost(i) / highest : 0);
     if (value > best) {
       best = value;
       chosen = i;
