@@ -51,7 +51,7 @@ using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, 
 /// What the pool is given to evaluate.
 struct queued_evaluation {
   evaluation_job work;
-  bool owed =
+  bool must_run =
       false;  ///< also after a stop rule: a confirmation, or the first of a seed or of what a model made
 };
 
@@ -91,7 +91,7 @@ class channel {
 };
 
 /// Everything the threads share.
-struct floor {
+struct shared_state {
   search& engine;
   const any_fitness& fitness_function;
   const std::map<ticket, begun_turn>& begun;
@@ -105,7 +105,7 @@ struct floor {
   std::atomic<bool> stopped{false};       ///< by a stop rule, too
 };
 
-void vary_one(floor& shared, variation_job work) {
+void vary_one(shared_state& shared, variation_job work) {
   const auto began = std::chrono::steady_clock::now();
   variation_end end{.id = work.id};
   std::mutex notes;
@@ -152,13 +152,13 @@ void vary_one(floor& shared, variation_job work) {
   shared.ended.push(std::move(end));
 }
 
-void evaluate_one(floor& shared, queued_evaluation queued) {
+void evaluate_one(shared_state& shared, queued_evaluation queued) {
   evaluation_job& work = queued.work;
   bool withdraws = false;
   work.request.stop = shared.cancel.get_token();
   work.request.measuring = [&](bool begins) {
     // A queue at the device would hold up a run that is to end.
-    if (begins && (shared.winding_down || (shared.stopped && !queued.owed))) {
+    if (begins && (shared.winding_down || (shared.stopped && !queued.must_run))) {
       withdraws = true;
       throw error(error_code::interrupted, "stopped before it was measured");
     }
@@ -175,7 +175,7 @@ void evaluate_one(floor& shared, queued_evaluation queued) {
 /// The coordinator: the only thread that asks and tells.
 class coordinator {
  public:
-  coordinator(floor& shared, const driver_settings& settings) : shared_(shared), settings_(settings) {}
+  coordinator(shared_state& shared, const driver_settings& settings) : shared_(shared), settings_(settings) {}
 
   void run(std::vector<job> unfinished) {
     for (job& left : unfinished) dispatch(std::move(left));
@@ -240,9 +240,11 @@ class coordinator {
       ++load_.evaluating;
       const auto& row = shared_.engine.population().row(evaluate->candidate);
       // A seed, or what a model or a program was paid or waited for.
-      const bool dear = row.made_by == seed_operator || !shared_.engine.operators()[row.made_by].replayable();
-      const bool owed = evaluate->request.wanted == evaluation_stage::confirmed || (dear && !row.evaluated);
-      shared_.to_evaluate.push({std::move(*evaluate), owed});
+      const bool not_repeatable =
+          row.made_by == seed_operator || !shared_.engine.operators()[row.made_by].replayable();
+      const bool must_run =
+          evaluate->request.wanted == evaluation_stage::confirmed || (not_repeatable && !row.evaluated);
+      shared_.to_evaluate.push({std::move(*evaluate), must_run});
     }
   }
 
@@ -297,7 +299,7 @@ class coordinator {
     settings_.refresh(shared_.engine, load);
   }
 
-  floor& shared_;
+  shared_state& shared_;
   const driver_settings& settings_;
   driver_load load_;
   std::exception_ptr fault_;
@@ -308,7 +310,7 @@ class coordinator {
 
 void drive(search& engine, const any_fitness& fitness_function, std::vector<job> unfinished,
            const driver_settings& settings) {
-  floor shared{.engine = engine, .fitness_function = fitness_function, .begun = settings.begun};
+  shared_state shared{.engine = engine, .fitness_function = fitness_function, .begun = settings.begun};
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < settings.variations; ++i) {
     threads.emplace_back([&shared](const std::stop_token& stop) {
