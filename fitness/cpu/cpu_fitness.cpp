@@ -276,7 +276,8 @@ void cpu_fitness::state::finish(passage& p, std::chrono::steady_clock::time_poin
     e.measures = bench.measures_of(p.built);
     e.measures["working_set_bytes"] = bench.working_set_bytes();
     for (const auto& measure : bench.settings().measures) {
-      for (const auto& [name, value] : measure(*p.request.program, p.built, e)) e.measures[name] = value;
+      for (const auto& [name, value] : measure(*p.request.program, p.built.object_path, e))
+        e.measures[name] = value;
     }
   }
   e.cost.wall_s = seconds_since(start);

@@ -20,12 +20,12 @@ conversation::conversation(const llm_settings& settings, std::string operator_na
   if (!settings.models)
     throw error(error_code::input, "this operator needs a language model", {.key = "llm.models"},
                 "add llm: {models: [{name: ..., url: ..., model: ...}]} to the config");
-  origin_.operator_name = std::move(operator_name);
+  operator_name_ = std::move(operator_name);
   // A stream of its own: however many numbers the choice takes, what follows draws the same.
   rng choice = random.split("model");
-  origin_.model = settings.model.empty() ? settings.models->choose(settings.tier, choice)
-                                         : settings.models->named(settings.model);
-  origin_.model = settings.models->recalled_model(request.job, origin_.operator_name).value_or(origin_.model);
+  model_ = settings.model.empty() ? settings.models->choose(settings.tier, choice)
+                                  : settings.models->named(settings.model);
+  model_ = settings.models->recalled_model(request.job, operator_name_).value_or(model_);
   chat_.sampling = settings.sampling;
 }
 
@@ -38,8 +38,8 @@ void conversation::begin(const std::string& name, std::vector<prompt_section> se
 }
 
 chat_reply conversation::ask() {
-  chat_reply reply = settings_.models->ask(origin_, chat_, request_);
-  ++origin_.turn;
+  chat_reply reply = settings_.models->ask({operator_name_, model_, turn_}, chat_, request_);
+  ++turn_;
   // A model that babbles for a megabyte must not be sent that megabyte again with each further turn.
   if (!reply.content.empty() || !reply.tool_calls.empty())
     chat_.messages.push_back({"assistant", shortened(reply.content, kept_reply_bytes), reply.tool_calls});

@@ -6,18 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "src/llm/chat.hpp"
+#include <kevo/operators/conversation.hpp>
 
 namespace kevo {
-
-/// What may stand at a place `{{name}}` of a prompt file. Sections of the lowest priority are trimmed first;
-/// those that are `whole` never are. Empty texts leave nothing behind.
-struct prompt_section {
-  std::string name;
-  std::string text;
-  int priority = 0;
-  bool whole = false;
-};
 
 struct assembled_prompt {
   std::vector<chat_message> messages;

@@ -13,6 +13,8 @@
 
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
+#include "src/base/text/format.hpp"
+#include "src/run/interrupts.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -113,15 +115,16 @@ void print_words(const lab_plan& plan, const lab_outcome& ended) {
   fmt::print("{}", format::printable(text));
 }
 
-/// A line now and then, on a terminal alone.
-auto progress_lines() {
+/// Takes Ctrl-C in, and writes a line now and then, on a terminal alone.
+auto progress_lines(interrupts& user) {
   using clock = std::chrono::steady_clock;
-  return
-      [last = clock::now(), talks = ::isatty(STDERR_FILENO) != 0](std::size_t done, std::size_t all) mutable {
-        if (!talks || done == all || clock::now() - last < std::chrono::seconds(2)) return;
-        last = clock::now();
-        fmt::print(stderr, "{} of {} searches\n", done, all);
-      };
+  return [&user, last = clock::now(), talks = ::isatty(STDERR_FILENO) != 0](std::size_t done,
+                                                                            std::size_t all) mutable {
+    user.poll();
+    if (!talks || done == all || clock::now() - last < std::chrono::seconds(2)) return;
+    last = clock::now();
+    fmt::print(stderr, "{} of {} searches\n", done, all);
+  };
 }
 
 }  // namespace
@@ -140,7 +143,8 @@ void add_lab(CLI::App& program, invocation& shared) {
       fmt::print("{}\n", plan.resolved_config);
       return;
     }
-    const lab_outcome ended = run_lab(plan, progress_lines());
+    interrupts user;
+    const lab_outcome ended = run_lab(plan, progress_lines(user), user.wind_down());
     shared.json ? print_json(plan, ended) : print_words(plan, ended);
     if (ended.interrupted) shared.exit_code = 130;
   });

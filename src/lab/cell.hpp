@@ -14,25 +14,6 @@
 
 namespace kevo {
 
-/// From here on the program that the search believes best has this true value.
-struct trace_point {
-  std::array<double, 3> spent{};  ///< by lab_axis
-  double value = 0;               ///< true speedup over the seed
-  friend bool operator==(const trace_point&, const trace_point&) = default;
-};
-
-struct cell_result {
-  content_id key;  ///< of everything that the result depends on
-  std::string policy;
-  std::uint64_t seed = 0;
-  double optimum = 1;
-  std::array<double, 3> spent{};    ///< at the end
-  std::uint64_t confirmations = 0;  ///< evaluations that are not in `spent`, though their cost is
-  std::uint64_t duplicates = 0;     ///< proposals of known programs
-  std::string stopped_by;
-  std::vector<trace_point> trace;  ///< where the value changes
-};
-
 /// Equal keys, equal results: of the policy, the problem, the seed, the budget and the version of the lab.
 content_id cell_key(const lab_plan& plan, const lab_policy& policy, std::uint64_t seed);
 

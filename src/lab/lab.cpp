@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "src/lab/cell_file.hpp"
-#include "src/run/interrupts.hpp"
 
 namespace kevo {
 namespace {
@@ -81,7 +80,8 @@ class cell_pool {
 }  // namespace
 
 lab_outcome run_lab(const lab_plan& plan,
-                    const std::function<void(std::size_t finished, std::size_t cells)>& progress) {
+                    const std::function<void(std::size_t finished, std::size_t cells)>& progress,
+                    const std::stop_token& stop) {
   cell_file kept(plan.output);
   lab_outcome ended{.folder = plan.output, .cells = plan.policies.size() * plan.seeds};
   std::vector<missing_cell> todo;
@@ -93,17 +93,15 @@ lab_outcome run_lab(const lab_plan& plan,
     }
   }
   ended.reused = ended.finished = ended.cells - todo.size();
-  interrupts user;
   {
     cell_pool pool(plan, std::move(todo));
     while (!pool.ended()) {
-      user.poll();
-      if (user.wind_down().stop_requested()) pool.stop();
+      if (stop.stop_requested()) pool.stop();
       for (auto& cell : pool.take()) {
         kept.append(std::move(cell));
         ++ended.finished;
       }
-      progress(ended.finished, ended.cells);
+      if (progress) progress(ended.finished, ended.cells);
     }
   }
   ended.interrupted = ended.finished < ended.cells;

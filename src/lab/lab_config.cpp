@@ -123,11 +123,11 @@ void read_comparisons(settings& root, lab_plan& plan) {
 
 }  // namespace
 
-lab_plan plan_lab(const config_source& config) {
+lab_plan plan_lab(const config_source& config, const registry* known) {
   settings root(config.tree);
   lab_plan plan;
   read_lab(root, plan);
-  registry plugins = builtin_plugins();
+  registry plugins = known != nullptr ? *known : builtin_plugins();
   for (const auto& path : root.texts("plugins", {.doc = "shared objects that register further plug-ins"},
                                      std::vector<std::string>{})) {
     load_plugin(path_beside(config.directory + "/config", path), plugins, root.place("plugins"));
@@ -144,6 +144,10 @@ lab_plan plan_lab(const config_source& config) {
   root.finish();
   plan.resolved_config = dump_yaml(root.resolved());
   return plan;
+}
+
+lab_plan load_lab(const std::string& path, const config_options& options) {
+  return plan_lab(read_config(path, options.overrides), options.plugins);
 }
 
 }  // namespace kevo

@@ -7,29 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <kevo/evaluate.hpp>
-#include <kevo/program.hpp>
-#include <kevo/registry.hpp>
+#include <kevo/lab.hpp>
 #include <kevo/settings.hpp>
 
 namespace kevo {
-
-/// One instance. Shared by no two cells: its fitness function counts measurements.
-struct lab_instance {
-  std::vector<program> seeds;
-  any_fitness fitness;
-  std::function<double(const program&)> true_value;  ///< speedup over the seed, without noise; 0 unless valid
-  double optimum = 1;                                ///< the largest true value there is
-};
-
-/// A family of instances, as the `problem` of a lab config says. `instance` may be called from several
-/// threads.
-struct lab_problem {
-  std::string description;  ///< one line for people
-  std::string identity;     ///< equal texts, equal instances; for the keys of cells
-  std::function<lab_instance(std::uint64_t seed)> instance;
-  std::function<void(registry&)> extend;  ///< registers operators that are this problem's own; may be empty
-};
 
 /// Decodes `problem`: {type: landscape, ...}. `directory`: relative paths start here. Throws kevo::error
 /// (input).

@@ -9,12 +9,9 @@
 #include <string>
 #include <tuple>
 
-#include "src/llm/chat.hpp"
+#include <kevo/llm/client.hpp>
 
 namespace kevo {
-
-/// record: ask and write. replay: never ask. automatic: replay what is there, ask and write what is not.
-enum class cassette_mode : std::uint8_t { off, record, replay, automatic };
 
 /// Which call it is: the `ordinal`-th, from 0, that an operator makes of a model. Prompts hold measured
 /// times, so their text cannot be the key.

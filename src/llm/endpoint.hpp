@@ -10,34 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "src/llm/chat.hpp"
+#include <kevo/llm/client.hpp>
+
 #include "src/llm/http.hpp"
 #include "src/llm/openai.hpp"
 
 namespace kevo {
-
-/// How often and how long a call is tried again.
-struct retry_settings {
-  int tries = 5;          ///< all in all
-  double first_s = 1;     ///< [s] wait before the second try; doubles with each further one
-  double longest_s = 60;  ///< [s] a longer Retry-After is not waited for: the call fails
-};
-
-/// How many calls a server takes.
-struct call_limits {
-  std::size_t concurrency = 8;
-  double calls_per_minute = 0;  ///< 0: no limit
-};
-
-struct endpoint_settings {
-  std::string url;  ///< up to and including "/v1"
-  std::string key;  ///< sent as a bearer token; empty: none
-  std::string ca_file;
-  openai_dialect dialect;
-  http_limits limits;
-  retry_settings retries;
-  call_limits calls;
-};
 
 /// Who pays for the tries of a call. Both may be empty.
 struct call_budget {

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <kevo/llm/client.hpp>
+
 namespace kevo {
 
 /// "https://host:port/path" taken apart.
@@ -28,13 +30,6 @@ url parse_url(const std::string& text);
 /// The proxy for `to` by the environment: https_proxy or http_proxy, all_proxy, each also in capitals
 /// (HTTP_PROXY in capitals is ignored where REQUEST_METHOD is set), unless no_proxy names the host.
 std::optional<url> proxy_from_environment(const url& to);
-
-struct http_limits {
-  double connect_s = 10;  ///< [s] resolving, connecting, TLS
-  double first_s = 120;   ///< [s] from the sent request to the first byte of the answer's body
-  double total_s = 600;   ///< [s] all of it
-  std::size_t body_bytes = std::size_t{32} << 20U;
-};
 
 struct http_request {
   url to;

@@ -215,4 +215,16 @@ void language_models::set_notes(std::string text) {
   notes_ = std::move(text);
 }
 
+std::shared_ptr<language_models> make_language_models(models_settings settings) {
+  return std::make_shared<language_models>(std::move(settings));
+}
+
+void observe(language_models& models, const observation& seen) {
+  models.observe(seen);
+}
+
+models_account account_of(const language_models& models) {
+  return models.account();
+}
+
 }  // namespace kevo

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <kevo/content_id.hpp>
+#include <kevo/llm/client.hpp>
 #include <kevo/model_call.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/random.hpp>
@@ -27,58 +28,13 @@
 
 namespace kevo {
 
-/// Money for a million tokens.
-struct token_price {
-  double input = 0;
-  double output = 0;
-};
 double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t tokens_out);
-
-struct model_settings {
-  std::string name;  ///< in configs, journals and cassettes
-  std::string tier;  ///< "cheap", "strong" or anything that operators ask for
-  double weight = 1;
-  token_price price;
-  std::string policy_version;  ///< of the weights, for trainers
-  endpoint_settings server;
-};
-
-/// How the next model is chosen among those of a tier.
-struct choice_settings {
-  bool bandit = false;       ///< else by weight, or by `portfolio`
-  any_portfolio portfolio;   ///< a role of the core: ucb1, thompson, exp3, ...; empty: not asked
-  double exploration = 0.2;  ///< probability of a uniform draw (ShinkaEvolve's epsilon)
-  double decay = 0.95;       ///< of what was seen, with each new reward
-  double cost_weight = 0.5;  ///< of the mean price of a call, relative to the dearest model
-};
-
-struct models_settings {
-  std::vector<model_settings> models;
-  choice_settings choice;
-  double max_money = 0;  ///< no call begins that might exceed it; 0: no cap
-  cassette_mode mode = cassette_mode::off;
-  std::string cassette_path;
-  bool ready = true;                 ///< false: models are never asked and no cassette is opened
-  std::string knowledge;             ///< folder of pages; may be empty
-  std::string skills;                ///< folder where what helped is written back; may be empty
-  std::string knowledge_embeddings;  ///< model that ranks pages beside BM25; empty: none
-  std::string prompts;               ///< folder of prompt files that replace shipped ones; may be empty
-};
 
 /// Who asks, and which turn of which conversation it is.
 struct call_origin {
   std::string operator_name;
   std::size_t model = 0;
   std::int64_t turn = 0;
-};
-
-/// What was spent and what is out.
-struct models_account {
-  double spent = 0;
-  double reserved = 0;  ///< upper estimate of the calls in flight
-  std::uint64_t calls = 0;
-  std::uint64_t replayed = 0;
-  std::uint64_t changed = 0;  ///< replayed though the request is another than the recorded one
 };
 
 /// Thread-safe. Failures of models are values; kevo::error is thrown only for cassettes that cannot be

@@ -6,17 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "src/llm/chat.hpp"
+#include <kevo/llm/client.hpp>
 
 namespace kevo {
-
-/// How a server wants to be asked.
-struct openai_dialect {
-  std::string model;
-  bool stream = true;
-  std::string max_tokens_key = "max_tokens";  ///< "max_completion_tokens" where reasoning counts
-  std::string extra;                          ///< a JSON object merged into the request; empty: nothing
-};
 
 /// The body of a chat request: JSON, the same text for equal arguments.
 std::string chat_body(const chat_request& request, const openai_dialect& dialect);

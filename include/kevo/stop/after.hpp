@@ -13,7 +13,7 @@ namespace kevo::stop {
 /// Once `first` has spoken, `then` decides, on what was spent from that moment on: `{after: {target_speedup:
 /// 2}, then: {evaluations: 200}}` is 200 evaluations more after the target, `{after: {evaluations: 100},
 /// then: {stall: 50}}` a stall that does not count before. The moment is the first result that is told while
-/// `first` would stop, and stays, whatever `first` says later. A session that is resumed begins anew.
+/// `first` would stop, and stays, whatever `first` says later, also in a resumed session.
 class after {
  public:
   after(any_stop_rule first, any_stop_rule then) : first_(std::move(first)), then_(std::move(then)) {}

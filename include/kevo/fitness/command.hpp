@@ -1,0 +1,65 @@
+#pragma once
+// The `command` fitness function: a program of the user's is given a candidate's path and prints one JSON
+// object of metrics. Compiled: link kevo::kevo.
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <kevo/evaluate.hpp>
+#include <kevo/fitness/sandbox.hpp>
+
+namespace kevo {
+
+/// How to run the user's program.
+struct command_settings {
+  /// The program and its arguments. "{candidate}" in an argument is replaced by the candidate's path; if none
+  /// has it, the path is appended. A program without a slash is looked up in PATH, "./judge" in `directory`.
+  /// Arguments that name files, absolute or relative to `directory`, are seen inside.
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  ///< "NAME=value"; PATH is added if it is not there
+  std::vector<mount> mounts;             ///< further folders and files it may see
+  std::vector<std::string> hidden;       ///< folders and files below those that it sees as empty
+  std::string directory;  ///< mounted read-only, its working directory; empty: the candidate's folder
+  process_limits limits = default_limits();
+  sandbox_mode sandbox = sandbox_mode::best;
+  std::vector<int> cpus;
+
+  /// 300 s, 256 processes, 1 MB of output.
+  static process_limits default_limits();
+};
+
+/// Runs it once. Its last line of standard output that is a JSON object (or the whole output) is the result:
+///   score    number above 0, what selection maximizes (required unless valid is false). It is not taken
+///            for a speedup: without one, the evaluation has a score alone
+///   valid    true (default) or false: the outcome is `incorrect`
+///   outcome  optional, one of kevo's outcome names
+///   speedup  optional number above 0, over whatever the program compares with; the score if that is absent
+///   baseline what that speedup is over, a name
+///   feedback text for operators
+///   every further number becomes a measure of that name
+/// What it writes to standard error joins the feedback if the candidate is not valid, or is the feedback if
+/// the object has none.
+/// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, a program without files or with
+/// a bad name of a file `build_failed`; output that is not such an object, a number that is not finite and a
+/// score that is not above 0 are `incorrect`; each with its reason.
+/// @throws kevo::error: environment (the program cannot be started, the sandbox may not read `directory`),
+/// input (`directory` is the root), interrupted (`stop`)
+evaluation run_command_fitness(const command_settings& settings, const program& candidate,
+                               std::stop_token stop = {});
+
+/// The fitness function of the role.
+class command_fitness {
+ public:
+  /// @throws kevo::error (input) if there is no command
+  explicit command_fitness(command_settings settings);
+  evaluation evaluate(const evaluation_request& request) const;
+  std::string describe() const;
+
+ private:
+  command_settings settings_;
+};
+
+static_assert(fitness<command_fitness>);
+
+}  // namespace kevo
