@@ -10,6 +10,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/own_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo {
@@ -40,7 +41,9 @@ launch_spec spec_of(const worker_settings& settings, const std::string& object, 
       if (!known) spec.mounts.push_back(std::move(extra));
     }
   }
-  spec.mounts.push_back({settings.program.empty() ? find_worker_program() : settings.program, worker_inside});
+  spec.mounts.push_back(
+      {settings.program.empty() ? own_program("kevo-worker-cpu", "KEVO_WORKER_CPU") : settings.program,
+       worker_inside});
   spec.mounts.push_back({object, object_inside});
   spec.file_descriptors = {{control, control_descriptor}, {arena, arena_descriptor}};
   spec.limits = settings.limits;
@@ -52,23 +55,6 @@ launch_spec spec_of(const worker_settings& settings, const std::string& object, 
 }
 
 }  // namespace
-
-std::string find_worker_program() {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> places;
-  if (const char* named = std::getenv("KEVO_WORKER_CPU")) places.emplace_back(named);
-  std::error_code ignored;
-  const auto folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  places.push_back(folder / "kevo-worker-cpu");
-  places.push_back(folder.parent_path() / "kevo-worker-cpu");
-  places.push_back(folder.parent_path() / "bin" / "kevo-worker-cpu");
-  places.push_back(folder.parent_path() / "libexec" / "kevo" / "kevo-worker-cpu");
-  for (const auto& place : places) {
-    if (fs::is_regular_file(place, ignored)) return fs::absolute(place).string();
-  }
-  throw error(error_code::environment, "the program kevo-worker-cpu was not found", {},
-              "install it beside kevo, or name it in KEVO_WORKER_CPU");
-}
 
 worker_session::worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes)
     : settings_(std::move(settings)), control_("kevo-control", 4096), arena_(arena_bytes) {

@@ -22,7 +22,7 @@ namespace kevo {
 
 /// How a worker is started.
 struct worker_settings {
-  std::string program;                 ///< path of kevo-worker-cpu; empty: `find_worker_program()`
+  std::string program;                 ///< path of kevo-worker-cpu; empty: found (own_program.hpp)
   std::vector<std::string> libraries;  ///< further libraries it may load, by file name; trusted objects only
   sandbox_mode sandbox = sandbox_mode::required;
   process_limits limits;
@@ -34,11 +34,6 @@ struct worker_settings {
   double load_limit_s = 10;
   std::stop_token stop;
 };
-
-/// kevo-worker-cpu: $KEVO_WORKER_CPU, or beside the running program, in its parent folder, or in
-/// ../libexec/kevo.
-/// @throws kevo::error (environment) if it is nowhere
-std::string find_worker_program();
 
 /// What one call is given. Views; the caller keeps what they show.
 struct call_content {

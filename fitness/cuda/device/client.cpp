@@ -23,22 +23,6 @@ T decoded(const std::string& bytes) {
 
 }  // namespace
 
-std::string own_program(const std::string& name, const char* variable) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> places;
-  if (const char* named = std::getenv(variable)) places.emplace_back(named);
-  std::error_code ignored;
-  const auto folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const auto& place : {folder, folder.parent_path(), folder.parent_path() / "bin",
-                            folder.parent_path() / "libexec" / "kevo"})
-    places.push_back(place / name);
-  for (const auto& place : places) {
-    if (fs::is_regular_file(place, ignored)) return fs::absolute(place).string();
-  }
-  throw error(error_code::environment, "the program " + name + " was not found", {},
-              "install it beside kevo, or name it in " + std::string(variable));
-}
-
 device_client::device_client(int ordinal, const std::string& program) {
   auto ends = socket_pair();
   launch_spec spec;

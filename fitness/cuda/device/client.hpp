@@ -8,14 +8,10 @@
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/cuda/device/socket.hpp"
+#include "fitness/process/own_program.hpp"
 #include "fitness/process/process.hpp"
 
 namespace kevo::cuda {
-
-/// The path of one of kevo's own programs: the environment variable, or beside the running program, in its
-/// parent folder, or in ../libexec/kevo.
-/// @throws kevo::error (environment) if it is nowhere
-std::string own_program(const std::string& name, const char* variable);
 
 /// A running kevo-device. Thread-safe: one request at a time. Every member throws kevo::error: environment if
 /// the device, its driver or the process fails, else what kevo-device says.
