@@ -15,6 +15,7 @@
 #include <kevo/detail/nearest.hpp>
 #include <kevo/error.hpp>
 #include <kevo/evaluate.hpp>
+#include <kevo/plugin_abi.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/screen.hpp>
 #include <kevo/select.hpp>
@@ -27,7 +28,7 @@
 namespace kevo {
 
 class registry;
-class language_models;  // src/llm/language_models.hpp
+class language_models;  // kevo/llm/client.hpp
 
 /// What a factory may build on.
 struct build_context {
@@ -119,13 +120,25 @@ class registry {
   }
 };
 
+/// The tag of the plug-in interface: equal for a plug-in and a program only if version, compiler and the
+/// layout of everything that passes between them are equal.
+constexpr std::uint64_t plugin_abi() {
+  detail::abi_hasher hash;
+  hash.add(KEVO_VERSION_MAJOR).add(KEVO_VERSION_MINOR).add(KEVO_VERSION_PATCH);
+  detail::add_compiler(hash);
+  detail::add_structs(hash);
+  detail::add_types(hash);
+  hash.type<build_context>("build_context").type<registry>("registry");
+  return hash.finish();
+}
+
 }  // namespace kevo
 
 /// A plug-in is a shared object with this entry point, named under `plugins:` in a config. `KEVO_PLUGIN` also
 /// emits the tag by which the program refuses one that was built against other headers.
 #define KEVO_PLUGIN(reg)                        \
-  extern "C" int kevo_plugin_abi() {            \
-    return KEVO_PLUGIN_ABI;                     \
+  extern "C" std::uint64_t kevo_plugin_abi() {  \
+    return kevo::plugin_abi();                  \
   }                                             \
   extern "C" void kevo_plugin(kevo::registry&); \
   extern "C" void kevo_plugin(kevo::registry& reg)

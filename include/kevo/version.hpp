@@ -4,6 +4,3 @@
 #define KEVO_VERSION_MAJOR 0
 #define KEVO_VERSION_MINOR 1
 #define KEVO_VERSION_PATCH 0
-
-/// Changes whenever a type that crosses the plug-in boundary changes its layout or meaning.
-#define KEVO_PLUGIN_ABI 1

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <kevo/registry.hpp>
 #include <kevo/version.hpp>
 
 #include "src/cli/command.hpp"
@@ -12,7 +13,7 @@ std::string version_number() {
 }
 
 std::string version_text() {
-  return fmt::format("kevo {} (plug-in ABI {})", version_number(), KEVO_PLUGIN_ABI);
+  return fmt::format("kevo {} (plug-in ABI {:012x})", version_number(), plugin_abi());
 }
 
 void add_version(CLI::App& program, invocation& shared) {
@@ -20,7 +21,7 @@ void add_version(CLI::App& program, invocation& shared) {
   add_json_flag(*verb, shared);
   verb->callback([&shared] {
     if (shared.json) {
-      fmt::print("{{\"version\": \"{}\", \"plugin_abi\": {}}}\n", version_number(), KEVO_PLUGIN_ABI);
+      fmt::print("{{\"version\": \"{}\", \"plugin_abi\": {}}}\n", version_number(), plugin_abi());
     } else {
       fmt::print("{}\n", version_text());
     }

@@ -19,17 +19,17 @@ void load_plugin(const std::string& path, registry& all, const error_place& plac
     throw error(error_code::input, fmt::format("the plug-in '{}' does not load: {}", path, ::dlerror()),
                 place);
   }
-  const auto abi = reinterpret_cast<int (*)()>(::dlsym(object, "kevo_plugin_abi"));
+  const auto abi = reinterpret_cast<std::uint64_t (*)()>(::dlsym(object, "kevo_plugin_abi"));
   const auto enter = reinterpret_cast<void (*)(registry&)>(::dlsym(object, "kevo_plugin"));
   if (abi == nullptr || enter == nullptr) {
     throw error(error_code::input, fmt::format("'{}' is not a kevo plug-in: it has no entry point", path),
                 place, "write KEVO_PLUGIN(registry) { ... } in it (kevo/registry.hpp)");
   }
-  if (abi() != KEVO_PLUGIN_ABI) {
+  if (abi() != plugin_abi()) {
     throw error(error_code::input,
-                fmt::format("the plug-in '{}' was built for interface {}, this kevo has {}", path, abi(),
-                            KEVO_PLUGIN_ABI),
-                place, "build it again with this kevo's headers");
+                fmt::format("the plug-in '{}' was built for plug-in interface {:012x}, this kevo has {:012x}",
+                            path, abi(), plugin_abi()),
+                place, "build it again with the headers and the compiler of this kevo");
   }
   enter(all);
 }

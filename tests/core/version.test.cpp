@@ -1,9 +1,44 @@
 // links: core
 #include <doctest/doctest.h>
 
+#include <kevo/registry.hpp>
 #include <kevo/version.hpp>
 
+namespace {
+
+struct first_order {
+  int a;
+  float b;
+};
+struct other_order {
+  float b;
+  int a;
+};
+struct one_more {
+  int a;
+  float b;
+  int c;
+};
+
+std::uint64_t tag_of(const std::function<void(kevo::detail::abi_hasher&)>& add) {
+  kevo::detail::abi_hasher hash;
+  add(hash);
+  return hash.finish();
+}
+
+}  // namespace
+
 TEST_CASE("the version is one that a package manager can order") {
-  CHECK(KEVO_VERSION_MAJOR >= 0);
-  CHECK(KEVO_PLUGIN_ABI >= 1);
+  CHECK(KEVO_VERSION_MAJOR + KEVO_VERSION_MINOR + KEVO_VERSION_PATCH > 0);
+}
+
+TEST_CASE("the tag of the plug-in interface changes with what it is made of") {
+  const auto whole = tag_of([](auto& hash) { hash.template type<first_order>("pair"); });
+  CHECK(whole == tag_of([](auto& hash) { hash.template type<first_order>("pair"); }));
+  CHECK(whole != tag_of([](auto& hash) { hash.template type<one_more>("pair"); }));
+  CHECK(whole != tag_of([](auto& hash) { hash.template type<first_order>("other"); }));
+  const auto place = tag_of([](auto& hash) { hash.add("pair.a").add(offsetof(first_order, a)); });
+  CHECK(place != tag_of([](auto& hash) { hash.add("pair.a").add(offsetof(other_order, a)); }));
+  // A JSON number holds it exactly.
+  static_assert(kevo::plugin_abi() < (std::uint64_t{1} << 48U));
 }

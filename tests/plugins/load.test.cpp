@@ -64,3 +64,21 @@ TEST_CASE("what is no plug-in is refused by name") {
   shell::write_file(path, "not an object\n");
   CHECK_THROWS_WITH_AS(kevo::load_plugin(path, all), doctest::Contains("does not load"), kevo::error);
 }
+
+TEST_CASE("a plug-in that was built against another interface is refused, with both tags") {
+  const shell::scratch folder;
+  const auto loaded = [&](std::uint64_t tag) {
+    const std::string name = "tag_" + std::to_string(tag);
+    shell::write_file(folder / (name + ".cpp"), "extern \"C\" unsigned long kevo_plugin_abi() { return " +
+                                                    std::to_string(tag) +
+                                                    "ul; }\nextern \"C\" void kevo_plugin(void*) {}\n");
+    const auto built = shell::run({"/bin/sh", "-c", "g++ -shared -fPIC -o " + name + ".so " + name + ".cpp"},
+                                  folder.string());
+    REQUIRE_MESSAGE(built.code == 0, built.err);
+    kevo::registry all;
+    kevo::load_plugin((folder / (name + ".so")).string(), all);
+  };
+  CHECK_NOTHROW(loaded(kevo::plugin_abi()));
+  CHECK_THROWS_WITH_AS(loaded(kevo::plugin_abi() + 1), doctest::Contains("was built for plug-in interface"),
+                       kevo::error);
+}
