@@ -1,37 +1,34 @@
-// A run embedded in a program of your own: load a task, choose the parts, drive the search, read the best.
-// The candidates are C++ kernels, built and run in the sandbox and timed against the task's baseline.
+// A run embedded in a program of your own: load a task, choose the parts, start a session, read the best. The
+// candidates are C++ kernels, built and run in the sandbox and timed against the task's baseline.
 
-#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <string>
 
+#include <kevo/fitness/cpu.hpp>
 #include <kevo/kevo.hpp>
-
-#include "fitness/cpu/cpu_fitness.hpp"
-#include "operators/tune/tune.hpp"
-#include "src/task/task_loader.hpp"
+#include <kevo/load_task.hpp>
+#include <kevo/operators/tune.hpp>
+#include <kevo/session.hpp>
 
 int main(int count, char** words) {
   const auto task = std::make_shared<const kevo::task>(
       kevo::load_task(count > 1 ? words[1] : "configs/tasks/softmax/task.yaml"));
 
-  kevo::search_parts parts;
-  parts.select = kevo::power_law{};
-  parts.operators = {kevo::tune{}};
-  parts.portfolio = kevo::uniform_portfolio{};
-  parts.archive = kevo::top_k(10);
-  parts.stop = kevo::stop::any_of{{kevo::stop::evaluations{6}, kevo::stop::seconds{60}}};
+  kevo::session_plan plan;
+  plan.folder = count > 2 ? words[2] : "runs/example_embed";
+  if (count <= 2) std::filesystem::remove_all(plan.folder);
+  plan.parts.task = task;
+  plan.parts.select = kevo::power_law{};
+  plan.parts.operators = {kevo::tune{}};
+  plan.parts.archive = kevo::top_k(10);
+  plan.parts.stop = kevo::stop::any_of{{kevo::stop::evaluations{6}, kevo::stop::seconds{60}}};
+  plan.fitness = kevo::cpu_fitness(task, {.timing = {.short_s = 0.2, .full_s = 0.5}});
 
-  kevo::search search(std::move(parts), {.seed = 1});
-  for (const kevo::program& seed : task->seeds) search.add_seed(seed, 0);
-  const auto began = std::chrono::steady_clock::now();
-  const auto clock_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  };
-  kevo::run_to_end(search, kevo::cpu_fitness(task, {.timing = {.short_s = 0.2, .full_s = 0.5}}), clock_s);
-
-  const auto best = search.snapshot(search.best().id);
-  std::printf("%.2fx over the baseline\n%s", search.best().speedup,
-              std::string(best.program->text()).c_str());
-  return search.best().speedup > 0 ? 0 : 1;
+  const kevo::run_outcome ended = kevo::start_session(plan);
+  if (!ended.best_program) return 1;
+  std::printf("%.2fx over the baseline\n%s", ended.best.speedup,
+              std::string(ended.best_program->text()).c_str());
+  return ended.best.speedup > 0 ? 0 : 1;
 }

@@ -7,9 +7,7 @@
 #include <string>
 
 #include <kevo/kevo.hpp>
-
-#include "operators/llm/conversation.hpp"
-#include "operators/llm/sections.hpp"
+#include <kevo/operators/conversation.hpp>
 
 // Asks for one better number and takes what stands after "Answer:".
 struct ask_for_a_number {
@@ -36,7 +34,7 @@ struct nearness_to_42 {
   kevo::evaluation evaluate(const kevo::evaluation_request& request) {
     const double x = std::stod(std::string(request.program->text()));
     kevo::evaluation result{.outcome = kevo::outcome::valid, .stage = request.wanted};
-    result.score = result.speedup = 1000 / (1 + (x - 42) * (x - 42));
+    result.score = 1000 / (1 + (x - 42) * (x - 42));
     return result;
   }
 };
@@ -47,7 +45,7 @@ int main() {
       {.name = "hand", .server = {.url = "http://localhost:8000/v1", .dialect = {.model = "my-model"}}}};
   settings.mode = kevo::cassette_mode::replay;  // off: asks the server
   settings.cassette_path = "examples/own_llm_operator.yaml";
-  const auto models = std::make_shared<kevo::language_models>(settings);
+  const auto models = kevo::make_language_models(settings);
 
   kevo::search_parts parts;
   parts.task = std::make_shared<const kevo::task>();

@@ -44,7 +44,6 @@ struct sortedness {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       for (std::size_t k = i + 1; k < lines.size(); ++k) result.score += lines[i] < lines[k] ? 1 : 0;
     }
-    result.speedup = result.score;
     return result;
   }
 };

@@ -1,0 +1,52 @@
+// Islands: populations that evolve apart and exchange a few elites. Here four islands on a ring, each with an
+// archive of its own; the selector takes the islands in turn.
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include <kevo/kevo.hpp>
+
+// A program is a number; its score has two hills, and the higher one is far from the seeds.
+struct two_hills {
+  kevo::evaluation evaluate(const kevo::evaluation_request& request) {
+    const double x = std::stod(std::string(request.program->text()));
+    const double score = 60 * std::exp(-x * x / 50) + 100 * std::exp(-(x - 30) * (x - 30) / 50);
+    return {.outcome = kevo::outcome::valid, .score = 1 + score, .stage = request.wanted};
+  }
+};
+struct walk {
+  std::string name() const { return "walk"; }
+  kevo::variation_result vary(const kevo::variation_request& request, kevo::rng& random) {
+    const double x = std::stod(std::string(request.parents.front()->program->text()));
+    return kevo::proposal{kevo::single_file_program("number", "x", std::to_string(x + 3 * random.normal())),
+                          "walked"};
+  }
+};
+
+int main() {
+  kevo::search_parts parts;
+  // After 30 kept candidates an island offers its best tenth to both neighbours.
+  parts.archive = kevo::islands(kevo::top_k(20), kevo::topology::ring(4), {.interval = 30, .share = 0.1});
+  kevo::on_islands in_turn;
+  in_turn.inner = kevo::uniform{};
+  parts.select = in_turn;
+  parts.operators = {walk{}};
+  parts.portfolio = kevo::uniform_portfolio{};
+  parts.stop = kevo::stop::evaluations{3000};
+
+  kevo::search search(std::move(parts), {.seed = 3});
+  for (const char* seed : {"-6", "-3", "0", "3"}) {  // seeds go round: one for each island
+    search.add_seed(kevo::single_file_program("number", "x", seed), 0);
+  }
+  kevo::run_to_end(search, two_hills{}, [] { return 0.0; });
+
+  const auto& world = *search.archive().as<kevo::islands>();
+  for (std::size_t i = 0; i < world.count(); ++i) {
+    const kevo::candidate_id best = world.island(i).nth_best(0);
+    std::printf("island %zu: %zu elites, the best at x = %s\n", i, world.island(i).size(),
+                std::string(search.snapshot(best).program->text()).c_str());
+  }
+  std::printf("%zu candidates moved; best score %.2f\n", world.migrations(), search.best().score);
+  return world.count() == 4 && world.migrations() > 0 && search.best().score > 100 ? 0 : 1;
+}
