@@ -1,4 +1,7 @@
-# find_package(kevo) gives kevo::core (header-only) and, where the program was built, kevo::kevo.
+# An installed copy: bin/kevo, its helper programs in libexec/kevo, the configs, the headers of include/kevo (no others), the
+# libraries, and a CMake package. find_package(kevo) gives kevo::core (header-only, needs Boost headers) and, where the program
+# was built, kevo::kevo; find_package(kevo COMPONENTS core) asks for nothing but Boost; COMPONENTS learn adds kevo::learn
+# (kevo/learn/*.hpp, needs Eigen).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(kevo_install_targets kevo_core)
@@ -7,14 +10,29 @@ if(TARGET kevo_kevo)
   foreach(layer IN LISTS KEVO_LAYERS)
     list(APPEND kevo_install_targets kevo_${layer})
   endforeach()
-  foreach(folder operators fitness src)
-    install(DIRECTORY ${folder} DESTINATION include/kevo-program FILES_MATCHING PATTERN "*.hpp")
-  endforeach()
 endif()
+
+# What is linked by the path that it has here is found by its name there, and headers outside include/kevo are not installed.
+foreach(target IN LISTS kevo_install_targets)
+  foreach(property INTERFACE_LINK_LIBRARIES INTERFACE_INCLUDE_DIRECTORIES)
+    get_target_property(value ${target} ${property})
+    if(value)
+      string(REGEX REPLACE "\\$<LINK_ONLY:(/[^;>]*/lib([^/;>]+)\\.(so|a))>"
+                           "$<LINK_ONLY:$<BUILD_INTERFACE:\\1>$<INSTALL_INTERFACE:\\2>>" value "${value}")
+      string(REPLACE "$<INSTALL_INTERFACE:include/kevo-program>" "" value "${value}")
+      set_target_properties(${target} PROPERTIES ${property} "${value}")
+    endif()
+  endforeach()
+endforeach()
+
 install(TARGETS ${kevo_install_targets} EXPORT kevo-targets)
-foreach(program kevo kevo-worker-cpu kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
+if(TARGET kevo)
+  install(TARGETS kevo)
+endif()
+set(KEVO_PROGRAM_FOLDER ${CMAKE_INSTALL_LIBEXECDIR}/kevo)
+foreach(program kevo-worker-cpu kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
   if(TARGET ${program})
-    install(TARGETS ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${KEVO_PROGRAM_FOLDER})
   endif()
 endforeach()
 install(DIRECTORY include/kevo DESTINATION include)
@@ -22,7 +40,7 @@ install(DIRECTORY configs DESTINATION share/kevo)
 set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/kevo)
 install(EXPORT kevo-targets NAMESPACE kevo:: DESTINATION ${destination})
 configure_package_config_file(cmake/kevo-config.cmake.in ${PROJECT_BINARY_DIR}/kevo-config.cmake
-                              INSTALL_DESTINATION ${destination})
+                              INSTALL_DESTINATION ${destination} PATH_VARS KEVO_PROGRAM_FOLDER)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/kevo-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/kevo-config.cmake ${PROJECT_BINARY_DIR}/kevo-config-version.cmake
         DESTINATION ${destination})
