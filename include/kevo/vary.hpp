@@ -43,6 +43,9 @@ struct variation_request {
   std::vector<std::shared_ptr<const candidate_snapshot>> inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
   std::stop_token stop;
+  /// Requested when the run is about to end: by its stop rule, by the first interrupt, and whenever `stop`
+  /// is. An operator then begins nothing more that costs money and returns what it has.
+  std::stop_token ending{};
   std::shared_ptr<const variation_services> services;
 
   /// The first parent and its first-parent ancestors, newest first, at most `limit`.

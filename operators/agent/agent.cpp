@@ -96,7 +96,8 @@ class session {
       const chat_reply reply = talk_.ask();
       count(reply);
       if (!reply.ok()) {
-        if (best_) return best("the model failed: " + reply.detail);
+        const bool ended = reply.status == reply_status::cancelled;
+        if (best_) return best((ended ? "" : "the model failed: ") + reply.detail);
         return failure_of(reply);
       }
       if (reply.tool_calls.empty())
@@ -246,7 +247,7 @@ class session {
     if (!request_.can_evaluate()) return "error: this run cannot evaluate drafts";
     const content_id id = id_of(folder_.work());
     if (const auto known = verdicts_.find(id); known != verdicts_.end() && answers(known->second, wanted)) {
-      ++repeats_[id];
+      ++repeats_[{id, wanted}];
       latest_ = known->second;
       return "This is the same program as before.\n" + verdict();
     }
@@ -259,7 +260,7 @@ class session {
     latest_ = request_.evaluate(folder_.work(), wanted);
     spent_s_ += latest_->cost.wall_s;
     verdicts_.insert_or_assign(id, *latest_);
-    repeats_.try_emplace(id, 1);
+    repeats_.try_emplace({id, wanted}, 1);
     if (!latest_->valid()) {
       ++failing_;
       ++stalled_;
@@ -318,8 +319,9 @@ class session {
       seen = fmt::format("{} evaluations in a row brought no gain", stalled_);
     if (failing_ >= op_.limits.failing)
       seen = fmt::format("{} evaluations in a row were not valid", failing_);
-    for (const auto& [id, count] : repeats_) {
-      if (count >= op_.limits.repeated) seen = fmt::format("one program was tried {} times", count);
+    for (const auto& [asked, count] : repeats_) {
+      if (count >= op_.limits.repeated)
+        seen = fmt::format("one program was given to the same tool {} times", count);
     }
     if (seen.empty()) return true;
     if (++interventions_ > op_.limits.interventions) return false;
@@ -359,7 +361,8 @@ class session {
   std::optional<proposal> submitted_;
   std::optional<evaluation> latest_;
   std::map<content_id, evaluation> verdicts_;
-  std::map<content_id, std::int64_t> repeats_;
+  /// By program and stage: to compile, test and time one draft is the way to work, not a repetition.
+  std::map<std::pair<content_id, evaluation_stage>, std::int64_t> repeats_;
   std::int64_t evaluations_ = 0;
   std::int64_t compilations_ = 0;
   std::int64_t stalled_ = 0;

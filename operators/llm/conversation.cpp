@@ -38,8 +38,10 @@ void conversation::begin(const std::string& name, std::vector<prompt_section> se
 }
 
 chat_reply conversation::ask() {
-  chat_reply reply = settings_.models->ask({operator_name_, model_, turn_}, chat_, request_);
+  chat_reply reply = settings_.models->ask({operator_name_, model_, turn_, settings_.model, settings_.tier},
+                                           chat_, request_);
   ++turn_;
+  failure_ = reply.ok() ? std::nullopt : std::optional(reply);
   // A model that babbles for a megabyte must not be sent that megabyte again with each further turn.
   if (!reply.content.empty() || !reply.tool_calls.empty())
     chat_.messages.push_back({"assistant", shortened(reply.content, kept_reply_bytes), reply.tool_calls});
@@ -48,7 +50,8 @@ chat_reply conversation::ask() {
 
 no_proposal failure_of(const chat_reply& reply) {
   return {fmt::format("{}{}: {}", model_failure_mark, to_string(reply.status), reply.detail),
-          reply.status == reply_status::over_budget || reply.status == reply_status::unrecorded};
+          reply.last_model || reply.status == reply_status::over_budget ||
+              reply.status == reply_status::unrecorded};
 }
 
 namespace {

@@ -148,7 +148,8 @@ variation_result macro_micro::vary(const variation_request& request, rng& random
                                             : std::optional<std::size_t>();
   const std::size_t index = before ? *before : state_->policy.pick(actions, talk, own);
   if (before) state_->policy.recall(actions[index]);
-  if (index >= actions.size()) return no_proposal{"the policy chose no step"};
+  if (index >= actions.size())
+    return talk.failure() ? failure_of(*talk.failure()) : no_proposal{"the policy chose no step"};
   const macro_action& action = actions[index];
   {
     const std::scoped_lock lock(state_->guard);

@@ -13,7 +13,6 @@
 
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
-#include "src/base/text/format.hpp"
 #include "src/run/interrupts.hpp"
 
 namespace kevo::cli {

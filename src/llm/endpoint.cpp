@@ -77,8 +77,16 @@ chat_reply judged(const http_response& answer) {
   if (answer.status == 429) return failed(reply_status::rate_limited, said);
   if (answer.status == 408 || answer.status == 409 || answer.status / 100 == 5)
     return failed(reply_status::server_error, said);
+  if (answer.status == 401) return failed(reply_status::unauthorized, said);
   if (answer.status / 100 != 2) return failed(reply_status::rejected, said);
   return {};
+}
+
+/// What the model wrote, of an answer that came in events.
+std::size_t written_bytes(const chat_reply& reply) {
+  std::size_t bytes = reply.content.size() + reply.reasoning.size();
+  for (const auto& call : reply.tool_calls) bytes += call.name.size() + call.arguments.size();
+  return bytes;
 }
 
 /// No tokenizer that is known makes more than this of a token (128 spaces).
@@ -167,15 +175,19 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
   const bool begun = answer.status / 100 == 2;
   const bool events = begun && answer.content_type.find("text/event-stream") != std::string::npos;
   chat_reply reply = judged(answer);
-  if (!reply.ok()) {
-    if (events) {
-      const chat_reply part = stream.finish();
+  std::size_t written = answer.body.size();
+  if (events) {
+    chat_reply part = stream.finish();
+    written = written_bytes(part);  // events are many times as long as what they carry
+    if (reply.ok()) {
+      reply = std::move(part);
+    } else {
       reply.tokens_in = part.tokens_in;
       reply.tokens_out = part.tokens_out;
       reply.counted = part.counted;
     }
-  } else if (events) {
-    reply = stream.finish();
+  } else if (!reply.ok()) {
+    // there is nothing to read
   } else if (!is_json(answer)) {
     reply = failed(reply_status::malformed, "the answer is neither JSON nor an event stream (content type '" +
                                                 as_utf8(answer.content_type.substr(0, 80)) + "')");
@@ -189,7 +201,7 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
     const std::int64_t most = request.sampling.max_tokens;
     const bool unread = answer.failure == http_failure::too_large;
     reply.tokens_in = estimated_tokens(request);
-    reply.tokens_out = unread ? most : std::min(most, estimated_tokens(answer.body.size()));
+    reply.tokens_out = unread ? most : std::min(most, estimated_tokens(written));
     reply.tokens_estimated = reply.tokens_in + reply.tokens_out;
   }
   return reply;
@@ -202,9 +214,10 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
   std::int64_t tokens_estimated = 0;
+  const std::stop_token& begins_until = budget.ending.stop_possible() ? budget.ending : stop;
   for (int n = 1;; ++n) {
     double retry_after_s = 0;
-    if (!gate_.enter(stop)) {
+    if (!gate_.enter(begins_until)) {
       reply = failed(reply_status::cancelled, "cancelled");
     } else {
       reply = once(retry_after_s);
@@ -222,9 +235,13 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
       reply.detail += "; it asks to wait " + std::to_string(static_cast<std::int64_t>(retry_after_s)) + " s";
       break;
     }
-    if (!rest(std::max(retry_after_s, jittered(usual_s)), stop)) {
-      reply = failed(reply_status::cancelled, "cancelled");
-      reply.tries = n;
+    if (!rest(std::max(retry_after_s, jittered(usual_s)), begins_until)) {
+      if (stop.stop_requested()) {
+        reply = failed(reply_status::cancelled, "cancelled");
+        reply.tries = n;
+      } else {
+        reply.detail += "; it was not tried again, because the run is ending";
+      }
       break;
     }
     if (budget.admit && !budget.admit()) {
@@ -240,7 +257,10 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
   if (is_secret(settings_.key)) {
     hide(reply.content, settings_.key);
     hide(reply.reasoning, settings_.key);
-    for (auto& call : reply.tool_calls) hide(call.arguments, settings_.key);
+    for (auto* text : {&reply.model, &reply.log_probabilities, &reply.token_ids}) hide(*text, settings_.key);
+    for (auto& call : reply.tool_calls) {
+      for (auto* text : {&call.id, &call.name, &call.arguments}) hide(*text, settings_.key);
+    }
   }
   return reply;
 }

@@ -17,10 +17,11 @@
 
 namespace kevo {
 
-/// Who pays for the tries of a call. Both may be empty.
+/// Who pays for the tries of a call, and until when tries may begin. All may be empty.
 struct call_budget {
   std::function<void(const chat_reply&)> charge;  ///< told after every try what it took
   std::function<bool()> admit;                    ///< asked before every further try
+  std::stop_token ending{};  ///< once requested, no try begins; one that is out may finish
 };
 
 /// Lets at most so many in at once, and so many a minute. Thread-safe.

@@ -246,14 +246,25 @@ class exchange {
     for (const auto& [name, value] : what_.headers) ask.set(name, value);
     ask.body() = what_.body;
     ask.prepare_payload();
-    error_code ec = step(end_, "", [&](auto done) {
+    step(end_, "", [&](auto done) {
       http::async_write(stream, ask, [done](const error_code& e, std::size_t) { done(e); });
     });
     // A server that refuses early may close before it has read everything, and its answer is still there.
     const auto first = clock::now() + seconds(what_.limits.first_s);
     http::response_parser<http::string_body> reader;
     reader.body_limit(what_.limits.body_bytes);
-    ec = step(first, "the first token took too long", [&](auto done) {
+    try {
+      receive(stream, reader, first);
+    } catch (...) {  // what was received was paid for, however it ended
+      answer_.body = std::move(reader.get().body());
+      throw;
+    }
+    answer_.body = std::move(reader.get().body());
+  }
+
+  template <class Stream>
+  void receive(Stream& stream, http::response_parser<http::string_body>& reader, clock::time_point first) {
+    error_code ec = step(first, "the first token took too long", [&](auto done) {
       http::async_read_header(stream, buffer_, reader, [done](const error_code& e, std::size_t) { done(e); });
     });
     const auto& head = reader.get();
@@ -278,7 +289,6 @@ class exchange {
       take();
       if (ec) break;
     }
-    answer_.body = std::move(reader.get().body());
     refuse_if_large(ec);
     if (!reader.is_done())
       throw broken{http_failure::disconnected, "the connection broke within the answer: " + ec.message()};

@@ -26,7 +26,8 @@ double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t t
 language_models::language_models(models_settings settings)
     : settings_(std::move(settings)),
       tape_(settings_.cassette_path, settings_.ready ? settings_.mode : cassette_mode::off),
-      arms_(settings_.models.size()) {
+      arms_(settings_.models.size()),
+      refused_(settings_.models.size()) {
   if (settings_.ready && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills);
   for (const auto& model : settings_.models) servers_.push_back(std::make_unique<endpoint>(model.server));
@@ -78,9 +79,10 @@ std::optional<chat_reply> language_models::replay(const cassette_key& key, const
                                                   const variation_request& owner) {
   if (tape_.mode() != cassette_mode::replay && tape_.mode() != cassette_mode::automatic) return std::nullopt;
   auto found = tape_.find(key);
-  // A call that there was no money for may have it now.
+  // A call that there was no money or no valid key for may have it now.
   const bool usable =
-      found && (tape_.mode() == cassette_mode::replay || found->reply.status != reply_status::over_budget);
+      found && (tape_.mode() == cassette_mode::replay || (found->reply.status != reply_status::over_budget &&
+                                                          found->reply.status != reply_status::unauthorized));
   if (!usable) {
     if (tape_.mode() == cassette_mode::automatic) return std::nullopt;
     return failed(reply_status::unrecorded,
@@ -95,24 +97,47 @@ std::optional<chat_reply> language_models::replay(const cassette_key& key, const
 }
 
 /// Asks, within what may be spent. Every try has its price set aside before it begins.
-chat_reply language_models::spend(const call_plan& what, const std::stop_token& stop) {
-  if (!reserve(what.most, stop))
-    return stop.stop_requested()
-               ? failed(reply_status::cancelled, "cancelled")
+chat_reply language_models::spend(const call_plan& what, const variation_request& owner) {
+  const std::stop_token& begins_until = owner.ending.stop_possible() ? owner.ending : owner.stop;
+  const char* const ended =
+      owner.stop.stop_requested() ? "cancelled" : "the run is ending, nothing new is asked";
+  if (begins_until.stop_requested()) return failed(reply_status::cancelled, ended);
+  const auto refusal = [&] {
+    const std::scoped_lock lock(guard_);
+    return refused_[what.origin.model];
+  }();
+  if (!refusal.empty()) {
+    chat_reply reply = failed(reply_status::unauthorized, refusal);
+    reply.last_model = !may_ask(what.origin.asked_by_name, what.origin.tier);
+    return reply;
+  }
+  if (!reserve(what.most, begins_until))
+    return begins_until.stop_requested()
+               ? failed(reply_status::cancelled, ended)
                : failed(reply_status::over_budget, "llm.max_money leaves no room for another call");
   {
     const std::scoped_lock lock(guard_);
     ++account_.calls;
   }
   const token_price& price = settings_.models[what.origin.model].price;
-  return what.live({.charge =
-                        [&](const chat_reply& tried) {
-                          const std::scoped_lock lock(guard_);
-                          account_.reserved -= what.most;
-                          account_.spent += price_of(price, tried.tokens_in, tried.tokens_out);
-                          released_.notify_all();
-                        },
-                    .admit = [&] { return reserve(what.most, stop); }});
+  chat_reply reply = what.live({.charge =
+                                    [&](const chat_reply& tried) {
+                                      const std::scoped_lock lock(guard_);
+                                      account_.reserved -= what.most;
+                                      account_.spent += price_of(price, tried.tokens_in, tried.tokens_out);
+                                      released_.notify_all();
+                                    },
+                                .admit = [&] { return reserve(what.most, begins_until); },
+                                .ending = owner.ending});
+  if (reply.status == reply_status::unauthorized) {
+    reply.detail += " (check key_env or key_file of this model; it is not asked again)";
+    {
+      const std::scoped_lock lock(guard_);
+      refused_[what.origin.model] = reply.detail;
+    }
+    reply.last_model = !may_ask(what.origin.asked_by_name, what.origin.tier);
+  }
+  return reply;
 }
 
 chat_reply language_models::carry_out(const call_plan& what, const variation_request& owner) {
@@ -126,7 +151,7 @@ chat_reply language_models::carry_out(const call_plan& what, const variation_req
   content_hasher hash;
   const std::string request_id = to_string(hash.text("kevo request 1").text(what.request).finish());
   auto recorded = replay(key, request_id, owner);
-  chat_reply reply = recorded ? *recorded : spend(what, owner.stop);
+  chat_reply reply = recorded ? *recorded : spend(what, owner);
   const double money = price_of(model.price, reply.tokens_in, reply.tokens_out);
   owner.book({.money = money, .tokens_in = reply.tokens_in, .tokens_out = reply.tokens_out});
   owner.record({.operator_name = origin.operator_name,

@@ -35,6 +35,8 @@ struct call_origin {
   std::string operator_name;
   std::size_t model = 0;
   std::int64_t turn = 0;
+  std::string asked_by_name{};  ///< the name by which `model` was chosen; empty: it is one of `tier`
+  std::string tier{};           ///< "" is any
 };
 
 /// Thread-safe. Failures of models are values; kevo::error is thrown only for cassettes that cannot be
@@ -48,6 +50,9 @@ class language_models {
 
   /// Index of a model of `tier` ("" is any). Throws kevo::error (input) if there is none.
   std::size_t choose(const std::string& tier, rng& random);
+  /// Whether a model of `tier` ("" is any), or the one named `name` if that is not empty, may still be asked:
+  /// one whose server refused the key is not asked again.
+  bool may_ask(const std::string& name, const std::string& tier) const;
   /// Index of a named model. Throws kevo::error (input) if there is none.
   std::size_t named(const std::string& name) const;
   /// One call: reserves its price, asks or replays, books tokens and money with `owner`, has the journal keep
@@ -113,13 +118,14 @@ class language_models {
   std::optional<chat_reply> repeat(const call_plan& what, const variation_request& owner);
   std::optional<chat_reply> replay(const cassette_key& key, const std::string& request_id,
                                    const variation_request& owner);
-  chat_reply spend(const call_plan& what, const std::stop_token& stop);
+  chat_reply spend(const call_plan& what, const variation_request& owner);
   const model_call* recalled(std::uint64_t job, const std::string& operator_name) const;
   std::vector<double> cosines_by(const call_origin& origin, const std::vector<std::string>& texts,
                                  const std::vector<content_id>& ids, const std::stop_token& stop,
                                  const call_budget& budget, chat_reply& reply);
   void credit(std::uint64_t job, double reward, double cost_s);
   bool reserve(double amount, const std::stop_token& stop);
+  void leave_out_refused(std::vector<std::size_t>& choices, std::vector<double>& weights) const;
   std::size_t pull(const std::vector<std::size_t>& choices, rng& random);
   std::size_t pick(const std::vector<std::size_t>& choices, rng& random);
   double mean_cost(std::size_t model) const;
@@ -133,6 +139,8 @@ class language_models {
   models_account account_;
   std::map<std::pair<std::string, std::string>, std::uint64_t> ordinals_;
   std::vector<arm> arms_;
+  std::vector<std::string>
+      refused_;  ///< by model: what the server said when it refused the key; empty: it did not
   std::map<std::uint64_t, std::size_t> asked_;  ///< job -> model, of the latest few thousand
   std::map<std::uint64_t, recalled_turn> recalled_;
   std::map<content_id, std::vector<float>> vectors_;  ///< of texts, of the latest few thousand

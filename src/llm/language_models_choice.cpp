@@ -26,10 +26,38 @@ std::size_t language_models::choose(const std::string& tier, rng& random) {
   }
   if (choices.empty())
     throw error(error_code::input, "llm.models has no model of tier '" + tier + "' with a positive weight");
+  leave_out_refused(choices, weights);
   if (choices.size() == 1) return choices.front();
   if (settings_.choice.portfolio) return pick(choices, random);
   if (settings_.choice.bandit) return pull(choices, random);
   return choices[random.weighted(weights)];
+}
+
+/// Where all are refused, all stay: whoever asks one is told why it is of no use.
+void language_models::leave_out_refused(std::vector<std::size_t>& choices,
+                                        std::vector<double>& weights) const {
+  const std::scoped_lock lock(guard_);
+  std::vector<std::size_t> left;
+  std::vector<double> weights_left;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (!refused_[choices[i]].empty()) continue;
+    left.push_back(choices[i]);
+    weights_left.push_back(weights[i]);
+  }
+  if (left.empty()) return;
+  choices = std::move(left);
+  weights = std::move(weights_left);
+}
+
+bool language_models::may_ask(const std::string& name, const std::string& tier) const {
+  const std::scoped_lock lock(guard_);
+  for (std::size_t i = 0; i < settings_.models.size(); ++i) {
+    const model_settings& model = settings_.models[i];
+    const bool meant =
+        name.empty() ? (tier.empty() || model.tier == tier) && model.weight > 0 : model.name == name;
+    if (meant && refused_[i].empty()) return true;
+  }
+  return false;
 }
 
 // UCB1 on decayed means, less what a call costs (ShinkaEvolve's cost-aware bandit).

@@ -144,6 +144,7 @@ std::string reply_json(const chat_reply& reply) {
   }
   if (!reply.detail.empty()) one["detail"] = reply.detail;
   if (!reply.model.empty()) one["model"] = reply.model;
+  if (reply.last_model) one["last_model"] = true;
   if (reply.tries > 1) one["tries"] = reply.tries;
   if (reply.tokens_estimated > 0) one["tokens_estimated"] = reply.tokens_estimated;
   return json::serialize(one);
@@ -161,6 +162,8 @@ chat_reply reply_of_json(std::string_view text) {
   reply.detail = text_of(all, "detail");
   reply.model = text_of(all, "model");
   reply.tries = std::max(1, static_cast<int>(count_of(all, "tries")));
+  const auto* last_model = all.if_contains("last_model");
+  reply.last_model = last_model != nullptr && last_model->is_bool() && last_model->get_bool();
   reply.tokens_estimated = count_of(all, "tokens_estimated");
   if (const auto* calls = list_of(all, "tool_calls")) {
     for (const auto& call : *calls) {

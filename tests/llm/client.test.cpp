@@ -74,7 +74,8 @@ TEST_CASE("what is wrong with an answer is told apart") {
   CHECK(status_of(unnamed) == status::ok);
   unnamed.content_type = "text/html";
   CHECK(asked(unnamed, false).detail.find("content type 'text/html'") != std::string::npos);
-  CHECK(status_of({.status = 401, .body = R"({"error":{"message":"no"}})"}) == status::rejected);
+  CHECK(status_of({.status = 401, .body = R"({"error":{"message":"no"}})"}) == status::unauthorized);
+  CHECK(status_of({.status = 403, .body = R"({"error":{"message":"no"}})"}) == status::rejected);
   CHECK(status_of({.status = 500, .body = "oops"}) == status::server_error);
   CHECK(status_of({.status = 429, .body = "{}"}) == status::rate_limited);
   auto cut = scripted::says("a long answer");
@@ -280,6 +281,56 @@ TEST_CASE("a charge is booked wherever the server names it, and estimated where 
   CHECK(tokens({.hang = true}).tokens_in == 0);
   auto huge = scripted::says(std::string(3U << 20U, 'x'));
   CHECK(tokens(huge).tokens_out == hello.sampling.max_tokens);
+}
+
+TEST_CASE("a stream that is cut, late or cancelled is charged for what it carried") {
+  const std::string text(600, 'x');
+  // Each event carries 7 bytes of text in more than 80 bytes.
+  scripted::answer cut = scripted::streams(text);
+  cut.cut = cut.body.size() / 2;
+  const auto estimate = [](const chat_reply& reply) {
+    CHECK(!reply.counted);
+    CHECK(reply.tokens_estimated == reply.tokens_in + reply.tokens_out);
+    CHECK(reply.tokens_out > estimated_tokens(250));
+    CHECK(reply.tokens_out < estimated_tokens(350));
+  };
+  const auto asked_once = [](const scripted::server& server, const std::stop_token& stop = {}) {
+    endpoint_settings s = settings_for(server, true);
+    s.retries.tries = 1;
+    return endpoint(s).chat(hello, stop);
+  };
+  scripted::server cuts([&](const scripted::request&) { return cut; });
+  chat_reply reply = asked_once(cuts);
+  CHECK(reply.status == reply_status::disconnected);
+  estimate(reply);
+
+  scripted::answer stays = cut;
+  stays.stay = true;
+  scripted::server hangs([&](const scripted::request&) { return stays; });
+  reply = asked_once(hangs);
+  CHECK(reply.status == reply_status::timed_out);
+  estimate(reply);
+
+  std::stop_source stop;
+  const std::jthread later([&] {
+    std::this_thread::sleep_for(400ms);
+    stop.request_stop();
+  });
+  reply = asked_once(hangs, stop.get_token());
+  CHECK(reply.status == reply_status::cancelled);
+  estimate(reply);
+}
+
+TEST_CASE("a key is hidden wherever a server repeats it") {
+  scripted::server server([](const scripted::request&) {
+    return scripted::calls({{"write_sk-secret-123456789", "{\"text\": \"sk-secret-123456789\"}"}});
+  });
+  endpoint_settings s = settings_for(server);
+  s.key = "sk-secret-123456789";
+  const chat_reply reply = endpoint(s).chat(hello, {});
+  REQUIRE(reply.tool_calls.size() == 1);
+  CHECK(reply.tool_calls[0].name == "write_[key]");
+  CHECK(reply.tool_calls[0].arguments == "{\"text\": \"[key]\"}");
 }
 
 TEST_CASE("every try of a call has its money set aside before it begins") {

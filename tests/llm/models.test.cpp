@@ -250,3 +250,65 @@ TEST_CASE("bandit and portfolios prefer the model that gains, and the cheaper on
   CHECK(share_of_first(0.0, 1.0, 1, 1) < 0.4);
   CHECK(share_of_first(0.5, 0.5, 1, 100) > 0.55);
 }
+
+TEST_CASE("a server that refuses the key is asked once, and the others of its tier go on") {
+  scripted::server refuses([](const scripted::request&) -> scripted::answer {
+    return {.status = 401, .body = R"({"error":{"message":"wrong key"}})"};
+  });
+  scripted::server answers([](const scripted::request&) { return scripted::says("x"); });
+  const auto model = [](const char* name, const scripted::server& server) {
+    return model_settings{.name = name, .tier = "any", .server = settings_for(server)};
+  };
+  language_models models({.models = {model("locked", refuses), model("open", answers)}});
+  for (int i = 0; i < 5; ++i) {
+    const chat_reply reply = models.ask({.operator_name = "t", .model = models.named("locked")}, hello, {});
+    CHECK(reply.status == reply_status::unauthorized);
+    CHECK(reply.detail.find("the server answered 401: wrong key (check key_env") == 0);
+  }
+  CHECK(refuses.requests() == 1);
+  CHECK(models.account().calls == 1);
+  CHECK(!models.may_ask("locked", ""));
+  CHECK(models.may_ask("", "any"));
+  rng random(1);
+  for (int i = 0; i < 20; ++i) CHECK(models.choose("any", random) == models.named("open"));
+  language_models alone({.models = {model("locked", refuses)}});
+  alone.ask({.operator_name = "t"}, hello, {});
+  CHECK(!alone.may_ask("", "any"));
+  CHECK(alone.choose("any", random) == 0);  // who asks is told why it is of no use
+}
+
+TEST_CASE("a run that is ending sends nothing new, and lets what is out finish") {
+  std::stop_source ending;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (r.number > 0) return {.status = 503, .body = "{}"};
+    ending.request_stop();
+    auto a = scripted::says("x", 20, 10);
+    a.delay = 20ms;
+    return a;
+  });
+  auto models = models_of(server, 0);
+  variation_request owner;
+  owner.ending = ending.get_token();
+  CHECK(models.ask({.operator_name = "t"}, hello, owner).ok());
+  for (int i = 0; i < 3; ++i) {
+    const chat_reply reply = models.ask({.operator_name = "t"}, hello, owner);
+    CHECK(reply.status == reply_status::cancelled);
+    CHECK(reply.detail == "the run is ending, nothing new is asked");
+  }
+  CHECK(server.requests() == 1);
+}
+
+TEST_CASE("a call that fails while the run ends is not tried again, and keeps its reason") {
+  std::stop_source ending;
+  scripted::server server([&](const scripted::request&) -> scripted::answer {
+    ending.request_stop();
+    return {.status = 503, .body = R"({"error":{"message":"busy"}})"};
+  });
+  auto models = models_of(server, 0);
+  variation_request owner;
+  owner.ending = ending.get_token();
+  const chat_reply reply = models.ask({.operator_name = "t"}, hello, owner);
+  CHECK(reply.status == reply_status::server_error);
+  CHECK(reply.detail == "the server answered 503: busy; it was not tried again, because the run is ending");
+  CHECK(server.requests() == 1);
+}

@@ -36,6 +36,7 @@ struct answer {
   std::chrono::milliseconds delay{0};
   std::size_t cut = std::string::npos;  ///< close after so many bytes of the body
   bool hang = false;                    ///< never answer
+  bool stay = false;                    ///< with a cut: keep the connection open, send nothing more
   int tokens_in = 0;                    ///< what the bytes that are sent say was charged
   int tokens_out = 0;
 };
@@ -303,6 +304,7 @@ class server {
         "HTTP/1.1 " + std::to_string(what.status) + " X\r\nContent-Type: " + what.content_type +
         "\r\nContent-Length: " + std::to_string(what.body.size()) + "\r\n" + what.headers + "\r\n";
     if (wire.write(head)) wire.write(what.body.substr(0, what.cut));
+    if (what.stay) gone(wire.descriptor);
   }
 
   void pause(std::chrono::milliseconds time) const {

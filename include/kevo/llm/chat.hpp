@@ -56,7 +56,8 @@ enum class reply_status : std::uint8_t {
   refused,       ///< the model or its filter declined
   malformed,     ///< not what the protocol says: bad JSON, wrong content type, half a body
   rate_limited,  ///< 429 to the last try
-  rejected,      ///< another 4xx: a wrong key, a prompt that is too long
+  rejected,      ///< another 4xx: a prompt that is too long, an unknown model
+  unauthorized,  ///< 401: the server does not accept the key
   server_error,  ///< 5xx to the last try
   timed_out,     ///< connecting, the first token or the whole took too long
   disconnected,  ///< could not connect, or the connection broke
@@ -64,9 +65,9 @@ enum class reply_status : std::uint8_t {
   unrecorded,    ///< a replay met a call that its cassette does not hold
   cancelled,
 };
-inline constexpr std::array<std::string_view, 13> reply_status_names = {
-    "ok",           "truncated", "empty",        "refused",     "malformed",  "rate_limited", "rejected",
-    "server_error", "timed_out", "disconnected", "over_budget", "unrecorded", "cancelled"};
+inline constexpr std::array<std::string_view, 14> reply_status_names = {
+    "ok",           "truncated",    "empty",     "refused",      "malformed",   "rate_limited", "rejected",
+    "unauthorized", "server_error", "timed_out", "disconnected", "over_budget", "unrecorded",   "cancelled"};
 inline constexpr std::string_view to_string(reply_status s) {
   return reply_status_names[static_cast<std::size_t>(s)];
 }
@@ -93,6 +94,9 @@ struct chat_reply {
   std::string token_ids;              ///< JSON, if the server gives them
   double wall_s = 0;                  ///< [s] with retries and waiting
   int tries = 0;
+  /// Of `unauthorized`: no other model that may be asked instead is left. A part of the reply, so that a
+  /// replay decides as the run did.
+  bool last_model = false;
 
   bool ok() const { return status == reply_status::ok; }
 };

@@ -21,7 +21,7 @@ struct agent_limits {
   std::int64_t compilations = 60;  ///< of drafts that are compiled alone
   std::int64_t stalled = 8;        ///< evaluations in a row without a gain
   std::int64_t failing = 5;        ///< evaluations in a row that are not valid
-  std::int64_t repeated = 3;       ///< evaluations of one program
+  std::int64_t repeated = 3;       ///< uses of one tool (compile, test or time) on one program
   std::int64_t interventions = 3;  ///< of the supervisor; then the turn ends
   double margin = 0.001;           ///< what a submission may be worse by, and what counts as a gain
 };

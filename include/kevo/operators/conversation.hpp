@@ -61,6 +61,8 @@ class conversation {
   const variation_request& request() const { return request_; }
   const llm_settings& settings() const { return settings_; }
   const std::vector<chat_message>& messages() const { return chat_.messages; }
+  /// The latest reply if it was a failure; nothing before the first call and after one that succeeded.
+  const std::optional<chat_reply>& failure() const { return failure_; }
 
  private:
   const llm_settings& settings_;
@@ -69,6 +71,7 @@ class conversation {
   std::size_t model_ = 0;
   std::int64_t turn_ = 0;
   chat_request chat_;
+  std::optional<chat_reply> failure_;
 };
 
 /// What a reply was made into: a program, or a complaint that the model is told.
@@ -82,7 +85,8 @@ using draft_reader = std::function<draft(const std::string& reply)>;
 /// the model's summary, or the reason why there is none.
 variation_result propose(conversation& talk, const draft_reader& read);
 
-/// Why a failed call gives no proposal.
+/// Why a failed call gives no proposal. The operator is exhausted where no further call can succeed either:
+/// the money is spent, a recording holds no more, or every model that it may ask has refused the key.
 no_proposal failure_of(const chat_reply& reply);
 
 /// The program with its main file replaced.

@@ -367,3 +367,45 @@ TEST_CASE(
   CHECK(has(text_of(b.vary()), "none: the agent submitted nothing: the time is used up"));
   CHECK(b.drafts.size() == 4);  // 1800 s are exceeded by the fourth
 }
+
+TEST_CASE(
+    "compiling, testing and timing one draft is no repetition, also without stages; the same tool again is") {
+  const auto notes_of = [](const std::vector<std::string>& tools) {
+    scripted::server server([&](const scripted::request& r) -> scripted::answer {
+      if (has(r.body, "You review the work of an agent")) return scripted::says("Try something else");
+      if (r.number == 0) return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}});
+      if (r.number <= tools.size()) return scripted::calls({{tools[r.number - 1], "{}"}});
+      return scripted::calls({{"submit", R"({"summary":"fast"})"}});
+    });
+    bench b(server);
+    b.judge = [stages = b.judge](const std::string& text, evaluation_stage) {
+      return stages(text, evaluation_stage::timed_full);  // a fitness function that does all of it each time
+    };
+    auto services = *b.request.services;
+    services.evaluate_until = [&b](const program& p, evaluation_stage wanted) {
+      return b.judge(std::string(p.text()), wanted);
+    };
+    b.request.services = std::make_shared<const variation_services>(std::move(services));
+    CHECK(text_of(b.vary()) == "fast\n");
+    return b.notes;
+  };
+  CHECK(!has(notes_of({"compile", "test", "time"}), "[supervisor]"));
+  CHECK(
+      has(notes_of({"time", "time", "time"}), "[supervisor] one program was given to the same tool 3 times"));
+}
+
+TEST_CASE("an agent proposes its best draft when the run ends") {
+  std::stop_source ending;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (r.number == 0)
+      return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}, {"time", "{}"}});
+    ending.request_stop();
+    return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"slow\n"})"}});
+  });
+  bench b(server);
+  b.request.ending = ending.get_token();
+  const auto made = b.vary();
+  CHECK(text_of(made) == "fast\n");
+  CHECK(has(std::get<proposal>(made).summary, "the run is ending"));
+  CHECK(server.requests() == 2);
+}
