@@ -100,6 +100,7 @@ struct shared_state {
   channel<queued_evaluation> to_evaluate;
   channel<ending> ended;
   std::stop_source cancel;
+  std::stop_source last_calls;  ///< begin nothing new that costs money
   std::atomic<std::size_t> measuring{0};
   std::atomic<bool> winding_down{false};  ///< interrupted
   std::atomic<bool> stopped{false};       ///< by a stop rule, too
@@ -142,6 +143,7 @@ void vary_one(shared_state& shared, variation_job work) {
   };
   work.request.services = std::make_shared<const variation_services>(std::move(services));
   work.request.stop = shared.cancel.get_token();
+  work.request.ending = shared.last_calls.get_token();
   try {
     end.result = vary_or_fail(shared.engine.operators()[work.op], work.request, work.random);
   } catch (const error&) {
@@ -183,7 +185,10 @@ class coordinator {
     while (open || load_.varying + load_.evaluating > 0) {
       heed_interrupts();
       if (open && !fault_) open = hand_out();
-      if (fault_) open = false;
+      if (fault_) {
+        open = false;
+        shared_.last_calls.request_stop();
+      }
       between(false);
       if (open || load_.varying + load_.evaluating > 0) take_in();
     }
@@ -208,8 +213,12 @@ class coordinator {
       const std::scoped_lock lock(shared_.guard);
       shared_.engine.stop("interrupted", settings_.clock_s(), false);
       shared_.winding_down = true;
+      shared_.last_calls.request_stop();
     }
-    if (settings_.at_once.stop_requested()) shared_.cancel.request_stop();
+    if (settings_.at_once.stop_requested()) {
+      shared_.last_calls.request_stop();
+      shared_.cancel.request_stop();
+    }
   }
 
   /// Asks until nothing is to be had; false once the search has stopped for good.
@@ -221,7 +230,10 @@ class coordinator {
         const std::scoped_lock lock(shared_.guard);
         return shared_.engine.ask(free, settings_.clock_s());
       }();
-      if (shared_.engine.stopped()) shared_.stopped = true;
+      if (shared_.engine.stopped()) {
+        shared_.stopped = true;
+        shared_.last_calls.request_stop();
+      }
       if (std::holds_alternative<wait_job>(next)) return true;
       if (std::holds_alternative<stop_job>(next)) return false;
       dispatch(std::move(next));
@@ -325,6 +337,7 @@ void drive(search& engine, const any_fitness& fitness_function, std::vector<job>
   try {
     coordinator(shared, settings).run(std::move(unfinished));
   } catch (...) {
+    shared.last_calls.request_stop();
     shared.cancel.request_stop();  // before the threads are joined
     throw;
   }

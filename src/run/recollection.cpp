@@ -58,6 +58,10 @@ spending recollection::prepare(ticket turn) const {
              .money = call.money,
              .tokens_in = call.tokens_in,
              .tokens_out = call.tokens_out};
+  // What was cut short is asked anew.
+  std::erase_if(calls, [](const model_call& call) {
+    return reply_of_json(call.response).status == reply_status::cancelled;
+  });
   if (!calls.empty()) models_->recall(turn, std::move(calls), false);
   return cost;
 }

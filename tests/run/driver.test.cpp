@@ -146,6 +146,46 @@ TEST_CASE("an interruption winds down; a second one cancels what is out") {
   CHECK(engine.spent().evaluations > 0);
 }
 
+namespace {
+
+/// Works until it is told that the run is ending, and then proposes.
+struct patient_step {
+  std::shared_ptr<std::atomic<int>> told = std::make_shared<std::atomic<int>>(0);
+  std::string name() const { return "patient"; }
+  variation_result vary(const variation_request& request, rng& random) {
+    if (random.chance(0.5)) return toy::step{}.vary(request, random);
+    const auto end = std::chrono::steady_clock::now() + 5s;
+    while (!request.ending.stop_requested() && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(1ms);
+    *told += request.ending.stop_requested() && !request.stop.stop_requested() ? 1 : 0;
+    return toy::step{}.vary(request, random);
+  }
+  std::size_t concurrency() const { return 2; }
+};
+
+}  // namespace
+
+TEST_CASE("operators are told that the run is ending, by a stop rule and by the first interrupt") {
+  for (const bool interrupted : {false, true}) {
+    CAPTURE(interrupted);
+    std::stop_source soft;
+    const patient_step patient;
+    auto parts = toy::parts({.evaluations = interrupted ? 1000000U : 10U}, {});
+    parts.operators = {patient, toy::step{}};
+    search engine(std::move(parts), {.seed = 1});
+    engine.add_seed(toy::program_of(500), 0);
+    std::jthread user([&] {
+      std::this_thread::sleep_for(60ms);
+      if (interrupted) soft.request_stop();
+    });
+    const auto began = std::chrono::steady_clock::now();
+    drive(engine, toy::hill{}, {},
+          {.variations = 4, .evaluations = 2, .clock_s = wall_clock(), .wind_down = soft.get_token()});
+    CHECK(std::chrono::steady_clock::now() - began < 4s);
+    CHECK(patient.told->load() > 0);
+  }
+}
+
 TEST_CASE("an interruption does not wait for evaluations that queue for the device; a resume has them") {
   std::vector<event> events;
   const candidate_store store = memory_store();

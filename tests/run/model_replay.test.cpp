@@ -33,7 +33,7 @@ struct helpful_model {
     } else if (has(r.body, "<summary>")) {
       made = scripted::says("<summary>NOTE_" + std::to_string(++notes) + "</summary>");
     } else if (r.number % 11 == 0) {
-      made = {.status = 401, .body = "no \xff today"};
+      made = {.status = 400, .body = "no \xff today"};
     } else {
       made = scripted::says(scripted::value_reply(n));
     }
