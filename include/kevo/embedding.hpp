@@ -1,5 +1,5 @@
 #pragma once
-// Sources as points, so that programs have distances.
+// Embeddings: programs as points, so that archives and rankers can speak of distances between sources.
 
 #include <cctype>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <kevo/detail/fnv.hpp>
 #include <kevo/program.hpp>
 
 namespace kevo {
@@ -61,9 +62,7 @@ struct ngram_embedding {
     for (const source_file& file : p.files) {
       recent.clear();
       for_each_token(file.text, [&](std::string_view token) {
-        std::uint64_t hash = 0xcbf29ce484222325ULL;
-        for (const char c : token) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-        recent.push_back(hash);
+        recent.push_back(detail::fnv1a(token));
         std::uint64_t run = 0;
         for (std::size_t n = 1; n <= longest && n <= recent.size(); ++n) {
           run = mix(run * 31 + recent[recent.size() - n]);

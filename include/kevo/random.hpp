@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include <kevo/detail/fnv.hpp>
+
 namespace kevo {
 
 /// A stream of random numbers: a value of 40 bytes, cheap to copy. Equal states give equal futures on every
@@ -30,11 +32,7 @@ class rng {
   }
 
   /// The stream of a name, e.g. `root.split("tune")`.
-  [[nodiscard]] constexpr rng split(std::string_view name) const {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    return split(hash);
-  }
+  [[nodiscard]] constexpr rng split(std::string_view name) const { return split(detail::fnv1a(name)); }
 
   /// 64 uniform bits.
   constexpr std::uint64_t operator()() {

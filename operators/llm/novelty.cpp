@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <kevo/detail/fnv.hpp>
+
 #include "operators/llm/conversation.hpp"
 #include "operators/llm/directed.hpp"
 #include "operators/llm/prompt.hpp"
@@ -51,10 +53,9 @@ std::unordered_set<std::uint64_t> grams_of(std::string_view text) {
   const auto tokens = tokens_of(text);
   std::unordered_set<std::uint64_t> grams;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    std::uint64_t hash = detail::fnv_offset;
     for (std::size_t k = i; k < std::min(i + width, tokens.size()); ++k) {
-      for (const char c : tokens[k]) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-      hash = (hash ^ 0xffU) * 0x100000001b3ULL;
+      hash = detail::fnv_step(detail::fnv1a(tokens[k], hash), 0xffU);
     }
     grams.insert(hash);
   }
