@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/beta.hpp>
 #include <doctest/doctest.h>
 
 #include <kevo/evaluate/statistics.hpp>
@@ -73,6 +75,30 @@ TEST_CASE("Student's t agrees with the published table") {
   CHECK(kevo::student_t(0.10, 30) == Approx(1.6973).epsilon(1e-4));
   CHECK(kevo::student_t(0.05, 1e7) == Approx(1.95996).epsilon(1e-4));
   CHECK(kevo::incomplete_beta(2, 3, 0.4) == Approx(0.5248));  // 1 - sum of a binomial
+}
+
+// kevo has these two functions of its own because Boost.Math takes seconds to compile, which whoever includes
+// kevo.hpp would pay for. Here it is the reference.
+TEST_CASE("Student's t and the incomplete beta function agree with Boost.Math") {
+  for (const double freedom : {1.0, 2.0, 3.5, 9.0, 24.0, 300.0, 1e4}) {
+    const boost::math::students_t student(freedom);
+    for (const double alpha : {1e-6, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.9}) {
+      CAPTURE(freedom);
+      CAPTURE(alpha);
+      CHECK(kevo::student_t(alpha, freedom) ==
+            Approx(boost::math::quantile(boost::math::complement(student, alpha / 2))).epsilon(1e-8));
+    }
+  }
+  for (const double a : {0.5, 1.0, 4.5, 60.0}) {
+    for (const double b : {0.5, 2.0, 33.0}) {
+      for (const double x : {0.0, 1e-6, 0.1, 0.5, 0.77, 0.999, 1.0}) {
+        CAPTURE(a);
+        CAPTURE(b);
+        CAPTURE(x);
+        CHECK(kevo::incomplete_beta(a, b, x) == Approx(boost::math::ibeta(a, b, x)).epsilon(1e-9));
+      }
+    }
+  }
 }
 
 TEST_CASE("the looks of an alpha spending plan sum to alpha") {
