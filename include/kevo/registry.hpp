@@ -19,6 +19,7 @@
 #include <kevo/portfolio.hpp>
 #include <kevo/screen.hpp>
 #include <kevo/select.hpp>
+#include <kevo/services.hpp>
 #include <kevo/settings.hpp>
 #include <kevo/stop.hpp>
 #include <kevo/task.hpp>
@@ -28,7 +29,6 @@
 namespace kevo {
 
 class registry;
-class language_models;  // kevo/llm/client.hpp
 
 /// What a factory may build on.
 struct build_context {
@@ -36,9 +36,9 @@ struct build_context {
   std::string directory;                   ///< of the config file: relative paths start here
   std::string run_directory;               ///< of the run; empty for evaluations outside a run
   std::uint64_t seed = 1;
-  std::size_t builds = 1;                   ///< how many evaluations will be asked for at once
-  const registry* plugins = nullptr;        ///< for plug-ins made of others (any_of, islands)
-  std::shared_ptr<language_models> models;  ///< of the config's `llm:`; null where there is none
+  std::size_t builds = 1;             ///< how many evaluations will be asked for at once
+  const registry* plugins = nullptr;  ///< for plug-ins made of others (any_of, islands)
+  kevo::services services;            ///< what the program offers to plug-ins, such as its language models
 };
 
 /// Factories of one role, by name.

@@ -66,7 +66,7 @@ splice splice_from(settings& from) {
 
 llm_settings llm_from(settings& from, const build_context& context) {
   llm_settings made;
-  made.models = context.models;
+  made.models = context.services.get<language_models>();
   if (!made.models && !from.probing() && context.task)
     throw error(error_code::input, "this operator needs a language model", from.place("type"),
                 "add llm: {models: [{name: NAME, url: URL}]} to the config; docs/llm.md shows how");

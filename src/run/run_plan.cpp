@@ -172,13 +172,15 @@ session_plan decode_plan(const config_source& config, const config_options& opti
     plan.models =
         decode_models(llm, config.directory, plugins, use == plan_use::session && !run_directory.empty());
   }
+  services offered;
+  offered.put(plan.models);
   const build_context context{.task = plan.parts.task,
                               .directory = config.directory,
                               .run_directory = run_directory,
                               .seed = plan.search.seed,
                               .builds = plan.evaluations,
                               .plugins = &plugins,
-                              .models = plan.models};
+                              .services = std::move(offered)};
   if (use == plan_use::session) {
     settings fitness = root.child("fitness", "how candidates are evaluated");
     plan.fitness = plugins.fitness.make(fitness, context, "backend");

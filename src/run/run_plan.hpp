@@ -12,7 +12,7 @@
 
 namespace kevo {
 
-/// A config file with its overrides, not interpreted yet.
+/// A config file with its overrides, not interpreted yet. Throws kevo::error (input, usage).
 struct config_source {
   settings_node tree;
   std::string directory;  ///< relative paths start here
