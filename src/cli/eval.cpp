@@ -46,7 +46,9 @@ void add_eval(CLI::App& program, invocation& shared) {
   auto given = std::make_shared<options>();
   verb->add_option("task", given->task, "Task file")->required();
   verb->add_option("program", given->program, "Source file of the candidate")->required();
-  verb->add_option("--set", given->overrides, "Fitness settings: --set fitness.compiler=clang++")
+  verb->add_option(
+          "--set", given->overrides,
+          "Fitness settings: --set fitness.compiler=clang++. Relative paths start in the current folder")
       ->allow_extra_args(false);
   verb->add_flag("--samples", given->samples, "With --json: the raw timing pairs too");
   add_json_flag(*verb, shared);

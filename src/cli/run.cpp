@@ -50,7 +50,10 @@ void add_run(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("run", "Evolve the kernels of a config");
   auto given = std::make_shared<options>();
   verb->add_option("config", given->config, "Evolution config (YAML)");
-  verb->add_option("--set", given->overrides, "Override a key: --set section.key=value")
+  verb->add_option(
+          "--set", given->overrides,
+          "Override a key: --set section.key=value. Relative paths in it start in the current folder, those "
+          "in the config at the config file")
       ->allow_extra_args(false);
   verb->add_option("--replay", given->replay, "Recompute the decisions of a recorded run from its journal");
   verb->add_option("--task", given->task, "With --replay: where the task file is now, if it has moved");

@@ -7,6 +7,7 @@
 
 #include <kevo/registry.hpp>
 
+#include "src/base/settings/path_setting.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/plugins/builtin.hpp"
@@ -128,9 +129,10 @@ lab_plan plan_lab(const config_source& config, const registry* known) {
   lab_plan plan;
   read_lab(root, plan);
   registry plugins = known != nullptr ? *known : builtin_plugins();
-  for (const auto& path : root.texts("plugins", {.doc = "shared objects that register further plug-ins"},
-                                     std::vector<std::string>{})) {
-    load_plugin(path_beside(config.directory + "/config", path), plugins, root.place("plugins"));
+  for (const auto& path :
+       paths_from(root, "plugins", {.doc = "shared objects that register further plug-ins"}, config.directory,
+                  std::vector<std::string>{})) {
+    load_plugin(path, plugins, root.place("plugins"));
   }
   settings problem = root.child("problem", "what is searched");
   plan.problem = read_problem(problem, config.directory);

@@ -8,6 +8,7 @@
 #include <kevo/lab/recorded_fitness.hpp>
 #include <kevo/lab/recorded_moves.hpp>
 
+#include "src/base/settings/path_setting.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/lab/problem.hpp"
@@ -75,15 +76,12 @@ void add_moves(registry& all, const std::shared_ptr<const recorded_space>& space
 }  // namespace
 
 lab_problem recorded_problem(settings& from, const std::string& directory) {
-  const auto path = [&](const std::string& relative) {
-    return relative.empty() ? relative : path_beside(directory + "/config", relative);
-  };
   recorded_source source;
-  source.results =
-      path(from.text("file", {.doc = "cache of Kernel Tuner or T4 results, relative to this config"}));
-  source.parameters = path(
-      from.text("parameters",
-                {.def = "", .doc = "T1 description: order and values of the parameters; empty: the file's"}));
+  source.results = path_from(
+      from, "file", {.doc = "cache of Kernel Tuner or T4 results, relative to this config"}, directory);
+  source.parameters = path_from(
+      from, "parameters",
+      {.def = "", .doc = "T1 description: order and values of the parameters; empty: the file's"}, directory);
   source.objective =
       from.text("objective", {.def = "", .doc = "what was measured; empty: what the file says, or time"});
   source.larger_is_better = from.boolean(

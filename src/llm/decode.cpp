@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "src/base/settings/path_setting.hpp"
 #include "src/base/text/text_file.hpp"
 
 namespace kevo {
@@ -13,11 +14,12 @@ namespace {
 std::string key_of(settings& from, const std::string& directory, bool needed) {
   const std::string variable =
       from.text("key_env", {.def = "", .doc = "environment variable that holds the key; empty: no key"});
-  const std::string file = from.text(
-      "key_file", {.def = "", .doc = "file that holds the key, relative to the config; empty: none"});
+  const std::string file = path_from(
+      from, "key_file", {.def = "", .doc = "file that holds the key, relative to the config; empty: none"},
+      directory);
   std::string key;
   if (!file.empty()) {
-    if (needed) key = read_text_file(path_beside(directory + "/config", file), 65536, from.place("key_file"));
+    if (needed) key = read_text_file(file, 65536, from.place("key_file"));
   } else if (!variable.empty()) {
     if (const char* value = std::getenv(variable.c_str()); value != nullptr) key = value;
     if (key.empty() && needed)
@@ -73,10 +75,6 @@ std::string json_of(const settings_node& node) {
   return "null";
 }
 
-std::string beside(const std::string& directory, const std::string& path) {
-  return path.empty() ? path : path_beside(directory + "/config", path);
-}
-
 }  // namespace
 
 model_settings decode_model(settings& from, const std::string& directory, bool needs_key) {
@@ -95,8 +93,8 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
   }
   server.dialect.model = from.text("model", {.def = made.name, .doc = "what the server calls the model"});
   server.key = key_of(from, directory, needs_key);
-  server.ca_file = beside(
-      directory, from.text("ca_file", {.def = "", .doc = "certificates to trust beside the system's, PEM"}));
+  server.ca_file = path_from(from, "ca_file",
+                             {.def = "", .doc = "certificates to trust beside the system's, PEM"}, directory);
   made.tier = from.text("tier", {.def = "", .doc = "what operators choose by: cheap, strong, ..."});
   made.weight = from.real(
       "weight", {.def = 1.0, .min = 0.0, .doc = "relative chance within a tier; 0: asked by name alone"});
@@ -152,11 +150,11 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
               : mode == "replay" ? cassette_mode::replay
               : mode == "auto"   ? cassette_mode::automatic
                                  : cassette_mode::off;
-  const std::string file =
-      cassette.text("file", {.def = "", .doc = "YAML file of the replies, relative to the config"});
+  const std::string file = path_from(
+      cassette, "file", {.def = "", .doc = "YAML file of the replies, relative to the config"}, directory);
   if (made.mode != cassette_mode::off && file.empty() && !from.probing())
     cassette.fail("file", "a cassette needs a file");
-  made.cassette_path = beside(directory, file);
+  made.cassette_path = file;
   const bool needs_keys = ready && made.mode != cassette_mode::replay;
   std::set<std::string> names;
   for (settings& one : from.children("models", false, "the models")) {
@@ -184,17 +182,17 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
   made.max_money = from.real(
       "max_money",
       {.def = 0.0, .min = 0.0, .unit = "money", .doc = "no call begins that might exceed it; 0: no cap"});
-  made.prompts =
-      beside(directory,
-             from.text("prompts", {.def = "", .doc = "folder of prompt files that replace shipped ones"}));
+  made.prompts = path_from(from, "prompts",
+                           {.def = "", .doc = "folder of prompt files that replace shipped ones"}, directory);
   settings knowledge = from.child_or_empty("knowledge", "pages that prompts are given");
-  made.knowledge = beside(
-      directory,
-      knowledge.text("folder", {.def = "", .doc = "Markdown pages, relative to the config; empty: none"}));
-  made.skills = beside(
-      directory, knowledge.text("skills", {.def = "",
-                                           .doc = "folder where what made candidates at least 1.1 times as "
-                                                  "fast is written back as pages; empty: nowhere"}));
+  made.knowledge =
+      path_from(knowledge, "folder",
+                {.def = "", .doc = "Markdown pages, relative to the config; empty: none"}, directory);
+  made.skills = path_from(knowledge, "skills",
+                          {.def = "",
+                           .doc = "folder where what made candidates at least 1.1 times as "
+                                  "fast is written back as pages; empty: nowhere"},
+                          directory);
   made.knowledge_embeddings = knowledge.text(
       "embeddings", {.def = "", .doc = "model of llm.models that ranks pages by meaning, too; empty: none"});
   const bool known = made.knowledge_embeddings.empty() || names.contains(made.knowledge_embeddings);

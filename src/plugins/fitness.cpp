@@ -5,6 +5,7 @@
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
 #include "fitness/cuda/measure/cuda_fitness.hpp"
+#include "src/base/settings/path_setting.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/plugins/builtin.hpp"
 
@@ -71,12 +72,13 @@ any_fitness cpu_from(settings& from, const build_context& context) {
                   {.def = defaults.timing.target_interval,
                    .above = 0.0,
                    .doc = "full timing ends early when the interval of the speedup is narrower, relative"});
-  const std::string cache = from.text(
-      "cache",
+  made.cache_dir = path_from(
+      from, "cache",
       {.def = "",
-       .doc = "folder of the build and result cache; empty: a folder in the run, or none outside a run"});
-  made.cache_dir = cache.empty() ? (context.run_directory.empty() ? "" : context.run_directory + "/cache")
-                                 : path_beside(context.directory + "/config", cache);
+       .doc = "folder of the build and result cache; empty: a folder in the run, or none outside a run"},
+      context.directory);
+  if (made.cache_dir.empty() && !context.run_directory.empty())
+    made.cache_dir = context.run_directory + "/cache";
   if (!context.task) return {};
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
 }
@@ -176,13 +178,14 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   cuda_limits_from(from, made);
   cuda_timing_from(from, made);
   cuda_gates_from(from, made);
-  const std::string cache = from.text(
-      "cache",
+  made.cache_dir = path_from(
+      from, "cache",
       {.def = "",
        .doc = "folder of the build and result cache and the ceilings; empty: a folder in the run, or "
-              "none outside a run"});
-  made.cache_dir = cache.empty() ? (context.run_directory.empty() ? "" : context.run_directory + "/cache")
-                                 : path_beside(context.directory + "/config", cache);
+              "none outside a run"},
+      context.directory);
+  if (made.cache_dir.empty() && !context.run_directory.empty())
+    made.cache_dir = context.run_directory + "/cache";
   if (!context.task) return {};
   return any_fitness(std::make_shared<cuda_fitness>(context.task, std::move(made)));
 }
@@ -192,26 +195,20 @@ any_fitness command_from(settings& from, const build_context& context) {
   made.command = from.texts(
       "command", {.doc = "program and arguments; {candidate} is replaced by the candidate's path"});
   made.environment = from.texts("environment", {.doc = "NAME=value"}, std::vector<std::string>{});
-  made.directory = from.text(
-      "directory",
-      {.def = ".",
-       .doc = "folder it runs in and may read, relative to the config; empty: the candidate's own"});
-  if (!made.directory.empty()) {
-    made.directory = path_beside(context.directory + "/config", made.directory);
-    if (!from.probing() && !std::filesystem::is_directory(made.directory))
-      from.fail("directory", "there is no folder '" + made.directory + "'",
-                "paths are relative to the config file");
-  }
-  const auto mounts =
-      from.texts("mounts", {.doc = "further files and folders that it may read, relative to the config"},
-                 std::vector<std::string>{});
+  made.directory =
+      path_from(from, "directory",
+                {.def = ".",
+                 .doc = "folder it runs in and may read, relative to the config; empty: the candidate's own"},
+                context.directory);
+  if (!made.directory.empty() && !from.probing() && !std::filesystem::is_directory(made.directory))
+    from.fail("directory", "there is no folder '" + made.directory + "'", path_rule);
+  const auto mounts = paths_from(
+      from, "mounts", {.doc = "further files and folders that it may read, relative to the config"},
+      context.directory, std::vector<std::string>{});
   for (const auto& one : mounts) {
-    const std::string path = std::filesystem::absolute(path_beside(context.directory + "/config", one))
-                                 .lexically_normal()
-                                 .string();
+    const std::string path = std::filesystem::absolute(one).lexically_normal().string();
     if (!std::filesystem::exists(path))
-      from.fail("mounts", "there is no file or folder '" + path + "'",
-                "paths are relative to the config file");
+      from.fail("mounts", "there is no file or folder '" + path + "'", path_rule);
     made.mounts.push_back({path, path});
   }
   // What earlier candidates were and scored is not this one's to read.

@@ -10,6 +10,7 @@
 #include <kevo/plugins.hpp>
 
 #include "src/base/settings/overrides.hpp"
+#include "src/base/settings/path_setting.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/llm/decode.hpp"
@@ -22,20 +23,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string beside(const std::string& directory, const std::string& path) {
-  return fs::path(path).is_absolute() ? path : (fs::path(directory) / path).lexically_normal().string();
-}
-
 void decode_run(settings& root, session_plan& plan) {
   settings run = root.child_or_empty("run", "the run itself");
   plan.name = run.text("name", {.def = "run", .doc = "name of the run"});
   plan.search.seed = static_cast<std::uint64_t>(
       run.integer("seed", {.def = 1, .min = 0, .doc = "seed of every random decision of the search"}));
-  plan.folder = run.text(
-      "output",
-      {.def = "runs/" + plan.name,
-       .doc = "folder of the run; if it holds a run already, a number is added; if it holds other files, the "
-              "run does not begin"});
+  plan.folder = run.text("output", {.def = "runs/" + plan.name,
+                                    .doc = "folder of the run, relative to the current folder; if it holds a "
+                                           "run already, a number is added; if it holds other files, the "
+                                           "run does not begin"});
   settings parallel = run.child_or_empty("parallel", "how much is done at once");
   plan.variations = static_cast<std::size_t>(parallel.integer(
       "variations",
@@ -158,13 +154,13 @@ session_plan decode_plan(const config_source& config, const config_options& opti
   session_plan plan;
   decode_run(root, plan);
   const std::string task_path =
-      beside(config.directory, root.text("task", {.doc = "task file, relative to this config"}));
-  for (const auto& path : root.texts("plugins", {.doc = "shared objects that register further plug-ins"},
-                                     std::vector<std::string>{})) {
-    load_plugin(beside(config.directory, path), plugins, root.place("plugins"));
+      path_from(root, "task", {.doc = "task file, relative to this config"}, config.directory);
+  for (const auto& path :
+       paths_from(root, "plugins", {.doc = "shared objects that register further plug-ins"}, config.directory,
+                  std::vector<std::string>{})) {
+    load_plugin(path, plugins, root.place("plugins"));
   }
-  if (!fs::exists(task_path))
-    root.fail("task", "there is no file '" + task_path + "'", "paths are relative to the config file");
+  if (!fs::exists(task_path)) root.fail("task", "there is no file '" + task_path + "'", path_rule);
   plan.parts.task = std::make_shared<const task>(load_task(task_path));
 
   if (root.has("llm")) {

@@ -271,6 +271,30 @@ TEST_CASE("the whole config is printed with every default, and runs as printed")
   CHECK(toy.kevo({"run", "whole.yaml", "--json", "--set", "stop.evaluations=5"}).code == 0);
 }
 
+TEST_CASE("a run that is started from another folder finds its files, and so does its resume") {
+  const toy_project toy;
+  const auto elsewhere = toy.folder / "elsewhere";
+  std::filesystem::create_directories(elsewhere);
+  for (const char* file : {"task.yaml", "seed.txt", "reference.cpp"})
+    std::filesystem::copy_file(toy.folder / file, elsewhere / file);
+  std::filesystem::rename(elsewhere / "task.yaml", elsewhere / "mine.yaml");
+  // The task is named on the command line: it lies in the current folder. The config's own paths do not.
+  const auto begun = shell::run(shell::kevo({"run", "../config.yaml", "--set", "task=mine.yaml", "--set",
+                                             "stop.evaluations=5", "--json"}),
+                                elsewhere.string());
+  REQUIRE_MESSAGE(begun.code == 0, begun.out << begun.err);
+  CHECK(std::filesystem::exists(elsewhere / "run/journal.sqlite"));  // where kevo was called
+  const auto on = toy.kevo({"resume", "elsewhere/run", "--set", "stop.evaluations=8", "--json"});
+  CHECK_MESSAGE(on.code == 0, on.out << on.err);
+
+  const auto url = toy.kevo({"run", "https://host.example/config.yaml"});
+  CHECK(url.code == 2);
+  CHECK(url.err.find("is a URL, and kevo reads files only") != std::string::npos);
+  const auto task = toy.kevo({"run", "config.yaml", "--set", "task=https://host.example/task.yaml"});
+  CHECK(task.code == 2);
+  CHECK(task.err.find("is a URL, and kevo reads files only") != std::string::npos);
+}
+
 TEST_CASE("a full disk ends a run with exit code 1 and loses nothing") {
   const toy_project toy;
   const std::string mounted = (toy.folder / "small").string();

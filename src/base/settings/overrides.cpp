@@ -11,6 +11,9 @@
 namespace kevo {
 namespace {
 
+/// Stands where the name of the file would, in the place of a value.
+constexpr const char* override_mark = "--set ";
+
 void set_place(settings_node& node, const std::string& file, const std::string& path) {
   node.place = {file, 0, 0, path};
   for (std::size_t i = 0; i < node.items.size(); ++i) set_place(node.items[i], file, path_below(path, i));
@@ -22,8 +25,12 @@ void set_place(settings_node& node, const std::string& file, const std::string& 
 
 }  // namespace
 
+bool is_override(const error_place& place) {
+  return place.file.starts_with(override_mark);
+}
+
 void apply_override(settings_node& root, std::string_view assignment) {
-  const std::string file = "--set " + detail::shown(assignment);
+  const std::string file = override_mark + detail::shown(assignment);
   const auto fail = [&](const std::string& message, const std::string& key = {}) {
     throw error(error_code::usage, message, {file, 0, 0, key}, "write --set section.key=value");
   };

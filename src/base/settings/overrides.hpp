@@ -13,4 +13,7 @@ namespace kevo {
 /// (usage) for text that is no assignment and for a path through something that is not a map or list.
 void apply_override(settings_node& root, std::string_view assignment);
 
+/// Whether a value was given on the command line.
+bool is_override(const error_place& place);
+
 }  // namespace kevo

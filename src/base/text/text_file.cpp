@@ -1,5 +1,6 @@
 #include "src/base/text/text_file.hpp"
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,8 +10,21 @@
 
 namespace kevo {
 
+void refuse_url(const std::string& path, error_place named) {
+  const auto scheme = path.find("://");
+  if (scheme == std::string::npos || scheme == 0) return;
+  for (std::size_t i = 0; i < scheme; ++i) {
+    const auto c = static_cast<unsigned char>(path[i]);
+    if (std::isalpha(c) == 0 && (i == 0 || (std::isdigit(c) == 0 && c != '+' && c != '-' && c != '.')))
+      return;
+  }
+  throw error(error_code::input, "'" + path + "' is a URL, and kevo reads files only", std::move(named),
+              "download it first, with the files that it names beside it, and give the path of the copy");
+}
+
 std::string read_text_file(const std::string& path, std::size_t limit, error_place named) {
   if (named.file.empty()) named.file = path;
+  refuse_url(path, named);
   const auto refuse = [&](const std::string& why, const std::string& hint = {}) {
     throw error(error_code::input, why, named, hint);
   };
@@ -36,6 +50,7 @@ std::string read_text_file(const std::string& path, std::size_t limit, error_pla
 }
 
 std::string path_beside(const std::string& from, const std::string& relative) {
+  refuse_url(relative, {.file = from});
   const std::filesystem::path given(relative);
   if (given.is_absolute()) return given.lexically_normal().string();
   return (std::filesystem::path(from).parent_path() / given).lexically_normal().string();

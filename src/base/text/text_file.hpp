@@ -14,7 +14,11 @@ namespace kevo {
 std::string read_text_file(const std::string& path, std::size_t limit = std::size_t{16} << 20U,
                            error_place named = {});
 
-/// `relative` as seen from the folder of the file `from`; absolute paths stay.
+/// Throws kevo::error (input) at `named` if `path` is a URL ("https://..."): kevo reads files only.
+void refuse_url(const std::string& path, error_place named);
+
+/// `relative` as seen from the folder of the file `from`; absolute paths stay. Throws kevo::error (input) for
+/// a URL.
 std::string path_beside(const std::string& from, const std::string& relative);
 
 }  // namespace kevo
