@@ -71,7 +71,6 @@ void show(const options& given, const invocation& shared) {
       throw error(error_code::usage, "--source and --prompt need a candidate", {},
                   "kevo show RUN best --source");
     fmt::print("{}{}", shared.json ? run_json(content) : run_text(content, style), shared.json ? "\n" : "");
-    if (!shared.json) fmt::print("{}", rejudged_line(given.folder));
     return;
   }
   const shown_candidate one = shown_candidate_of(run, candidate_named(content, given.id));

@@ -68,12 +68,17 @@ std::string head(const report_content& content) {
                                             format::count(confirmations), confirmations == 1 ? "" : "s")
                               : std::string()));
   fact("candidates", format::count(h.candidates().size()));
+  fact("judged again", html::escape_short(content.judged.summary(), 200));
   fact("run time", format::duration(h.spent().elapsed_s));
   fact("seed", html::escape(content.seed));
   fact("stopped by", html::escape_short(h.stopped_by().value_or("still going on"), 80));
   fact("kevo", html::escape(content.version));
   fact("started", html::escape(content.started));
   text += "</dl>";
+  if (const auto* judged = content.best ? content.judged.of(*content.best) : nullptr;
+      judged != nullptr && judged->verdict != "holds" && judged->verdict != "faster")
+    text += "<p class=\"setback\">The best program was judged again: " +
+            html::escape_short(judgement_text(*judged), 300) + "</p>";
   for (const auto& setback : setbacks_of(content))
     text += "<p class=\"setback\">" + html::escape(setback) + "</p>";
   if (!content.command.empty())

@@ -12,6 +12,7 @@
 #include <kevo/program.hpp>
 
 #include "src/report/archive_map.hpp"
+#include "src/report/judged_again.hpp"
 #include "src/report/run_history.hpp"
 
 namespace kevo {
@@ -37,6 +38,7 @@ struct report_content {
   std::shared_ptr<const evaluation> best_evaluation;  ///< its confirmation if there is one
   candidate_id root = no_candidate;                   ///< the seed that the best descends from
   std::shared_ptr<const program> root_program;
+  judgements judged;  ///< after the run, by `kevo rejudge`
 
   /// "tune", "seed", "operator 7".
   std::string operator_name(operator_index op) const {

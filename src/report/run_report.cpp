@@ -106,6 +106,7 @@ report_content content_of(const journal& run, any_archive empty_archive) {
   content.history = history_of([&](const auto& visit) { run.for_each_event(visit); },
                                std::move(empty_archive), run.store().program_of);
   content.archive = map_of(content.history.archive());
+  content.judged = judgements_of(run.directory());
   content.best = content.history.best();
   if (content.best) {
     const auto store = run.store();

@@ -48,6 +48,34 @@ json::array list(const std::vector<candidate_id>& ids) {
   return a;
 }
 
+/// null where the candidate was not judged again.
+json::value judgement(const judged_again* one) {
+  if (one == nullptr) return nullptr;
+  return json::object{{"at", utf8(one->judged_at)},
+                      {"kevo", utf8(one->kevo_version)},
+                      {"protocol", utf8(one->protocol)},
+                      {"verdict", utf8(one->verdict)},
+                      {"reason", utf8(one->reason)},
+                      {"outcome", to_string(one->outcome)},
+                      {"score", measured(one->score)},
+                      {"speedup", measured(one->speedup)},
+                      {"speedup_interval", pair(one->speedup_interval)}};
+}
+/// Of the whole run: null where nothing was judged again.
+json::value judgements_json(const judgements& all) {
+  if (!all.problem.empty()) return json::object{{"problem", utf8(all.problem)}};
+  if (all.latest.empty()) return nullptr;
+  json::object verdicts;
+  for (const auto& [verdict, count] : all.counts()) verdicts[utf8(verdict)] = count;
+  json::array candidates;
+  for (const auto& [id, one] : all.latest) {
+    json::object row = judgement(&one).as_object();
+    row["id"] = id;
+    candidates.push_back(std::move(row));
+  }
+  return json::object{{"verdicts", std::move(verdicts)}, {"candidates", std::move(candidates)}};
+}
+
 json::object brief(const report_content& content, candidate_id id) {
   const auto& c = content.history.candidates()[id];
   const auto* crown = content.history.crown_of(id);
@@ -65,6 +93,7 @@ json::object brief(const report_content& content, candidate_id id) {
                           : latest != nullptr ? pair(latest->speedup_interval)
                                               : json::value(nullptr);
   o["confirmed"] = crown != nullptr || (latest != nullptr && latest->stage == evaluation_stage::confirmed);
+  o["rejudged"] = judgement(content.judged.of(id));
   return o;
 }
 
@@ -79,6 +108,7 @@ std::string run_json(const report_content& content) {
   o["task"] = utf8(content.task);
   o["device"] = utf8(content.device);
   o["best"] = content.best ? json::value(brief(content, *content.best)) : json::value(nullptr);
+  o["rejudged"] = judgements_json(content.judged);
   o["candidates"] = h.candidates().size();
   o["valid"] = l.valid;
   o["evaluations"] = l.evaluations;

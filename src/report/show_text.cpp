@@ -101,6 +101,12 @@ tone tone_of(const std::optional<outcome>& o) {
                                                             : tone::bad;
 }
 
+tone tone_of(const judged_again& judged) {
+  return judged.verdict == "holds" || judged.verdict == "faster" ? tone::good
+         : judged.verdict == "fell"                              ? tone::bad
+                                                                 : tone::warning;
+}
+
 line figure(const writer& out, const report_content& content, candidate_id id) {
   const auto& c = content.history.candidates()[id];
   const auto* crown = content.history.crown_of(id);
@@ -191,6 +197,11 @@ void best_found(writer& out, const report_content& content) {
   } else {
     out.fact("best", line("no valid candidate", tone::warning));
   }
+  if (const std::string judged = content.judged.summary(); !judged.empty())
+    out.fact("judged again", line(out.safe(judged)));
+  if (const auto* judged = content.best ? content.judged.of(*content.best) : nullptr;
+      judged != nullptr && tone_of(*judged) != tone::good)
+    out.fact("best, judged again", line(out.safe(judgement_text(*judged)), tone_of(*judged)));
 }
 
 void what_was_spent(writer& out, const run_history& h) {
@@ -283,6 +294,8 @@ void candidate_head(writer& out, const report_content& content, const shown_cand
   if (!c.summary.empty()) out.fact("what was done", line(out.safe(c.summary)));
   if (!c.parents.empty()) out.fact("parents", ids(c.parents));
   if (!c.inspirations.empty()) out.fact("inspirations", ids(c.inspirations));
+  if (const auto* judged = content.judged.of(one.id))
+    out.fact("judged again", line(out.safe(judgement_text(*judged)), tone_of(*judged)));
   out.fact("born", line(format::duration(c.born_s) + " into the run"));
   out.fact("program", line(to_string(c.program)));
   if (one.program) {

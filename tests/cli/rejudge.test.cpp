@@ -69,6 +69,7 @@ TEST_CASE(
     "under the same rules elites hold; what was judged is not evaluated again; the journal stays as it was") {
   const old_run old;
   const std::string journal = shell::read_file(old.folder / "run/journal.sqlite");
+  CHECK(json::parse(old.kevo({"show", "run", "--json"}).out).at("rejudged").is_null());
   const json::value first = old.rejudge();
   const auto& elites = first.at("elites").as_array();
   CHECK(elites.size() >= 5);  // the best five, with the champion and the archive's three among them
@@ -104,7 +105,21 @@ TEST_CASE("stricter rules let elites fall, and that is a result: exit code 0") {
     CHECK(one.at("new").at("outcome").as_string() != "valid");
     CHECK(!one.at("reason").as_string().empty());
   }
-  CHECK(old.kevo({"show", "run"}).out.find(" fell (") != std::string::npos);
+  const std::string shown = old.kevo({"show", "run"}).out;
+  CHECK(shown.find("judged again") != std::string::npos);
+  CHECK(shown.find(" fell, ") != std::string::npos);
+  const auto printed = json::parse(old.kevo({"show", "run", "--json"}).out);
+  CHECK(printed.at("rejudged").at("verdicts").at("fell").to_number<int>() == all.at("fell").to_number<int>());
+  CHECK(printed.at("rejudged").at("candidates").as_array().size() == all.at("elites").as_array().size());
+  CHECK(printed.at("best").at("rejudged").at("verdict").as_string() == "fell");
+  CHECK(!printed.at("best").at("rejudged").at("reason").as_string().empty());
+  const auto best = json::parse(old.kevo({"show", "run", "best", "--json"}).out);
+  CHECK(best.at("rejudged").at("outcome").as_string() == "crashed");
+  CHECK(old.kevo({"show", "run", "best"}).out.find("fell on ") != std::string::npos);
+  REQUIRE(old.kevo({"report", "run"}).code == 0);
+  CHECK(
+      shell::read_file(old.folder / "run/report.html").find("The best program was judged again: fell on ") !=
+      std::string::npos);
   const auto in_words = old.kevo({"rejudge", "run", "--all", "--trust"});
   CHECK(in_words.code == 0);
   CHECK(in_words.out.find("fell") != std::string::npos);
