@@ -117,6 +117,30 @@ TEST_CASE("a replay with models repeats every proposal, drafts included, and ask
   CHECK_MESSAGE(has(other.err, "the replay diverges"), other.err);
 }
 
+TEST_CASE("a key that one server refuses is asked once, said at the end, and replays as it was decided") {
+  helpful_model model;
+  std::atomic<int> refused = 0;
+  bool both = false;
+  SUBCASE("the other model goes on") {}
+  SUBCASE("both are refused") {
+    both = true;
+  }
+  auto server = std::make_unique<scripted::server>([&](const scripted::request& r) -> scripted::answer {
+    if (!both && !has(r.body, "\"model\":\"b\"")) return model(r);
+    ++refused;
+    return {.status = 401, .body = R"({"error":{"message":"wrong key"}})"};
+  });
+  const scripted::project p(models_at(server->url()), run_of(1) + "stop: {proposals: 20}\n");
+  const auto ended = p.answer({"run", "config.yaml"});
+  CHECK(refused == (both ? 2 : 1));
+  const std::string setbacks = boost::json::serialize(ended.at("setbacks"));
+  CHECK(has(setbacks, "unauthorized: the server answered 401: wrong key (check key_env") == both);
+  CHECK(ended.at("stopped_by").as_string() == (both ? "operators exhausted" : "20 proposals"));
+  server.reset();
+  const auto same = p.answer({"run", "--replay", "run", "--replay-models"});
+  CHECK(spent(same) == spent(ended));
+}
+
 TEST_CASE("a cassette and the recorded results repeat a run without a server") {
   helpful_model model;
   auto server = std::make_unique<scripted::server>([&](const scripted::request& r) { return model(r); });
