@@ -204,3 +204,75 @@ TEST_CASE("after counts from the moment at which its first rule spoke") {
   late.observe(now);
   CHECK(late.stop(now).has_value());
 }
+
+namespace {
+
+struct half_done {  // a rule of somebody else's, without parts
+  std::optional<std::string> stop(const progress&) { return std::nullopt; }
+  std::optional<double> used(const progress&) const { return 0.5; }
+};
+struct silent_rule {
+  std::optional<std::string> stop(const progress&) { return std::nullopt; }
+};
+
+}  // namespace
+
+TEST_CASE("rules tell every limit by itself: its name, what is spent of it, and the limit") {
+  progress now;
+  now.ledger.evaluations = 100;
+  now.ledger.elapsed_s = 30;
+  now.ledger.variation = {.device_s = 2, .money = 0.5, .tokens_in = 40, .tokens_out = 2};
+  now.ledger.proposals = 7;
+  now.ledger.duplicates = 3;
+  now.since_improvement = 11;
+  now.since_kept = 12;
+  now.best_speedup = 2;
+  now.best_interval = {1.5, 2.5};
+  now.best_sol_fraction = 0.25;
+  now.champion_score = 6;
+  now.archive_size = 8;
+  now.archive_cells = 16;
+  const kevo::any_stop_rule rule =
+      stop::any_of{{stop::evaluations{400}, stop::seconds{120}, stop::device_seconds{8}, stop::money{2},
+                    stop::tokens{84}, stop::proposals{14}, stop::stall{50}, stop::saturation{60},
+                    stop::coverage{0.8}, stop::target_speedup{3}, stop::target_score{12},
+                    stop::sol_fraction{0.5}, stop::spent{stop::ledger_columns[0], 30},
+                    stop::all_of{{stop::evaluations{200}, stop::seconds{60}}}, half_done{}, silent_rule{}}};
+  const auto parts = rule.parts(now);
+  const kevo::stop_part expected[] = {{"evaluations", 100, 400}, {"seconds", 30, 120},
+                                      {"device_seconds", 2, 8},  {"money", 0.5, 2},
+                                      {"tokens", 42, 84},        {"proposals", 7, 14},
+                                      {"stall", 11, 50},         {"saturation", 12, 60},
+                                      {"coverage", 0.5, 0.8},    {"target_speedup", 1.5, 3},
+                                      {"target_score", 6, 12},   {"sol_fraction", 0.25, 0.5},
+                                      {"duplicates", 3, 30},     {"evaluations", 100, 200},
+                                      {"seconds", 30, 60},       {"", 0.5, 1}};
+  REQUIRE(parts.size() == std::size(expected));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    CAPTURE(i);
+    CHECK(parts[i].name == expected[i].name);
+    CHECK(parts[i].spent == doctest::Approx(expected[i].spent));
+    CHECK(parts[i].limit == doctest::Approx(expected[i].limit));
+  }
+  CHECK(parts[0].share() == 0.25);
+  CHECK(kevo::stop_part{"evaluations", 9, 3}.share() == 1);
+  now.archive_cells = 0;
+  CHECK(rule.parts(now).size() == parts.size() - 1);  // no coverage of what is not bounded
+  CHECK(kevo::any_stop_rule().parts(now).empty());
+}
+
+TEST_CASE("the parts of after are those of the rule that counts now, too, from its own start") {
+  kevo::any_stop_rule rule = stop::after(stop::evaluations{100}, stop::seconds{60});
+  progress now;
+  now.ledger.evaluations = 50;
+  now.ledger.elapsed_s = 200;
+  rule.observe(now);
+  REQUIRE(rule.parts(now).size() == 1);
+  now.ledger.evaluations = 100;
+  rule.observe(now);
+  now.ledger.elapsed_s = 215;
+  const auto parts = rule.parts(now);
+  REQUIRE(parts.size() == 2);
+  CHECK(parts[1].name == "seconds");
+  CHECK(parts[1].spent == 15);
+}

@@ -1,10 +1,11 @@
 #pragma once
-// One rule, and from then on another.
+// The stop rule `after`: a second rule that counts from the moment at which a first one was met.
 
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <kevo/stop.hpp>
 
@@ -36,6 +37,13 @@ class after {
     const auto part = since_ ? then_.used(spent_since(now)) : first_.used(now);
     if (!part) return std::nullopt;
     return (since_ ? 0.5 : 0.0) + *part / 2;
+  }
+  /// Those of the rule that is waited for; those of both once it has spoken, the second rule's from then on.
+  std::vector<stop_part> parts(const progress& now) const {
+    std::vector<stop_part> all = first_.parts(now);
+    if (!since_) return all;
+    for (stop_part& part : then_.parts(spent_since(now))) all.push_back(std::move(part));
+    return all;
   }
 
  private:

@@ -1,9 +1,10 @@
 #pragma once
-// The last of several rules.
+// The stop rule `all`: stops once every one of several rules would.
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kevo/stop.hpp>
@@ -39,6 +40,14 @@ struct all_of {
       least = std::min(least.value_or(1), *one);
     }
     return least;
+  }
+  /// Those of all rules.
+  std::vector<stop_part> parts(const progress& now) const {
+    std::vector<stop_part> all;
+    for (const any_stop_rule& rule : rules) {
+      for (stop_part& part : rule.parts(now)) all.push_back(std::move(part));
+    }
+    return all;
   }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The first of several rules.
+// The stop rule `any`: stops as soon as one of several rules would.
 
 #include <algorithm>
 #include <optional>
@@ -34,6 +34,14 @@ struct any_of {
       if (const auto one = rule.used(now)) most = std::max(most.value_or(0), *one);
     }
     return most;
+  }
+  /// Those of all rules.
+  std::vector<stop_part> parts(const progress& now) const {
+    std::vector<stop_part> all;
+    for (const any_stop_rule& rule : rules) {
+      for (stop_part& part : rule.parts(now)) all.push_back(std::move(part));
+    }
+    return all;
   }
 };
 

@@ -1,8 +1,9 @@
 #pragma once
-// So much time of the device.
+// The stop rule `device_seconds`: a budget of time on the measuring device.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -19,6 +20,9 @@ struct device_seconds {
   }
   std::optional<double> used(const progress& now) const {
     return share(now.ledger.variation.device_s + now.ledger.evaluation.device_s, limit);
+  }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("device_seconds", now.ledger.variation.device_s + now.ledger.evaluation.device_s, limit);
   }
 };
 

@@ -1,9 +1,10 @@
 #pragma once
-// So many evaluations.
+// The stop rule `evaluations`: a budget of finished evaluations.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -19,6 +20,9 @@ struct evaluations {
     return counted(limit, "evaluation");
   }
   std::optional<double> used(const progress& now) const { return share(now.ledger.evaluations, limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("evaluations", now.ledger.evaluations, limit);
+  }
 };
 
 }  // namespace kevo::stop

@@ -1,8 +1,9 @@
 #pragma once
-// So much money.
+// The stop rule `money`: a budget for what language models cost.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -19,6 +20,9 @@ struct money {
   }
   std::optional<double> used(const progress& now) const {
     return share(now.ledger.variation.money + now.ledger.evaluation.money, limit);
+  }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("money", now.ledger.variation.money + now.ledger.evaluation.money, limit);
   }
 };
 

@@ -1,9 +1,10 @@
 #pragma once
-// So many proposals.
+// The stop rule `proposals`: a budget of programs that operators propose.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -20,6 +21,9 @@ struct proposals {
     return counted(limit, "proposal");
   }
   std::optional<double> used(const progress& now) const { return share(now.ledger.proposals, limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("proposals", now.ledger.proposals, limit);
+  }
 };
 
 }  // namespace kevo::stop

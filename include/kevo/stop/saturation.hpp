@@ -1,9 +1,11 @@
 #pragma once
-// The archive takes no more.
+// The stop rules `saturation` and `coverage`: the archive keeps nothing new any more, or enough of its cells
+// are taken.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -20,6 +22,9 @@ struct saturation {
     return "archive saturated: " + counted(limit, "evaluation") + " kept nothing";
   }
   std::optional<double> used(const progress& now) const { return share(now.since_kept, limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("saturation", now.since_kept, limit);
+  }
 };
 
 /// Stops when the share `limit` in (0, 1] of the archive's cells is taken. Never, where their number is not
@@ -34,6 +39,10 @@ struct coverage {
   std::optional<double> used(const progress& now) const {
     if (now.archive_cells == 0) return std::nullopt;
     return share(filled(now), limit);
+  }
+  std::vector<stop_part> parts(const progress& now) const {
+    if (now.archive_cells == 0) return {};
+    return one_part("coverage", filled(now), limit);
   }
 
  private:

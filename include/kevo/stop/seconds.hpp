@@ -1,8 +1,9 @@
 #pragma once
-// So much time.
+// The stop rule `seconds`: a budget of wall time.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -18,6 +19,9 @@ struct seconds {
     return number(limit) + " seconds";
   }
   std::optional<double> used(const progress& now) const { return share(now.ledger.elapsed_s, limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("seconds", now.ledger.elapsed_s, limit);
+  }
 };
 
 }  // namespace kevo::stop

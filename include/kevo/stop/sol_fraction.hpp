@@ -1,8 +1,9 @@
 #pragma once
-// Near what the device can do.
+// The stop rule `sol_fraction`: the champion is near the speed of light of the device.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -20,6 +21,9 @@ struct sol_fraction {
     return "speed-of-light fraction " + number(now.best_sol_fraction) + " of " + number(limit);
   }
   std::optional<double> used(const progress& now) const { return share(now.best_sol_fraction, limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("sol_fraction", now.best_sol_fraction, limit);
+  }
 };
 
 }  // namespace kevo::stop

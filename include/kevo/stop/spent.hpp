@@ -1,10 +1,12 @@
 #pragma once
-// So much of anything that the ledger counts.
+// The stop rules for single columns of the ledger: duplicates, confirmations, tokens read, tokens written and
+// others.
 
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -48,6 +50,9 @@ struct spent {
     return number(limit) + ' ' + std::string(column.name);
   }
   std::optional<double> used(const progress& now) const { return share(column.of(now.ledger), limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part(std::string(column.name), column.of(now.ledger), limit);
+  }
 };
 
 }  // namespace kevo::stop

@@ -1,9 +1,10 @@
 #pragma once
-// No progress.
+// The stop rule `stall`: the best score has not improved for a number of evaluations.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -20,6 +21,9 @@ struct stall {
     return counted(limit, "evaluation") + " without improvement";
   }
   std::optional<double> used(const progress& now) const { return share(now.since_improvement, limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("stall", now.since_improvement, limit);
+  }
 };
 
 }  // namespace kevo::stop

@@ -1,8 +1,9 @@
 #pragma once
-// Fast enough.
+// The stop rule `target_speedup`: the champion reaches a confirmed speedup.
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -21,6 +22,9 @@ struct target_speedup {
   }
   /// How near the champion is; not a budget, but what a display can show.
   std::optional<double> used(const progress& now) const { return share(reached(now), limit); }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("target_speedup", reached(now), limit);
+  }
 
  private:
   double reached(const progress& now) const { return certain ? now.best_interval.low : now.best_speedup; }

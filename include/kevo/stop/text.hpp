@@ -1,9 +1,13 @@
 #pragma once
-// What the stop rules share: shares of budgets, and numbers as people write them.
+// What the stop rules share: shares of budgets, their parts, and numbers as people write them.
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include <kevo/stop.hpp>
 
 namespace kevo::stop {
 
@@ -12,6 +16,12 @@ template <class Now, class Limit>
 double share(Now now, Limit limit) {
   if (!(static_cast<double>(limit) > 0)) return 1;
   return std::clamp(static_cast<double>(now) / static_cast<double>(limit), 0.0, 1.0);
+}
+
+/// The one part of a rule with one limit.
+template <class Now, class Limit>
+std::vector<stop_part> one_part(std::string name, Now now, Limit limit) {
+  return {{std::move(name), static_cast<double>(now), static_cast<double>(limit)}};
 }
 
 /// "2.5", "120", "0.001"

@@ -1,9 +1,10 @@
 #pragma once
-// So many tokens.
+// The stop rule `tokens`: a budget of tokens that language models read and write.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <kevo/stop.hpp>
 #include <kevo/stop/text.hpp>
@@ -20,6 +21,9 @@ struct tokens {
   }
   std::optional<double> used(const progress& now) const {
     return share(now.ledger.variation.tokens_in + now.ledger.variation.tokens_out, limit);
+  }
+  std::vector<stop_part> parts(const progress& now) const {
+    return one_part("tokens", now.ledger.variation.tokens_in + now.ledger.variation.tokens_out, limit);
   }
 };
 
