@@ -192,8 +192,6 @@ void take_metrics(evaluation& e, const json::object& metrics) {
     return;
   }
   if (!score && !speedup) return incorrect(e, "its output has no \"score\"");
-  // 0 is what failures score, and the search ranks by shares of the best.
-  if (score.value_or(1) <= 0) return incorrect(e, "a score must be above 0 (larger is better)");
   if (speedup.value_or(1) <= 0) return incorrect(e, "a speedup must be above 0 (larger is better)");
   e.score = score ? *score : *speedup;
   if (speedup) {  // what kevo did not compare with a baseline is no speedup: the score alone speaks

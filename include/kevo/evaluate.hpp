@@ -1,5 +1,6 @@
 #pragma once
-// The fitness function's role: run a program on the task, say what it is worth. Shipped ones: fitness/.
+// The fitness function's role: run a program on the task and say what it is worth. Here are the concept, the
+// request and the erased type; the shipped functions are in fitness/.
 
 #include <concepts>
 #include <functional>
@@ -45,7 +46,8 @@ class measuring_span {
 };
 
 /// A fitness function. `evaluate` blocks, may be called from several threads at once, returns every failure
-/// of the candidate as a value and throws kevo::error for faults of the machine. Optional: `describe()`.
+/// of the candidate as a value and throws kevo::error for faults of the machine. Outcome and score are
+/// enough. Optional: `describe()`.
 template <class T>
 concept fitness = requires(T& function, const evaluation_request& request) {
   { function.evaluate(request) } -> std::same_as<evaluation>;
@@ -64,7 +66,10 @@ class any_fitness {
   explicit any_fitness(std::shared_ptr<T> function)
       : object_(std::make_shared<model<T>>(std::move(function))) {}
 
-  evaluation evaluate(const evaluation_request& request) const { return object_->evaluate(request); }
+  /// A valid evaluation to which the function gave no stage gets the one that was asked for.
+  evaluation evaluate(const evaluation_request& request) const {
+    return with_stage(object_->evaluate(request), request.wanted);
+  }
   /// One line for people: backend, compiler, device, ...; empty if it has nothing to say.
   std::string describe() const { return object_->describe(); }
   explicit operator bool() const { return object_ != nullptr; }

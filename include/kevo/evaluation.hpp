@@ -98,8 +98,10 @@ struct evaluation {
   kevo::outcome outcome = kevo::outcome::build_failed;
   double speedup = 0;  ///< weighted geometric mean over visible workloads; 0 unless valid and compared
   interval speedup_interval;
-  double score = 0;  ///< what selection maximizes: the speedup, or a number of the fitness function's own
+  double score =
+      0;  ///< what selection maximizes: the speedup, or any finite number of the fitness function's own
   double sol_fraction = 0;  ///< the smallest of the visible workloads; 0 if unknown
+  /// How far it came. A valid evaluation without a stage counts as having come as far as was asked.
   evaluation_stage stage = evaluation_stage::none;
   bool cached = false;   ///< taken from the cache; such a time never promotes a champion
   std::string baseline;  ///< name of the baseline
@@ -117,5 +119,11 @@ struct evaluation {
 
   bool valid() const { return outcome == kevo::outcome::valid; }
 };
+
+/// The evaluation with its stage: if it is valid and has none, the one that was asked for.
+inline evaluation with_stage(evaluation e, evaluation_stage wanted) {
+  if (e.valid() && e.stage == evaluation_stage::none) e.stage = wanted;
+  return e;
+}
 
 }  // namespace kevo

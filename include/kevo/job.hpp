@@ -44,10 +44,14 @@ struct search_settings {
       0.001;  ///< relative gain in score that counts as an improvement for `since_improvement`
 };
 
-/// Which kinds of job the driver can take now.
+/// Which kinds of job the driver can take now. A search hands out no other kind: if there is nothing that
+/// fits, it answers that the driver must wait.
 struct capacity {
   bool vary = true;
   bool evaluate = true;
+  /// After a stop: evaluate the seeds that still wait, and what models were paid for, before the search ends.
+  /// A replay says no where its record went on without them.
+  bool settle = true;
 };
 
 struct variation_job {
@@ -65,14 +69,5 @@ struct evaluation_job {
 struct wait_job {};  ///< nothing to hand out until something is told
 struct stop_job {};  ///< nothing will be handed out any more; results that are still out may be told
 using job = std::variant<variation_job, evaluation_job, wait_job, stop_job>;
-
-/// What the champion is: its figures come from its confirmation alone.
-struct champion {
-  candidate_id id = no_candidate;
-  double score = 0;
-  double speedup = 0;
-  interval speedup_interval;
-  double sol_fraction = 0;
-};
 
 }  // namespace kevo

@@ -24,6 +24,9 @@ struct population_row {
   operator_index made_by = seed_operator;
   kevo::outcome outcome = kevo::outcome::build_failed;
   bool evaluated = false;
+
+  /// Whether the candidate is valid and its score a finite number, as its latest evaluation has it.
+  bool ranked() const { return evaluated && outcome == kevo::outcome::valid && std::isfinite(score); }
 };
 
 /// Columns of all candidates and the order of the valid ones by score. Not thread-safe.
@@ -39,34 +42,31 @@ class population {
     return static_cast<candidate_id>(rows_.size() - 1);
   }
 
-  /// Records a finished evaluation; `score` counts only if the outcome is valid and it is positive
-  /// and finite. O(log n).
+  /// Records a finished evaluation; `score` counts only if the outcome is valid and the score is finite.
+  /// O(log n).
   void evaluate(candidate_id id, outcome result, double score) {
     population_row& r = rows_[id];
-    if (ranks(r)) ranking_.erase(id, r.score);
+    if (r.ranked()) ranking_.erase(id, r.score);
     r.outcome = result;
     r.score = result == outcome::valid ? score : 0;
     r.evaluated = true;
     ++r.evaluations;
-    if (ranks(r)) ranking_.insert(id, r.score);
+    if (r.ranked()) ranking_.insert(id, r.score);
   }
 
-  /// How many candidates are valid, with a positive score.
+  /// How many candidates are valid and have a finite score.
   std::size_t ranked() const { return ranking_.size(); }
   /// The candidate of a rank, 0 the best; equal scores: the older one first. O(log n).
   candidate_id nth_best(std::size_t rank) const { return ranking_.nth(rank); }
   /// The rank of a ranked candidate. O(log n).
   std::size_t rank_of(candidate_id id) const { return ranking_.rank(id, rows_[id].score); }
-  /// Sum of the scores of all ranked candidates.
+  /// Sum of the weights of all ranked candidates. A weight is the score while all scores are positive;
+  /// otherwise scores are shifted so that all weights are positive (detail/ranking.hpp).
   double total_score() const { return ranking_.total(); }
-  /// The ranked candidate at which the running sum of scores (best first) passes `mass`. O(log n).
+  /// The ranked candidate at which the running sum of weights (best first) passes `mass`. O(log n).
   candidate_id at_mass(double mass) const { return ranking_.at_mass(mass); }
 
  private:
-  static bool ranks(const population_row& r) {
-    return r.evaluated && r.outcome == outcome::valid && r.score > 0 && std::isfinite(r.score);
-  }
-
   std::vector<population_row> rows_;
   detail::ranking ranking_;
 };

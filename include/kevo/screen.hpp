@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include <kevo/detail/clone_ptr.hpp>
+#include <kevo/detail/fnv.hpp>
 #include <kevo/embedding.hpp>
 #include <kevo/evaluation.hpp>
 #include <kevo/program.hpp>
@@ -74,23 +76,26 @@ struct screening_features {
   std::size_t measures = 16;  ///< places for the parent's measures, found by a hash of their names
   ngram_embedding source{.dimensions = 96, .longest = 3};
 
-  std::vector<double> operator()(const program& made, double parent_score,
+  /// `parent_score`: nothing if the parent is not valid.
+  std::vector<double> operator()(const program& made, std::optional<double> parent_score,
                                  const std::map<std::string, double>& parent_measures) const {
     std::vector<double> features = source(made);
-    features.push_back(target(parent_score));
+    features.push_back(parent_score ? target(*parent_score) : worthless);
     const std::size_t first = features.size();
     features.resize(first + measures);
     for (const auto& [name, value] : parent_measures) {
       if (!std::isfinite(value) || measures == 0) continue;
-      std::uint64_t hash = 0xcbf29ce484222325ULL;
-      for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-      features[first + hash % measures] += std::copysign(std::log1p(std::abs(value)), value);
+      features[first + detail::fnv1a(name) % measures] += std::copysign(std::log1p(std::abs(value)), value);
     }
     return features;
   }
-  /// What rankers predict: the binary logarithm of the score, at least -4, which is what invalid ones are
-  /// worth.
-  static double target(double score) { return score > 0 ? std::max(std::log2(score), -4.0) : -4.0; }
+  /// What rankers predict of a valid candidate: the binary logarithm of the score, at least -4; below a score
+  /// of 0 it goes on falling with the logarithm of 1 - score.
+  static double target(double score) {
+    return score > 0 ? std::max(std::log2(score), worthless) : worthless - std::log2(1 - score);
+  }
+  /// What a candidate that is not valid is worth, while no valid one is worth less.
+  static constexpr double worthless = -4;
 };
 
 /// How proposals are screened (TVM's evolutionary search picks by its cost model with an epsilon of 5 %; pool

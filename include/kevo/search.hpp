@@ -9,20 +9,22 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include <kevo/confirm.hpp>
 #include <kevo/detail/evaluation_queue.hpp>
 #include <kevo/error.hpp>
 #include <kevo/event.hpp>
 #include <kevo/job.hpp>
+#include <kevo/score.hpp>
 #include <kevo/search_graph.hpp>
 
 namespace kevo {
 
-/// Not thread-safe: one thread drives it. A wait answer changes nothing, so a replay need not know of it.
+/// Not thread-safe: one thread drives it. An answer to wait changes nothing that is not recorded, so a replay
+/// need not know of it.
 class search {
  public:
   search(search_parts parts, search_settings settings)
@@ -53,15 +55,16 @@ class search {
     emit(now_s, seeded{born, id});
   }
 
-  /// The next job; `now_s` is the run time and never falls.
+  /// The next job, of a kind that is free; `now_s` is the run time and never falls.
   job ask(capacity free, double now_s) {
     check_stop(now_s);
     if (stopped_) return ask_after_stop(free, now_s);
-    if (free.evaluate && confirmation_due()) return confirm_next(now_s);
+    if (free.evaluate && held_) return hand_out_held();
+    if (free.evaluate && confirmation_.due()) return confirm_next(now_s);
     const bool choosy = free.vary && queue_.wants_more() && may_vary();
     if (free.evaluate && !queue_.empty() && !choosy) return evaluate_next(now_s);
-    if (free.vary && may_vary()) return vary_next(now_s);
-    if (in_flight_.empty() && queue_.empty() && contender_ == no_candidate && free.vary) {
+    if (free.vary && !held_ && may_vary()) return vary_next(free, now_s);
+    if (in_flight_.empty() && queue_.empty() && confirmation_.contender() == no_candidate && free.vary) {
       halt(dead_end(), now_s, false);
       return stop_job{};
     }
@@ -106,32 +109,33 @@ class search {
     parts_.stop.observe(progress(now_s));
   }
 
-  /// Takes the end of an evaluation.
+  /// Takes the end of an evaluation. A valid one without a stage counts as what was asked for.
   void tell(ticket id, evaluation result, double now_s) {
     const in_flight turn = take(id, true);
     const candidate_id who = turn.candidate;
     const population_row before = population_.row(who);
-    const auto kept = std::make_shared<const evaluation>(std::move(result));
+    const auto kept = std::make_shared<const evaluation>(with_stage(std::move(result), turn.wanted));
     const evaluation& e = *kept;
     parts_.store.put_evaluation(who, kept);
     (turn.wanted == evaluation_stage::confirmed ? ledger_.confirmations : ledger_.evaluations) += 1;
     ledger_.evaluation += {.wall_s = e.cost.wall_s, .device_s = e.cost.device_s};
     if (before.made_by == seed_operator && !before.evaluated) --unevaluated_seeds_;
 
-    const double score = e.valid() ? blended(before, turn, e) : 0;
-    population_.evaluate(who, e.outcome, score);
+    population_.evaluate(who, e.outcome, e.valid() ? blended(before, turn, e) : 0);
+    const population_row& now = population_.row(who);
+    if (now.ranked()) scores_.include(now.score);
     ledger_.valid += (e.valid() ? 1U : 0U);
     ledger_.valid -= (before.evaluated && before.outcome == outcome::valid ? 1U : 0U);
-    const archive_result archived = offer(who, before, e, score);
-    observe(who, turn, before, e, score, archived);
-    queue_.learn(who, score, archived);
-    count_improvement(turn, score);
+    const archive_result archived = offer(who, before, e);
+    observe(who, turn, before, e, archived);
+    queue_.learn(who, now.ranked() ? std::optional(now.score) : std::nullopt, archived);
+    count_improvement(turn, now);
     since_kept_ = archived.status == archive_status::rejected ? since_kept_ + 1 : 0;
     emit(now_s, evaluation_told{id, who, turn.wanted, kept, archived});
     if (turn.wanted == evaluation_stage::confirmed) {
-      confirmation_out_ = false;
-      crown(who, e, score, now_s);
-      nominate_next();
+      if (confirmation_.finish(who, e)) emit(now_s, champion_crowned{who, e.speedup, e.speedup_interval});
+      confirmation_.look_for_contender(population_,
+                                       [this](candidate_id one) { return parts_.store.evaluation_of(one); });
     } else {
       nominate(who, before);
     }
@@ -167,7 +171,7 @@ class search {
     parts_.stop = std::move(rule);
     stopped_.reset();
     finish_confirmations_ = true;
-    futile_after_stop_ = 0;
+    confirmation_.forget_futile();
     std::fill(fruitless_.begin(), fruitless_.end(), 0U);
     for (auto& [id, turn] : in_flight_) turn.withdrawn = false;
     withdrawn_ = 0;
@@ -176,7 +180,7 @@ class search {
 
   /// Why the search stopped; nothing while it goes on.
   const std::optional<std::string>& stopped() const { return stopped_; }
-  const champion& best() const { return champion_; }
+  const champion& best() const { return confirmation_.best(); }
   const kevo::population& population() const { return population_; }
   const search_graph& graph() const { return graph_; }
   const any_archive& archive() const { return parts_.archive; }
@@ -198,11 +202,12 @@ class search {
     kevo::progress p;
     p.ledger = ledger_;
     p.ledger.elapsed_s = now_s;
-    p.best_speedup = champion_.speedup;
-    p.best_interval = champion_.speedup_interval;
-    p.best_sol_fraction = champion_.sol_fraction;
-    p.best_score = best_score_;
-    p.champion_score = champion_.score;
+    const champion& best = confirmation_.best();
+    p.best_speedup = best.speedup;
+    p.best_interval = best.speedup_interval;
+    p.best_sol_fraction = best.sol_fraction;
+    p.best_score = scores_.best;
+    if (best) p.champion_score = best.score;
     p.since_improvement = since_improvement_;
     p.since_kept = since_kept_;
     p.archive_size = parts_.archive.size();
@@ -210,6 +215,8 @@ class search {
     return p;
   }
   std::optional<double> budget_used(double now_s) const { return parts_.stop.used(progress(now_s)); }
+  /// What is spent of each limit that the stop rule has.
+  std::vector<stop_part> budgets(double now_s) const { return parts_.stop.parts(progress(now_s)); }
 
   /// A candidate as operators see it.
   candidate_snapshot snapshot(candidate_id id) const {
@@ -250,12 +257,18 @@ class search {
   void halt(std::string reason, double now_s, bool external);
   void check_stop(double now_s);
   job ask_after_stop(capacity free, double now_s);
+  /// Whether a candidate that waits for its first evaluation gets it after a stop rule, too: a seed, or the
+  /// work of an operator that cannot simply be run again, such as a model that was paid.
+  bool settled_after_stop(candidate_id who) const;
   bool operator_available(std::size_t i) const;
   bool may_vary() const;
   std::string dead_end() const;
   job evaluate_next(double now_s);
   job evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s);
-  job vary_next(double now_s);
+  job vary_next(capacity free, double now_s);
+  job hand_out_held();
+  /// While no candidate is valid: one that was evaluated, all with the same chance.
+  selection any_failed(rng& random) const;
   /// Puts any valid candidate in the place of the first parent.
   void take_any_parent(selection& chosen, rng& random) const;
   in_flight take(ticket id, bool evaluates);
@@ -263,24 +276,14 @@ class search {
   std::vector<double> features_of(candidate_id who, const std::vector<candidate_id>& parents) const;
   /// A confirmation replaces what is known; a re-evaluation is averaged with it (POLCA).
   static double blended(const population_row& before, const in_flight& turn, const evaluation& e);
-  archive_result offer(candidate_id who, const population_row& before, const evaluation& e, double score);
-  void count_improvement(const in_flight& turn, double score);
+  archive_result offer(candidate_id who, const population_row& before, const evaluation& e);
+  void count_improvement(const in_flight& turn, const population_row& now);
   void observe(candidate_id who, const in_flight& turn, const population_row& before, const evaluation& e,
-               double score, const archive_result& archived);
-  /// Makes a would-be champion the contender if it beats the one there is. While seeds are out, their best
-  /// waits for the others: a run need not confirm what the next seed beats.
+               const archive_result& archived);
+  /// Offers a candidate to the confirmation. While seeds are out, their best waits for the others: a run need
+  /// not confirm what the next seed beats.
   void nominate(candidate_id who, const population_row& before);
-  /// After a confirmation: the best of those that still look better than the champion. O(log candidates) for
-  /// each of the few that were confirmed and stand above.
-  void nominate_next();
-  /// One confirmation at a time, of the best contender: most of those that beat an old champion for a moment
-  /// are beaten themselves while they wait.
-  bool confirmation_due() const { return contender_ != no_candidate && !confirmation_out_; }
   job confirm_next(double now_s);
-  bool worth_confirming(candidate_id who, const evaluation& e) const;
-  /// Selection by noisy maxima flatters: a champion falls only to a confirmed interval that lies above its
-  /// figure.
-  void crown(candidate_id who, const evaluation& e, double score, double now_s);
 
   search_parts parts_;
   search_settings settings_;
@@ -289,15 +292,14 @@ class search {
   kevo::population population_;
   kinship kinship_;
   kevo::ledger ledger_;
-  champion champion_;
+  confirmation confirmation_;
   detail::evaluation_queue queue_;
   std::unordered_map<ticket, in_flight> in_flight_;
   std::size_t withdrawn_ = 0;  ///< of those in flight
+  std::optional<evaluation_job>
+      held_;  ///< asked for by the selector while the driver could not evaluate; in flight
   std::unordered_map<candidate_id, finished_turn>
-      turn_;                                     ///< of candidates that wait for their first evaluation
-  std::unordered_set<candidate_id> confirming_;  ///< candidates whose confirmation was asked
-  candidate_id contender_ = no_candidate;        ///< whose confirmation is asked next
-  bool confirmation_out_ = false;
+      turn_;  ///< of candidates that wait for their first evaluation
   std::vector<std::uint32_t> fruitless_;
   std::vector<std::size_t> running_;
   std::vector<std::string> measure_names_;
@@ -305,9 +307,8 @@ class search {
   bool wants_source_ = false;
   std::optional<std::string> stopped_;
   bool finish_confirmations_ = true;
-  int futile_after_stop_ = 0;  ///< confirmations in a row since the stop that crowned nobody
   std::size_t unevaluated_seeds_ = 0;
-  double best_score_ = 0;
+  score_range scores_;
   std::uint64_t since_improvement_ = 0;
   std::uint64_t since_kept_ = 0;
   std::uint64_t sequence_ = 0;

@@ -1,10 +1,14 @@
 #pragma once
-// The selector's role: look at the population, say what to do next. Shipped policies: select/*.hpp.
+// The selector's role: look at the population and say what to do next, vary or measure again. Here are the
+// concept and the erased type; the shipped policies are in select/*.hpp.
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,6 +19,7 @@
 #include <kevo/detail/clone_ptr.hpp>
 #include <kevo/population.hpp>
 #include <kevo/random.hpp>
+#include <kevo/score.hpp>
 
 namespace kevo {
 
@@ -43,15 +48,26 @@ struct observation {
   std::vector<candidate_id> parents;
   operator_index made_by = seed_operator;
   kevo::outcome outcome = kevo::outcome::build_failed;
-  double score = 0;         ///< 0 unless valid
-  double parent_score = 0;  ///< the best parent's score; 0 for seeds
+  double score = 0;                    ///< 0 unless valid
+  std::optional<double> parent_score;  ///< the best score of a valid parent; nothing if there is none
   archive_result archived;
   double cost_s = 0;      ///< [s] variation and evaluation together
   std::uint64_t job = 0;  ///< ticket of the variation that made it, at its first evaluation; else 0
+
+  /// Whether the candidate is valid and has a finite score, so that the population ranks it.
+  bool ranked() const { return outcome == kevo::outcome::valid && std::isfinite(score); }
+  /// The gain over the best parent, relative to the magnitude of its score, in [0, 1]; 1 for a valid
+  /// candidate without a valid parent.
+  double gain() const {
+    if (!ranked()) return 0;
+    return parent_score ? std::clamp(relative_gain(score, *parent_score), 0.0, 1.0) : 1;
+  }
 };
 
 /// A selection policy. `select` must not keep references into the view; it is called on the coordinator's
-/// thread alone, when at least one candidate is ranked. Optional: `observe(const observation&)`.
+/// thread alone, when at least one candidate is ranked. What it answers is recorded and carried out: an
+/// answer to measure again waits, if need be, until the driver can evaluate, and the selector is not asked
+/// meanwhile. Optional: `observe(const observation&)`.
 template <class T>
 concept selector = std::copy_constructible<T> &&
     requires(T& policy, const population_view& view, rng& random) {

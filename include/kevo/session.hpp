@@ -32,6 +32,7 @@ struct session_status {
   std::size_t varying = 0;               ///< variations that are running
   std::size_t evaluating = 0;            ///< evaluations that are running, including those that measure
   std::size_t measuring = 0;             ///< evaluations, of `evaluating`, that hold their device
+  std::vector<stop_part> budgets;        ///< the limits of the stop rule one by one
   std::optional<double> budget_used;     ///< share of the stop rule's budget, 0 to 1; nothing if unknown
   const any_archive* archive = nullptr;
   double elapsed_s = 0;   ///< [s] wall time of the run, over all its sessions

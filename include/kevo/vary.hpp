@@ -1,5 +1,6 @@
 #pragma once
-// The variation operator's role: from a selection to a new program. Shipped ones: operators/.
+// The variation operator's role: make a new program from a selection. Here are the concept, the request and
+// the erased type; the shipped operators are in operators/.
 
 #include <concepts>
 #include <cstdint>
@@ -101,8 +102,10 @@ using variation_result = std::variant<proposal, no_proposal>;
 /// thread of the pool and must heed `request.stop`. Optional, detected: `std::size_t concurrency() const`:
 /// how many `vary` calls may run at once on this object (1 if absent); `bool replayable() const`: the result
 /// is a function of request and rng alone, so a replay computes it again (absent: true) instead of reading it
-/// from the journal; `void observe(const observation&)`: called on the coordinator's thread, and if `vary`
-/// reads what it writes, the operator guards it and is not replayable.
+/// from the journal; `bool repairs() const`: it can make something of parents that are not valid, by repair
+/// or by writing anew (absent: true); while no candidate is valid, only such operators get turns, with any
+/// failed candidate as the parent; `void observe(const observation&)`: called on the coordinator's thread,
+/// and if `vary` reads what it writes, the operator guards it and is not replayable.
 template <class T>
 concept variation = std::copy_constructible<T> &&
     requires(T& op, const T& view, const variation_request& request, rng& random) {
@@ -125,6 +128,7 @@ class any_variation {
   }
   std::size_t concurrency() const { return object_->concurrency(); }
   bool replayable() const { return object_->replayable(); }
+  bool repairs() const { return object_->repairs(); }
   void observe(const observation& seen) { object_->observe(seen); }
   explicit operator bool() const { return static_cast<bool>(object_); }
 
@@ -139,6 +143,7 @@ class any_variation {
     virtual variation_result vary(const variation_request& request, rng& random) = 0;
     virtual std::size_t concurrency() const = 0;
     virtual bool replayable() const = 0;
+    virtual bool repairs() const = 0;
     virtual void observe(const observation& seen) = 0;
   };
   template <class T>
@@ -155,6 +160,10 @@ class any_variation {
     }
     bool replayable() const override {
       if constexpr (requires { op.replayable(); }) return op.replayable();
+      return true;
+    }
+    bool repairs() const override {
+      if constexpr (requires { op.repairs(); }) return op.repairs();
       return true;
     }
     void observe(const observation& seen) override {

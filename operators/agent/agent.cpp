@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <kevo/score.hpp>
+
 #include "operators/agent/scratch.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
@@ -124,7 +126,7 @@ class session {
   }
 
   variation_result best(const std::string& why) {
-    if (best_ && best_score_ > parent_score_ * (1 + op_.limits.margin))
+    if (best_ && improves(best_score_, parent_score_, op_.limits.margin))
       return proposal{*std::move(best_), "best draft of an agent (" + why + ")"};
     return no_proposal{"the agent submitted nothing: " + why};
   }
@@ -266,7 +268,8 @@ class session {
       ++stalled_;
     } else if (latest_->stage >= evaluation_stage::timed_short) {
       failing_ = 0;
-      if (latest_->score > std::max(best_score_, parent_score_) * (1 + op_.limits.margin)) {
+      if (improves(latest_->score, parent_score_, op_.limits.margin) &&
+          (!best_ || improves(latest_->score, best_score_, op_.limits.margin))) {
         stalled_ = 0;
         best_score_ = latest_->score;
         best_ = folder_.work();
@@ -291,8 +294,10 @@ class session {
     if (latest_->stage == evaluation_stage::built) return said + "It compiles. It was not tested.\n";
     if (latest_->stage == evaluation_stage::checked)
       return said + "Its results are right. It was not timed.\n";
-    if (parent_score_ > 0)
-      said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / parent_score_);
+    if (parent_score_ && *parent_score_ > 0)
+      said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / *parent_score_);
+    else if (parent_score_)
+      said += fmt::format("The parent's score is {:.4g}.\n", *parent_score_);
     return said;
   }
 
@@ -304,9 +309,9 @@ class session {
     if (!known->second.valid())
       return fmt::format("refused: this version is {}", to_string(known->second.outcome));
     if (known->second.stage < evaluation_stage::timed_short) return "refused: time this version first";
-    if (known->second.score < parent_score_ * (1 - op_.limits.margin))
+    if (parent_score_ && !improves(known->second.score, parent_score_, -op_.limits.margin))
       return fmt::format("refused: its score {:.4g} is below the parent's {:.4g}", known->second.score,
-                         parent_score_);
+                         *parent_score_);
     if (auto why = known_already(work, op_.with, request_); !why.empty()) return "refused: " + why;
     submitted_ = proposal{work, summary_of("Summary: " + summary)};
     return "accepted";
@@ -355,7 +360,7 @@ class session {
   conversation talk_;
   const candidate_snapshot& parent_;
   agent_folder folder_;
-  double parent_score_ = 0;
+  std::optional<double> parent_score_;  ///< nothing if the parent is not valid
   double best_score_ = 0;
   std::optional<program> best_;
   std::optional<proposal> submitted_;

@@ -83,14 +83,15 @@ std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> p
                                                const exemplar_settings& how, rng& random) {
   std::map<std::int64_t, std::vector<candidate_snapshot>> buckets;
   for (auto& one : pool) {
-    if (one.program && one.evaluation && one.evaluation->valid() && one.evaluation->score > 0)
-      buckets[static_cast<std::int64_t>(std::floor(one.evaluation->score / how.width))].push_back(
-          std::move(one));
+    if (one.program && one.evaluation && one.evaluation->valid() && std::isfinite(one.evaluation->score))
+      buckets[static_cast<std::int64_t>(
+                  std::clamp(std::floor(one.evaluation->score / how.width), -1e15, 1e15))]
+          .push_back(std::move(one));
   }
   std::vector<candidate_snapshot> drawn;
   while (drawn.size() < how.count && !buckets.empty()) {
     std::vector<double> means;
-    double best = 0;
+    double best = -INFINITY;
     for (const auto& [index, members] : buckets) {
       double sum = 0;
       for (const auto& one : members) sum += one.evaluation->score;

@@ -182,8 +182,7 @@ void macro_micro::observe(const observation& seen) const {
     action = it->second;
     state_->picked.erase(it);
   }
-  const double gain = seen.parent_score > 0 ? seen.score / seen.parent_score - 1 : 0;
-  if (state_->policy.learn) state_->policy.learn(action, std::clamp(gain, 0.0, 1.0));
+  if (state_->policy.learn) state_->policy.learn(action, seen.gain());
 }
 
 }  // namespace kevo

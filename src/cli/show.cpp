@@ -17,7 +17,6 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/display/terminal.hpp"
-#include "src/rejudge/rejudged_line.hpp"
 #include "src/report/run_archive.hpp"
 #include "src/report/run_report.hpp"
 

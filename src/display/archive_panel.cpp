@@ -29,14 +29,15 @@ line archive_note(const display_state& s) {
 block archive_block(const display_state& s, const pen& with, std::size_t width, std::size_t most_rows) {
   block result;
   const auto& map = s.archive;
-  double high = 0, low = 0;
+  double high = map.kept.empty() ? 0 : map.kept.front().score, low = high;
   for (const auto& e : map.kept) {
     high = std::max(high, e.score);
-    low = low > 0 ? std::min(low, e.score) : e.score;
+    low = std::min(low, e.score);
   }
-  const auto level_of = [&](double score, int levels) {
-    if (!(score > 0)) return 0;
-    const double share = high > low && low > 0 ? std::log(score / low) / std::log(high / low) : 1;
+  const auto level_of = [&](double score, int levels) {  // by the logarithm where all scores are positive
+    const double share = !(high > low) ? 1
+                         : low > 0     ? std::log(score / low) / std::log(high / low)
+                                       : (score - low) / (high - low);
     return std::clamp(static_cast<int>(share * levels), 0, levels - 1);
   };
   if (!map.is_plane()) {  // the best few, as bars
@@ -60,7 +61,7 @@ block archive_block(const display_state& s, const pen& with, std::size_t width, 
   const std::size_t per_cell =
       std::clamp<std::size_t>(width / std::max<std::size_t>(horizontal.bins(), 1), 1, 4);
   const std::size_t columns = std::min(horizontal.bins(), width / per_cell);
-  std::vector<double> best(rows * columns, 0);
+  std::vector<double> best(rows * columns, -INFINITY);  // of cells without an elite
   for (const auto& e : map.kept) {
     if (e.bins.size() != 2 || e.bins[0] >= horizontal.bins() || e.bins[1] >= vertical.bins()) continue;
     double& cell =
@@ -72,13 +73,14 @@ block archive_block(const display_state& s, const pen& with, std::size_t width, 
     line row;
     for (std::size_t x = 0; x < columns; ++x) {
       const double score = best[y * columns + x];
-      const int level = level_of(score, 8);
+      const bool empty = !std::isfinite(score);
+      const int level = empty ? 0 : level_of(score, 8);
       std::string text;
       for (std::size_t i = 0; i < per_cell; ++i) {
         const bool gap = per_cell > 2 && i + 1 == per_cell;
-        if (gap || (!(score > 0) && i > 0)) {
+        if (gap || (empty && i > 0)) {
           text += ' ';
-        } else if (!(score > 0)) {
+        } else if (empty) {
           text += with.unicode ? "·" : " ";
         } else if (!with.unicode) {
           text += shades[static_cast<std::size_t>(level)];
@@ -86,7 +88,7 @@ block archive_block(const display_state& s, const pen& with, std::size_t width, 
           text += "■";
         }
       }
-      row.add(text, score > 0 ? static_cast<tone>(static_cast<int>(tone::heat0) + level) : tone::faint);
+      row.add(text, empty ? tone::faint : static_cast<tone>(static_cast<int>(tone::heat0) + level));
     }
     result.push_back(std::move(row));
   }

@@ -1,6 +1,7 @@
 #include "src/display/display_state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -81,7 +82,7 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
   ++outcomes[latest];
 
   scores_are_speedups = scores_are_speedups && (!e.valid() || e.score == e.speedup);
-  if (e.valid() && e.score > best_seen) {
+  if (e.valid() && std::isfinite(e.score) && (!best_seen || e.score > *best_seen)) {
     improvement entry;
     entry.candidate = told.candidate;
     if (const auto made = makers_.find(told.candidate); made != makers_.end()) {
@@ -91,7 +92,7 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
     entry.score = e.score;
     entry.speedup = e.speedup;
     entry.speedup_interval = e.speedup_interval;
-    entry.gain = best_seen > 0 ? e.score / best_seen : 0;
+    entry.gain = best_seen && *best_seen > 0 ? e.score / *best_seen : 0;
     entry.time_s = time_s;
     best_seen = e.score;
     // A confirmation of a known improvement is not another one.
@@ -103,12 +104,12 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
   }
   // Makers are needed again when a candidate is crowned, which follows its own evaluation at once or later:
   // the improvement list has the rest.
-  if (!(e.valid() && e.score >= best_seen)) makers_.erase(told.candidate);
+  if (!(e.valid() && best_seen && e.score >= *best_seen)) makers_.erase(told.candidate);
   if (champion && champion->candidate == told.candidate && told.wanted == evaluation_stage::confirmed &&
       e.valid())
     champion_result = told.result;
 
-  if ((evaluations + confirmations) % curve_step == 0) curve.push_back(best_seen);
+  if ((evaluations + confirmations) % curve_step == 0) curve.push_back(best_seen.value_or(0));
   if (curve.size() >= curve_kept) {  // every second point goes, so that memory stays bounded
     for (std::size_t i = 0; i < curve.size() / 2; ++i) curve[i] = curve[2 * i + 1];
     curve.resize(curve.size() / 2);

@@ -45,7 +45,7 @@ struct display_state {
   bool scores_are_speedups = true;                             ///< all that were seen
   std::vector<double> curve;             ///< best score so far at equally spaced evaluations
   std::uint64_t curve_step = 1;          ///< evaluations between two points of it
-  double best_seen = 0;                  ///< best score, confirmed or not
+  std::optional<double> best_seen;       ///< best score, confirmed or not; nothing before the first
   std::deque<improvement> improvements;  ///< the newest last, at most `improvements_kept`
   std::optional<improvement> champion;
   std::shared_ptr<const evaluation> champion_result;  ///< its latest confirmation, else its latest evaluation

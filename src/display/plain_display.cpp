@@ -68,7 +68,8 @@ void plain_display::say_status() {
   const auto& s = state_;
   const std::string best =
       s.champion ? format::figure(s.champion->speedup, s.champion->score, s.unicode) : "";
-  const std::string seen = format::figure(s.scores_are_speedups ? s.best_seen : 0, s.best_seen, s.unicode);
+  const std::string seen =
+      s.best_seen ? format::figure(s.scores_are_speedups ? *s.best_seen : 0, *s.best_seen, s.unicode) : "";
   std::string text = fmt::format("[{:>7}] {} evaluations", format::duration(s.status.elapsed_s),
                                  format::count(s.evaluations));
   if (s.confirmations > 0) text += fmt::format(", {} confirmations", format::count(s.confirmations));
@@ -76,9 +77,9 @@ void plain_display::say_status() {
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;
   text += fmt::format(", {} of {} candidates valid", format::count(s.outcomes[0]), format::count(judged));
-  text += !best.empty()     ? ", best " + best + " confirmed"
-          : s.best_seen > 0 ? ", best " + seen + " unconfirmed"
-                            : ", nothing valid yet";
+  text += !best.empty() ? ", best " + best + " confirmed"
+          : s.best_seen ? ", best " + seen + " unconfirmed"
+                        : ", nothing valid yet";
   text += fmt::format(", archive {}", format::count(s.status.progress.archive_size));
   if (s.status.progress.archive_cells > 0) text += "/" + format::count(s.status.progress.archive_cells);
   if (s.status.budget_used) text += ", budget " + format::percent(*s.status.budget_used);

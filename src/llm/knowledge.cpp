@@ -219,10 +219,11 @@ void knowledge_base::observe(const observation& seen) {
   if (seen.job == 0 || it == state_->attempts.end()) return;
   knowledge_page page = std::move(it->second);
   state_->attempts.erase(it);
-  if (!(seen.parent_score > 0) || seen.score < skill_gain * seen.parent_score) return;
+  if (!seen.ranked() || !seen.parent_score) return;
+  if (relative_gain(seen.score, *seen.parent_score) < skill_gain - 1) return;
   page.kind = "skill";
   page.source += fmt::format("; candidate #{}: score {:.4g} after {:.4g}", seen.candidate, seen.score,
-                             seen.parent_score);
+                             *seen.parent_score);
   content_hasher hash;
   page.id = "skill_" + to_string(hash.text(page.title).text(page.text).finish());
   // A resumed run learns again what it knew.

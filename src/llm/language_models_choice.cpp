@@ -100,9 +100,7 @@ double language_models::mean_cost(std::size_t model) const {
 void language_models::observe(const observation& seen) {
   if (seen.job == 0) return;
   if (knowledge_) knowledge_->observe(seen);
-  const double gain =
-      seen.parent_score > 0 ? seen.score / seen.parent_score - 1 : (seen.score > 0 ? 1.0 : 0.0);
-  credit(seen.job, std::clamp(gain, 0.0, 1.0), seen.cost_s);
+  credit(seen.job, seen.gain(), seen.cost_s);
 }
 
 void language_models::fruitless(std::uint64_t job) {

@@ -72,8 +72,14 @@ void register_stop_rules(registry& all) {
   add_amount<stop::device_seconds>(all, "device_seconds", "s", "time the measuring lock was held");
   add_amount<stop::money>(all, "money", "money",
                           "what models cost, in the currency of the configured prices");
-  add_amount<stop::target_score>(
-      all, "target_score", "", "confirmed score of the champion, for fitness functions that give no speedup");
+  constexpr const char* target_score =
+      "confirmed score of the champion, for fitness functions that give no speedup";
+  all.stop_rules.add(
+      "target_score",
+      [=](settings& from, const build_context&) {
+        return any_stop_rule(stop::target_score{from.real("target_score", {.doc = target_score})});
+      },
+      target_score);
   add_amount<stop::sol_fraction>(all, "sol_fraction", "",
                                  "share of the speed of light that the champion reached");
   for (const auto& column : stop::ledger_columns) {

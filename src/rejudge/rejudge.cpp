@@ -35,7 +35,7 @@ std::vector<candidate_id> elites_of(const report_content& content, const rejudge
   const auto& candidates = content.history.candidates();
   std::vector<candidate_id> ranked;
   for (candidate_id id = 0; id < candidates.size(); ++id) {
-    if (candidates[id].score > 0) ranked.push_back(id);
+    if (candidates[id].ranked()) ranked.push_back(id);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [&](candidate_id a, candidate_id b) { return candidates[a].score > candidates[b].score; });

@@ -40,7 +40,7 @@ std::string workload_rows(const evaluation& e) {
 
 std::string finding(double speedup, const interval& range, double score, const std::string& baseline,
                     int digits) {
-  std::string scored = score > 0 ? "score " + format::score(score) : "";
+  std::string scored = score != 0 ? "score " + format::score(score) : "";
   if (!(speedup > 0)) return scored;
   std::string text = fmt::format("{:.{}f}x", speedup, digits);
   if (range.high > range.low)

@@ -20,14 +20,18 @@ constexpr std::size_t most_bars = 30;
 struct heat {
   double low = 0, high = 0;
   explicit heat(const archive_map& map) {
+    if (!map.kept.empty()) low = high = map.kept.front().score;
     for (const auto& e : map.kept) {
       high = std::max(high, e.score);
-      low = low > 0 ? std::min(low, e.score) : e.score;
+      low = std::min(low, e.score);
     }
   }
+  /// By the logarithm where all scores are positive, else in proportion.
   int level(double score) const {
-    if (!(high > low) || !(low > 0) || !(score > 0)) return levels - 1;
-    const double level = std::log(score / low) / std::log(high / low) * levels;
+    if (!(high > low)) return levels - 1;
+    const double share =
+        low > 0 ? std::log(score / low) / std::log(high / low) : (score - low) / (high - low);
+    const double level = share * levels;
     return level >= 0 && level < levels ? static_cast<int>(level) : level >= levels ? levels - 1 : 0;
   }
 };

@@ -25,9 +25,9 @@ void require_next(candidate_id id, std::size_t known) {
 }
 
 // Rewards are those of the search (search.hpp): the archive's gain relative to the best score before.
-double reward_of(const archive_result& archived, double best_before) {
+double reward_of(const archive_result& archived, const score_range& before) {
   if (archived.status == archive_status::rejected) return 0;
-  return std::clamp(archived.value / std::max(best_before, 1e-300), 0.0, 1.0);
+  return before.share(archived.value, archived.status == archive_status::new_cell);
 }
 }  // namespace
 
@@ -133,11 +133,13 @@ void run_history::told(const evaluation_told& what, double time_s) {
   ledger_.valid -= !first && one.evaluations.back().outcome == outcome::valid ? 1U : 0U;
 
   double score = e.valid() ? e.score : 0;
-  if (e.valid() && fresh && one.score > 0) {
+  if (e.valid() && fresh && one.ranked()) {
     score = one.score + (e.score - one.score) / (static_cast<double>(one.evaluations.size()) + 1);
   }
+  const bool ranked = e.valid() && std::isfinite(score);
+  if (ranked) scores_.include(score);
   if (archive_) {
-    if (!(score > 0)) {
+    if (!ranked) {
       if (!first) archive_.remove(what.candidate);
     } else {
       std::vector<double> values;
@@ -155,15 +157,15 @@ void run_history::told(const evaluation_told& what, double time_s) {
     record.valid += e.valid() ? 1U : 0U;
     record.improved += what.archived.status == archive_status::improved ? 1U : 0U;
     record.new_cells += what.archived.status == archive_status::new_cell ? 1U : 0U;
-    record.reward += reward_of(what.archived, best_score_);
+    record.reward += reward_of(what.archived, scores_);
     record.evaluation += cost;
   }
   one.score = score;
   scores_are_speedups_ = scores_are_speedups_ && (!e.valid() || e.score == e.speedup);
   one.evaluations.push_back({ordinal_, time_s, e.outcome, what.wanted, e.stage, e.cached,
                              what.archived.status, e.score, e.speedup, e.speedup_interval});
-  if (score > best_score_) {
-    best_score_ = score;
+  if (ranked && improves(score, scores_.best, 0)) {
+    scores_.best = score;
     best_.push_back({ordinal_, time_s, what.candidate, score});
   }
 }
@@ -177,7 +179,7 @@ std::optional<candidate_id> run_history::best() const {
   if (!champions_.empty()) return champions_.back().candidate;
   std::optional<candidate_id> best;
   for (candidate_id id = 0; id < candidates_.size(); ++id) {
-    if (candidates_[id].score > 0 && (!best || candidates_[id].score > candidates_[*best].score)) best = id;
+    if (candidates_[id].ranked() && (!best || candidates_[id].score > candidates_[*best].score)) best = id;
   }
   return best;
 }

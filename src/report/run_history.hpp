@@ -3,6 +3,7 @@
 // read it.
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include <kevo/archive.hpp>
 #include <kevo/event.hpp>
+#include <kevo/score.hpp>
 
 namespace kevo {
 
@@ -44,6 +46,10 @@ struct candidate_record {
   std::vector<evaluation_record> evaluations;
 
   bool evaluated() const { return !evaluations.empty(); }
+  /// Whether the latest evaluation is valid and the score is a finite number.
+  bool ranked() const {
+    return evaluated() && evaluations.back().outcome == outcome::valid && std::isfinite(score);
+  }
   const evaluation_record* latest() const { return evaluations.empty() ? nullptr : &evaluations.back(); }
 };
 
@@ -166,7 +172,7 @@ class run_history {
   outcome_counts outcomes_{};
   kevo::ledger ledger_;
   std::uint64_t ordinal_ = 0;
-  double best_score_ = 0;
+  score_range scores_;
   bool scores_are_speedups_ = true;
   std::unordered_map<ticket, turn> turns_;
   std::unordered_map<ticket, bool> fresh_;

@@ -263,7 +263,7 @@ void best_candidates(writer& out, const report_content& content, const show_styl
   const bool elites = !best.empty();
   if (!elites) {
     for (candidate_id id = 0; id < h.candidates().size(); ++id) {
-      if (h.candidates()[id].score > 0) best.push_back({id, h.candidates()[id].score, ""});
+      if (h.candidates()[id].ranked()) best.push_back({id, h.candidates()[id].score, ""});
     }
     std::stable_sort(best.begin(), best.end(),
                      [](const auto& a, const auto& b) { return a.score > b.score; });

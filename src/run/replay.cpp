@@ -111,7 +111,13 @@ class repeater {
     if (engine_.stopped()) {
       for (const auto& [id, left] : jobs_) engine_.withdraw(id);
     }
-    ask({.vary = e.fresh, .evaluate = !e.fresh}, now_s);
+    // A selector's wish to measure again was recorded when it was made, whether there was room for it or not.
+    if (e.fresh) {
+      ask({.vary = true, .evaluate = false}, now_s);
+      ask({.vary = false, .evaluate = true}, now_s);
+      return;
+    }
+    ask({.vary = false, .evaluate = true, .settle = e.wanted != evaluation_stage::confirmed}, now_s);
   }
   void provoke(const variation_told& e, double now_s) {
     engine_.tell(e.job, result_of(e), e.cost, e.transcript, now_s);

@@ -19,8 +19,7 @@ namespace {
 /// What a person sees and presses while a session runs.
 class console {
  public:
-  console(display_mode mode, const session_plan& plan)
-      : display_(make_display(mode, title_of(plan))), budgets_(budget_rules_of(plan.origin.config)) {
+  console(display_mode mode, const session_plan& plan) : display_(make_display(mode, title_of(plan))) {
     for (const auto& op : plan.parts.operators) names_.push_back(op.name());
   }
 
@@ -55,7 +54,7 @@ class console {
     shown.building = now.evaluating - now.measuring;
     shown.measuring = now.measuring;
     shown.budget_used = now.budget_used;
-    shown.budgets = shares_of(budgets_, now.progress);
+    shown.budgets = shares_of(now.budgets);
     shown.archive = now.archive;
     shown.elapsed_s = now.elapsed_s;
     shown.stopping = now.stopping;
@@ -74,7 +73,6 @@ class console {
 
   interrupts user_;
   any_display display_;
-  std::vector<budget_rule> budgets_;
   std::vector<std::string> names_;
   int answered_ = 0;  ///< Ctrl-Cs
 };

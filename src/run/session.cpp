@@ -226,6 +226,7 @@ class running_session {
                         .varying = load.varying,
                         .evaluating = load.evaluating,
                         .measuring = load.measuring,
+                        .budgets = engine_->budgets(now_s),
                         .budget_used = engine_->budget_used(now_s),
                         .archive = &engine_->archive(),
                         .elapsed_s = now_s,

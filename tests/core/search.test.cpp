@@ -105,10 +105,22 @@ TEST_CASE("a search without a valid seed, or with nothing left to propose, ends 
   run_to_end(none, toy::hill{}, clock);
   CHECK(none.stopped() == "no seeds");
 
-  search invalid(toy::parts({.evaluations = 10}, {}), {});
+  struct tuner : toy::step {
+    bool repairs() const { return false; }
+  };
+  auto unrepairable = toy::parts({.evaluations = 10}, {});
+  unrepairable.operators = {tuner{}};
+  search invalid(std::move(unrepairable), {});
   invalid.add_seed(toy::program_of(-4), 0);
   run_to_end(invalid, toy::hill{}, clock);
   CHECK(invalid.stopped() == "no seed is valid");
+
+  auto helpless = toy::parts({.evaluations = 10}, {});
+  helpless.operators = {toy::speechless{}};
+  search unrepaired(std::move(helpless), {});
+  unrepaired.add_seed(toy::program_of(-4), 0);
+  run_to_end(unrepaired, toy::hill{}, clock);
+  CHECK(unrepaired.stopped() == "no seed is valid, and the operators that repair are exhausted");
 
   auto parts = toy::parts({.evaluations = 10}, {});
   parts.operators = {toy::speechless{}};

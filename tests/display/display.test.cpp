@@ -8,6 +8,11 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/stop/any_of.hpp>
+#include <kevo/stop/evaluations.hpp>
+#include <kevo/stop/seconds.hpp>
+#include <kevo/stop/stall.hpp>
+
 #include "src/base/text/format.hpp"
 #include "src/display/budgets.hpp"
 #include "src/display/live_display.hpp"
@@ -211,23 +216,20 @@ TEST_CASE("the remaining time follows the pace") {
 }
 
 TEST_CASE("every stop rule has its own bar, and one that was set back does not tell the end") {
-  const auto rules = kevo::budget_rules_of("stop: {any: [{evaluations: 400}, {seconds: 120}, {stall: 50}]}");
-  REQUIRE(rules.size() == 3);
-  CHECK(rules[0].name == "evaluations 400");
-  CHECK(rules[2].name == "stall 50");
-  CHECK(kevo::budget_rules_of("stop: {seconds: 9}").size() == 1);
-  CHECK(kevo::budget_rules_of("").empty());
-  CHECK(kevo::budget_rules_of("stop: {any: {a: [}").empty());
+  const kevo::any_stop_rule rule =
+      kevo::stop::any_of{{kevo::stop::evaluations{400}, kevo::stop::seconds{120}, kevo::stop::stall{50}}};
   kevo::display_state s;
   kevo::run_status now;
   for (int t = 0; t <= 60; ++t) {
     now.elapsed_s = now.progress.ledger.elapsed_s = t;
     now.progress.ledger.evaluations = static_cast<std::uint64_t>(2 * t);
     now.progress.since_improvement = static_cast<std::uint64_t>(t < 50 ? 49 : t - 50);
-    now.budgets = kevo::shares_of(rules, now.progress);
+    now.budgets = kevo::shares_of(rule.parts(now.progress));
     s.refresh(now);
   }
   REQUIRE(now.budgets.size() == 3);
+  CHECK(now.budgets[0].name == "evaluations 400");
+  CHECK(now.budgets[2].name == "stall 50");
   CHECK(now.budgets[0].used == doctest::Approx(0.3));
   REQUIRE(s.remaining_s());
   CHECK(*s.remaining_s() == doctest::Approx(60));  // by seconds; evaluations would last 140

@@ -136,6 +136,7 @@ TEST_CASE("what a bandit learned is learned again from the record of its calls, 
       continue;
     }
     seen[job].job = job;
+    seen[job].outcome = outcome::valid;
     seen[job].parent_score = 1;
     seen[job].score = chosen == 0 ? 1.5 : 1.0;
     first.observe(seen[job]);
@@ -189,6 +190,7 @@ TEST_CASE("a judge that is asked about a model's program does not earn what the 
     models.ask({.operator_name = judged ? "novelty_judge" : "op", .model = 1}, hello, owner);
     observation seen;
     seen.job = job;
+    seen.outcome = outcome::valid;
     seen.parent_score = 1;
     seen.score = judged ? 1 : 2;
     models.observe(seen);
@@ -240,6 +242,7 @@ TEST_CASE("bandit and portfolios prefer the model that gains, and the cheaper on
       models.ask({.operator_name = "op", .model = chosen}, hello, owner);
       observation seen;
       seen.job = job;
+      seen.outcome = outcome::valid;
       seen.parent_score = 1;
       seen.score = 1 + (chosen == 0 ? gain_a : gain_b);
       models.observe(seen);

@@ -125,6 +125,44 @@ TEST_CASE("a run that was cut anywhere goes on from its record and ends as a who
   }
 }
 
+TEST_CASE(
+    "a run whose selector measures again ends, and replays wherever it is cut, however busy the evaluator "
+    "was") {
+  struct measure_again_below_3 {
+    selection select(const population_view& view, rng& random) {
+      const candidate_id one = view.nth_best(random.below(std::min<std::size_t>(view.ranked(), 3)));
+      return {.parents = {one}, .reevaluate = view.row(one).evaluations < 3};
+    }
+  };
+  struct paid_step : toy::step {
+    bool replayable() const { return false; }
+  };
+  const auto parts = [](toy::recorder listen, const candidate_store& store) {
+    auto made = toy::parts({.evaluations = 40}, listen);
+    made.select = measure_again_below_3{};
+    made.operators = {toy::step{}, paid_step{}};
+    made.store = store;
+    return made;
+  };
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  search engine(parts({&events}, store), {.seed = 7});
+  for (const int number : {500, 700, 600}) engine.add_seed(toy::program_of(number), 0);
+  drive(engine, slow_hill{}, {}, {.variations = 4, .evaluations = 1, .clock_s = wall_clock()});
+  CHECK(engine.stopped().value_or("") == "40 evaluations");
+  CHECK(engine.outstanding() <= 1);  // a measurement that was held at the end is left to a resume
+
+  for (std::size_t cut = 1; cut <= events.size(); ++cut) {
+    const std::vector<event> record(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(cut));
+    search again(parts({}, store), {.seed = 7});
+    const replay_report report = replay(again, source_of(record), store.program_of);
+    REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+    REQUIRE(report.events == cut);
+    REQUIRE(report.unfinished.size() == again.outstanding());  // what was held, too
+    if (cut == events.size()) CHECK(again.best().id == engine.best().id);
+  }
+}
+
 TEST_CASE("an interruption winds down; a second one cancels what is out") {
   std::stop_source soft, hard;
   auto parts = toy::parts({.evaluations = 1000000}, {});

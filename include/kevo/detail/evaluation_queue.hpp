@@ -76,11 +76,28 @@ class evaluation_queue {
     return next;
   }
 
-  /// The first result of a candidate that came from a screened queue; others are ignored.
-  void learn(candidate_id id, double score, const archive_result& archived) {
+  /// Whether a candidate waits of which `wanted(id)` is true.
+  template <class Wanted>
+  bool holds(const Wanted& wanted) const {
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const entry& e) { return wanted(e.candidate); });
+  }
+  /// The one that has waited longest of those of which `wanted(id)` is true. There must be one.
+  template <class Wanted>
+  candidate_id take_oldest(const Wanted& wanted) {
+    const auto found =
+        std::find_if(waiting_.begin(), waiting_.end(), [&](const entry& e) { return wanted(e.candidate); });
+    entry oldest = take_out(static_cast<std::size_t>(found - waiting_.begin()));
+    if (!oldest.features.empty()) out_[oldest.candidate] = {std::move(oldest.features), 0, chosen_by::age};
+    return oldest.candidate;
+  }
+
+  /// The first result of a candidate that came from a screened queue; others are ignored. `score`: nothing if
+  /// the candidate is not valid, which is worth no more than the worst valid one.
+  void learn(candidate_id id, std::optional<double> score, const archive_result& archived) {
     const auto it = out_.find(id);
     if (it == out_.end()) return;
-    const double value = screening_features::target(score);
+    const double value = score ? screening_features::target(*score) : least_;
+    least_ = std::min(least_, value);
     screen_->ranker.learn(it->second.features, value);
     ++report_.learned;
     if (it->second.by != chosen_by::age) {
@@ -115,6 +132,7 @@ class evaluation_queue {
   std::deque<entry> waiting_;
   std::unordered_map<candidate_id, expectation> out_;  // being evaluated
   std::optional<std::pair<double, double>> last_;      // prediction and truth
+  double least_ = screening_features::worthless;       // the least that was learnt
   screening_report report_;
 };
 

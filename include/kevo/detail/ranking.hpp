@@ -1,5 +1,5 @@
 #pragma once
-// An order-statistic set of (score, id), best first, with sums of scores.
+// An order-statistic set of (score, id), best first, and draws by weights that follow the scores.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,8 +9,10 @@
 
 namespace kevo::detail {
 
-/// Candidates ordered by falling score, equal scores by rising id. Scores are finite; negative ones weigh
-/// nothing in sums.
+/// Candidates ordered by falling score, equal scores by rising id. Scores are finite. The weight of a
+/// candidate is its score while all scores are positive. Otherwise scores are shifted so that every weight is
+/// positive: the worst candidate weighs the n-th part of the range of all n scores, and 1 if all scores are
+/// equal.
 ///
 /// Sorted chunks of at most 256 entries under a binary tree of counts and masses. Every operation costs
 /// O(log n) plus work within one chunk; about once in 128 insertions a chunk splits, which moves the
@@ -22,8 +24,8 @@ class ranking {
 
   std::size_t size() const { return tree_.empty() ? 0 : tree_[1].count; }
   bool empty() const { return size() == 0; }
-  /// Sum of all positive scores.
-  double total() const { return tree_.empty() ? 0 : tree_[1].mass; }
+  /// Sum of all weights.
+  double total() const { return empty() ? 0 : weight(tree_[1], shift()); }
 
   /// Adds a pair that is not in the set.
   void insert(id_type id, double score) {
@@ -86,17 +88,18 @@ class ranking {
     return result;
   }
 
-  /// The first entry at which the running sum of scores, best first, exceeds `mass`; the last one if none
+  /// The first entry at which the running sum of weights, best first, exceeds `mass`; the last one if none
   /// does. Not for empty sets.
   id_type at_mass(double mass) const {
+    const double up = shift();
     std::size_t at = 1;
     while (at < leaves_) {
       at *= 2;
-      if (mass >= tree_[at].mass && tree_[at + 1].count > 0) mass -= tree_[at++].mass;
+      if (mass >= weight(tree_[at], up) && tree_[at + 1].count > 0) mass -= weight(tree_[at++], up);
     }
     const auto& entries = chunks_[at - leaves_];
     for (const entry& e : entries) {
-      mass -= std::max(e.score, 0.0);
+      mass -= e.score + up;
       if (mass < 0) return e.id;
     }
     return entries.back().id;
@@ -109,13 +112,22 @@ class ranking {
   };
   struct node {
     std::size_t count = 0;
-    double mass = 0;
+    double mass = 0;  ///< sum of scores
   };
   static constexpr std::size_t capacity = 256;
 
   static bool before(const entry& a, const entry& b) {
     return a.score > b.score || (a.score == b.score && a.id < b.id);
   }
+
+  /// What is added to a score to get a weight.
+  double shift() const {
+    const double worst = chunks_.back().back().score;
+    if (worst > 0) return 0;
+    const double range = chunks_.front().front().score - worst;
+    return (range > 0 ? range / static_cast<double>(size()) : 1) - worst;
+  }
+  static double weight(const node& n, double shift) { return n.mass + static_cast<double>(n.count) * shift; }
 
   /// The first chunk whose last entry does not come before `e`; the number of chunks if there is none.
   std::size_t chunk_of(const entry& e) const {
@@ -124,7 +136,7 @@ class ranking {
 
   static node sum(const std::vector<entry>& entries) {
     double lanes[4] = {0, 0, 0, 0};  // a fixed order of additions that does not wait for the previous one
-    for (std::size_t i = 0; i < entries.size(); ++i) lanes[i % 4] += std::max(entries[i].score, 0.0);
+    for (std::size_t i = 0; i < entries.size(); ++i) lanes[i % 4] += entries[i].score;
     return {entries.size(), (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])};
   }
 

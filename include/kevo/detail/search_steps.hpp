@@ -20,6 +20,7 @@ inline candidate_id search::join(const content_id& id, std::shared_ptr<const pro
 
 inline void search::halt(std::string reason, double now_s, bool external) {
   stopped_ = reason;
+  confirmation_.forget_futile();
   emit(now_s, search_stopped{std::move(reason), external});
 }
 
@@ -29,20 +30,35 @@ inline void search::check_stop(double now_s) {
 }
 
 inline job search::ask_after_stop(capacity free, double now_s) {
+  if (held_) withdraw(held_->id);
+  if (finish_confirmations_ && free.settle) {
+    const auto settles = [this](candidate_id who) { return settled_after_stop(who); };
+    if (queue_.holds(settles)) {
+      if (!free.evaluate) return wait_job{};
+      return evaluate(queue_.take_oldest(settles), evaluation_stage::timed_full, false, now_s);
+    }
+  }
   if (in_flight_.size() > withdrawn_) return wait_job{};
   // In the order of their first looks: after a few that only looked better, the next will hardly be.
   constexpr int most_futile = 3;
-  if (!finish_confirmations_ || contender_ == no_candidate || futile_after_stop_ >= most_futile)
+  if (!finish_confirmations_ || confirmation_.contender() == no_candidate ||
+      confirmation_.futile() >= most_futile)
     return stop_job{};
   return free.evaluate ? confirm_next(now_s) : job(wait_job{});
 }
 
+inline bool search::settled_after_stop(candidate_id who) const {
+  const operator_index op = population_.row(who).made_by;
+  return op == seed_operator || !parts_.operators[op].replayable();
+}
+
 inline bool search::operator_available(std::size_t i) const {
-  return running_[i] < parts_.operators[i].concurrency() && fruitless_[i] < settings_.patience;
+  return running_[i] < parts_.operators[i].concurrency() && fruitless_[i] < settings_.patience &&
+         (population_.ranked() > 0 || parts_.operators[i].repairs());
 }
 
 inline bool search::may_vary() const {
-  if (population_.ranked() == 0 || queue_.size() >= settings_.proposals_ahead || unevaluated_seeds_ > 0)
+  if (population_.size() == 0 || queue_.size() >= settings_.proposals_ahead || unevaluated_seeds_ > 0)
     return false;
   for (std::size_t i = 0; i < parts_.operators.size(); ++i) {
     if (operator_available(i)) return true;
@@ -52,8 +68,10 @@ inline bool search::may_vary() const {
 
 inline std::string search::dead_end() const {
   if (population_.size() == 0) return "no seeds";
-  if (population_.ranked() == 0) return "no seed is valid";
-  return "operators exhausted";
+  if (population_.ranked() > 0) return "operators exhausted";
+  const bool repaired = std::any_of(parts_.operators.begin(), parts_.operators.end(),
+                                    [](const any_variation& op) { return op.repairs(); });
+  return repaired ? "no seed is valid, and the operators that repair are exhausted" : "no seed is valid";
 }
 
 inline job search::evaluate_next(double now_s) {
@@ -73,26 +91,42 @@ inline job search::evaluate(candidate_id who, evaluation_stage wanted, bool fres
   evaluation_job made{.id = id, .candidate = who};
   made.request.program = parts_.store.program_of(graph_.program_of(who));
   made.request.wanted = wanted;
-  made.request.best_speedup = champion_.speedup;
+  made.request.best_speedup = confirmation_.best().speedup;
   made.request.fresh = fresh;
   emit(now_s, evaluation_asked{id, who, wanted, fresh});
   return made;
 }
 
-inline job search::vary_next(double now_s) {
+inline job search::hand_out_held() {
+  evaluation_job held = *std::move(held_);
+  held_.reset();
+  return held;
+}
+
+// The decision of a selector is recorded when it is made, for the selector may remember it. If the driver
+// cannot evaluate then, the job is held until it can; and as long as one is held no other decision is made,
+// or a selector that always wants to measure again would be asked without end.
+inline job search::vary_next(capacity free, double now_s) {
   const ticket id = tickets_ + 1;
   rng select_stream = root_.split("select").split(id);
   const population_view view(population_, parts_.archive, kinship_);
-  selection chosen = parts_.select.select(view, select_stream);
+  selection chosen =
+      population_.ranked() > 0 ? parts_.select.select(view, select_stream) : any_failed(select_stream);
   if (chosen.parents.empty()) throw error(error_code::internal, "the selector chose no parent");
-  if (chosen.reevaluate) return evaluate(chosen.parents.front(), evaluation_stage::timed_full, true, now_s);
+  if (chosen.reevaluate) {
+    job again = evaluate(chosen.parents.front(), evaluation_stage::timed_full, true, now_s);
+    if (free.evaluate) return again;
+    held_ = std::get<evaluation_job>(std::move(again));
+    return wait_job{};
+  }
 
   ++tickets_;
   const auto available = std::make_unique<bool[]>(parts_.operators.size());
   for (std::size_t i = 0; i < parts_.operators.size(); ++i) available[i] = operator_available(i);
   rng pick_stream = root_.split("portfolio").split(id);
   const std::size_t op = parts_.portfolio.pick({available.get(), parts_.operators.size()}, pick_stream);
-  if (2 * fruitless_[op] >= settings_.patience) take_any_parent(chosen, select_stream);
+  if (2 * fruitless_[op] >= settings_.patience && population_.ranked() > 0)
+    take_any_parent(chosen, select_stream);
   ++running_[op];
   in_flight_[id] = {.op = op, .parents = chosen.parents};
 
@@ -122,6 +156,12 @@ inline void search::take_any_parent(selection& chosen, rng& random) const {
   chosen.parents.insert(chosen.parents.begin(), any);
 }
 
+inline selection search::any_failed(rng& random) const {
+  auto one = static_cast<candidate_id>(random.below(population_.size()));
+  while (!population_.row(one).evaluated) --one;  // the seeds come first, and all were evaluated
+  return {.parents = {one}};
+}
+
 inline search::in_flight search::take(ticket id, bool evaluates) {
   const auto it = in_flight_.find(id);
   if (it == in_flight_.end() || it->second.evaluates != evaluates) {
@@ -134,13 +174,13 @@ inline search::in_flight search::take(ticket id, bool evaluates) {
 }
 
 inline double search::blended(const population_row& before, const in_flight& turn, const evaluation& e) {
-  if (!turn.fresh || !(before.score > 0)) return e.score;
+  if (!turn.fresh || !before.ranked()) return e.score;
   return before.score + (e.score - before.score) / (before.evaluations + 1.0);
 }
 
-inline archive_result search::offer(candidate_id who, const population_row& before, const evaluation& e,
-                                    double score) {
-  if (!e.valid() || !(score > 0)) {
+inline archive_result search::offer(candidate_id who, const population_row& before, const evaluation& e) {
+  const population_row& now = population_.row(who);
+  if (!now.ranked()) {
     if (before.evaluated) parts_.archive.remove(who);
     return {};
   }
@@ -150,39 +190,40 @@ inline archive_result search::offer(candidate_id who, const population_row& befo
     measure_values_.push_back(it == e.measures.end() ? std::numeric_limits<double>::quiet_NaN() : it->second);
   }
   const auto parents = graph_.parents(who);
-  archive_entry entry{who, score, measure_values_, parents};
+  archive_entry entry{who, now.score, measure_values_, parents};
   if (wants_source_) entry.source = parts_.store.program_of(graph_.program_of(who));
   return before.evaluated ? parts_.archive.update(entry) : parts_.archive.add(entry);
 }
 
-inline void search::count_improvement(const in_flight& turn, double score) {
-  if (score > best_score_ * (1 + settings_.improvement_margin)) {
+inline void search::count_improvement(const in_flight& turn, const population_row& now) {
+  if (now.ranked() && improves(now.score, scores_.best, settings_.improvement_margin)) {
     since_improvement_ = 0;
-    best_score_ = score;
+    scores_.best = now.score;
   } else if (turn.wanted != evaluation_stage::confirmed) {
     ++since_improvement_;
   }
 }
 
 inline void search::observe(candidate_id who, const in_flight& turn, const population_row& before,
-                            const evaluation& e, double score, const archive_result& archived) {
+                            const evaluation& e, const archive_result& archived) {
   observation seen{.candidate = who,
                    .parents = graph_.parents(who),
                    .made_by = before.made_by,
                    .outcome = e.outcome,
-                   .score = score,
+                   .score = population_.row(who).score,
                    .archived = archived,
                    .cost_s = e.cost.wall_s};
   for (const candidate_id parent : seen.parents) {
-    seen.parent_score = std::max(seen.parent_score, population_.row(parent).score);
+    const population_row& row = population_.row(parent);
+    if (row.ranked()) seen.parent_score = std::max(seen.parent_score.value_or(row.score), row.score);
   }
   if (const auto it = turn_.find(who); it != turn_.end()) {
     seen.cost_s += it->second.cost_s;
     seen.job = it->second.job;
-    const double gain =
-        archived.status == archive_status::rejected ? 0 : archived.value / std::max(best_score_, 1e-300);
-    parts_.portfolio.observe(
-        {.index = before.made_by, .reward = std::clamp(gain, 0.0, 1.0), .cost_s = seen.cost_s});
+    const double gain = archived.status == archive_status::rejected
+                            ? 0
+                            : scores_.share(archived.value, archived.status == archive_status::new_cell);
+    parts_.portfolio.observe({.index = before.made_by, .reward = gain, .cost_s = seen.cost_s});
     turn_.erase(it);
   }
   parts_.select.observe(seen);
@@ -196,48 +237,11 @@ inline void search::nominate(candidate_id who, const population_row& before) {
   if (before.made_by == seed_operator && !before.evaluated && population_.ranked() > 0)
     who = population_.nth_best(0);
   const auto latest = parts_.store.evaluation_of(who);
-  if (!latest || !worth_confirming(who, *latest)) return;
-  if (contender_ == no_candidate || population_.row(who).score > population_.row(contender_).score)
-    contender_ = who;
-}
-
-inline void search::nominate_next() {
-  contender_ = no_candidate;
-  for (std::size_t rank = 0; rank < population_.ranked(); ++rank) {
-    const candidate_id who = population_.nth_best(rank);
-    if (!(population_.row(who).score > champion_.score)) return;
-    const auto latest = parts_.store.evaluation_of(who);
-    if (!latest || !worth_confirming(who, *latest)) continue;
-    contender_ = who;
-    return;
-  }
+  if (latest) confirmation_.offer(who, *latest, population_);
 }
 
 inline job search::confirm_next(double now_s) {
-  const candidate_id who = contender_;
-  contender_ = no_candidate;
-  confirmation_out_ = true;
-  confirming_.insert(who);
-  return evaluate(who, evaluation_stage::confirmed, false, now_s);
-}
-
-inline bool search::worth_confirming(candidate_id who, const evaluation& e) const {
-  return e.valid() && e.score > champion_.score && e.stage >= evaluation_stage::timed_full &&
-         who != champion_.id && !confirming_.contains(who);
-}
-
-inline void search::crown(candidate_id who, const evaluation& e, double score, double now_s) {
-  if (!e.valid()) return;
-  const bool higher =
-      champion_.id == no_candidate ||
-      (e.speedup_interval.high > 0 ? e.speedup_interval.low > champion_.speedup : score > champion_.score);
-  if (!higher) {
-    futile_after_stop_ += stopped_ ? 1 : 0;
-    return;
-  }
-  futile_after_stop_ = 0;
-  champion_ = {who, score, e.speedup, e.speedup_interval, e.sol_fraction};
-  emit(now_s, champion_crowned{who, e.speedup, e.speedup_interval});
+  return evaluate(confirmation_.begin(), evaluation_stage::confirmed, false, now_s);
 }
 
 inline std::vector<double> search::features_of(candidate_id who,
@@ -246,8 +250,10 @@ inline std::vector<double> search::features_of(candidate_id who,
   if (screen == nullptr) return {};
   const auto source = parts_.store.program_of(graph_.program_of(who));
   const auto known = parents.empty() ? nullptr : parts_.store.evaluation_of(parents.front());
-  return screen->features(*source, parents.empty() ? 0 : population_.row(parents.front()).score,
-                          known ? known->measures : std::map<std::string, double>());
+  std::optional<double> parent_score;
+  if (!parents.empty() && population_.row(parents.front()).ranked())
+    parent_score = population_.row(parents.front()).score;
+  return screen->features(*source, parent_score, known ? known->measures : std::map<std::string, double>());
 }
 
 template <class Guarded>

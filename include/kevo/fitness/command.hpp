@@ -30,7 +30,7 @@ struct command_settings {
 };
 
 /// Runs it once. Its last line of standard output that is a JSON object (or the whole output) is the result:
-///   score    number above 0, what selection maximizes (required unless valid is false). It is not taken
+///   score    any finite number, what selection maximizes (required unless valid is false). It is not taken
 ///            for a speedup: without one, the evaluation has a score alone
 ///   valid    true (default) or false: the outcome is `incorrect`
 ///   outcome  optional, one of kevo's outcome names
@@ -42,7 +42,7 @@ struct command_settings {
 /// the object has none.
 /// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, a program without files or with
 /// a bad name of a file `build_failed`; output that is not such an object, a number that is not finite and a
-/// score that is not above 0 are `incorrect`; each with its reason.
+/// speedup that is not above 0 are `incorrect`; each with its reason.
 /// @throws kevo::error: environment (the program cannot be started, the sandbox may not read `directory`),
 /// input (`directory` is the root), interrupted (`stop`)
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,

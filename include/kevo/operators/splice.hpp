@@ -17,6 +17,7 @@ struct splice {
   std::size_t tries = 24;       ///< mixtures that may turn out to be seen or broken
 
   std::string name() const { return "splice"; }
+  bool repairs() const { return false; }
   variation_result vary(const variation_request& request, rng& random) const;
 };
 

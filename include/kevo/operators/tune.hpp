@@ -29,6 +29,7 @@ struct tune {
   std::size_t enumerate = 50000;  ///< [settings] the largest space that is walked
 
   std::string name() const { return "tune"; }
+  bool repairs() const { return false; }
   variation_result vary(const variation_request& request, rng& random);
 
  private:

@@ -1,7 +1,8 @@
 #pragma once
-// Explores more the less it gains.
+// A selector that explores more while the search gains little: AdaEvolve's intensity of exploration.
 
 #include <cmath>
+#include <optional>
 
 #include <kevo/detail/zipf.hpp>
 #include <kevo/select/inspirations.hpp>
@@ -37,8 +38,8 @@ class adaptive_intensity {
 
   void observe(const observation& seen) {
     double improvement = 0;
-    if (seen.score > best_) {
-      improvement = best_ > 0 ? gain * (seen.score - best_) / best_ : 0;
+    if (seen.ranked() && (!best_ || seen.score > *best_)) {
+      if (best_ && *best_ != 0) improvement = gain * (seen.score - *best_) / std::abs(*best_);
       best_ = seen.score;
     }
     energy_ = decay * energy_ + (1 - decay) * improvement * improvement;
@@ -48,7 +49,7 @@ class adaptive_intensity {
 
  private:
   double energy_ = 0;
-  double best_ = 0;
+  std::optional<double> best_;
 };
 
 }  // namespace kevo

@@ -1,5 +1,5 @@
 #pragma once
-// Contrasts: exemplars of different speed.
+// A selector of exemplars of different speed, drawn from buckets of scores: CUDA-L1 (arXiv 2507.14111).
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +54,7 @@ class bucket_softmax {
 
   void observe(const observation& seen) {
     leave(seen.candidate);
-    if (seen.outcome == outcome::valid && seen.score > 0) enter(seen.candidate, seen.score);
+    if (seen.ranked()) enter(seen.candidate, seen.score);
   }
 
  private:
@@ -66,26 +66,27 @@ class bucket_softmax {
   struct place {
     std::int64_t bucket = 0;
     std::uint32_t index = 0;
-    double score = 0;  // 0: nowhere
+    double score = 0;
+    bool known = false;
   };
 
   void enter(candidate_id id, double score) {
-    const auto k = static_cast<std::int64_t>(std::min(std::floor(score / width), 1e15));
+    const auto k = static_cast<std::int64_t>(std::clamp(std::floor(score / width), -1e15, 1e15));
     bucket& b = buckets_[k];
     if (id >= places_.size()) places_.resize(id + std::size_t{1});
-    places_[id] = {k, static_cast<std::uint32_t>(b.members.size()), score};
+    places_[id] = {k, static_cast<std::uint32_t>(b.members.size()), score, true};
     b.members.push_back(id);
     b.sum += score;
   }
   void leave(candidate_id id) {
-    if (id >= places_.size() || !(places_[id].score > 0)) return;
+    if (id >= places_.size() || !places_[id].known) return;
     const place at = places_[id];
     bucket& b = buckets_[at.bucket];
     b.members[at.index] = b.members.back();
     places_[b.members[at.index]].index = at.index;
     b.members.pop_back();
     b.sum -= at.score;
-    places_[id].score = 0;
+    places_[id].known = false;
     if (b.members.empty()) buckets_.erase(at.bucket);
   }
 

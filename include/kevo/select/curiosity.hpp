@@ -1,5 +1,6 @@
 #pragma once
-// Whose children were kept.
+// A selector that prefers elites whose children entered the archive: the curiosity score (Cully & Demiris,
+// 2018).
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,6 @@
 #pragma once
-// By score.
+// A selector that draws parents with a probability proportional to their score: the roulette wheel (Holland,
+// 1975).
 
 #include <kevo/select/inspirations.hpp>
 
@@ -7,7 +8,8 @@ namespace kevo {
 
 /// Probability proportional to the score (Holland's roulette wheel, 1975; a tenth of OpenEvolve's picks).
 /// Speedups are ratios, so a program twice as fast is drawn twice as often; it sharpens little among many
-/// programs of similar speed. O(log n).
+/// programs of similar speed. If there are scores of 0 or below, all are shifted so that the worst candidate
+/// weighs the n-th part of the range. O(log n).
 struct fitness_proportional {
   parent_source from = parent_source::archive;
   kevo::inspirations inspirations;

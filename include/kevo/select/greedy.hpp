@@ -1,5 +1,5 @@
 #pragma once
-// Always the best.
+// A selector that always takes the best candidate: KernelEvolve's greedy policy, AIRA's greedy search.
 
 #include <kevo/select/inspirations.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Islands that evolve apart, and within each a mix of exploring and exploiting.
+// A selector with islands of its own and a mix of exploring and exploiting on each: OpenEvolve, Kernel-Smith.
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,7 @@ class island_mix {
 
   void observe(const observation& seen) {
     states_.resize(islands);
-    const bool valid = seen.outcome == outcome::valid && seen.score > 0;
+    const bool valid = seen.ranked();
     member& mine = at(seen.candidate);
     const std::uint32_t present = mine.present;
     leave(seen.candidate);

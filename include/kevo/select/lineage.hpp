@@ -1,5 +1,5 @@
 #pragma once
-// One line of descent, remembered whole.
+// A selector that follows one line of descent and shows its whole history: AVO (arXiv 2603.24517).
 
 #include <cstddef>
 
@@ -18,7 +18,7 @@ class lineage {
   selection select(const population_view& view, rng&) const {
     selection chosen;
     chosen.scope = scope;
-    const bool lost = head_ == no_candidate || !(view.score(head_) > 0);  // a head may fail its audit
+    const bool lost = head_ == no_candidate || !view.row(head_).ranked();  // a head may fail its audit
     chosen.parents = {lost ? view.nth_best(0) : head_};
     candidate_id version = chosen.parents.front();
     for (std::size_t i = 0; i < history; ++i) {
@@ -31,9 +31,10 @@ class lineage {
   }
 
   void observe(const observation& seen) {
-    if (seen.candidate == head_) {  // measured again, or found out
+    if (seen.candidate == head_) {  // measured again, or found to fail
+      if (!seen.ranked()) head_ = no_candidate;
       score_ = seen.score;
-    } else if (seen.outcome == outcome::valid && seen.score > 0 && seen.score >= score_) {
+    } else if (seen.ranked() && (head_ == no_candidate || seen.score >= score_)) {
       head_ = seen.candidate;
       score_ = seen.score;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// One island after the other.
+// A selector that lets any other selector take turns on the islands of an archive, as OpenEvolve does.
 
 #include <cstddef>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// By rank, with a long tail.
+// A selector that draws parents by rank with a power law: ShinkaEvolve (arXiv 2509.19349).
 
 #include <kevo/detail/zipf.hpp>
 #include <kevo/select/inspirations.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-// The most promising few, measured again before they are built on.
+// A selector that measures the most promising candidates again before it varies them: POLCA's priority search
+// (arXiv 2603.14769).
 
 #include <algorithm>
 #include <array>
@@ -44,7 +45,7 @@ class priority_queue {
   memory_scope scope = memory_scope::parent_trajectory;
 
   selection select(const population_view& view, rng& random) {
-    while (!round_.empty() && !(view.score(round_.back().id) > 0)) round_.pop_back();  // failed since
+    while (!round_.empty() && !view.row(round_.back().id).ranked()) round_.pop_back();  // failed since
     if (round_.empty()) begin_round(view);
     step& now = round_.back();
     const candidate_id parent = now.id;
@@ -69,10 +70,10 @@ class priority_queue {
     if (id >= known_.size()) known_.resize(id + std::size_t{1});
     entry& mine = known_[id];
     if (mine.queued) queue_.erase(newest_first(id), mine.priority);
-    mine.queued = seen.outcome == outcome::valid && seen.score > 0;
+    mine.queued = seen.ranked();
     if (!mine.queued) return;
     ++mine.scores;
-    least_ = greatest_ > 0 ? std::min(least_, seen.score) : seen.score;
+    least_ = std::min(least_, seen.score);
     greatest_ = std::max(greatest_, seen.score);
     mine.priority = priority(seen.score, mine.scores);
     queue_.insert(newest_first(id), mine.priority);
@@ -109,8 +110,8 @@ class priority_queue {
   std::vector<entry> known_;  // by candidate
   std::vector<step> round_;   // what is left of it, next last
   double evaluations_ = 0;
-  double least_ = 0;
-  double greatest_ = 0;
+  double least_ = INFINITY;  // of all scores
+  double greatest_ = -INFINITY;
 };
 
 }  // namespace kevo

@@ -1,5 +1,6 @@
 #pragma once
-// The best of a few drawn at random.
+// A selector that takes the best of a few candidates drawn at random: tournament selection (Goldberg & Deb,
+// 1991).
 
 #include <algorithm>
 

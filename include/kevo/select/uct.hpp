@@ -1,5 +1,6 @@
 #pragma once
-// Tree search: descend by upper confidence bounds, expand, repair what breaks.
+// A selector that searches the lineage as a tree, by upper confidence bounds, with repair chains for invalid
+// children: UCT (Kocsis & Szepesvari, 2006) as in AIRA-dojo and KernelEvolve.
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +58,7 @@ class uct {
   void observe(const observation& seen) {
     const candidate_id id = seen.candidate;
     if (id >= nodes_.size()) nodes_.resize(id + std::size_t{1});
-    const bool valid = seen.outcome == outcome::valid && seen.score > 0;
+    const bool valid = seen.ranked();
     node& mine = nodes_[id];
     const bool known = mine.observed;
     mine.observed = true;
@@ -68,10 +69,10 @@ class uct {
       return;
     }
     if (known) return;  // measured again: the mean of a subtree hardly moves
-    least_ = greatest_ > 0 ? std::min(least_, seen.score) : seen.score;
+    least_ = std::min(least_, seen.score);
     greatest_ = std::max(greatest_, seen.score);
     // A repaired candidate hangs where its chain began, so that the tree holds valid candidates alone.
-    while (mine.parent != no_candidate && nodes_[mine.parent].chain > 0) {
+    while (mine.parent != no_candidate && !in_tree(mine.parent)) {
       mine.parent = nodes_[mine.parent].parent;
     }
     auto& siblings = mine.parent == no_candidate ? seeds_ : nodes_[mine.parent].children;
@@ -98,6 +99,8 @@ class uct {
     bool observed = false;
   };
 
+  /// Whether the candidate was valid when it was first evaluated.
+  bool in_tree(candidate_id id) const { return nodes_[id].scores > 0; }
   std::uint32_t chain_of(candidate_id id) const { return id == no_candidate ? 0 : nodes_[id].chain; }
   bool may_widen(candidate_id id) const {
     const node& n = nodes_[id];
@@ -147,8 +150,8 @@ class uct {
   std::vector<candidate_id> seeds_;
   std::vector<candidate_id> broken_;
   double visits_ = 0;
-  double least_ = 0;
-  double greatest_ = 0;
+  double least_ = INFINITY;  // of all scores
+  double greatest_ = -INFINITY;
 };
 
 }  // namespace kevo

@@ -1,5 +1,6 @@
 #pragma once
-// Anyone.
+// A selector that draws all elites with the same probability: MAP-Elites as published (Mouret & Clune, 2015).
+// From the population it is random search.
 
 #include <kevo/select/inspirations.hpp>
 

@@ -1,5 +1,6 @@
 #pragma once
-// Good, and not yet worked over.
+// A selector that prefers good candidates with few children: ShinkaEvolve's weighted sampling (arXiv
+// 2509.19349).
 
 #include <algorithm>
 #include <cmath>

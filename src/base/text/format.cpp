@@ -29,12 +29,12 @@ std::string score(double value) {
 }
 
 std::string figure(double speedup, double score, bool unicode) {
-  if (speedup > 0 || !(score > 0)) return format::speedup(speedup, unicode);
+  if (speedup > 0 || score == 0) return format::speedup(speedup, unicode);
   return "score " + format::score(score);
 }
 
 std::string bare_figure(double score, bool is_speedup, bool unicode) {
-  return is_speedup || !(score > 0) ? format::speedup(score, unicode) : format::score(score);
+  return is_speedup || score == 0 ? format::speedup(score, unicode) : format::score(score);
 }
 
 std::string interval(double low, double high, bool unicode) {

@@ -180,6 +180,7 @@ TEST_CASE("macro and micro: the model realizes the picked step, and UCB learns w
     fused += fusion ? 1 : 0;
     observation seen;
     seen.job = job;
+    seen.outcome = outcome::valid;
     seen.parent_score = 1;
     seen.score = fusion ? 2 : 1;
     op.observe(seen);
@@ -204,6 +205,7 @@ TEST_CASE("macro and micro: what UCB learned is learned again from the record of
     const auto made = op.vary(b.request, random);
     observation seen;
     seen.job = job;
+    seen.outcome = outcome::valid;
     seen.parent_score = 1;
     seen.score = has(b.notes, "[macro] packing") ? 2 : 1;
     op.observe(seen);

@@ -123,6 +123,7 @@ TEST_CASE(
   base.attempt(8, {.title = "../../escape", .source = "kevo", .text = "It did not."});
   observation seen;
   seen.job = 7;
+  seen.outcome = outcome::valid;
   seen.parent_score = 1;
   seen.score = 1.2;
   base.observe(seen);
