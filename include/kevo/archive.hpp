@@ -1,5 +1,6 @@
 #pragma once
-// The archive's role: which elites are kept. Shipped containers: archive/*.hpp.
+// The archive's role: which candidates are kept as elites. Here are the concept and the erased type; the
+// shipped containers are in archive/*.hpp.
 
 #include <array>
 #include <concepts>
@@ -28,8 +29,8 @@ inline constexpr std::string_view to_string(archive_status s) {
   return archive_status_names[static_cast<std::size_t>(s)];
 }
 
-/// The answer of an archive. `value` is the gain in score over what the entry displaced (its whole score if
-/// nothing).
+/// The answer of an archive. `value` is the gain in score over what the entry displaced; of a new cell, it is
+/// the whole score, which may be any finite number.
 struct archive_result {
   archive_status status = archive_status::rejected;
   double value = 0;
@@ -104,9 +105,9 @@ class any_archive {
   bool contains(candidate_id id) const { return object_->contains(id); }
   /// The elite of a rank < size(), 0 the best; equal scores: the older one first.
   candidate_id nth_best(std::size_t rank) const { return object_->nth_best(rank); }
-  /// Sum of the positive scores of all elites.
+  /// Sum of the weights of all elites, which are their scores while all are positive (see population.hpp).
   double total_score() const { return object_->total_score(); }
-  /// The elite at which the running sum of scores (best first) passes `mass`; not for empty archives.
+  /// The elite at which the running sum of weights (best first) passes `mass`; not for empty archives.
   candidate_id at_mass(double mass) const { return object_->at_mass(mass); }
   /// Names of the measures that entries must bring, in order; empty if it bins by none.
   std::vector<std::string> measures() const { return object_->measures(); }

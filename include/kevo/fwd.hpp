@@ -45,7 +45,10 @@ class any_sink;
 struct search_parts;
 struct search_settings;
 class search;
+class confirmation;
+struct champion;
 class settings;
 class registry;
+class services;
 
 }  // namespace kevo

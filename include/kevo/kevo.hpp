@@ -14,6 +14,7 @@
 #include <kevo/version.hpp>
 // config: names and settings to plug-ins
 #include <kevo/registry.hpp>
+#include <kevo/services.hpp>
 #include <kevo/settings.hpp>
 // task: what is optimized, in which words
 #include <kevo/annotation.hpp>
@@ -26,6 +27,7 @@
 #include <kevo/candidate.hpp>
 #include <kevo/memory_store.hpp>
 #include <kevo/population.hpp>
+#include <kevo/score.hpp>
 #include <kevo/search_graph.hpp>
 // select
 #include <kevo/select.hpp>
@@ -91,6 +93,7 @@
 // report
 #include <kevo/event.hpp>
 // search: the loop that joins them
+#include <kevo/confirm.hpp>
 #include <kevo/job.hpp>
 #include <kevo/run_to_end.hpp>
 #include <kevo/screen.hpp>

@@ -1,5 +1,6 @@
 #pragma once
-// The portfolio's role: which operator gets the next turn. Shipped policies: vary/*.hpp.
+// The portfolio's role: which operator gets the next turn. Here are the concept and the erased type; the
+// shipped policies are in vary/*.hpp.
 
 #include <concepts>
 #include <cstddef>

@@ -1,5 +1,6 @@
 #pragma once
-// CVT-MAP-Elites: a fixed number of cells however many measures there are.
+// An archive with a fixed number of cells however many measures there are: CVT-MAP-Elites (Vassiliades et
+// al., 2018).
 
 #include <algorithm>
 #include <cmath>

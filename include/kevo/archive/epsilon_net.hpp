@@ -1,5 +1,5 @@
 #pragma once
-// Nothing twice: elites that lie apart.
+// An archive whose elites are at least a given distance apart: POLCA's epsilon-net, without cells.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 #pragma once
-// MAP-Elites: the best candidate of every cell of a grid over named measures.
+// An archive that keeps the best candidate of every cell of a grid over named measures: MAP-Elites (Mouret &
+// Clune, 2015).
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 #pragma once
-// An archive of archives: islands that evolve apart and exchange a few.
+// An archive made of several archives: islands whose candidates evolve apart and that exchange a few
+// (FunSearch, OpenEvolve).
 
 #include <algorithm>
 #include <cmath>

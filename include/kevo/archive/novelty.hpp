@@ -1,5 +1,6 @@
 #pragma once
-// What is new is kept: no bins, no fixed distance.
+// An archive without cells that keeps what is far from everything kept: novelty search with local competition
+// (Lehman & Stanley, 2011).
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 #pragma once
-// The front of what cannot be had better in everything at once.
+// An archive of the candidates that no other one beats in score and in every further objective: a Pareto
+// front.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 #pragma once
-// A grid whose boundaries go where the candidates are.
+// A grid whose cell boundaries follow the measures of recent candidates: MAP-Elites with sliding boundaries
+// (Fontaine et al., 2019).
 
 #include <algorithm>
 #include <cmath>

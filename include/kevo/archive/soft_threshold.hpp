@@ -1,5 +1,6 @@
 #pragma once
-// Cells that give way: the acceptance thresholds of CMA-MAE.
+// Thresholds for cells that accept more than improvements of their best: the soft acceptance of CMA-MAE
+// (Fontaine & Nikolaidis, 2023).
 
 #include <cmath>
 
@@ -18,7 +19,7 @@ namespace kevo {
 /// forgets `least`.
 struct soft_threshold {
   double rate = 1;
-  double least = 0;  ///< the paper's min_f; 0 is below every speedup
+  double least = 0;  ///< the paper's min_f: below every score; 0 is below every speedup
 
   bool on() const { return rate < 1; }
 };

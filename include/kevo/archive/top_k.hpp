@@ -1,5 +1,5 @@
 #pragma once
-// The k best, whatever they look like.
+// An archive of the k candidates of highest score, whatever their measures.
 
 #include <cmath>
 #include <cstddef>

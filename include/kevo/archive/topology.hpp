@@ -1,5 +1,5 @@
 #pragma once
-// Which island sends to which.
+// Topologies of islands: which island sends migrants to which.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// A recorded space as a fitness function: what was measured then is said again.
+// A recorded space as a fitness function: it answers with what was measured when the space was recorded.
 
 #include <cstdint>
 #include <map>

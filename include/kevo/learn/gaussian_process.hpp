@@ -1,5 +1,5 @@
 #pragma once
-// A small Gaussian process over the latest results.
+// A ranker for screening: a small Gaussian process over the latest results. Needs Eigen.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #pragma once
-// Ridge regression, refitted as results come.
+// A ranker for screening: ridge regression, fitted again as results come. Needs Eigen.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #pragma once
-// Pursuit: the present leader, quickly followed and quickly left.
+// A portfolio that follows the operator which earns most at present: adaptive pursuit (Thierens, 2005).
 
 #include <algorithm>
 #include <cstddef>

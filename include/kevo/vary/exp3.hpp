@@ -1,5 +1,5 @@
 #pragma once
-// Caution: no assumption about how rewards come.
+// A portfolio that assumes nothing about how rewards come: EXP3 (Auer et al., 2002).
 
 #include <algorithm>
 #include <cmath>

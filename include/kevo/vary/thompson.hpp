@@ -1,5 +1,6 @@
 #pragma once
-// Belief: each operator with the probability that it is the best.
+// A portfolio that picks each operator with the probability that it is the best: Thompson sampling (Thompson,
+// 1933; Chapelle & Li, 2011).
 
 #include <algorithm>
 #include <cmath>

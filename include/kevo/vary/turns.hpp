@@ -1,5 +1,5 @@
 #pragma once
-// What every portfolio keeps of its operators: turns, rewards, costs.
+// What every portfolio keeps of its operators: turns, rewards and costs.
 
 #include <cstddef>
 #include <span>

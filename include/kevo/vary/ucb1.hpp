@@ -1,5 +1,6 @@
 #pragma once
-// Optimism: the operator that may be the best.
+// A portfolio that picks the operator which may be the best, by upper confidence bounds: UCB1 (Auer et al.,
+// 2002).
 
 #include <algorithm>
 #include <cmath>

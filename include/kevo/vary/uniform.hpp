@@ -1,5 +1,5 @@
 #pragma once
-// Every operator alike.
+// A portfolio that gives all operators the same probability: the baseline for portfolios that learn.
 
 #include <cstddef>
 #include <span>
