@@ -15,7 +15,9 @@ mkdir "$scratch/moved"
 mv "$scratch/prefix" "$prefix"
 outside=$(find "$prefix" \( -name '*.hpp' -o -name '*.h' \) -not -path "$prefix/include/kevo/*" -not -path "$prefix/share/*")
 [[ -z $outside ]] || fail "headers outside of include/kevo: $outside"
-if absolute=$(grep -HnE '"/|[;:>]/(usr|opt|home|work|tmp|root|build)' "$prefix"/lib*/cmake/kevo/kevo-targets*.cmake "$prefix"/lib*/*/cmake/kevo/kevo-targets*.cmake 2>/dev/null); then
+mapfile -t exported < <(find "$prefix" -name 'kevo-*.cmake')
+[[ ${#exported[@]} -ge 3 ]] || fail "the CMake package is not there"
+if absolute=$(grep -nE '"/[^"]|[;:>]/(usr|opt|home|work|tmp|root)/' "${exported[@]}"); then
   fail "absolute paths in the exported targets: $absolute"
 fi
 
