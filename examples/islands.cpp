@@ -7,7 +7,8 @@
 
 #include <kevo/kevo.hpp>
 
-// A program is a number; its score has two hills, and the higher one is far from the seeds.
+// A program is a number; its score has two hills. Three islands begin at the lower one; the fourth finds the
+// higher one, and its migrants tell the others.
 struct two_hills {
   kevo::evaluation evaluate(const kevo::evaluation_request& request) {
     const double x = std::stod(std::string(request.program->text()));
@@ -36,7 +37,7 @@ int main() {
   parts.stop = kevo::stop::evaluations{3000};
 
   kevo::search search(std::move(parts), {.seed = 3});
-  for (const char* seed : {"-6", "-3", "0", "3"}) {  // seeds go round: one for each island
+  for (const char* seed : {"-6", "0", "6", "18"}) {  // seeds go round: one for each island
     search.add_seed(kevo::single_file_program("number", "x", seed), 0);
   }
   kevo::run_to_end(search, two_hills{}, [] { return 0.0; });
