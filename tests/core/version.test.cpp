@@ -1,4 +1,7 @@
 // links: core
+#include <fstream>
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include <kevo/registry.hpp>
@@ -28,8 +31,16 @@ std::uint64_t tag_of(const std::function<void(kevo::detail::abi_hasher&)>& add) 
 
 }  // namespace
 
-TEST_CASE("the version is one that a package manager can order") {
-  CHECK(KEVO_VERSION_MAJOR + KEVO_VERSION_MINOR + KEVO_VERSION_PATCH > 0);
+TEST_CASE("the version of the headers is the one that CMake gives the package") {
+  const std::string key = "CMAKE_PROJECT_VERSION:STATIC=";
+  std::ifstream cache(KEVO_BINARY_DIR "/CMakeCache.txt");
+  std::string configured;
+  for (std::string line; std::getline(cache, line);) {
+    if (line.rfind(key, 0) == 0) configured = line.substr(key.size());
+  }
+  const auto headers = std::to_string(KEVO_VERSION_MAJOR) + "." + std::to_string(KEVO_VERSION_MINOR) + "." +
+                       std::to_string(KEVO_VERSION_PATCH);
+  CHECK(configured == headers);
 }
 
 TEST_CASE("the tag of the plug-in interface changes with what it is made of") {
