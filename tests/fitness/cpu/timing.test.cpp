@@ -14,6 +14,27 @@
 
 using namespace line_task;
 
+namespace {
+
+// A busy machine widens the interval until the speedup says little. Measures again until the interval is
+// narrow enough to decide; a machine on which five tries in a row are too wide fails the test, for then it
+// has shown nothing.
+kevo::evaluation measured_narrowly(fixture& f, const std::string& body, kevo::evaluation_stage stage,
+                                   double widest) {
+  constexpr int most = 5;
+  kevo::evaluation e;
+  for (int i = 0; i < most; ++i) {
+    e = f.run(body, stage);
+    REQUIRE_MESSAGE(e.valid(), e.feedback);
+    if (e.speedup_interval.high < widest * e.speedup_interval.low) return e;
+    MESSAGE("too wide to decide: " << e.feedback);
+  }
+  FAIL("no interval of " << most << " tries was narrow enough to decide");
+  return e;
+}
+
+}  // namespace
+
 TEST_CASE("a faster program is found faster, whatever its size") {
   std::int64_t n = 0;
   std::string body;
@@ -26,13 +47,10 @@ TEST_CASE("a faster program is found faster, whatever its size") {
     body = half_as_slow;
   }
   fixture f(n);
-  const auto e = f.run(body, kevo::evaluation_stage::timed_full);
+  const auto e = measured_narrowly(f, body, kevo::evaluation_stage::timed_full, 1.5);
   INFO(e.feedback);
-  REQUIRE(e.valid());
-  // On a busy machine the interval is wide and the value means little; but a faster program is never called
-  // slower, a narrow interval finds it faster, and a time that is not there is not invented.
-  CHECK(kevo::compare(e.speedup_interval) != kevo::comparison::slower);
-  if (e.speedup_interval.high < 1.5 * e.speedup_interval.low) CHECK(e.speedup_interval.low > 1.2);
+  CHECK(kevo::compare(e.speedup_interval) == kevo::comparison::faster);
+  CHECK(e.speedup_interval.low > 1.2);
   // A single pair may be off by the noise of what is subtracted; the reported time is the median.
   CHECK(e.workloads[0].time_ns > 1000);  // 20000 elements cannot be done in a microsecond
   for (const auto& pair : e.workloads[0].samples) CHECK((pair.candidate_ns > 0 && pair.baseline_ns > 0));
@@ -55,15 +73,13 @@ TEST_CASE(
   fixture f(6000);
   std::vector<kevo::evaluation> tries;
   for (int i = 0; i < 3; ++i) {
-    tries.push_back(f.run(half_as_slow, kevo::evaluation_stage::confirmed));
-    REQUIRE_MESSAGE(tries.back().valid(), tries.back().feedback);
+    tries.push_back(measured_narrowly(f, half_as_slow, kevo::evaluation_stage::confirmed, 1.2));
   }
   // A neighbour may disturb one of them; the median stands for all.
   std::sort(tries.begin(), tries.end(), [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
   const auto& e = tries[1];
   INFO(e.feedback);
-  // On a busy machine the interval is wide and the value means little.
   CHECK(e.speedup_interval.high > 1.35);
-  if (e.speedup_interval.high < 1.2 * e.speedup_interval.low) CHECK(e.speedup > 1.33);
-  if (e.speedup_interval.high < 1.2 * e.speedup_interval.low) CHECK(e.speedup < 2.3);
+  CHECK(e.speedup > 1.33);
+  CHECK(e.speedup < 2.3);
 }
