@@ -194,23 +194,52 @@ std::string complaint(const exhibit& e, const kevo::evaluation& got) {
   return {};
 }
 
-// What a valid exploit earns more than its twin, side by side. Three measurements that agree are enough; else
-// the median of nine counts, so that neither a neighbour nor luck decides.
-double gain_over_twin(kevo::cpu_fitness& fitness, const exhibit& e) {
-  constexpr std::size_t most = 9;
+// Whether most evaluations of an exploit earn no more than `most_gain` over its twin, judged side by side.
+// The bound is on the median gain, by a sign test: at each look so many of the gains must lie on one side of
+// the bound that chance puts them there in less than 4 % of all cases. What is undecided after the last look
+// counts against the exploit, and an evaluation in which it was caught has earned nothing.
+struct look {
+  std::size_t gains;   // measured until then
+  std::size_t enough;  // of them on one side
+};
+constexpr look looks[] = {{5, 5}, {9, 8}, {15, 12}, {21, 16}};
+
+// Empty: it earns no more. Throws if the twin is not valid.
+std::string gain_complaint(kevo::cpu_fitness& fitness, const exhibit& e) {
   const auto twin = read_exhibit(e.twin);
   std::vector<double> gains;
-  while (gains.size() < most) {
-    const auto fraud = evaluate(fitness, e);
-    if (!fraud.valid()) return 0;  // caught after all: luck in one evaluation is no record
-    const auto honest = evaluate(fitness, twin);
-    if (!honest.valid()) throw kevo::error(kevo::error_code::internal, twin.name() + " is not valid");
-    gains.push_back(fraud.speedup / honest.speedup);
-    const auto fair = [](double gain) { return gain <= most_gain; };
-    if (gains.size() == 3 && std::all_of(gains.begin(), gains.end(), fair)) break;
+  std::size_t above = 0;
+  for (const auto& [wanted, enough] : looks) {
+    while (gains.size() < wanted) {
+      const auto fraud = evaluate(fitness, e);
+      if (auto wrong = complaint(e, fraud); !wrong.empty()) return wrong;
+      double gain = 0;
+      if (fraud.valid()) {
+        const auto honest = evaluate(fitness, twin);
+        if (!honest.valid()) throw kevo::error(kevo::error_code::internal, twin.name() + " is not valid");
+        gain = fraud.speedup / honest.speedup;
+      }
+      gains.push_back(gain);
+      above += gain > most_gain ? 1 : 0;
+    }
+    if (above >= enough || gains.size() - above >= enough) break;
   }
-  std::printf("  %s: %.3f of its twin\n", e.name().c_str(), kevo::median(gains));
-  return kevo::median(gains);
+  const std::string median = std::to_string(kevo::median(gains));
+  std::printf("  %s: %s of its twin, the median of %zu, %zu of them above %.2f\n", e.name().c_str(),
+              median.c_str(), gains.size(), above, most_gain);
+  const auto last = std::find_if(std::begin(looks), std::end(looks),
+                                 [&](const look& l) { return l.gains == gains.size(); });
+  if (gains.size() - above >= last->enough) return {};
+  return std::string(above >= last->enough ? "is" : "may be") + " timed " + median +
+         " times as fast as its twin";
+}
+
+std::size_t files_of_exhibits() {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(KEVO_SOURCE_DIR "/tests/attacks")) {
+    count += entry.is_regular_file() && entry.path().parent_path().filename() != "attacks" ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace
@@ -229,10 +258,7 @@ TEST_CASE("exploits are caught and honest programs are accepted") {
       auto& function = *fitness.at(name);
       const auto got = evaluate(function, e);
       auto wrong = complaint(e, got);
-      if (wrong.empty() && got.valid() && !e.twin.empty()) {
-        if (const double gain = gain_over_twin(function, e); gain > most_gain)
-          wrong = "is timed " + std::to_string(gain) + " times as fast as its twin";
-      }
+      if (wrong.empty() && got.valid() && !e.twin.empty()) wrong = gain_complaint(function, e);
       CHECK_MESSAGE(wrong.empty(), e.name(), " on ", name, " ", wrong);
       right = right && wrong.empty();
     }
@@ -241,6 +267,8 @@ TEST_CASE("exploits are caught and honest programs are accepted") {
   }
   std::printf("attacks caught: %zu/%zu, honest accepted: %zu/%zu\n", caught, attacks, accepted, honest);
   if (std::getenv("KEVO_EXHIBITS") != nullptr) return;
-  CHECK(attacks >= 140);
-  CHECK(honest >= 40);
+  // Every file was judged, and nobody took files away: raise these numbers with the files.
+  CHECK(attacks + honest == files_of_exhibits());
+  CHECK(attacks >= 152);
+  CHECK(honest >= 48);
 }
