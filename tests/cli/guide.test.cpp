@@ -12,6 +12,7 @@
 
 #include "tests/support/page.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 namespace json = boost::json;
 
@@ -60,7 +61,7 @@ TEST_CASE("the guide's commands do what it says") {
 
 TEST_CASE("the guide's program as the judge works as it stands there") {
   if (::access("/usr/bin/python3", X_OK) != 0) {
-    MESSAGE("skipped: there is no /usr/bin/python3");
+    kevo_test::skip("there is no /usr/bin/python3");
     return;
   }
   const shell::scratch folder;

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace std::chrono_literals;
 namespace json = boost::json;
@@ -301,7 +302,7 @@ TEST_CASE("a full disk ends a run with exit code 1 and loses nothing") {
   std::filesystem::create_directories(mounted);
   if (::geteuid() != 0 ||
       std::system(("mount -t tmpfs -o size=6m tmpfs " + mounted + " 2>/dev/null").c_str()) != 0) {
-    MESSAGE("skipped: mounting a small file system needs root");
+    kevo_test::skip("mounting a small file system needs root");
     return;
   }
   // What fills up is the disk, not the run: 4 MB of reserve, then a neighbour takes the rest.

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 namespace json = boost::json;
 
@@ -54,7 +55,7 @@ TEST_CASE("the quickstart runs, and its run can be shown, reported, exported and
 
 TEST_CASE("the example of a program as the judge finds better settings than its seed's") {
   if (::access("/usr/bin/python3", X_OK) != 0) {
-    MESSAGE("skipped: there is no /usr/bin/python3");
+    kevo_test::skip("there is no /usr/bin/python3");
     return;
   }
   const shell::scratch folder;

@@ -3,7 +3,6 @@
 // labels: slow
 // timeout: 300
 
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "operators/llm/conversation.hpp"
 #include "src/llm/cassette.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/support/skip.hpp"
 
 namespace fs = std::filesystem;
 using namespace kevo::cuda;
@@ -47,7 +47,7 @@ std::optional<cuda_compiler> find_compiler() {
     } catch (const kevo::error&) {
     }
   }
-  std::puts("skipped: there is no NVRTC on this machine");
+  kevo_test::skip("there is no NVRTC on this machine");
   return std::nullopt;
 }
 

@@ -20,6 +20,7 @@
 #include "fitness/cuda/measure/cuda_fitness.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -54,7 +55,7 @@ struct tally {
 TEST_CASE("a program against itself is seldom called different on the device") {
   for (const auto& part : kevo::cuda::probe_gpu()) {
     if (part.there || !part.needed) continue;
-    std::printf("skipped: %s: %s\n", part.name.c_str(), part.detail.c_str());
+    kevo_test::skip(part.name + ": " + part.detail);
     return;
   }
   const char* given = std::getenv("KEVO_GPU_ACCURACY_TRIES");

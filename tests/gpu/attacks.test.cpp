@@ -30,6 +30,7 @@
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/support/gpu_program.hpp"
+#include "tests/support/skip.hpp"
 
 namespace fs = std::filesystem;
 
@@ -44,7 +45,7 @@ constexpr int many = 5;
 bool device_is_there() {
   for (const auto& part : kevo::cuda::probe_gpu()) {
     if (part.there || !part.needed) continue;
-    std::printf("skipped: %s: %s\n", part.name.c_str(), part.detail.c_str());
+    kevo_test::skip(part.name + ": " + part.detail);
     return false;
   }
   return true;
@@ -178,7 +179,7 @@ TEST_CASE("exploits on the device are caught, odd but honest programs are accept
 TEST_CASE("exploits of hosted launch are caught, odd but honest programs are accepted") {
   if (!device_is_there()) return;
   if (kevo::cuda::find_hosted_nvcc().empty()) {
-    std::puts("skipped: there is no nvcc on this machine");
+    kevo_test::skip("there is no nvcc on this machine");
     return;
   }
   judge_all(KEVO_SOURCE_DIR "/tests/gpu/hosted");

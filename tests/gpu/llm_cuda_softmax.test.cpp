@@ -3,20 +3,20 @@
 // timeout: 900
 // configs/llm_cuda_softmax.yaml on a real device, with the replies that were written by hand for it. Skips,
 // and says so, where there is no device.
-#include <cstdio>
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
 #include "fitness/cuda/measure/gpu_probe.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 namespace json = boost::json;
 
 TEST_CASE("from the naive softmax to one that is bound by memory, offline") {
   for (const auto& part : kevo::cuda::probe_gpu()) {
     if (part.there || !part.needed) continue;
-    std::printf("skipped: %s: %s\n", part.name.c_str(), part.detail.c_str());
+    kevo_test::skip(part.name + ": " + part.detail);
     return;
   }
   const shell::scratch folder;

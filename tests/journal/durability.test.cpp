@@ -17,6 +17,7 @@
 
 #include "src/journal/journal.hpp"
 #include "tests/journal/random_run.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace kevo_test;  // NOLINT(google-build-using-namespace)
 
@@ -228,7 +229,7 @@ TEST_CASE("on a full disk the reserve pays for what was finished") {
   });
   const int status = exit_status(child);
   if (status == no_mount) {
-    MESSAGE("skipped: this test needs to mount a tmpfs of its own");
+    kevo_test::skip("this test needs to mount a tmpfs of its own");
   } else {
     CHECK(status == 0);
   }

@@ -4,7 +4,6 @@
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -20,6 +19,7 @@
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace kevo::cuda;
 
@@ -39,7 +39,7 @@ std::string nvrtc_place() {
 
 bool there_is_nvrtc() {
   if (nvrtc_place() != "none") return true;
-  std::puts("skipped: there is no NVRTC on this machine (scripts/setup.sh --tests fetches one)");
+  kevo_test::skip("there is no NVRTC on this machine (scripts/setup.sh --tests fetches one)");
   return false;
 }
 
@@ -239,7 +239,7 @@ TEST_CASE("a module's variables are listed with their places, the compiler's tab
 TEST_CASE("CUB's primitives of a block and a warp can be used") {
   if (!there_is_nvrtc()) return;
   if (!build("#include <cub/version.cuh>\n__global__ void f() {}\n", {"f"}).ok) {
-    std::puts("skipped: there are no headers of CUB on this machine");
+    kevo_test::skip("there are no headers of CUB on this machine");
     return;
   }
   const std::string kernel =
@@ -275,7 +275,7 @@ TEST_CASE("older architectures compile, too, and spills are told") {
 
 TEST_CASE("nvcc does the same, where there is one") {
   if (kevo::find_program("nvcc").empty()) {
-    std::puts("skipped: there is no nvcc on this machine");
+    kevo_test::skip("there is no nvcc on this machine");
     return;
   }
   cuda_compiler_settings settings;
@@ -303,7 +303,7 @@ TEST_CASE("nvcc does the same, where there is one") {
 
 TEST_CASE("a script that starts nvcc is taken for the nvcc it starts") {
   if (kevo::find_program("nvcc").empty()) {
-    std::puts("skipped: there is no nvcc on this machine");
+    kevo_test::skip("there is no nvcc on this machine");
     return;
   }
   const auto real = kevo::cuda::find_nvcc("nvcc");

@@ -17,6 +17,7 @@
 #include "src/task/task_loader.hpp"
 #include "tests/support/gpu_program.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace kevo::cuda;
 namespace fs = std::filesystem;
@@ -58,7 +59,7 @@ std::string complaint(cuda_compiler& compiler, const kevo::task& t, const std::s
 TEST_CASE(
     "every declared program of tests/gpu compiles and has a plan, unless its verdict is that it does not") {
   if (nvrtc_place() == "none") {
-    std::puts("skipped: there is no NVRTC on this machine (scripts/setup.sh --tests fetches one)");
+    kevo_test::skip("there is no NVRTC on this machine (scripts/setup.sh --tests fetches one)");
     return;
   }
   cuda_compiler_settings settings;

@@ -18,6 +18,7 @@
 #include "fitness/cuda/measure/pair_timer.hpp"
 #include "tests/fitness/cuda/fake/toy_candidates.hpp"
 #include "tests/support/fake_gpu.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace kevo;
 namespace fs = std::filesystem;
@@ -173,7 +174,7 @@ TEST_CASE(
 TEST_CASE("a vendor's own library is loaded in the sandbox of a baseline, where there is one") {
   const auto nvcc = cuda::find_hosted_nvcc();
   if (nvcc.empty()) {
-    std::puts("skipped: there is no nvcc on this machine");
+    kevo_test::skip("there is no nvcc on this machine");
     return;
   }
   const fake_gpu gpu;

@@ -1,7 +1,6 @@
 #pragma once
 // The hosted compiler with the real nvcc of this machine, where there is one.
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/support/skip.hpp"
 
 namespace real_nvcc {
 
@@ -26,7 +26,7 @@ inline kevo::cuda::hosted_compiler& compiler() {
 
 inline bool there_is_nvcc() {
   if (compiler().missing().empty()) return true;
-  std::printf("skipped: %s\n", compiler().missing().c_str());
+  kevo_test::skip(compiler().missing());
   return false;
 }
 
