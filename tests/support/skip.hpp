@@ -1,6 +1,7 @@
 #pragma once
-// Says that a test case cannot run on this machine. A program in which a case was skipped and none failed ends with
-// the code that ctest reports as a skip (SKIP_RETURN_CODE in cmake/tests.cmake), so that a skip is never taken for a pass.
+// Says that a test case cannot run on this machine. A program in which a case was skipped and none failed
+// ends with the code that ctest reports as a skip (SKIP_RETURN_CODE in cmake/tests.cmake), so that a skip is
+// never taken for a pass.
 
 #include <cstdio>
 #include <string>
