@@ -71,7 +71,7 @@ inline program set_tunables(const program& source, const std::map<std::string, s
   for (const auto& [name, value] : values) {
     const tunable* t = found.find_tunable(name);
     if (t == nullptr) {
-      throw error(error_code::input, "there is no tunable '" + detail::shown(name) + "'", {},
+      throw error(error_code::input, "the source has no tunable '" + detail::shown(name) + "'", {},
                   detail::hint_for(name, names, "tunables"));
     }
     if (std::find(t->domain.begin(), t->domain.end(), value) == t->domain.end()) {
@@ -100,7 +100,7 @@ inline program replace_region(const program& source, std::string_view name, std:
   if (region == nullptr) {
     std::vector<std::string> names;
     for (const auto& r : found.regions) names.push_back(r.name);
-    throw error(error_code::input, "there is no region '" + detail::shown(name) + "'", {},
+    throw error(error_code::input, "the source has no region '" + detail::shown(name) + "'", {},
                 detail::hint_for(name, names, "regions"));
   }
   program result = source;
@@ -111,8 +111,8 @@ inline program replace_region(const program& source, std::string_view name, std:
   const source_region* replaced = after.find_region(name);
   if (after.regions.size() != found.regions.size() || replaced == nullptr ||
       replaced->length != inserted.size()) {
-    throw error(error_code::input,
-                "the new text of region '" + std::string(name) + "' begins or ends a region itself");
+    throw error(error_code::input, "the new text of region '" + std::string(name) +
+                                       "' contains a 'begin' or 'end' line of a region");
   }
   return result;
 }

@@ -68,7 +68,7 @@ class plugin_table {
   /// one.
   T make(settings& reader, const build_context& context, const std::string& key = "type",
          const std::optional<std::string>& def = std::nullopt) const {
-    const std::string name = reader.text(key, {.def = def, .doc = "which plug-in", .one_of = names()});
+    const std::string name = reader.text(key, {.def = def, .doc = "name of the plug-in", .one_of = names()});
     return make_named(name, reader, context);
   }
   T make_named(std::string_view name, settings& reader, const build_context& context) const {

@@ -195,7 +195,8 @@ class settings {
       if (!read) unread.push_back(entry.key);
     }
     const auto near = detail::nearest(key, unread);
-    fail(key, "this key is missing", near ? "is '" + *near + "' a misspelling of it?" : std::string());
+    fail(key, "this key is missing",
+         near ? "check whether '" + *near + "' is a misspelling of it" : std::string());
   }
 
   template <class T>

@@ -158,7 +158,7 @@ inline std::string describe(const settings_node& node) {
     case settings_node::kind::null:
       return "nothing";
     case settings_node::kind::boolean:
-      return node.boolean ? "the truth value true" : "the truth value false";
+      return node.boolean ? "the boolean true" : "the boolean false";
     case settings_node::kind::integer:
       return "the integer " + shown;
     case settings_node::kind::real:

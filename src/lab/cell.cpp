@@ -28,7 +28,7 @@ struct budget_rule_of_lab {
     if (user.stop_requested()) return "interrupted";
     if (spent_of(now.ledger)[static_cast<std::size_t>(unit)] >= budget) return "budget";
     const auto turns = static_cast<double>(now.ledger.proposals + now.ledger.no_proposals);
-    if (turns >= 1000 + 100 * budget) return "too many proposals for its budget";
+    if (turns >= 1000 + 100 * budget) return "the search made too many proposals for its budget";
     return std::nullopt;
   }
 };

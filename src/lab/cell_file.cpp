@@ -59,7 +59,7 @@ cell_result cell_in(std::string_view line) {
   const json::object& object = parsed.as_object();
   cell_result cell;
   const auto key = parse_content_id(json::value_to<std::string>(object.at("key")));
-  if (!key) throw error(error_code::input, "the key is no content id");
+  if (!key) throw error(error_code::input, "the key is not a content id");
   cell.key = *key;
   cell.policy = json::value_to<std::string>(object.at("policy"));
   cell.seed = object.at("seed").to_number<std::uint64_t>();
@@ -80,19 +80,21 @@ cell_file::cell_file(const std::string& folder) : path_(folder + "/cells.jsonl")
   // A config may be somebody else's, and name any folder.
   if (!std::filesystem::exists(path_, wrong) && std::filesystem::is_directory(folder, wrong) &&
       !std::filesystem::is_empty(folder, wrong)) {
-    throw error(error_code::input, "holds files but no lab; its results might overwrite them", {folder},
-                "set lab.output to a folder that is empty or not there yet");
+    throw error(error_code::input,
+                "the folder contains files that are not from a lab; the results might overwrite them",
+                {folder}, "set lab.output to an empty or new folder");
   }
   std::filesystem::create_directories(folder, wrong);
   if (wrong) {
     throw error(error_code::environment, "cannot make the folder: " + wrong.message(), {folder},
-                "set lab.output to a folder that can be written");
+                "set lab.output to a writable folder");
   }
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) fail("cannot open the cells", path_, "set lab.output to a folder that can be written");
+  if (descriptor_ < 0) fail("cannot open the results file", path_, "set lab.output to a writable folder");
   try {
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
-      fail("another lab is at work here", path_, "wait for it, or set another lab.output");
+      fail("another lab process is using this folder", path_,
+           "wait until it ends, or choose another folder with lab.output");
     const std::string text = read_text_file(path_, std::size_t{4} << 30U);
     std::size_t at = 0;
     int line = 1;
@@ -101,13 +103,13 @@ cell_file::cell_file(const std::string& folder) : path_(folder + "/cells.jsonl")
         cell_result cell = cell_in(std::string_view(text).substr(at, end - at));
         cells_.insert_or_assign(cell.key, std::move(cell));
       } catch (const std::exception& broken) {
-        throw error(error_code::input, std::string("this line is no cell: ") + broken.what(), {path_, line},
-                    "delete the line, or the file: its cells are run again");
+        throw error(error_code::input, std::string("this line is not a valid result: ") + broken.what(),
+                    {path_, line}, "delete the line or the file; the deleted searches are run again");
       }
     }
     // The last line of a lab that was killed while it wrote.
     if (at < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(at)) != 0)
-      fail("cannot drop the torn last line", path_, "delete it by hand");
+      fail("cannot remove the incomplete last line", path_, "delete it manually");
   } catch (...) {
     ::close(descriptor_);
     throw;
@@ -124,11 +126,11 @@ void cell_file::append(cell_result cell) {
   while (written < line.size()) {
     const ssize_t n = ::write(descriptor_, line.data() + written, line.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("cannot write a cell", path_, "free some space and run the same command again");
+    if (n < 0) fail("cannot write a result", path_, "free some disk space and run the same command again");
     written += static_cast<std::size_t>(n);
   }
   if (::fdatasync(descriptor_) != 0)
-    fail("cannot write a cell", path_, "free some space and run the same command again");
+    fail("cannot write a result", path_, "free some disk space and run the same command again");
   cells_.insert_or_assign(cell.key, std::move(cell));
 }
 

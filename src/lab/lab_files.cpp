@@ -76,7 +76,7 @@ std::string write(const std::string& folder, const std::string& name, const std:
     out.flush();
     if (!out) {
       throw error(error_code::environment, "cannot write the results", {fresh},
-                  "free some space and run the same command again: finished cells are kept");
+                  "free some disk space and run the same command again; finished searches are kept");
     }
   }
   std::error_code wrong;

@@ -24,39 +24,54 @@ double share(settings& from, const char* key, double def, const char* doc) {
 simulated_measurement read_measurement(settings& from) {
   simulated_measurement m;
   m.noise = from.real(
-      "noise", {.def = m.noise, .min = 0.0, .doc = "deviation of the logarithm of a measured speedup"});
+      "noise",
+      {.def = m.noise, .min = 0.0, .doc = "standard deviation of the logarithm of a measured speedup"});
   m.confirmed_noise =
-      from.real("confirmed_noise", {.def = m.confirmed_noise, .min = 0.0, .doc = "of a confirmation"});
-  m.build_s = from.real("build_s", {.def = m.build_s, .min = 0.0, .unit = "s", .doc = "cost of a build"});
-  m.run_s = from.real(
-      "run_s",
-      {.def = m.run_s, .min = 0.0, .unit = "s", .doc = "cost of timing what is as fast as the seed"});
+      from.real("confirmed_noise", {.def = m.confirmed_noise,
+                                    .min = 0.0,
+                                    .doc = "standard deviation of the logarithm of a confirmed speedup"});
+  m.build_s =
+      from.real("build_s", {.def = m.build_s, .min = 0.0, .unit = "s", .doc = "simulated cost of a build"});
+  m.run_s = from.real("run_s", {.def = m.run_s,
+                                .min = 0.0,
+                                .unit = "s",
+                                .doc = "simulated cost of timing a program that is as fast as the seed"});
   return m;
 }
 
 landscape_settings read_landscape(settings& from) {
   landscape_settings s;
-  s.steps = count(from, "steps", s.steps, 0, 256, "steps", "optimization steps there are");
-  s.tunables = count(from, "tunables", s.tunables, 0, 256, "tunables", "tunable numbers");
-  s.levels = count(from, "levels", s.levels, 2, 256, "levels", "values of each tunable");
-  s.gain_low =
-      from.real("gain_low", {.def = s.gain_low, .min = 1.0, .doc = "least gain of a step or a tunable"});
-  s.gain_high = from.real("gain_high", {.def = s.gain_high, .min = 1.0, .doc = "largest gain"});
-  if (s.gain_high < s.gain_low) from.fail("gain_high", "the largest gain is below the least one");
-  s.ordered = share(from, "ordered", s.ordered, "probability that a step needs another one before it");
-  s.gates = share(from, "gates", s.gates, "that such a step is incorrect without it, not only a loss");
-  s.valleys = share(from, "valleys", s.valleys, "that an enabling step loses by itself");
-  s.misplaced = from.real(
-      "misplaced",
-      {.def = s.misplaced, .max = 1.0, .above = 0.0, .doc = "factor of a step whose enabler is missing"});
-  s.coupled = share(from, "coupled", s.coupled, "that a tunable's target moves with a step");
-  s.traps = share(from, "traps", s.traps, "that a tunable rises away from its target");
-  s.trap_height = from.real("trap_height", {.def = s.trap_height,
-                                            .min = 0.0,
-                                            .max = 0.99,
-                                            .doc = "of the far end of a trap, share of the log of the gain"});
-  s.plateau = count(from, "plateau", s.plateau, 1, 256, "levels", "distances that are worth the same");
-  s.resources = count(from, "resources", s.resources, 0, 256, "pairs", "pairs of tunables that share one");
+  s.steps = count(from, "steps", s.steps, 0, 256, "steps", "number of optimization steps");
+  s.tunables = count(from, "tunables", s.tunables, 0, 256, "tunables", "number of tunables");
+  s.levels = count(from, "levels", s.levels, 2, 256, "levels", "number of values of each tunable");
+  s.gain_low = from.real(
+      "gain_low", {.def = s.gain_low, .min = 1.0, .doc = "minimum speedup factor of a step or a tunable"});
+  s.gain_high = from.real(
+      "gain_high", {.def = s.gain_high, .min = 1.0, .doc = "maximum speedup factor of a step or a tunable"});
+  if (s.gain_high < s.gain_low) from.fail("gain_high", "gain_high must not be less than gain_low");
+  s.ordered = share(from, "ordered", s.ordered, "probability that a step requires another step before it");
+  s.gates = share(from, "gates", s.gates,
+                  "probability that such a step gives incorrect results without the required one; otherwise "
+                  "it is only slower");
+  s.valleys = share(from, "valleys", s.valleys,
+                    "probability that a step which others require makes the program slower by itself");
+  s.misplaced = from.real("misplaced", {.def = s.misplaced,
+                                        .max = 1.0,
+                                        .above = 0.0,
+                                        .doc = "speedup factor of a step whose required step is missing"});
+  s.coupled =
+      share(from, "coupled", s.coupled, "probability that the best value of a tunable depends on a step");
+  s.traps =
+      share(from, "traps", s.traps, "probability that a tunable has a local optimum far from its best value");
+  s.trap_height = from.real(
+      "trap_height", {.def = s.trap_height,
+                      .min = 0.0,
+                      .max = 0.99,
+                      .doc = "height of such a local optimum, as a fraction of the logarithm of the gain"});
+  s.plateau = count(from, "plateau", s.plateau, 1, 256, "levels",
+                    "number of neighbouring levels with the same value");
+  s.resources = count(from, "resources", s.resources, 0, 256, "pairs",
+                      "number of pairs of tunables that share a limited resource");
   return s;
 }
 
@@ -84,8 +99,9 @@ lab_problem landscape_problem(settings& from) {
 }  // namespace
 
 lab_problem read_problem(settings& from, const std::string& directory) {
-  const std::string type =
-      from.text("type", {.def = "landscape", .doc = "what is searched", .one_of = {"landscape", "recorded"}});
+  const std::string type = from.text(
+      "type",
+      {.def = "landscape", .doc = "the problem that is searched", .one_of = {"landscape", "recorded"}});
   if (type == "recorded") return recorded_problem(from, directory);
   lab_problem problem = landscape_problem(from);
   from.finish();

@@ -48,13 +48,14 @@ double seconds(const settings_node& map, std::string_view key, double unit = mil
   const settings_node* found = map.find(key);
   if (found == nullptr || found->type == kind::null) return 0;
   const auto value = number_in(*found);
-  if (!value || !(*value >= 0)) fail(*found, "expected a time, found " + describe(*found));
+  if (!value || !(*value >= 0)) fail(*found, "expected a duration, found " + describe(*found));
   return *value * unit;
 }
 
 /// A value as one literal of a source line.
 std::string literal_of(const settings_node& value) {
-  if (!value.is_scalar() || value.type == kind::null) fail(value, "expected a number, text or truth value");
+  if (!value.is_scalar() || value.type == kind::null)
+    fail(value, "expected a number, a text, or true or false");
   if (value.type != kind::text) return value.text;
   if (value.text.find_first_of("\"\\\n\r") != std::string::npos)
     fail(value, "quotes, backslashes and line breaks in values are not supported");
@@ -78,7 +79,7 @@ void check_name(const recorded_parameter& p, const settings_node& at) {
   const bool good = !p.name.empty() && std::all_of(p.name.begin(), p.name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
-  if (!good) fail(at, "a parameter's name must consist of letters, digits and underscores");
+  if (!good) fail(at, "the name of a parameter must consist of letters, digits and underscores");
 }
 
 recorded_setting setting_of(const std::vector<recorded_parameter>& parameters,
@@ -87,7 +88,7 @@ recorded_setting setting_of(const std::vector<recorded_parameter>& parameters,
   for (const auto& p : parameters) {
     const settings_node& value = member(configuration, p.name);
     const auto place = place_of(p, value);
-    if (!place) fail(value, "this value of '" + p.name + "' is not among its values");
+    if (!place) fail(value, "this value of '" + p.name + "' is not in its list of values");
     setting.push_back(*place);
   }
   return setting;
@@ -138,8 +139,8 @@ std::optional<outcome> failure_in(const settings_node& objective) {
   if (word == "CompilationFailedConfig") return outcome::build_failed;
   if (word == "RuntimeFailedConfig") return outcome::launch_failed;
   if (word == "InvalidConfig") return outcome::build_failed;
-  fail(objective, "expected a number or the kind of a failure, found " + describe(objective),
-       "known: CompilationFailedConfig, RuntimeFailedConfig, InvalidConfig");
+  fail(objective, "expected a number or a kind of failure, found " + describe(objective),
+       "the kinds are CompilationFailedConfig, RuntimeFailedConfig and InvalidConfig");
 }
 
 recorded_space space_of_cache(const settings_node& root, std::vector<recorded_parameter> parameters,
@@ -151,7 +152,7 @@ recorded_space space_of_cache(const settings_node& root, std::vector<recorded_pa
       check_name(p, key);
       const settings_node& values = member(domains, p.name);
       for (const auto& value : list(values)) {
-        if (place_of(p, value)) fail(value, "this value comes twice");
+        if (place_of(p, value)) fail(value, "duplicate value");
         add_value(p, value);
       }
       if (p.values.empty()) fail(values, "a parameter needs at least one value");
@@ -189,8 +190,8 @@ outcome outcome_in(const settings_node& node) {
   if (word == "runtime") return outcome::launch_failed;
   if (word == "timeout") return outcome::timed_out;
   if (word == "correctness") return outcome::incorrect;
-  fail(node, "unknown invalidity '" + word + "'",
-       "known: correct, compile, constraints, runtime, timeout, correctness");
+  fail(node, "unknown value of invalidity: '" + word + "'",
+       "the values are correct, compile, constraints, runtime, timeout and correctness");
 }
 
 /// [s] the unit of times; files that do not say it are Kernel Tuner's, in milliseconds.
@@ -205,7 +206,7 @@ double time_unit(const settings_node& root) {
   if (word == "microseconds") return 1e-6;
   if (word == "nanoseconds") return 1e-9;
   fail(*unit, "unknown unit of time '" + word + "'",
-       "known: seconds, milliseconds, microseconds, nanoseconds");
+       "the units are seconds, milliseconds, microseconds and nanoseconds");
 }
 
 /// The parameters that the configurations show: values in rising order where all are numbers.
@@ -234,13 +235,13 @@ const settings_node& measurement(const settings_node& result, const std::string&
   for (const auto& one : list(all)) {
     if (text(member(one, "name")) == name) return member(one, "value");
   }
-  fail(all, "there is no measurement '" + name + "'", "choose one with the key objective");
+  fail(all, "the file has no measurement '" + name + "'", "choose one with the key objective");
 }
 
 recorded_space space_of_results(const settings_node& root, std::vector<recorded_parameter> parameters,
                                 const recorded_source& from) {
   const settings_node& all = member(root, "results");
-  if (list(all).empty()) fail(all, "there are no results");
+  if (list(all).empty()) fail(all, "the file contains no results");
   if (parameters.empty()) parameters = parameters_seen(all.items);
   std::string objective = from.objective;
   if (objective.empty()) {
@@ -296,7 +297,7 @@ settings_node values_in(const settings_node& node) {
     } catch (const error&) {
     }
     fail(node, "cannot read these values: " + whole,
-         "a list of literals, range(..) and list(range(..)) are understood");
+         "write a list of literals, range(..) or list(range(..))");
   }
   std::vector<std::int64_t> bounds;
   for (std::size_t at = 0; at <= words.size();) {
@@ -306,7 +307,7 @@ settings_node values_in(const settings_node& node) {
     std::int64_t bound = 0;
     const auto [stopped, wrong] = std::from_chars(part.data(), part.data() + part.size(), bound);
     if (wrong != std::errc() || stopped != part.data() + part.size())
-      fail(node, "a bound of this range is no integer: " + whole);
+      fail(node, "a bound of this range is not an integer: " + whole);
     bounds.push_back(bound);
     at = end + 1;
   }
@@ -334,7 +335,7 @@ std::vector<recorded_parameter> parameters_described(const std::string& path) {
     if (p.values.empty()) fail(one, "a parameter needs at least one value");
     parameters.push_back(std::move(p));
   }
-  if (parameters.empty()) fail(all, "there are no parameters");
+  if (parameters.empty()) fail(all, "the file declares no parameters");
   return parameters;
 }
 
@@ -352,7 +353,7 @@ recorded_space load_recorded_space(const recorded_source& from) {
     if (!wrong.place().file.empty()) throw;
     throw error(wrong.code(), wrong.message(), {.file = from.results, .key = {}}, wrong.hint());
   }
-  fail(root, "this is no recorded tuning space",
+  fail(root, "this file is not a recorded tuning space",
        "a cache of Kernel Tuner has the key 'cache', a T4 file the key 'results'");
 }
 

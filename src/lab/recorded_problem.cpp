@@ -26,12 +26,14 @@ std::size_t start_of(const recorded_space& space, const std::string& which, std:
 }
 
 std::size_t tries_from(settings& from, std::size_t def) {
-  return static_cast<std::size_t>(
-      from.integer("tries", {.def = static_cast<std::int64_t>(def),
-                             .min = 1,
-                             .max = 100'000,
-                             .unit = "configurations",
-                             .doc = "that may lie outside the space or have been seen"}));
+  return static_cast<std::size_t>(from.integer(
+      "tries",
+      {.def = static_cast<std::int64_t>(def),
+       .min = 1,
+       .max = 100'000,
+       .unit = "configurations",
+       .doc =
+           "number of configurations that may be outside the space or known before the operator gives up"}));
 }
 
 /// The id of what a file says; `named` is where the config names it.
@@ -49,16 +51,19 @@ void add_moves(registry& all, const std::shared_ptr<const recorded_space>& space
                                                .min = 0.0,
                                                .max = 1.0,
                                                .unit = "probability",
-                                               .doc = "that a parameter moves to a neighbouring value"});
-        op.another_step = from.real("another_step", {.def = op.another_step,
-                                                     .min = 0.0,
-                                                     .max = 0.99,
-                                                     .unit = "probability",
-                                                     .doc = "of each further parameter"});
+                                               .doc = "probability that a parameter moves to a neighbouring "
+                                                      "value; otherwise it moves to any value"});
+        op.another_step =
+            from.real("another_step",
+                      {.def = op.another_step,
+                       .min = 0.0,
+                       .max = 0.99,
+                       .unit = "probability",
+                       .doc = "probability of changing one more parameter, applied again after each change"});
         op.tries = tries_from(from, op.tries);
         return any_variation(op);
       },
-      "recorded spaces: one or several parameters changed");
+      "recorded spaces: changes one or several parameters");
   all.operators.add(
       "recorded_cross",
       [space](settings& from, const build_context&) {
@@ -66,11 +71,11 @@ void add_moves(registry& all, const std::shared_ptr<const recorded_space>& space
         op.tries = tries_from(from, op.tries);
         return any_variation(op);
       },
-      "recorded spaces: each parameter from one of two candidates");
+      "recorded spaces: crosses two candidates, taking each parameter from one of them");
   all.operators.add(
       "recorded_draw",
       [space](settings&, const build_context&) { return any_variation(recorded_draw{space}); },
-      "recorded spaces: any configuration that was not seen, for random search");
+      "recorded spaces: draws a random configuration that is not known yet, for random search");
 }
 
 }  // namespace
@@ -78,20 +83,27 @@ void add_moves(registry& all, const std::shared_ptr<const recorded_space>& space
 lab_problem recorded_problem(settings& from, const std::string& directory) {
   recorded_source source;
   source.results = path_from(
-      from, "file", {.doc = "cache of Kernel Tuner or T4 results, relative to this config"}, directory);
-  source.parameters = path_from(
-      from, "parameters",
-      {.def = "", .doc = "T1 description: order and values of the parameters; empty: the file's"}, directory);
-  source.objective =
-      from.text("objective", {.def = "", .doc = "what was measured; empty: what the file says, or time"});
-  source.larger_is_better = from.boolean(
-      "larger_is_better", {.def = false, .doc = "whether the objective is a rate and not a time"});
-  const std::string start = from.text("start", {.def = "median",
-                                                .doc = "the configuration that searches start from",
-                                                .one_of = {"median", "worst", "random"}});
-  const bool sampled = from.boolean(
-      "sampled",
-      {.def = false, .doc = "an evaluation draws one of the recorded measurements, not their summary"});
+      from, "file", {.doc = "Kernel Tuner cache file or T4 results file, relative to the config"}, directory);
+  source.parameters = path_from(from, "parameters",
+                                {.def = "",
+                                 .doc = "T1 file with the order and values of the parameters, relative to "
+                                        "the config; empty takes them from the results file"},
+                                directory);
+  source.objective = from.text(
+      "objective",
+      {.def = "",
+       .doc = "name of the measured objective; empty uses the one that the file declares, or else time"});
+  source.larger_is_better =
+      from.boolean("larger_is_better",
+                   {.def = false, .doc = "whether larger values of the objective are better, as for a rate"});
+  const std::string start =
+      from.text("start", {.def = "median",
+                          .doc = "the configuration from which searches start, by its rank",
+                          .one_of = {"median", "worst", "random"}});
+  const bool sampled =
+      from.boolean("sampled", {.def = false,
+                               .doc = "whether an evaluation draws one of the recorded measurements at "
+                                      "random; otherwise it uses their summary"});
   from.finish();
 
   // The content of the files counts, not their names.

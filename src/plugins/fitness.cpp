@@ -13,11 +13,11 @@ namespace kevo {
 namespace {
 
 sandbox_mode sandbox_from(settings& from, const char* def) {
-  const std::string word = from.text(
-      "sandbox",
-      {.def = def,
-       .doc = "required refuses where a layer is missing, best takes what there is, off is for trusted code",
-       .one_of = {"required", "best", "off"}});
+  const std::string word =
+      from.text("sandbox", {.def = def,
+                            .doc = "required: refuse to run if a sandbox layer is missing; best: use the "
+                                   "layers that are available; off: no sandbox, for trusted code only",
+                            .one_of = {"required", "best", "off"}});
   return word == "required" ? sandbox_mode::required
          : word == "best"   ? sandbox_mode::best
                             : sandbox_mode::off;
@@ -30,53 +30,63 @@ std::uint64_t bytes_from(settings& from, const char* key, std::int64_t def, cons
 any_fitness cpu_from(settings& from, const build_context& context) {
   const cpu_settings defaults;
   cpu_settings made;
-  made.compiler = from.text("compiler", {.def = defaults.compiler, .doc = "compiler of the candidates"});
-  made.flags = from.texts("flags", {.doc = "its flags"}, defaults.flags);
-  made.threads = static_cast<int>(from.integer(
-      "threads", {.def = 1, .min = 1, .max = 1024, .unit = "threads", .doc = "threads a candidate may use"}));
+  made.compiler = from.text("compiler", {.def = defaults.compiler, .doc = "C++ compiler for the candidates"});
+  made.flags = from.texts("flags", {.doc = "flags passed to the compiler"}, defaults.flags);
+  made.threads =
+      static_cast<int>(from.integer("threads", {.def = 1,
+                                                .min = 1,
+                                                .max = 1024,
+                                                .unit = "threads",
+                                                .doc = "maximum number of threads of a candidate"}));
   made.sandbox = sandbox_from(from, "required");
-  made.promising =
-      from.real("promising",
-                {.def = defaults.promising,
-                 .min = 0.0,
-                 .doc = "a candidate is timed fully if its first look reaches this share of the champion"});
-  settings limits = from.child_or_empty("limits", "what a candidate may use");
-  made.limits.build_s =
-      limits.real("build", {.def = defaults.limits.build_s, .above = 0.0, .unit = "s", .doc = "one build"});
-  made.limits.call_s =
-      limits.real("call", {.def = defaults.limits.call_s, .above = 0.0, .unit = "s", .doc = "one call"});
+  made.promising = from.real(
+      "promising", {.def = defaults.promising,
+                    .min = 0.0,
+                    .doc = "after the short timing, a candidate is timed fully only if the upper end of its "
+                           "speedup interval reaches this fraction of the champion's speedup"});
+  settings limits = from.child_or_empty("limits", "resource limits of a candidate");
+  made.limits.build_s = limits.real(
+      "build", {.def = defaults.limits.build_s, .above = 0.0, .unit = "s", .doc = "time limit of a build"});
+  made.limits.call_s = limits.real(
+      "call", {.def = defaults.limits.call_s, .above = 0.0, .unit = "s", .doc = "time limit of a call"});
   made.limits.first_call_s =
       limits.real("first_call", {.def = defaults.limits.first_call_s,
                                  .above = 0.0,
                                  .unit = "s",
-                                 .doc = "the first call of a size in a process, which may tune itself"});
+                                 .doc = "time limit of the first call with each workload size in a process, "
+                                        "in which a candidate may tune itself"});
   made.limits.memory_bytes =
       bytes_from(limits, "memory", static_cast<std::int64_t>(defaults.limits.memory_bytes),
-                 "memory of the worker, besides libraries and stacks");
-  made.limits.source_bytes = bytes_from(
-      limits, "source", static_cast<std::int64_t>(defaults.limits.source_bytes), "all files of a program");
-  settings timing = from.child_or_empty("timing", "how long measuring may take");
-  made.timing.short_s = timing.real(
-      "short",
-      {.def = defaults.timing.short_s, .above = 0.0, .unit = "s", .doc = "first look, each workload"});
-  made.timing.full_s = timing.real(
-      "full",
-      {.def = defaults.timing.full_s, .above = 0.0, .unit = "s", .doc = "full timing, each workload"});
+                 "memory limit of the worker process, not counting libraries and stacks");
+  made.limits.source_bytes =
+      bytes_from(limits, "source", static_cast<std::int64_t>(defaults.limits.source_bytes),
+                 "size limit of a program, all its files together");
+  settings timing = from.child_or_empty("timing", "time spent on measuring");
+  made.timing.short_s = timing.real("short", {.def = defaults.timing.short_s,
+                                              .above = 0.0,
+                                              .unit = "s",
+                                              .doc = "duration of the short timing of each workload"});
+  made.timing.full_s = timing.real("full", {.def = defaults.timing.full_s,
+                                            .above = 0.0,
+                                            .unit = "s",
+                                            .doc = "maximum duration of the full timing of each workload"});
   made.timing.sustained_s =
       timing.real("sustained", {.def = defaults.timing.sustained_s,
                                 .min = 0.0,
                                 .unit = "s",
-                                .doc = "a confirmation goes on with the candidate alone, each workload"});
+                                .doc = "a confirmation also runs each workload of the candidate alone for "
+                                       "this long, to measure the sustained speed"});
   made.timing.target_interval =
-      timing.real("target_interval",
-                  {.def = defaults.timing.target_interval,
-                   .above = 0.0,
-                   .doc = "full timing ends early when the interval of the speedup is narrower, relative"});
-  made.cache_dir = path_from(
-      from, "cache",
-      {.def = "",
-       .doc = "folder of the build and result cache; empty: a folder in the run, or none outside a run"},
-      context.directory);
+      timing.real("target_interval", {.def = defaults.timing.target_interval,
+                                      .above = 0.0,
+                                      .doc = "full timing ends early when the interval of the speedup is "
+                                             "narrower than this fraction of the speedup"});
+  made.cache_dir =
+      path_from(from, "cache",
+                {.def = "",
+                 .doc = "folder of the build and result cache, relative to the config; empty uses a "
+                        "folder inside the run folder, and no cache outside a run"},
+                context.directory);
   if (made.cache_dir.empty() && !context.run_directory.empty())
     made.cache_dir = context.run_directory + "/cache";
   if (!context.task) return {};
@@ -84,92 +94,104 @@ any_fitness cpu_from(settings& from, const build_context& context) {
 }
 
 void cuda_device_from(settings& from, cuda_settings& made) {
-  made.device = static_cast<int>(
-      from.integer("device", {.def = 0, .min = 0, .doc = "ordinal of the device, as the driver counts"}));
-  made.flags = from.texts("flags", {.doc = "of NVRTC, besides kevo's own"}, made.flags);
+  made.device = static_cast<int>(from.integer(
+      "device",
+      {.def = 0, .min = 0, .doc = "number of the GPU as the CUDA driver counts them, starting at 0"}));
+  made.flags = from.texts("flags", {.doc = "additional NVRTC flags"}, made.flags);
   made.nvcc = from.text("nvcc", {.def = "",
-                                 .doc = "name or path of the compiler of hosted programs; empty: looked for; "
-                                        "none: hosted programs are not taken"});
+                                 .doc = "name or path of nvcc, which builds hosted programs; empty searches "
+                                        "for it; none refuses hosted programs"});
   made.sandbox = sandbox_from(from, "required");
-  made.promising =
-      from.real("promising",
-                {.def = made.promising,
-                 .min = 0.0,
-                 .doc = "a candidate is timed fully if its first look reaches this share of the champion"});
-  made.pool_fraction = from.real("pool", {.def = made.pool_fraction,
-                                          .above = 0.0,
-                                          .doc = "share of the free device memory for the secret contents"});
+  made.promising = from.real(
+      "promising", {.def = made.promising,
+                    .min = 0.0,
+                    .doc = "after the short timing, a candidate is timed fully only if the upper end of its "
+                           "speedup interval reaches this fraction of the champion's speedup"});
+  made.pool_fraction = from.real(
+      "pool",
+      {.def = made.pool_fraction,
+       .above = 0.0,
+       .doc = "fraction of the free device memory used for pre-generated input data and expected outputs"});
   made.foreign =
       from.text(
           "foreign_processes",
           {.def = "refuse",
-           .doc = "a process on the device that is not kevo's: refuse waits for it, then stops the run; "
-                  "note says so in each evaluation",
+           .doc = "what to do about processes of other programs on the GPU; refuse: wait for them to end, "
+                  "and stop the run if they do not; note: go on and record them in each evaluation",
            .one_of = {"refuse", "note"}}) == "note"
           ? foreign_processes::note
           : foreign_processes::refuse;
-  made.allow_globals = from.boolean(
-      "globals",
-      {.def = false,
-       .doc = "take programs that use the device's heap or managed variables, which could keep state"});
+  made.allow_globals =
+      from.boolean("globals", {.def = false,
+                               .doc = "whether to accept programs that use the device heap or managed "
+                                      "variables, in which state could be kept between calls"});
 }
 
 void cuda_limits_from(settings& from, cuda_settings& made) {
-  settings limits = from.child_or_empty("limits", "what a candidate may use");
-  made.limits.build_s =
-      limits.real("build", {.def = made.limits.build_s, .above = 0.0, .unit = "s", .doc = "one build"});
-  made.limits.call_s =
-      limits.real("call", {.def = made.limits.call_s, .above = 0.0, .unit = "s", .doc = "one call"});
+  settings limits = from.child_or_empty("limits", "resource limits of a candidate");
+  made.limits.build_s = limits.real(
+      "build", {.def = made.limits.build_s, .above = 0.0, .unit = "s", .doc = "time limit of a build"});
+  made.limits.call_s = limits.real(
+      "call", {.def = made.limits.call_s, .above = 0.0, .unit = "s", .doc = "time limit of a call"});
   made.limits.workspace_bytes =
       bytes_from(limits, "workspace", static_cast<std::int64_t>(made.limits.workspace_bytes),
-                 "all workspaces of a call together");
-  made.limits.memory_bytes = bytes_from(limits, "memory", static_cast<std::int64_t>(made.limits.memory_bytes),
-                                        "private host memory of a hosted program, besides its context's");
+                 "size limit of all workspaces of a call together");
+  made.limits.memory_bytes =
+      bytes_from(limits, "memory", static_cast<std::int64_t>(made.limits.memory_bytes),
+                 "limit of the private host memory of a hosted program, not counting its CUDA context");
   made.limits.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.limits.source_bytes),
                                         "all files of a program");
 }
 
 void cuda_timing_from(settings& from, cuda_settings& made) {
-  settings timing = from.child_or_empty("timing", "how long measuring may take");
-  made.timing.short_s = timing.real(
-      "short", {.def = made.timing.short_s, .above = 0.0, .unit = "s", .doc = "first look, each workload"});
-  made.timing.full_s = timing.real(
-      "full", {.def = made.timing.full_s, .above = 0.0, .unit = "s", .doc = "full timing, each workload"});
+  settings timing = from.child_or_empty("timing", "time spent on measuring");
+  made.timing.short_s = timing.real("short", {.def = made.timing.short_s,
+                                              .above = 0.0,
+                                              .unit = "s",
+                                              .doc = "duration of the short timing of each workload"});
+  made.timing.full_s = timing.real("full", {.def = made.timing.full_s,
+                                            .above = 0.0,
+                                            .unit = "s",
+                                            .doc = "maximum duration of the full timing of each workload"});
   made.timing.sustained_s =
       timing.real("sustained", {.def = made.timing.sustained_s,
                                 .min = 0.0,
                                 .unit = "s",
                                 .doc = "a confirmation goes on with the candidate alone, each workload"});
-  made.timing.target_interval = timing.real(
-      "target_interval", {.def = made.timing.target_interval,
-                          .above = 0.0,
-                          .doc = "timing ends early when the interval of the speedup is narrower, relative"});
-  made.timing.full_blocks = static_cast<int>(
-      timing.integer("pairs", {.def = made.timing.full_blocks,
-                               .min = 4,
-                               .max = 1024,
-                               .unit = "pairs",
-                               .doc = "full timing, each workload, at most: while the interval is wider"}));
+  made.timing.target_interval =
+      timing.real("target_interval", {.def = made.timing.target_interval,
+                                      .above = 0.0,
+                                      .doc = "timing ends early when the interval of the speedup is narrower "
+                                             "than this fraction of the speedup"});
+  made.timing.full_blocks = static_cast<int>(timing.integer(
+      "pairs", {.def = made.timing.full_blocks,
+                .min = 4,
+                .max = 1024,
+                .unit = "pairs",
+                .doc = "maximum number of candidate/baseline pairs in the full timing of each workload"}));
 }
 
 void cuda_gates_from(settings& from, cuda_settings& made) {
-  settings gates = from.child_or_empty("gates", "further conditions of being valid");
-  made.gates.determinism = static_cast<int>(gates.integer(
-      "determinism", {.def = 0,
-                      .min = 0,
-                      .max = 1000,
-                      .unit = "runs",
-                      .doc = "must give the same bits, each in a process of its own; below 2: not asked"}));
-  made.gates.memcheck = gates.boolean(
-      "memcheck",
-      {.def = false,
-       .doc = "compute-sanitizer finds no bad memory access, on the workload with the least data"});
-  made.gates.racecheck = gates.boolean(
-      "racecheck", {.def = false, .doc = "compute-sanitizer finds no race in shared memory, on the same"});
+  settings gates = from.child_or_empty("gates", "additional checks that a candidate must pass");
+  made.gates.determinism = static_cast<int>(
+      gates.integer("determinism", {.def = 0,
+                                    .min = 0,
+                                    .max = 1000,
+                                    .unit = "runs",
+                                    .doc = "number of runs, each in a separate process, whose outputs must "
+                                           "be identical bit for bit; 0 or 1 disables the check"}));
+  made.gates.memcheck =
+      gates.boolean("memcheck", {.def = false,
+                                 .doc = "require that compute-sanitizer memcheck finds no invalid memory "
+                                        "access; runs on the workload with the least data"});
+  made.gates.racecheck =
+      gates.boolean("racecheck", {.def = false,
+                                  .doc = "require that compute-sanitizer racecheck finds no race in shared "
+                                         "memory; runs on the workload with the least data"});
   made.gates.profile =
       gates.boolean("profile", {.def = false,
-                                .doc = "no condition: what is timed fully is also profiled, by ncu where it "
-                                       "is there"});
+                                .doc = "also profile candidates that are timed fully, with ncu if it is "
+                                       "installed; never makes a candidate invalid"});
 }
 
 any_fitness cuda_from(settings& from, const build_context& context) {
@@ -181,8 +203,8 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   made.cache_dir = path_from(
       from, "cache",
       {.def = "",
-       .doc = "folder of the build and result cache and the ceilings; empty: a folder in the run, or "
-              "none outside a run"},
+       .doc = "folder of the build and result cache and of the measured device ceilings, relative to the "
+              "config; empty uses a folder inside the run folder, and no cache outside a run"},
       context.directory);
   if (made.cache_dir.empty() && !context.run_directory.empty())
     made.cache_dir = context.run_directory + "/cache";
@@ -193,18 +215,21 @@ any_fitness cuda_from(settings& from, const build_context& context) {
 any_fitness command_from(settings& from, const build_context& context) {
   command_settings made;
   made.command = from.texts(
-      "command", {.doc = "program and arguments; {candidate} is replaced by the candidate's path"});
-  made.environment = from.texts("environment", {.doc = "NAME=value"}, std::vector<std::string>{});
-  made.directory =
-      path_from(from, "directory",
-                {.def = ".",
-                 .doc = "folder it runs in and may read, relative to the config; empty: the candidate's own"},
-                context.directory);
+      "command", {.doc = "program and its arguments; {candidate} is replaced by the path of the candidate"});
+  made.environment =
+      from.texts("environment", {.doc = "environment variables of the program, each written NAME=value"},
+                 std::vector<std::string>{});
+  made.directory = path_from(from, "directory",
+                             {.def = ".",
+                              .doc = "working directory of the program, which it may read, relative to the "
+                                     "config; empty uses the folder of the candidate"},
+                             context.directory);
   if (!made.directory.empty() && !from.probing() && !std::filesystem::is_directory(made.directory))
     from.fail("directory", "there is no folder '" + made.directory + "'", path_rule);
-  const auto mounts = paths_from(
-      from, "mounts", {.doc = "further files and folders that it may read, relative to the config"},
-      context.directory, std::vector<std::string>{});
+  const auto mounts =
+      paths_from(from, "mounts",
+                 {.doc = "additional files and folders that the program may read, relative to the config"},
+                 context.directory, std::vector<std::string>{});
   for (const auto& one : mounts) {
     const std::string path = std::filesystem::absolute(one).lexically_normal().string();
     if (!std::filesystem::exists(path))
@@ -214,16 +239,17 @@ any_fitness command_from(settings& from, const build_context& context) {
   // What earlier candidates were and scored is not this one's to read.
   if (!context.run_directory.empty()) made.hidden = {context.run_directory};
   made.sandbox = sandbox_from(from, "best");
-  settings limits = from.child_or_empty("limits", "what the program may use");
-  made.limits.wall_s =
-      limits.real("wall", {.def = made.limits.wall_s, .above = 0.0, .unit = "s", .doc = "one evaluation"});
+  settings limits = from.child_or_empty("limits", "resource limits of the program");
+  made.limits.wall_s = limits.real(
+      "wall", {.def = made.limits.wall_s, .above = 0.0, .unit = "s", .doc = "time limit of an evaluation"});
   made.limits.memory_bytes = static_cast<std::uint64_t>(
       limits.integer("memory", {.def = static_cast<std::int64_t>(made.limits.memory_bytes),
                                 .min = 0,
                                 .unit = "bytes",
-                                .doc = "0: no limit"}));
-  made.limits.output_bytes = bytes_from(limits, "output", static_cast<std::int64_t>(made.limits.output_bytes),
-                                        "standard output and error");
+                                .doc = "memory limit of the program; 0 means no limit"}));
+  made.limits.output_bytes =
+      bytes_from(limits, "output", static_cast<std::int64_t>(made.limits.output_bytes),
+                 "size limit of the standard output and standard error of the program");
   if (from.probing()) return {};
   return any_fitness(command_fitness(std::move(made)));
 }
@@ -232,11 +258,14 @@ any_fitness command_from(settings& from, const build_context& context) {
 
 void register_fitness(registry& all) {
   all.fitness.add("cpu", cpu_from,
-                  "C++ candidates, built and timed on this machine's processor, by the trust rules");
+                  "builds C++ candidates and times them on the CPU of this machine, in a sandbox, with "
+                  "independent checking of the outputs");
   all.fitness.add("cuda", cuda_from,
-                  "CUDA candidates, built by NVRTC and timed on a GPU, by the trust rules");
+                  "builds CUDA candidates with NVRTC (hosted programs with nvcc) and times them on a GPU of "
+                  "this machine, with independent checking of the outputs");
   all.fitness.add("command", command_from,
-                  "any program that takes a candidate's path and prints a JSON object");
+                  "runs a program of your own that is given the path of a candidate and prints its "
+                  "evaluation as a JSON object");
 }
 
 }  // namespace kevo

@@ -9,27 +9,29 @@ namespace kevo {
 
 void load_plugin(const std::string& path, registry& all, const error_place& place) {
   if (!std::filesystem::exists(path)) {
-    throw error(error_code::input, fmt::format("there is no plug-in '{}'", path), place,
-                "paths are relative to the config file");
+    throw error(error_code::input, fmt::format("the plug-in file does not exist: '{}'", path), place,
+                "paths are relative to the folder of the config file");
   }
   // A name without a slash would be searched for on the library path.
   const std::string whole = std::filesystem::absolute(path).string();
   void* const object = ::dlopen(whole.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
-    throw error(error_code::input, fmt::format("the plug-in '{}' does not load: {}", path, ::dlerror()),
-                place);
+    throw error(error_code::input, fmt::format("cannot load the plug-in '{}': {}", path, ::dlerror()), place);
   }
   const auto abi = reinterpret_cast<std::uint64_t (*)()>(::dlsym(object, "kevo_plugin_abi"));
   const auto enter = reinterpret_cast<void (*)(registry&)>(::dlsym(object, "kevo_plugin"));
   if (abi == nullptr || enter == nullptr) {
-    throw error(error_code::input, fmt::format("'{}' is not a kevo plug-in: it has no entry point", path),
-                place, "write KEVO_PLUGIN(registry) { ... } in it (kevo/registry.hpp)");
+    throw error(error_code::input,
+                fmt::format("'{}' is not a kevo plug-in: it has no kevo entry point", path), place,
+                "define the entry point with KEVO_PLUGIN(registry) { ... } from kevo/registry.hpp");
   }
   if (abi() != plugin_abi()) {
-    throw error(error_code::input,
-                fmt::format("the plug-in '{}' was built for plug-in interface {:012x}, this kevo has {:012x}",
-                            path, abi(), plugin_abi()),
-                place, "build it again with the headers and the compiler of this kevo");
+    throw error(
+        error_code::input,
+        fmt::format(
+            "the plug-in '{}' was built for plug-in interface {:012x}, but this kevo has interface {:012x}",
+            path, abi(), plugin_abi()),
+        place, "rebuild the plug-in with the headers and the compiler of this kevo version");
   }
   enter(all);
 }

@@ -17,50 +17,60 @@ namespace {
 
 tune tune_from(settings& from) {
   tune op;
-  op.crossover =
-      from.real("crossover", {.def = op.crossover,
-                              .min = 0.0,
-                              .max = 1.0,
-                              .unit = "probability",
-                              .doc = "of a cross where another selected candidate has the same tunables"});
+  op.crossover = from.real(
+      "crossover",
+      {.def = op.crossover,
+       .min = 0.0,
+       .max = 1.0,
+       .unit = "probability",
+       .doc =
+           "probability of crossing the parent with another selected candidate that has the same tunables"});
   op.neighbour = from.real("neighbour", {.def = op.neighbour,
                                          .min = 0.0,
                                          .max = 1.0,
                                          .unit = "probability",
-                                         .doc = "that a step goes to the next value and not to any value"});
-  op.another_step = from.real("another_step", {.def = op.another_step,
-                                               .min = 0.0,
-                                               .max = 1.0,
-                                               .unit = "probability",
-                                               .doc = "of each further tunable"});
-  op.tries = static_cast<std::size_t>(
-      from.integer("tries", {.def = static_cast<std::int64_t>(op.tries),
-                             .min = 1,
-                             .max = 10000,
-                             .unit = "settings",
-                             .doc = "that may turn out to be seen before all are walked"}));
+                                         .doc = "probability that a tunable moves to a neighbouring value of "
+                                                "its domain; otherwise it moves to any value"});
+  op.another_step = from.real(
+      "another_step", {.def = op.another_step,
+                       .min = 0.0,
+                       .max = 1.0,
+                       .unit = "probability",
+                       .doc = "probability of changing one more tunable, applied again after each change"});
+  op.tries = static_cast<std::size_t>(from.integer(
+      "tries",
+      {.def = static_cast<std::int64_t>(op.tries),
+       .min = 1,
+       .max = 10000,
+       .unit = "settings",
+       .doc = "number of settings that may turn out to be known before all valid settings are enumerated"}));
   op.enumerate = static_cast<std::size_t>(
       from.integer("enumerate", {.def = static_cast<std::int64_t>(op.enumerate),
                                  .min = 0,
                                  .max = 10'000'000,
                                  .unit = "settings",
-                                 .doc = "largest number of valid ones that is walked to its end"}));
+                                 .doc = "maximum number of valid settings that are enumerated to find an "
+                                        "unseen one; 0 disables enumeration"}));
   return op;
 }
 
 splice splice_from(settings& from) {
   splice op;
-  op.another_region = from.real("another_region", {.def = op.another_region,
-                                                   .min = 0.0,
-                                                   .max = 1.0,
-                                                   .unit = "probability",
-                                                   .doc = "of each further region"});
-  op.tries =
-      static_cast<std::size_t>(from.integer("tries", {.def = static_cast<std::int64_t>(op.tries),
-                                                      .min = 1,
-                                                      .max = 10000,
-                                                      .unit = "mixtures",
-                                                      .doc = "that may turn out to be seen or broken"}));
+  op.another_region =
+      from.real("another_region",
+                {.def = op.another_region,
+                 .min = 0.0,
+                 .max = 1.0,
+                 .unit = "probability",
+                 .doc = "probability of replacing one more region, applied again after each replacement"});
+  op.tries = static_cast<std::size_t>(from.integer(
+      "tries",
+      {.def = static_cast<std::int64_t>(op.tries),
+       .min = 1,
+       .max = 10000,
+       .unit = "mixtures",
+       .doc =
+           "number of combinations that may turn out to be known or invalid before the operator gives up"}));
   return op;
 }
 
@@ -70,108 +80,135 @@ llm_settings llm_from(settings& from, const build_context& context) {
   if (!made.models && !from.probing() && context.task)
     throw error(error_code::input, "this operator needs a language model", from.place("type"),
                 "add llm: {models: [{name: NAME, url: URL}]} to the config; docs/llm.md shows how");
-  made.model =
-      from.text("model", {.def = "", .doc = "a model of llm.models by name; empty: one of the tier"});
-  made.tier = from.text("tier", {.def = "", .doc = "of the models to choose from; empty: all"});
+  made.model = from.text(
+      "model",
+      {.def = "", .doc = "name of a model in llm.models; empty chooses among the models of the tier"});
+  made.tier =
+      from.text("tier", {.def = "", .doc = "tier of the models to choose from; empty means all models"});
   if (made.models) {
     if (!made.model.empty()) made.models->named(made.model);
     rng unused;
     if (made.model.empty()) made.models->choose(made.tier, unused);
   }
-  made.sampling.temperature =
-      from.optional<double>("temperature", {.min = 0.0, .max = 5.0, .doc = "null: the server's"});
-  made.sampling.top_p = from.optional<double>("top_p", {.min = 0.0, .max = 1.0, .doc = "null: the server's"});
-  made.sampling.max_tokens = from.integer(
-      "max_tokens",
-      {.def = made.sampling.max_tokens, .min = 1, .unit = "tokens", .doc = "of a reply, reasoning included"});
-  made.prompt_tokens = from.integer(
-      "prompt_tokens", {.def = made.prompt_tokens,
-                        .min = 256,
-                        .unit = "tokens",
-                        .doc = "budget of the first prompt, by a high estimate; the parent is never cut"});
+  made.sampling.temperature = from.optional<double>(
+      "temperature",
+      {.min = 0.0, .max = 5.0, .doc = "sampling temperature; null uses the default of the server"});
+  made.sampling.top_p = from.optional<double>(
+      "top_p",
+      {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null uses the default of the server"});
+  made.sampling.max_tokens =
+      from.integer("max_tokens", {.def = made.sampling.max_tokens,
+                                  .min = 1,
+                                  .unit = "tokens",
+                                  .doc = "maximum length of a reply, including its reasoning"});
+  made.prompt_tokens =
+      from.integer("prompt_tokens", {.def = made.prompt_tokens,
+                                     .min = 256,
+                                     .unit = "tokens",
+                                     .doc = "maximum length of the first prompt, by a conservative estimate; "
+                                            "sections are shortened to fit, but never the parent's source"});
   made.attempts = from.integer(
       "attempts",
-      {.def = made.attempts, .min = 1, .max = 100, .unit = "replies", .doc = "until one is usable"});
+      {.def = made.attempts,
+       .min = 1,
+       .max = 100,
+       .unit = "replies",
+       .doc = "maximum number of replies requested in one variation until one gives a usable new program"});
   made.concurrency = static_cast<std::size_t>(
       from.integer("concurrency", {.def = static_cast<std::int64_t>(made.concurrency),
                                    .min = 1,
                                    .max = 4096,
                                    .unit = "variations",
-                                   .doc = "of this operator at once"}));
-  made.similarity =
-      from.real("similarity",
-                {.def = made.similarity,
-                 .min = 0.0,
-                 .max = 2.0,
-                 .doc = "share of common token 5-grams from which a program counts as known; above 1: none"});
-  made.embeddings =
-      from.text("embeddings", {.def = "", .doc = "model of llm.models that embeds programs; empty: none"});
+                                   .doc = "maximum number of concurrent variations of this operator"}));
+  made.similarity = from.real(
+      "similarity", {.def = made.similarity,
+                     .min = 0.0,
+                     .max = 2.0,
+                     .doc = "a program is refused as known if it shares at least this fraction of its token "
+                            "5-grams (Jaccard) with a related candidate; 1 refuses only differences in "
+                            "comments, spacing or repetition; above 1 disables the check"});
+  made.embeddings = from.text("embeddings", {.def = "",
+                                             .doc = "name of the embedding model in llm.models that compares "
+                                                    "programs by meaning; empty disables this comparison"});
   made.embedding_similarity =
       from.real("embedding_similarity", {.def = made.embedding_similarity,
                                          .min = -1.0,
                                          .max = 2.0,
-                                         .doc = "cosine from which a program counts as known, or is "
-                                                "shown to the judge"});
-  made.judge = from.text(
-      "judge", {.def = "", .doc = "model of llm.models that says whether two programs are one; empty: none"});
-  made.judge_similarity =
-      from.real("judge_similarity",
-                {.def = made.judge_similarity,
-                 .min = 0.0,
-                 .max = 2.0,
-                 .doc = "without embeddings: share of common token 5-grams from which the judge is asked"});
+                                         .doc = "cosine similarity from which a program counts as known, or "
+                                                "is passed to the judge if there is one"});
+  made.judge = from.text("judge", {.def = "",
+                                   .doc = "name of the model in llm.models that judges whether two programs "
+                                          "are equivalent; empty disables the judge"});
+  made.judge_similarity = from.real(
+      "judge_similarity",
+      {.def = made.judge_similarity,
+       .min = 0.0,
+       .max = 2.0,
+       .doc =
+           "without embeddings, fraction of common token 5-grams (Jaccard) from which the judge is asked"});
   for (const auto& [key, name] : {std::pair("embeddings", made.embeddings), std::pair("judge", made.judge)}) {
     if (name.empty() || !made.models) continue;
     const auto& all = made.models->settings().models;
     if (std::none_of(all.begin(), all.end(), [&wanted = name](const auto& m) { return m.name == wanted; }))
       from.fail(key, "llm.models has no model named '" + name + "'");
   }
-  settings knowledge = from.child_or_empty("knowledge", "what prompts are given of llm.knowledge");
+  settings knowledge = from.child_or_empty("knowledge", "how prompts use the pages of llm.knowledge");
   made.injection_rate =
       knowledge.real("rate", {.def = made.injection_rate,
                               .min = 0.0,
                               .max = 1.0,
                               .unit = "probability",
-                              .doc = "that a prompt is given pages: memory also anchors a search"});
+                              .doc = "probability that a prompt includes pages; below 1, some prompts are "
+                                     "left without them so that the pages do not narrow the search"});
   made.pages =
       static_cast<std::size_t>(knowledge.integer("pages", {.def = static_cast<std::int64_t>(made.pages),
                                                            .min = 0,
                                                            .max = 100,
                                                            .unit = "pages",
-                                                           .doc = "in a prompt"}));
+                                                           .doc = "maximum number of pages in a prompt"}));
   return made;
 }
 
 llm_contrastive contrastive_from(settings& from, const build_context& context) {
   llm_contrastive op{llm_from(from, context), {}};
   op.exemplars.count = static_cast<std::size_t>(from.integer(
-      "exemplars", {.def = 2, .min = 2, .max = 16, .unit = "candidates", .doc = "each of another bucket"}));
-  op.exemplars.width =
-      from.real("width", {.def = op.exemplars.width, .above = 0.0, .unit = "score", .doc = "of a bucket"});
+      "exemplars", {.def = 2,
+                    .min = 2,
+                    .max = 16,
+                    .unit = "candidates",
+                    .doc = "number of programs that are compared, each from a different score bucket"}));
+  op.exemplars.width = from.real(
+      "width", {.def = op.exemplars.width, .above = 0.0, .unit = "score", .doc = "width of a score bucket"});
   op.exemplars.temperature = from.real(
-      "exemplar_temperature",
-      {.def = op.exemplars.temperature, .above = 0.0, .unit = "score", .doc = "of the softmax over buckets"});
+      "exemplar_temperature", {.def = op.exemplars.temperature,
+                               .above = 0.0,
+                               .unit = "score",
+                               .doc = "temperature of the softmax over the mean scores of the buckets"});
   return op;
 }
 
 summarize summarize_from(settings& from, const build_context& context) {
   summarize op{llm_from(from, context)};
-  op.notes_bytes =
-      static_cast<std::size_t>(from.integer("notes_bytes", {.def = static_cast<std::int64_t>(op.notes_bytes),
-                                                            .min = 200,
-                                                            .max = 1'000'000,
-                                                            .unit = "bytes",
-                                                            .doc = "longer notes are cut"}));
+  op.notes_bytes = static_cast<std::size_t>(
+      from.integer("notes_bytes", {.def = static_cast<std::int64_t>(op.notes_bytes),
+                                   .min = 200,
+                                   .max = 1'000'000,
+                                   .unit = "bytes",
+                                   .doc = "maximum length of the notes; longer notes are cut"}));
   return op;
 }
 
 macro_micro macro_micro_from(settings& from, const build_context& context) {
   llm_settings with = llm_from(from, context);
   const std::string policy =
-      from.text("policy", {.def = "ucb", .doc = "who picks the step", .one_of = {"uniform", "ucb", "model"}});
-  std::vector<std::string> types =
-      from.texts("types", {.doc = "kinds of step; a step is a kind and a region or loop of the parent"},
-                 std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining"});
+      from.text("policy", {.def = "ucb",
+                           .doc = "policy that picks the optimization step: uniform, ucb (UCB1 over the "
+                                  "kinds of step), or model (asks the language model)",
+                           .one_of = {"uniform", "ucb", "model"}});
+  std::vector<std::string> types = from.texts(
+      "types",
+      {.doc = "kinds of optimization step; a step is one of these applied to a region or loop of the parent"},
+      std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining"});
   if (types.empty()) from.fail("types", "at least one kind of step is needed");
   return {std::move(with), std::move(types),
           policy == "uniform" ? uniform_policy()
@@ -185,33 +222,41 @@ llm_repair repair_from(settings& from, const build_context& context) {
                                                              .min = 0,
                                                              .max = 20,
                                                              .unit = "repairs",
-                                                             .doc = "of one draft"}));
+                                                             .doc = "maximum number of repairs of a draft"}));
   return op;
 }
 
 agent agent_from(settings& from, const build_context& context) {
   agent op{llm_from(from, context), {}};
-  settings limits = from.child_or_empty("limits", "when a turn ends");
+  settings limits = from.child_or_empty("limits", "limits of one turn, that is, one variation of the agent");
   const auto count = [&](const char* key, std::int64_t& value, const char* unit, const char* doc) {
     value = limits.integer(key, {.def = value, .min = 1, .unit = unit, .doc = doc});
   };
-  count("steps", op.limits.steps, "calls", "of the model");
-  count("tokens", op.limits.tokens, "tokens", "read and written");
-  count("evaluations", op.limits.evaluations, "evaluations", "of drafts: tests and timings");
-  count("compilations", op.limits.compilations, "builds", "of drafts that are compiled alone");
+  count("steps", op.limits.steps, "calls", "maximum number of model calls in one turn");
+  count("tokens", op.limits.tokens, "tokens", "maximum number of tokens read and written in one turn");
+  count("evaluations", op.limits.evaluations, "evaluations",
+        "maximum number of evaluations of drafts (tests and timings) in one turn");
+  count("compilations", op.limits.compilations, "builds",
+        "maximum number of drafts that are only compiled in one turn");
   count("stalled", op.limits.stalled, "evaluations",
-        "in a row without a gain, then the supervisor speaks up");
+        "consecutive evaluations without a gain after which the supervisor intervenes");
   count("failing", op.limits.failing, "evaluations",
-        "in a row that are not valid, then the supervisor speaks up");
-  count("repeated", op.limits.repeated, "evaluations", "of one program, then the supervisor speaks up");
-  count("interventions", op.limits.interventions, "reviews", "of the supervisor before the turn ends");
-  op.limits.seconds =
-      limits.real("seconds", {.def = op.limits.seconds, .above = 0.0, .unit = "s", .doc = "of a turn"});
+        "consecutive invalid evaluations after which the supervisor intervenes");
+  count("repeated", op.limits.repeated, "evaluations",
+        "evaluations of the same program after which the supervisor intervenes");
+  count("interventions", op.limits.interventions, "reviews",
+        "interventions of the supervisor after which the turn ends");
+  op.limits.seconds = limits.real(
+      "seconds", {.def = op.limits.seconds,
+                  .above = 0.0,
+                  .unit = "s",
+                  .doc = "maximum time that the model calls and evaluations of one turn may take"});
   op.limits.margin =
       limits.real("margin", {.def = op.limits.margin,
                              .min = 0.0,
                              .max = 1.0,
-                             .doc = "what a submission may be worse by, and what counts as a gain"});
+                             .doc = "relative difference in score that counts as a gain; a submission may be "
+                                    "worse than the parent by at most this"});
   return op;
 }
 
@@ -221,16 +266,16 @@ void register_operators(registry& all);  // declared for users in src/plugins/bu
 void register_operators(registry& all) {
   all.operators.add(
       "tune", [](settings& from, const build_context&) { return any_variation(tune_from(from)); },
-      "another setting of the tunables that a source declares");
+      "changes the values of the tunables that a source declares");
   all.operators.add(
       "splice", [](settings& from, const build_context&) { return any_variation(splice_from(from)); },
-      "regions of one candidate in the place of another's");
+      "replaces regions of the parent by the regions of the same name in another candidate");
   all.operators.add(
       "llm_rewrite",
       [](settings& from, const build_context& context) {
         return any_variation(llm_rewrite{llm_from(from, context)});
       },
-      "a language model writes the main file anew");
+      "a language model rewrites the main file");
   all.operators.add(
       "llm_diff",
       [](settings& from, const build_context& context) {
@@ -242,7 +287,7 @@ void register_operators(registry& all) {
       [](settings& from, const build_context& context) {
         return any_variation(llm_crossover{llm_from(from, context)});
       },
-      "a language model joins two candidates");
+      "a language model combines two candidates");
   all.operators.add(
       "llm_repair",
       [](settings& from, const build_context& context) { return any_variation(repair_from(from, context)); },
@@ -250,31 +295,33 @@ void register_operators(registry& all) {
   all.operators.add(
       "agent",
       [](settings& from, const build_context& context) { return any_variation(agent_from(from, context)); },
-      "a language model works with tools until it submits (AVO)");
+      "a language model works with tools (read, edit, compile, test, time) until it submits a program (AVO)");
   all.operators.add(
       "llm_universal",
       [](settings& from, const build_context& context) {
         return any_variation(llm_universal{llm_from(from, context)});
       },
-      "a language model diagnoses, looks up, then acts on one bottleneck (KernelEvolve)");
+      "a language model diagnoses one bottleneck, looks up knowledge about it, then rewrites the program "
+      "(KernelEvolve)");
   all.operators.add(
       "llm_contrastive",
       [](settings& from, const build_context& context) {
         return any_variation(contrastive_from(from, context));
       },
-      "a language model compares scored programs, then writes a faster one (CUDA-L1)");
+      "a language model compares programs of different scores, then writes a faster one (CUDA-L1)");
   all.operators.add(
       "macro_micro",
       [](settings& from, const build_context& context) {
         return any_variation(macro_micro_from(from, context));
       },
-      "a policy picks a step, a language model realizes it (MTMC)");
+      "a policy picks an optimization step, and a language model implements it (MTMC)");
   all.operators.add(
       "summarize",
       [](settings& from, const build_context& context) {
         return any_variation(summarize_from(from, context));
       },
-      "a language model rewrites the run's notes, then acts on them (POLCA, ShinkaEvolve)");
+      "a language model rewrites the notes of the run, then rewrites the program with them (POLCA, "
+      "ShinkaEvolve)");
 }
 
 }  // namespace kevo

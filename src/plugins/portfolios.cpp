@@ -13,7 +13,7 @@ namespace {
 
 double floor_from(settings& from) {
   return from.real("floor",
-                   {.def = 0.05, .min = 0.0, .max = 1.0, .doc = "least probability of every operator"});
+                   {.def = 0.05, .min = 0.0, .max = 1.0, .doc = "minimum probability of each operator"});
 }
 
 }  // namespace
@@ -23,13 +23,13 @@ void register_portfolios(registry& all) {
       "ucb1",
       [](settings& from, const build_context&) {
         ucb1 policy;
-        policy.exploration =
-            from.real("exploration",
-                      {.def = 1.0, .min = 0.0, .doc = "weight of the confidence term; 1 is the paper's"});
+        policy.exploration = from.real(
+            "exploration",
+            {.def = 1.0, .min = 0.0, .doc = "weight of the confidence term; 1 is the published value"});
         policy.floor = floor_from(from);
         return any_portfolio(policy);
       },
-      "UCB1 on improvement per cost, with a floor of exploration");
+      "UCB1 on improvement per second, with a minimum probability for each operator");
   all.portfolios.add(
       "thompson",
       [](settings& from, const build_context&) {
@@ -37,32 +37,38 @@ void register_portfolios(registry& all) {
         policy.floor = floor_from(from);
         return any_portfolio(policy);
       },
-      "Thompson sampling of success, on improvement per cost");
+      "Thompson sampling of success, on improvement per second");
   all.portfolios.add(
       "exp3",
       [](settings& from, const build_context&) {
         exp3 policy;
-        policy.gamma = from.real(
-            "gamma",
-            {.def = 0.1, .max = 1.0, .above = 0.0, .doc = "share of exploration, and learning rate"});
+        policy.gamma =
+            from.real("gamma", {.def = 0.1,
+                                .max = 1.0,
+                                .above = 0.0,
+                                .doc = "probability of a uniformly random operator, and learning rate"});
         return any_portfolio(policy);
       },
-      "EXP3 on improvement per cost: no assumption about how rewards come");
+      "EXP3 on improvement per second, which makes no assumption about how the rewards are distributed");
   all.portfolios.add(
       "adaptive_pursuit",
       [](settings& from, const build_context&) {
         adaptive_pursuit policy;
-        policy.alpha = from.real(
-            "alpha", {.def = 0.8, .max = 1.0, .above = 0.0, .doc = "how fast quality follows rewards"});
+        policy.alpha = from.real("alpha", {.def = 0.8,
+                                           .max = 1.0,
+                                           .above = 0.0,
+                                           .doc = "learning rate of the quality estimate of an operator"});
         policy.beta = from.real(
-            "beta", {.def = 0.8, .max = 1.0, .above = 0.0, .doc = "how fast probability follows quality"});
+            "beta",
+            {.def = 0.8, .max = 1.0, .above = 0.0, .doc = "learning rate of the operator probabilities"});
         policy.floor = floor_from(from);
         return any_portfolio(policy);
       },
-      "the present leader, quickly followed and quickly left (Thierens)");
+      "adaptive pursuit: raises the probability of the operator with the best recent reward, and adapts "
+      "quickly when that changes (Thierens)");
   all.portfolios.add(
       "uniform", [](settings&, const build_context&) { return any_portfolio(uniform_portfolio{}); },
-      "every operator as often");
+      "uses all operators with equal frequency");
 }
 
 }  // namespace kevo

@@ -19,16 +19,22 @@ std::size_t count_from(settings& from, const char* key, std::size_t def, std::in
 
 screening screening_from(settings& from, const build_context& context, const registry& plugins) {
   screening made;
-  made.pool = count_from(from, "pool", made.pool, 1, "proposals", "that wait while the first is chosen");
-  made.drop = count_from(from, "drop", made.drop, 0, "proposals",
-                         "last ones of a full pool that are never evaluated, at each choice");
+  made.pool = count_from(from, "pool", made.pool, 1, "proposals",
+                         "number of waiting proposals from which the next evaluation is chosen");
+  made.drop =
+      count_from(from, "drop", made.drop, 0, "proposals",
+                 "number of lowest-ranked proposals that are discarded from a full pool at each choice");
   if (made.drop >= made.pool)
-    from.fail("drop", "a choice cannot drop the whole pool", "let drop be below pool");
-  made.epsilon = from.real(
-      "epsilon",
-      {.def = made.epsilon, .min = 0.0, .max = 1.0, .doc = "probability that any one is evaluated"});
-  made.warmup =
-      count_from(from, "warmup", made.warmup, 2, "evaluations", "to learn from before anything is ranked");
+    from.fail("drop", "drop must be smaller than pool", "reduce drop or increase pool");
+  made.epsilon =
+      from.real("epsilon",
+                {.def = made.epsilon,
+                 .min = 0.0,
+                 .max = 1.0,
+                 .doc = "probability that a random proposal is evaluated instead of the highest-ranked one"});
+  made.warmup = count_from(from, "warmup", made.warmup, 2, "evaluations",
+                           "number of evaluations used for training before proposals are ranked; until then "
+                           "the oldest proposal comes first");
   made.ranker = plugins.rankers.make(from, context, "type", "ridge");
   return made;
 }
@@ -39,25 +45,31 @@ void register_rankers(registry& all) {
       [](settings& from, const build_context&) {
         ridge model;
         model.penalty =
-            from.real("penalty", {.def = model.penalty, .above = 0.0, .doc = "of the squared weights"});
-        model.refit = count_from(from, "refit", model.refit, 1, "evaluations", "between two fits");
+            from.real("penalty", {.def = model.penalty, .above = 0.0, .doc = "weight of the L2 penalty"});
+        model.refit = count_from(from, "refit", model.refit, 1, "evaluations",
+                                 "number of evaluations between two fits of the model");
         return any_ranker(model);
       },
-      "ridge regression on the source's n-grams and the parent's score and measures");
+      "ridge regression on the n-grams of the source and on the score and measures of the parent");
   all.rankers.add(
       "gaussian_process",
       [](settings& from, const build_context&) {
         gaussian_process model;
-        model.memory =
-            count_from(from, "memory", model.memory, 2, "evaluations", "latest ones that are fitted");
+        model.memory = count_from(from, "memory", model.memory, 2, "evaluations",
+                                  "number of most recent evaluations that the model is fitted to");
         model.noise =
-            from.real("noise", {.def = model.noise, .above = 0.0, .doc = "share of the scores' variance"});
+            from.real("noise", {.def = model.noise,
+                                .above = 0.0,
+                                .doc = "variance of the noise as a fraction of the variance of the scores"});
         model.optimism = from.real(
-            "optimism", {.def = model.optimism, .min = 0.0, .doc = "standard deviations added to the mean"});
-        model.refit = count_from(from, "refit", model.refit, 1, "evaluations", "between two fits");
+            "optimism", {.def = model.optimism,
+                         .min = 0.0,
+                         .doc = "number of predicted standard deviations added to the predicted mean"});
+        model.refit = count_from(from, "refit", model.refit, 1, "evaluations",
+                                 "number of evaluations between two fits of the model");
         return any_ranker(model);
       },
-      "a small Gaussian process on the same features");
+      "Gaussian process on the n-grams of the source and on the score and measures of the parent");
 }
 
 }  // namespace kevo

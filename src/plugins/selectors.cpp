@@ -34,21 +34,26 @@ Enum choice(settings& from, const char* key, const std::array<std::string_view, 
 
 memory_scope scope_from(settings& from) {
   return choice(from, "scope", memory_scope_names, memory_scope::parent_trajectory,
-                "how much of the past operators are shown");
+                "which earlier candidates operators are shown: the parent's lineage, its siblings, both, or "
+                "none (clean_slate)");
 }
 parent_source source_from(settings& from) {
-  return choice(from, "from", parent_source_names, parent_source::archive, "where parents are drawn from");
+  return choice(from, "from", parent_source_names, parent_source::archive,
+                "whether parents are drawn from the elites of the archive or from all valid candidates");
 }
 std::size_t count_from(settings& from, const char* key, std::int64_t def, const char* doc) {
   return static_cast<std::size_t>(
       from.integer(key, {.def = def, .min = 0, .max = 1000, .unit = "candidates", .doc = doc}));
 }
 inspirations inspirations_from(settings& from) {
-  settings inner = from.child_or_empty("inspirations", "other candidates that operators are shown");
-  return {.top = count_from(inner, "top", 1, "the best elites"),
-          .diverse = count_from(inner, "diverse", 1, "elites of other cells, drawn uniformly"),
-          .neighbours = count_from(inner, "neighbours", 0, "elites of the cells nearest to the parent's"),
-          .contrastive = count_from(inner, "contrastive", 0, "of the worse half of all that are valid")};
+  settings inner = from.child_or_empty("inspirations", "further candidates that operators are shown");
+  return {
+      .top = count_from(inner, "top", 1, "number of best elites shown"),
+      .diverse = count_from(inner, "diverse", 1, "number of elites of other cells shown, drawn uniformly"),
+      .neighbours =
+          count_from(inner, "neighbours", 0, "number of elites shown from the cells nearest to the parent's"),
+      .contrastive = count_from(inner, "contrastive", 0,
+                                "number of candidates shown from the worse half of all valid candidates")};
 }
 
 /// What every policy that varies one parent shares.
@@ -76,19 +81,23 @@ void register_stateless(registry& all) {
         policy.from = source_from(from);
         return any_selector(policy);
       },
-      "any elite alike (MAP-Elites)");
+      "selects each elite with equal probability (MAP-Elites)");
   all.selectors.add(
       "weighted",
       [](settings& from, const build_context&) {
         weighted policy = common(from, weighted{});
-        policy.lambda = from.real(
-            "lambda", {.def = policy.lambda, .min = 0.0, .doc = "steepness in median absolute deviations"});
-        policy.discount =
-            from.boolean("discount", {.def = policy.discount, .doc = "candidates with children count less"});
+        policy.lambda =
+            from.real("lambda", {.def = policy.lambda,
+                                 .min = 0.0,
+                                 .doc = "steepness of the sigmoid over scores, which are scaled by their "
+                                        "median absolute deviation; larger is greedier"});
+        policy.discount = from.boolean(
+            "discount", {.def = policy.discount,
+                         .doc = "whether the weight of a candidate falls with the number of its children"});
         policy.from = source_from(from);
         return any_selector(policy);
       },
-      "good scores, discounted by children (ShinkaEvolve)");
+      "selects by score, discounted by the number of children (ShinkaEvolve)");
 }
 
 void register_learning(registry& all) {
@@ -97,51 +106,66 @@ void register_learning(registry& all) {
       [](settings& from, const build_context&) {
         curiosity policy = common(from, curiosity{});
         policy.reward = from.real(
-            "reward", {.def = policy.reward, .min = 0.0, .doc = "for a child that the archive kept"});
+            "reward", {.def = policy.reward,
+                       .min = 0.0,
+                       .doc = "added to the curiosity of the parent for a child that the archive keeps"});
         policy.penalty = from.real(
-            "penalty", {.def = policy.penalty, .min = 0.0, .doc = "for a child that it did not keep"});
+            "penalty",
+            {.def = policy.penalty,
+             .min = 0.0,
+             .doc =
+                 "subtracted from the curiosity of the parent for a child that the archive does not keep"});
         return any_selector(policy);
       },
-      "elites whose children were kept (Cully and Demiris)");
+      "prefers elites whose children were kept by the archive (Cully and Demiris)");
   all.selectors.add(
       "lineage",
       [](settings& from, const build_context&) {
         lineage policy;
         policy.scope = scope_from(from);
-        policy.history =
-            size_from(from, "history", policy.history, 0, 1000, "candidates", "versions that are shown");
+        policy.history = size_from(from, "history", policy.history, 0, 1000, "candidates",
+                                   "number of earlier versions that operators are shown");
         return any_selector(policy);
       },
-      "one line of descent with its history (AVO)");
+      "continues a single lineage and shows its history (AVO)");
   all.selectors.add(
       "adaptive_intensity",
       [](settings& from, const build_context&) {
         adaptive_intensity policy = common(from, adaptive_intensity{});
         policy.from = source_from(from);
-        policy.least = share_from(from, "least", policy.least, "exploration while the search gains");
-        policy.most = share_from(from, "most", policy.most, "exploration while it does not");
+        policy.least =
+            share_from(from, "least", policy.least, "exploration probability while the score improves");
+        policy.most =
+            share_from(from, "most", policy.most, "exploration probability while the score does not improve");
         policy.gain = from.real(
-            "gain", {.def = policy.gain, .above = 0.0, .doc = "scales relative gains; 1 as published"});
+            "gain", {.def = policy.gain,
+                     .above = 0.0,
+                     .doc = "scale of relative improvements of the score; 1 is the published value"});
         policy.alpha = from.real(
-            "alpha", {.def = policy.alpha, .min = 0.0, .doc = "power law of what does not explore"});
+            "alpha", {.def = policy.alpha,
+                      .min = 0.0,
+                      .doc = "exponent of the power law over ranks that is used when not exploring"});
         return any_selector(policy);
       },
-      "explores more the less it gains (AdaEvolve)");
+      "explores more when the score improves less (AdaEvolve)");
   all.selectors.add(
       "bucket_softmax",
       [](settings& from, const build_context&) {
         bucket_softmax policy;
         policy.scope = scope_from(from);
-        policy.width =
-            from.real("width", {.def = policy.width, .above = 0.0, .unit = "score", .doc = "of a bucket"});
+        policy.width = from.real(
+            "width", {.def = policy.width, .above = 0.0, .unit = "score", .doc = "width of a score bucket"});
         policy.temperature = from.real(
-            "temperature",
-            {.def = policy.temperature, .above = 0.0, .unit = "score", .doc = "of the softmax over buckets"});
-        policy.exemplars = size_from(from, "exemplars", policy.exemplars, 1, 100, "candidates",
-                                     "parent and inspirations together, each of another bucket");
+            "temperature", {.def = policy.temperature,
+                            .above = 0.0,
+                            .unit = "score",
+                            .doc = "temperature of the softmax over the mean scores of the buckets"});
+        policy.exemplars = size_from(
+            from, "exemplars", policy.exemplars, 1, 100, "candidates",
+            "number of exemplars (the parent and its inspirations), each from a different score bucket");
         return any_selector(policy);
       },
-      "exemplars of different speed (CUDA-L1)");
+      "selects exemplars from different score buckets (CUDA-L1)");
 }
 
 void register_structured(registry& all) {
@@ -149,67 +173,83 @@ void register_structured(registry& all) {
       "priority_queue",
       [](settings& from, const build_context&) {
         priority_queue policy = common(from, priority_queue{});
-        policy.candidates =
-            size_from(from, "candidates", policy.candidates, 1, 10000, "candidates", "best ones of a round");
+        policy.candidates = size_from(from, "candidates", policy.candidates, 1, 10000, "candidates",
+                                      "number of best candidates in a round");
         policy.measurements = size_from(from, "measurements", policy.measurements, 0, 100, "evaluations",
-                                        "of each one of a round before it is varied");
-        policy.proposals =
-            size_from(from, "proposals", policy.proposals, 1, 100, "variations", "of each one of a round");
-        policy.order = choice(from, "order", priority_order_names, policy.order, "what priority is");
-        policy.exploration = from.real(
-            "exploration", {.def = policy.exploration, .min = 0.0, .doc = "width of the confidence bounds"});
+                                        "number of additional evaluations of each candidate of a round "
+                                        "before it is varied; use 0 for deterministic fitness functions");
+        policy.proposals = size_from(from, "proposals", policy.proposals, 1, 100, "variations",
+                                     "number of variations of each candidate of a round");
+        policy.order = choice(from, "order", priority_order_names, policy.order,
+                              "what candidates are ordered by: the mean of their scores, or its upper (ucb) "
+                              "or lower (lcb) confidence bound");
+        policy.exploration =
+            from.real("exploration", {.def = policy.exploration,
+                                      .min = 0.0,
+                                      .doc = "scale factor of the width of the confidence bounds"});
         return any_selector(policy);
       },
-      "the best few, measured again before they are varied (POLCA)");
+      "selects the best few candidates in rounds and evaluates them again before they are varied (POLCA)");
   all.selectors.add(
       "uct",
       [](settings& from, const build_context&) {
         uct policy = common(from, uct{});
-        policy.exploration = from.real(
-            "exploration", {.def = policy.exploration, .min = 0.0, .doc = "weight of the visits' term"});
+        policy.exploration =
+            from.real("exploration", {.def = policy.exploration,
+                                      .min = 0.0,
+                                      .doc = "weight of the exploration term of the UCT bound"});
         policy.width =
-            size_from(from, "width", policy.width, 1, 1000, "children", "before the search descends");
+            size_from(from, "width", policy.width, 1, 1000, "children",
+                      "number of children that a node must have before the search descends to one of them");
         policy.widening =
             from.real("widening", {.def = policy.widening,
                                    .min = 0.0,
                                    .max = 1.0,
-                                   .doc = "width grows with visits to this power; 0 is a fixed width"});
+                                   .doc = "exponent of progressive widening: the width grows with this power "
+                                          "of the visits; 0 keeps the width fixed"});
         policy.repairs = size_from(from, "repairs", policy.repairs, 0, 1000, "variations",
-                                   "in a row of a candidate that is not valid");
+                                   "maximum number of consecutive variations that try to repair an invalid "
+                                   "candidate; 0 disables repairs");
         return any_selector(policy);
       },
-      "tree search on the lineage (AIRA, KernelEvolve)");
+      "Monte-Carlo tree search (UCT) on the lineage (AIRA, KernelEvolve)");
   all.selectors.add(
       "island_mix",
       [](settings& from, const build_context&) {
         island_mix policy = common(from, island_mix{});
-        policy.islands = size_from(from, "islands", policy.islands, 1, 32, "islands", "on the ring");
-        policy.exploration =
-            share_from(from, "exploration", policy.exploration, "share of picks of any member");
-        policy.exploitation =
-            share_from(from, "exploitation", policy.exploitation, "share of picks of an elite");
+        policy.islands =
+            size_from(from, "islands", policy.islands, 1, 32, "islands", "number of islands on the ring");
+        policy.exploration = share_from(from, "exploration", policy.exploration,
+                                        "probability of selecting any member of the island");
+        policy.exploitation = share_from(from, "exploitation", policy.exploitation,
+                                         "probability of selecting one of the island's elites; in the "
+                                         "remaining cases selection is proportional to the score");
         if (policy.exploration + policy.exploitation > 1) {
-          from.fail("exploitation", "exploration and exploitation are shares of one whole",
-                    "let their sum be at most 1");
+          from.fail("exploitation", "the sum of exploration and exploitation must not exceed 1",
+                    "reduce exploration or exploitation");
         }
-        policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates", "of an island");
-        policy.capacity =
-            size_from(from, "capacity", policy.capacity, 1, 1'000'000, "candidates", "of an island");
+        policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
+                                  "number of best members of an island that count as its elites");
+        policy.capacity = size_from(from, "capacity", policy.capacity, 1, 1'000'000, "candidates",
+                                    "maximum number of members of an island");
         policy.interval = size_from(from, "interval", policy.interval, 1, 1'000'000, "candidates",
-                                    "new members between migrations");
-        policy.share = share_from(from, "share", policy.share, "part of an island that migrates");
+                                    "number of new members of an island between two of its migrations");
+        policy.share = share_from(
+            from, "share", policy.share,
+            "fraction of an island's own members, the best ones, that joins both neighbours in a migration");
         return any_selector(policy);
       },
-      "islands on a ring, with exploring and exploiting picks (OpenEvolve, Kernel-Smith)");
+      "islands on a ring that take turns; each selection explores, exploits or is proportional to the score "
+      "(OpenEvolve, Kernel-Smith)");
 }
 
 any_selector on_islands_from(settings& from, const build_context& context) {
   on_islands policy;
   policy.inner = power_law{};
   if (from.probing() || context.plugins == nullptr) {
-    from.raw("of", "the selector on each island, a map as under select", "map");
+    from.raw("of", "the selector used on each island, written as under select", "map");
   } else {
-    settings inner = from.child_or_empty("of", "the selector on each island");
+    settings inner = from.child_or_empty("of", "the selector used on each island");
     policy.inner = context.plugins->selectors.make(inner, context, "type", "power_law");
   }
   return any_selector(policy);
@@ -221,32 +261,37 @@ void register_selectors(registry& all) {
   register_stateless(all);
   register_learning(all);
   register_structured(all);
-  all.selectors.add("islands", on_islands_from,
-                    "any selector on one island of the archive after the other (needs archive: islands)");
+  all.selectors.add(
+      "islands", on_islands_from,
+      "applies a selector to the islands of the archive in turn; requires archive.type: islands");
   all.selectors.add(
       "greedy", [](settings& from, const build_context&) { return any_selector(common(from, greedy{})); },
-      "always the best candidate");
+      "always selects the best candidate");
   all.selectors.add(
       "tournament",
       [](settings& from, const build_context&) {
         tournament policy = common(from, tournament{});
         policy.size = static_cast<std::size_t>(
-            from.integer("size", {.def = 3, .min = 1, .unit = "candidates", .doc = "how many compete"}));
+            from.integer("size", {.def = 3,
+                                  .min = 1,
+                                  .unit = "candidates",
+                                  .doc = "number of candidates that compete in a tournament"}));
         policy.from = source_from(from);
         return any_selector(policy);
       },
-      "the best of a few drawn uniformly");
+      "selects the best of a few candidates that are drawn uniformly");
   all.selectors.add(
       "power_law",
       [](settings& from, const build_context&) {
         power_law policy = common(from, power_law{});
-        policy.alpha = from.real(
-            "alpha",
-            {.def = 1.0, .min = 0.0, .doc = "rank r has weight r^-alpha; 0 is uniform, large is greedy"});
+        policy.alpha = from.real("alpha", {.def = 1.0,
+                                           .min = 0.0,
+                                           .doc = "exponent of the power law: rank r has weight r^-alpha; 0 "
+                                                  "is uniform, large values are greedy"});
         policy.from = source_from(from);
         return any_selector(policy);
       },
-      "by rank, with a long tail (ShinkaEvolve)");
+      "selects by rank with power-law weights (ShinkaEvolve)");
   all.selectors.add(
       "fitness_proportional",
       [](settings& from, const build_context&) {
@@ -254,7 +299,7 @@ void register_selectors(registry& all) {
         policy.from = source_from(from);
         return any_selector(policy);
       },
-      "with probability proportional to the score");
+      "selects with probability proportional to the score");
 }
 
 }  // namespace kevo

@@ -54,7 +54,7 @@ std::vector<any_stop_rule> rules_in(settings& from, const char* key, const build
     rules.push_back(context.plugins->make_stop_rule(one, context));
   }
   if (rules.empty() && !from.probing())
-    from.fail(key, "needs at least one rule", "for instance [{evaluations: 400}]");
+    from.fail(key, "the list needs at least one stop rule", "for example, [{evaluations: 400}]");
   return rules;
 }
 
@@ -63,25 +63,37 @@ std::vector<any_stop_rule> rules_in(settings& from, const char* key, const build
 void register_stop_rules(registry& all) {
   add_count<stop::evaluations>(all, "evaluations", "evaluations",
                                "finished evaluations, confirmations not counted");
-  add_count<stop::proposals>(all, "proposals", "proposals", "programs that operators proposed");
-  add_count<stop::stall>(all, "stall", "evaluations", "evaluations since the best score last rose");
-  add_count<stop::saturation>(all, "saturation", "evaluations",
-                              "evaluations in a row of which the archive kept nothing");
-  add_count<stop::tokens>(all, "tokens", "tokens", "tokens that models read and wrote");
-  add_amount<stop::seconds>(all, "seconds", "s", "wall time of the run, over all its sessions");
-  add_amount<stop::device_seconds>(all, "device_seconds", "s", "time the measuring lock was held");
-  add_amount<stop::money>(all, "money", "money",
-                          "what models cost, in the currency of the configured prices");
+  add_count<stop::proposals>(
+      all, "proposals", "proposals",
+      "stop after this many proposed programs, including programs that were known already");
+  add_count<stop::stall>(all, "stall", "evaluations",
+                         "stop after this many evaluations without an improvement of the best score");
+  add_count<stop::saturation>(
+      all, "saturation", "evaluations",
+      "stop after this many consecutive evaluations of which the archive kept no candidate");
+  add_count<stop::tokens>(all, "tokens", "tokens",
+                          "stop after language models have read and written this many tokens");
+  add_amount<stop::seconds>(all, "seconds", "s",
+                            "stop after this much wall time, summed over all sessions of the run");
+  add_amount<stop::device_seconds>(
+      all, "device_seconds", "s",
+      "stop after the device has been reserved for measuring for this long in total");
+  add_amount<stop::money>(
+      all, "money", "money",
+      "stop after language models have cost this much, in the currency of the configured prices");
   constexpr const char* target_score =
-      "confirmed score of the champion, for fitness functions that give no speedup";
+      "stop when the confirmed score of the champion reaches this value; for fitness functions that report "
+      "no "
+      "speedup";
   all.stop_rules.add(
       "target_score",
       [=](settings& from, const build_context&) {
         return any_stop_rule(stop::target_score{from.real("target_score", {.doc = target_score})});
       },
       target_score);
-  add_amount<stop::sol_fraction>(all, "sol_fraction", "",
-                                 "share of the speed of light that the champion reached");
+  add_amount<stop::sol_fraction>(
+      all, "sol_fraction", "",
+      "stop when the champion reaches this fraction of the speed of light, the roofline limit of the device");
   for (const auto& column : stop::ledger_columns) {
     all.stop_rules.add(
         std::string(column.name),
@@ -96,9 +108,11 @@ void register_stop_rules(registry& all) {
       "coverage",
       [](settings& from, const build_context&) {
         return any_stop_rule(stop::coverage{from.real(
-            "coverage", {.max = 1.0, .above = 0.0, .doc = "share of the archive's cells that is taken"})});
+            "coverage", {.max = 1.0,
+                         .above = 0.0,
+                         .doc = "stop when this fraction of the cells of the archive is occupied"})});
       },
-      "share of the archive's cells that is taken");
+      "stop when this fraction of the cells of the archive is occupied");
   all.stop_rules.add(
       "after",
       [](settings& from, const build_context& context) {
@@ -107,33 +121,40 @@ void register_stop_rules(registry& all) {
           settings inner = from.child(key, doc);
           return context.plugins->make_stop_rule(inner, context);
         };
-        any_stop_rule first = rule("after", "the rule that comes first");
+        any_stop_rule first = rule("after", "the rule that must be fulfilled first");
         return any_stop_rule(
-            stop::after(std::move(first), rule("then", "the rule that stops, counted from there")));
+            stop::after(std::move(first), rule("then",
+                                               "the rule that stops the run; it counts only what happens "
+                                               "after the first rule is fulfilled")));
       },
-      "one rule, counted from the moment at which another spoke");
+      "stop by the rule under then, which starts counting when the rule under after is fulfilled");
   all.stop_rules.add(
       "target_speedup",
       [](settings& from, const build_context&) {
         stop::target_speedup rule;
         rule.limit = from.real("target_speedup",
-                               {.above = 0.0, .unit = "x", .doc = "confirmed speedup of the champion"});
-        rule.certain = from.boolean("certain", {.def = true, .doc = "its whole interval must lie above"});
+                               {.above = 0.0,
+                                .unit = "x",
+                                .doc = "stop when the confirmed speedup of the champion reaches this value"});
+        rule.certain = from.boolean(
+            "certain",
+            {.def = true,
+             .doc = "whether the whole confidence interval must reach the target, not only the estimate"});
         return any_stop_rule(rule);
       },
-      "confirmed speedup of the champion");
+      "stop when the confirmed speedup of the champion reaches this value");
   all.stop_rules.add(
       "any",
       [](settings& from, const build_context& context) {
         return any_stop_rule(stop::any_of{rules_in(from, "any", context)});
       },
-      "as soon as one of the rules does");
+      "stop as soon as one of the rules in the list is fulfilled");
   all.stop_rules.add(
       "all",
       [](settings& from, const build_context& context) {
         return any_stop_rule(stop::all_of{rules_in(from, "all", context)});
       },
-      "once every one of the rules does");
+      "stop when all rules in the list are fulfilled");
 }
 
 }  // namespace kevo

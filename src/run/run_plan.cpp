@@ -24,46 +24,58 @@ namespace {
 namespace fs = std::filesystem;
 
 void decode_run(settings& root, session_plan& plan) {
-  settings run = root.child_or_empty("run", "the run itself");
+  settings run = root.child_or_empty("run", "the run: name, seed, folder and parallelism");
   plan.name = run.text("name", {.def = "run", .doc = "name of the run"});
   plan.search.seed = static_cast<std::uint64_t>(
-      run.integer("seed", {.def = 1, .min = 0, .doc = "seed of every random decision of the search"}));
-  plan.folder = run.text("output", {.def = "runs/" + plan.name,
-                                    .doc = "folder of the run, relative to the current folder; if it holds a "
-                                           "run already, a number is added; if it holds other files, the "
-                                           "run does not begin"});
-  settings parallel = run.child_or_empty("parallel", "how much is done at once");
-  plan.variations = static_cast<std::size_t>(parallel.integer(
-      "variations",
-      {.def = 2, .min = 1, .max = 4096, .unit = "operators", .doc = "operators that may work at once"}));
+      run.integer("seed", {.def = 1, .min = 0, .doc = "seed of all random decisions of the search"}));
+  plan.folder =
+      run.text("output", {.def = "runs/" + plan.name,
+                          .doc = "folder of the run; if it already holds a run, a number is appended to the "
+                                 "name; if it holds other files, the run is refused"});
+  settings parallel = run.child_or_empty("parallel", "limits of parallel work");
+  plan.variations = static_cast<std::size_t>(
+      parallel.integer("variations", {.def = 2,
+                                      .min = 1,
+                                      .max = 4096,
+                                      .unit = "operators",
+                                      .doc = "maximum number of operators that work concurrently"}));
   plan.evaluations = static_cast<std::size_t>(
       parallel.integer("builds", {.def = 2,
                                   .min = 1,
                                   .max = 4096,
                                   .unit = "evaluations",
                                   .doc = "evaluations at once: they build in parallel and measure in turn"}));
-  plan.search.proposals_ahead = static_cast<std::size_t>(parallel.integer(
-      "proposals_ahead", {.def = 4,
-                          .min = 1,
-                          .max = 1'000'000,
-                          .unit = "candidates",
-                          .doc = "candidates that may wait for an evaluation before variation pauses"}));
+  plan.search.proposals_ahead = static_cast<std::size_t>(
+      parallel.integer("proposals_ahead", {.def = 4,
+                                           .min = 1,
+                                           .max = 1'000'000,
+                                           .unit = "candidates",
+                                           .doc = "maximum number of candidates that wait for an evaluation; "
+                                                  "when it is reached, no further variation is started"}));
 }
 
 std::vector<any_variation> decode_operators(settings& vary, const registry& plugins,
                                             const build_context& context) {
   std::vector<any_variation> operators;
-  for (settings& one : vary.children("operators", true, "the operators; type names the plug-in")) {
+  for (settings& one :
+       vary.children("operators", true, "the variation operators; type is the name of the plug-in")) {
     operators.push_back(plugins.operators.make(one, context));
   }
   if (operators.empty())
-    vary.fail("operators", "a search needs at least one operator", "for instance [{type: tune}]");
+    vary.fail("operators", "a search needs at least one operator", "for example, [{type: tune}]");
   return operators;
 }
 
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
   return text;
+}
+
+/// The description of a plug-in as a sentence.
+std::string sentence(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text + ".";
 }
 
 std::string table(const std::vector<setting_description>& keys) {
@@ -88,7 +100,7 @@ std::string tables_of(const char* title, const char* where, const plugin_table<T
   for (const auto& name : plugins.names()) {
     settings probe = settings::probe();
     plugins.make_named(name, probe, context);
-    text += "\n### `" + std::string(where) + name + "`\n\n" + plugins.doc(name) + ".\n\n" +
+    text += "\n### `" + std::string(where) + name + "`\n\n" + sentence(plugins.doc(name)) + "\n\n" +
             table(probe.descriptions());
   }
   return text;
@@ -97,8 +109,8 @@ std::string tables_of(const char* title, const char* where, const plugin_table<T
 std::string screening_tables(const registry& plugins, const build_context& context) {
   settings screen = settings::probe();
   screening_from(screen, context, plugins);
-  return "\n## Screening\n\nUnder `screen:`, which may be absent: then every proposal is evaluated, by "
-         "age.\n\n" +
+  return "\n## Screening\n\nUnder `screen:`. If it is absent, every proposal is evaluated, oldest "
+         "first.\n\n" +
          table(screen.descriptions()) + tables_of("Rankers", "screen.type: ", plugins.rankers, context);
 }
 
@@ -133,16 +145,17 @@ config_source read_config(const std::string& path, const std::vector<std::string
 
 void decode_policies(settings& root, const registry& plugins, const build_context& context,
                      search_parts& parts) {
-  settings archive = root.child("archive", "which elites are kept");
+  settings archive = root.child("archive", "which candidates are kept as elites");
   parts.archive = plugins.archives.make(archive, context);
   settings select = root.child("select", "how parents are chosen");
   parts.select = plugins.selectors.make(select, context);
-  settings vary = root.child("vary", "how candidates are changed");
-  settings portfolio = vary.child_or_empty("portfolio", "which operator gets the next turn");
+  settings vary = root.child("vary", "how new candidates are made");
+  settings portfolio = vary.child_or_empty("portfolio", "how the next operator is chosen");
   parts.portfolio = plugins.portfolios.make(portfolio, context, "type", "ucb1");
   parts.operators = decode_operators(vary, plugins, context);
   if (root.has("screen")) {
-    settings screen = root.child("screen", "which proposals are evaluated first; absent: all, by age");
+    settings screen = root.child(
+        "screen", "which proposals are evaluated first; if absent, all are evaluated, oldest first");
     parts.screen = screening_from(screen, context, plugins);
   }
 }
@@ -154,10 +167,11 @@ session_plan decode_plan(const config_source& config, const config_options& opti
   session_plan plan;
   decode_run(root, plan);
   const std::string task_path =
-      path_from(root, "task", {.doc = "task file, relative to this config"}, config.directory);
+      path_from(root, "task", {.doc = "task file, relative to the config"}, config.directory);
   for (const auto& path :
-       paths_from(root, "plugins", {.doc = "shared objects that register further plug-ins"}, config.directory,
-                  std::vector<std::string>{})) {
+       paths_from(root, "plugins",
+                  {.doc = "shared libraries that register additional plug-ins, relative to the config"},
+                  config.directory, std::vector<std::string>{})) {
     load_plugin(path, plugins, root.place("plugins"));
   }
   if (!fs::exists(task_path)) root.fail("task", "there is no file '" + task_path + "'", path_rule);
@@ -184,7 +198,7 @@ session_plan decode_plan(const config_source& config, const config_options& opti
     root.raw("fitness");  // whatever it says was right when the run began
   }
   decode_policies(root, plugins, context, plan.parts);
-  settings stop = root.child("stop", "when it is enough");
+  settings stop = root.child("stop", "when the run stops");
   plan.parts.stop = plugins.make_stop_rule(stop, context);
   root.finish();
   if (!run_directory.empty()) plan.folder = run_directory;

@@ -55,7 +55,7 @@ call parse_call(const std::string& text, const error_place& place) {
     result.word += text[at++];
   skip();
   if (at == text.size()) return result;
-  if (text[at] != '(') fail(place, "expected '(' after '" + result.word + "'", "write e.g. uniform(0, 1)");
+  if (text[at] != '(') fail(place, "expected '(' after '" + result.word + "'", "for example, uniform(0, 1)");
   do {
     ++at;
     skip();
@@ -78,44 +78,53 @@ call parse_call(const std::string& text, const error_place& place) {
 
 tolerance decode_tolerance(settings& reader, const task& t, const std::vector<const tensor*>& outputs) {
   tolerance result;
-  result.rule = reader.text(
-      "rule",
-      {.def = "bounds", .doc = "how an element is judged", .one_of = {"accumulation", "bounds", "exact"}});
+  result.rule = reader.text("rule", {.def = "bounds",
+                                     .doc = "rule by which an output element is accepted",
+                                     .one_of = {"accumulation", "bounds", "exact"}});
   if (result.rule == "accumulation") {
     result.scale =
-        reader.text("scale", {.doc = "the scale tensor that the reference writes after its outputs"});
-    check_identifier(result.scale, reader.place("scale"), "a scale tensor");
+        reader.text("scale", {.doc = "name of the scale tensor that the reference writes after its outputs"});
+    check_identifier(result.scale, reader.place("scale"), "the scale tensor");
     if (find_tensor(t.inputs, result.scale) != nullptr || find_tensor(t.outputs, result.scale) != nullptr) {
-      reader.fail("scale", "'" + result.scale + "' is an input or output already",
-                  "the reference writes the scale besides");
+      reader.fail("scale", "'" + result.scale + "' is already the name of an input or output",
+                  "the scale tensor is an additional output of the reference: give it another name");
     }
-    result.factor = reader.real("factor", {.def = 4.0, .above = 0.0, .doc = "c"});
-    if (const auto* length = reader.raw("length", "K, the number of summands of an element", "expression")) {
+    result.factor = reader.real(
+        "factor",
+        {.def = 4.0,
+         .above = 0.0,
+         .doc = "c, the allowed error in units of u * sqrt(K) * scale, where u is the unit roundoff"});
+    if (const auto* length = reader.raw(
+            "length", "K, the number of terms that are summed in an output element", "expression")) {
       result.length = decode_expression(*length, t.axes);
     }
   } else if (result.rule == "bounds") {
-    result.max_atol = reader.real("max_atol", {.def = 1e-5, .min = 0.0, .doc = "absolute error"});
-    result.max_rtol = reader.real("max_rtol", {.def = 1e-5, .min = 0.0, .doc = "relative error"});
+    result.max_atol = reader.real("max_atol", {.def = 1e-5, .min = 0.0, .doc = "maximum absolute error"});
+    result.max_rtol = reader.real("max_rtol", {.def = 1e-5, .min = 0.0, .doc = "maximum relative error"});
   }
   for (const std::string key : {"scale", "factor", "length", "max_atol", "max_rtol"}) {
     const bool accumulation = key[0] != 'm';
     if (!reader.has(key) ||
         (result.rule == "accumulation" ? accumulation : result.rule == "bounds" && !accumulation))
       continue;
-    reader.fail(key, "the rule '" + result.rule + "' does not have this key",
+    reader.fail(key, "the rule '" + result.rule + "' has no such key",
                 accumulation ? "write rule: accumulation" : "write rule: bounds");
   }
-  result.required_matched_ratio =
-      reader.real("required_matched_ratio",
-                  {.def = 1.0, .max = 1.0, .above = 0.0, .doc = "share of elements that must be accepted"});
-  result.max_error_cap =
-      reader.optional<double>("max_error_cap", {.min = 0.0, .doc = "no element may miss by more"});
-  result.allow_negative_inf =
-      reader.boolean("allow_negative_inf", {.def = false, .doc = "-inf where -inf is expected"});
+  result.required_matched_ratio = reader.real(
+      "required_matched_ratio",
+      {.def = 1.0, .max = 1.0, .above = 0.0, .doc = "fraction of the elements that must be accepted"});
+  result.max_error_cap = reader.optional<double>(
+      "max_error_cap",
+      {.min = 0.0,
+       .doc = "upper limit of the error of any element, including those that need not be accepted"});
+  result.allow_negative_inf = reader.boolean(
+      "allow_negative_inf", {.def = false, .doc = "whether -inf is accepted where -inf is expected"});
   for (const tensor* output : outputs) {
     const auto type = find_dtype(output->dtype);
     if (type && is_exact(*type) && result.rule == "accumulation") {
-      reader.fail("rule", "'" + output->name + "' is " + output->dtype + ": integers have no rounding errors",
+      reader.fail("rule",
+                  "'" + output->name + "' is " + output->dtype +
+                      ": this rule is for floating-point outputs, and integers have no rounding errors",
                   "write rule: exact");
     }
   }
@@ -134,14 +143,14 @@ void check_identifier(const std::string& name, const error_place& place, const s
       !name.empty() && name.size() <= 64 && letter(name[0]) &&
       std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
   if (!good) {
-    fail(place, "'" + detail::shown(name) + "' is no name for " + what,
+    fail(place, "'" + detail::shown(name) + "' is not a valid name for " + what,
          "use up to 64 letters, digits and '_', starting with a letter");
   }
 }
 
 expression decode_expression(const settings_node& node, const std::vector<axis>& axes) {
   if (node.type != settings_node::kind::text && node.type != settings_node::kind::integer) {
-    fail(node.place, "expected an expression, found " + describe(node), "write e.g. \"2*M*N*K\"");
+    fail(node.place, "expected an expression, found " + describe(node), "for example, \"2*M*N*K\"");
   }
   error_place place = node.place;
   if (node.quoted) ++place.column;
@@ -166,7 +175,7 @@ generator default_generator(const tensor& input) {
 
 generator decode_generator(const settings_node& node, const tensor& input) {
   if (node.type != settings_node::kind::text) {
-    fail(node.place, "expected a generator, found " + describe(node), "write e.g. \"uniform(0, 1)\"");
+    fail(node.place, "expected a generator, found " + describe(node), "for example, \"uniform(0, 1)\"");
   }
   const auto parsed = parse_call(node.text, node.place);
   static const std::vector<std::string> known = {"normal", "uniform", "integers", "permutation", "offsets"};
@@ -212,7 +221,7 @@ generator decode_generator(const settings_node& node, const tensor& input) {
     result.b = 0;
     if (!exact) fail(node.place, "offsets need an integer type, and '" + input.name + "' is " + input.dtype);
     if (result.a < 0 || std::trunc(result.a) != result.a)
-      fail(node.place, "offsets(total) needs a whole number from 0 on");
+      fail(node.place, "offsets(total) needs an integer that is 0 or greater");
   }
   if (exact) {
     const auto range = range_of(*type);
@@ -228,7 +237,8 @@ generator decode_generator(const settings_node& node, const tensor& input) {
 
 std::map<std::string, generator> decode_generators(settings& reader, const std::vector<tensor>& inputs) {
   std::map<std::string, generator> result;
-  settings generate = reader.child_or_empty("generate", "how random contents of inputs are drawn, by input");
+  settings generate =
+      reader.child_or_empty("generate", "random generators of the inputs, by name of the input");
   for (const auto& name : generate.keys()) {
     const tensor* input = find_tensor(inputs, name);
     const settings_node* node = generate.raw(name, "", "generator");
@@ -245,7 +255,7 @@ std::map<std::string, generator> decode_generators(settings& reader, const std::
 std::map<std::string, tolerance> decode_tolerances(settings& reader, const task& t) {
   std::map<std::string, tolerance> result;
   if (!reader.has("tolerance")) return result;
-  settings given = reader.child("tolerance", "when an output element is accepted");
+  settings given = reader.child("tolerance", "rules by which output elements are accepted");
   const auto keys = given.keys();
   const bool by_output = !keys.empty() && std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
     const auto* node = given.raw().find(key);

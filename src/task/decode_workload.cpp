@@ -17,7 +17,7 @@ namespace {
 constexpr double max_tensor_bytes = 1099511627776.0;  // 1 TiB: more is a slip of the pen
 
 void decode_inputs(settings& one, const task& t, workload& made) {
-  settings inputs = one.child_or_empty("inputs", "how an input is made, where it is not drawn");
+  settings inputs = one.child_or_empty("inputs", "inputs that are not random: type, and value for a scalar");
   for (const auto& name : inputs.keys()) {
     const auto found = std::find_if(t.inputs.begin(), t.inputs.end(),
                                     [&](const tensor& input) { return input.name == name; });
@@ -31,15 +31,16 @@ void decode_inputs(settings& one, const task& t, workload& made) {
     if (type != nullptr && (type->text == "safetensors" || type->text == "custom")) {
       not_supported_yet(input, "type", "an input of type " + type->text);
     }
-    recipe.kind = input.text("type", {.doc = "what it is", .one_of = {"random", "scalar"}});
+    recipe.kind = input.text("type", {.doc = "kind of the input", .one_of = {"random", "scalar"}});
     if (recipe.kind == "scalar") {
       if (!found->scalar)
-        input.fail("type", "'" + name + "' is a tensor, not a scalar", "its shape would have to be null");
+        input.fail("type", "'" + name + "' is a tensor, not a scalar",
+                   "a scalar is declared with shape: null in the task");
       const auto* value = input.raw().find("value");
       if (value != nullptr && value->type == settings_node::kind::boolean) {
         recipe.value = input.boolean("value") ? 1 : 0;
       } else {
-        recipe.value = input.real("value", {.doc = "of the scalar"});
+        recipe.value = input.real("value", {.doc = "value of the scalar"});
       }
       if (is_exact(*find_dtype(found->dtype)) && std::trunc(recipe.value) != recipe.value) {
         input.fail("value", "'" + name + "' is " + found->dtype);
@@ -68,26 +69,27 @@ void check_sizes(const settings& one, const task& t, const workload& made, const
     try {
       return e.evaluate(lookup);
     } catch (const error& wrong) {
-      one.fail("axes", wrong.message(), "see line " + std::to_string(wrong.place().line));
+      one.fail("axes", wrong.message(), "the expression is in line " + std::to_string(wrong.place().line));
     }
   };
   for (std::size_t i = 0; i < t.constraints.size(); ++i) {
     if (value_of(t.constraints[i]) == 0) {
-      one.fail("axes", "the constraint '" + t.constraints[i].text() + "' does not hold",
-               "see line " + std::to_string(places.constraints[i].line));
+      one.fail("axes", "the workload violates the constraint '" + t.constraints[i].text() + "'",
+               "the constraint is in line " + std::to_string(places.constraints[i].line));
     }
   }
   for (const auto& [cost, place] : places.costs) {
     if (value_of(cost) < 0) {
-      one.fail("axes", "the cost '" + cost.text() + "' is negative",
-               "see line " + std::to_string(place.line));
+      one.fail("axes", "the cost '" + cost.text() + "' is negative for this workload",
+               "the expression is in line " + std::to_string(place.line));
     }
   }
   for (const auto* tensors : {&t.inputs, &t.outputs}) {
     for (const auto& one_tensor : *tensors) {
       double bytes = static_cast<double>(find_dtype(one_tensor.dtype)->size);
       for (const auto extent : extents(one_tensor, values)) bytes *= static_cast<double>(extent);
-      if (bytes > max_tensor_bytes) one.fail("axes", "'" + one_tensor.name + "' would take more than 1 TiB");
+      if (bytes > max_tensor_bytes)
+        one.fail("axes", "'" + one_tensor.name + "' would need more than 1 TiB of memory");
     }
   }
   for (const auto* chosen : {&t.tolerances, &made.tolerances}) {
@@ -103,9 +105,9 @@ void check_sizes(const settings& one, const task& t, const workload& made, const
 
 workload decode_workload(settings& one, const task& t, const expression_places& places) {
   workload made;
-  made.uuid = one.text("uuid", {.doc = "unique name"});
-  if (made.uuid.empty()) one.fail("uuid", "a workload needs a name");
-  settings axes = one.child_or_empty("axes", "the value of every variable axis");
+  made.uuid = one.text("uuid", {.doc = "unique name of the workload"});
+  if (made.uuid.empty()) one.fail("uuid", "a workload needs a uuid");
+  settings axes = one.child_or_empty("axes", "value of each variable axis");
   for (const auto& name : axes.keys()) {
     const axis* known = find_axis(t, name);
     if (known == nullptr) {
@@ -114,7 +116,8 @@ workload decode_workload(settings& one, const task& t, const expression_places& 
     }
     const auto value = axes.integer(name, {.min = 1, .max = max_extent});
     if (known->value && *known->value != value) {
-      axes.fail(name, "'" + name + "' is constant: " + std::to_string(*known->value), "leave it out");
+      axes.fail(name, "'" + name + "' is constant, with the value " + std::to_string(*known->value),
+                "remove it from the workload");
     }
     if (!known->value) made.axes[name] = value;
   }
@@ -127,10 +130,14 @@ workload decode_workload(settings& one, const task& t, const expression_places& 
   made.generate = decode_generators(one, t.inputs);
   made.tolerances = decode_tolerances(one, t);
   made.cache = one.text(
-      "cache",
-      {.def = "warm", .doc = "whether caches are flushed before a call", .one_of = {"warm", "cold"}});
-  made.hidden = one.boolean("hidden", {.def = false, .doc = "checked, never shown or timed"});
-  made.weight = one.real("weight", {.def = 1.0, .above = 0.0, .doc = "in the geometric mean of speedups"});
+      "cache", {.def = "warm",
+                .doc = "warm: call repeatedly without flushing; cold: flush the caches before each call",
+                .one_of = {"warm", "cold"}});
+  made.hidden = one.boolean("hidden", {.def = false,
+                                       .doc = "whether the workload is hidden: it is used for checking only, "
+                                              "is never timed and is never shown to operators"});
+  made.weight =
+      one.real("weight", {.def = 1.0, .above = 0.0, .doc = "weight in the geometric mean of the speedups"});
   check_sizes(one, t, made, places);
   return made;
 }

@@ -59,8 +59,8 @@ program load_program(const std::string& path, std::string language, error_place 
   if (language.empty()) language = language_of(path);
   if (language.empty()) {
     if (named.file.empty()) named.file = path;
-    throw error(error_code::input, "cannot tell the language of '" + path + "' from its ending",
-                std::move(named), "give it: {language: cpp, file: " + path + "}");
+    throw error(error_code::input, "cannot determine the language of '" + path + "' from its file extension",
+                std::move(named), "name the language: {language: cpp, file: " + path + "}");
   }
   program source = program_of(std::move(language), read_text_file(path, largest_source, std::move(named)));
   try {

@@ -41,11 +41,12 @@ class decoder {
 
   task decode() {
     task_.file = reader_.place().file;
-    task_.name = reader_.text("name", {.doc = "what the task is called"});
+    task_.name = reader_.text("name", {.doc = "name of the task"});
     if (task_.name.empty()) reader_.fail("name", "a task needs a name");
-    task_.op_type = reader_.text("op_type", {.def = "", .doc = "kind of operation, e.g. gemm"});
-    task_.description = reader_.text("description", {.def = "", .doc = "for people and operators"});
-    task_.tags = reader_.texts("tags", {.doc = "words to find it by"}, std::vector<std::string>{});
+    task_.op_type = reader_.text("op_type", {.def = "", .doc = "kind of operation, for example gemm"});
+    task_.description =
+        reader_.text("description", {.def = "", .doc = "description, shown to people and to operators"});
+    task_.tags = reader_.texts("tags", {.doc = "keywords for finding the task"}, std::vector<std::string>{});
     for (const std::string key : {"check", "custom_inputs_entrypoint", "rng_seed"}) {
       if (reader_.has(key)) not_supported_yet(reader_, key);
     }
@@ -96,16 +97,15 @@ class decoder {
         reader_.require(key);
       } catch (const error& e) {
         if (!e.hint().empty()) throw;
-        throw error(
-            e.code(), e.message(), e.place(),
-            "only a task for the command backend does without, and then without axes, inputs, outputs, "
-            "reference and workloads together");
+        throw error(e.code(), e.message(), e.place(),
+                    "a task for the command backend leaves out axes, inputs, outputs, reference and "
+                    "workloads together; every other task needs all of them");
       }
     }
   }
 
   void decode_axes() {
-    settings axes = reader_.child("axes", "the extents, by name");
+    settings axes = reader_.child("axes", "axes of the tensors, by name");
     if (axes.keys().empty()) reader_.fail("axes", "a task needs at least one axis");
     for (const auto& name : axes.keys()) {
       check_identifier(name, axes.place(name), "an axis");
@@ -114,26 +114,28 @@ class decoder {
       result.name = name;
       if (const auto* type = one.raw().find("type");
           type != nullptr && (type->text == "expr" || type->text == "derived")) {
-        not_supported_yet(one, "type", "an axis that is computed from others");
+        not_supported_yet(one, "type", "an axis computed from other axes");
       }
-      const auto type =
-          one.text("type", {.doc = "whether workloads give its value", .one_of = {"var", "const"}});
+      const auto type = one.text(
+          "type", {.doc = "var: each workload gives the extent; const: the task gives it under value",
+                   .one_of = {"var", "const"}});
       if (type == "const") {
-        result.value = one.integer("value", {.min = 1, .max = max_extent, .doc = "its extent"});
+        result.value =
+            one.integer("value", {.min = 1, .max = max_extent, .doc = "extent of a constant axis"});
       } else if (one.has("value")) {
         one.fail("value", "a variable axis gets its value from the workloads", "write type: const");
       }
       result.description = one.text("description", {.def = ""});
-      one.optional<std::string>("parent", {.doc = "FlashInfer-Bench's hint; not used"});
+      one.optional<std::string>("parent", {.doc = "hint of FlashInfer-Bench; not used by kevo"});
       task_.axes.push_back(std::move(result));
     }
   }
 
   std::vector<tensor> decode_tensors(const std::string& key) {
     const bool input = key == "inputs";
-    settings all = reader_.child(
-        key, input ? "what a candidate reads, in the order of its arguments" : "what it writes");
-    if (all.keys().empty()) reader_.fail(key, "a task needs at least one of its " + key);
+    settings all = reader_.child(key, input ? "inputs of a candidate, in the order of its arguments"
+                                            : "outputs of a candidate, in the order of its arguments");
+    if (all.keys().empty()) reader_.fail(key, "a task needs at least one entry under " + key);
     std::vector<tensor> result;
     for (const auto& name : all.keys()) {
       check_identifier(name, all.place(name), "a tensor");
@@ -166,7 +168,7 @@ class decoder {
   void decode_shape(settings& one, tensor& made) const {
     one.require("shape");
     const settings_node* shape =
-        one.raw("shape", "axis names, outermost first; null is a scalar", "list of texts");
+        one.raw("shape", "names of the axes, outermost first; null declares a scalar", "list of texts");
     if (shape->type == settings_node::kind::null) {
       made.scalar = true;
       return;
@@ -191,14 +193,17 @@ class decoder {
       for (const auto& input : task_.inputs) {
         if (input.name != output.name) continue;
         const settings_node* outputs = reader_.raw().find("outputs");
-        throw error(error_code::input, "'" + output.name + "' is an input, too",
-                    outputs->find(output.name)->place, "outputs are written to memory of their own");
+        throw error(
+            error_code::input, "'" + output.name + "' is also the name of an input",
+            outputs->find(output.name)->place,
+            "outputs have memory of their own and need a different name; in-place updates are not supported");
       }
     }
   }
 
   void decode_constraints() {
-    const settings_node* given = reader_.raw("constraints", "conditions on the axes", "list of expressions");
+    const settings_node* given = reader_.raw(
+        "constraints", "conditions on the axes that each workload must fulfil", "list of expressions");
     if (given == nullptr || given->type == settings_node::kind::null) return;
     if (!given->is_list()) reader_.fail("constraints", "expected a list, found " + describe(*given));
     for (const auto& item : given->items) {
@@ -218,22 +223,25 @@ class decoder {
   void decode_reference() {
     reader_.require("reference");
     if (const auto* text = reader_.raw().find("reference"); text->type == settings_node::kind::text) {
-      reader_.raw("reference", "the oracle: {language, file}, or Python text", "map or text");
+      reader_.raw("reference", "reference implementation: {language, file} or Python source text",
+                  "map or text");
       if (text->text.find("def run") == std::string::npos) {
-        reader_.fail("reference", "a Python reference must define 'run'",
-                     "a native one is {language: cpp, file: reference.cpp}");
+        reader_.fail(
+            "reference", "a Python reference must define 'run'",
+            "define 'run' in the text, or name a C++ file with {language: cpp, file: reference.cpp}");
       }
       task_.reference = reference_source{"python", program_of("python", text->text)};
       return;
     }
-    settings one = reader_.child("reference", "the oracle: {language, file}, or Python text");
-    const auto language =
-        one.text("language", {.def = "cpp", .doc = "of the reference", .one_of = {"cpp", "cuda", "python"}});
+    settings one =
+        reader_.child("reference", "reference implementation: {language, file} or Python source text");
+    const auto language = one.text(
+        "language", {.def = "cpp", .doc = "language of the reference", .one_of = {"cpp", "cuda", "python"}});
     task_.reference = reference_source{language, read_source(one, language)};
   }
 
   program read_source(settings& one, const std::string& language) const {
-    const auto file = one.text("file", {.doc = "relative to the task"});
+    const auto file = one.text("file", {.doc = "source file, relative to the task file"});
     return read_(file, language, one.place("file"));
   }
 
@@ -252,7 +260,7 @@ class decoder {
 
   void decode_cost() {
     settings cost =
-        reader_.child_or_empty("cost", "what any implementation must do, as expressions of the axes");
+        reader_.child_or_empty("cost", "minimum work of any implementation, as expressions of the axes");
     const auto one = [&](const char* key, const char* doc, std::optional<expression>& to) {
       const settings_node* node = cost.raw(key, doc, "expression");
       if (node == nullptr || node->type == settings_node::kind::null) return;
@@ -260,12 +268,12 @@ class decoder {
       places_.costs.emplace_back(*to, node->place);
     };
     one("flops", "operations", task_.cost.flops);
-    one("bytes", "compulsory memory traffic", task_.cost.bytes);
-    one("min_flops", "operations of the cleverest algorithm", task_.cost.min_flops);
+    one("bytes", "minimum memory traffic in bytes", task_.cost.bytes);
+    one("min_flops", "minimum number of arithmetic operations over all algorithms", task_.cost.min_flops);
   }
 
   void decode_workloads() {
-    auto given = reader_.children("workloads", false, "concrete sizes");
+    auto given = reader_.children("workloads", false, "concrete problem sizes");
     for (auto& one : given) add_workload(one);
     for (const auto& trace : traces_) {
       settings reader(trace);
@@ -288,21 +296,21 @@ class decoder {
     if (task_.workloads.empty()) {
       reader_.fail("workloads", "a task needs at least one workload",
                    pointers_
-                       ? "put FlashInfer-Bench's workload traces into " +
+                       ? "put the workload traces of FlashInfer-Bench into " +
                              std::filesystem::path(task_.file).replace_extension(".jsonl").filename().string()
                        : "write workloads: [{uuid: small, axes: {...}}]");
     }
     const bool visible = std::any_of(task_.workloads.begin(), task_.workloads.end(),
                                      [](const workload& w) { return !w.hidden; });
     if (!visible)
-      reader_.fail("workloads", "all workloads are hidden: nothing would be timed",
-                   "leave out 'hidden' in one");
+      reader_.fail("workloads", "all workloads are hidden, so that none could be timed",
+                   "remove 'hidden' from at least one workload");
   }
 
   void add_workload(settings& one) {
     workload made = decode_workload(one, task_, places_);
     if (!uuids_.insert(made.uuid).second)
-      one.fail("uuid", "the name '" + detail::shown(made.uuid) + "' twice");
+      one.fail("uuid", "duplicate name '" + detail::shown(made.uuid) + "'");
     task_.workloads.push_back(std::move(made));
   }
 
@@ -313,14 +321,16 @@ class decoder {
                   "write " + what + ": [seed.cpp]");
     }
     settings one(node);
-    const auto language = one.text("language", {.def = "", .doc = "if its ending does not tell"});
+    const auto language =
+        one.text("language", {.def = "", .doc = "language, if the file extension does not determine it"});
     program result = read_source(one, language);
     one.finish();
     return result;
   }
 
   void decode_seeds() {
-    const settings_node* given = reader_.raw("seeds", "programs to start from", "list of files");
+    const settings_node* given =
+        reader_.raw("seeds", "programs from which the search starts", "list of files");
     if (given == nullptr || given->type == settings_node::kind::null) return;
     if (!given->is_list())
       reader_.fail("seeds", "expected a list, found " + describe(*given), "write [seed.cpp]");
@@ -328,29 +338,32 @@ class decoder {
   }
 
   void decode_baselines() {
-    for (auto& one :
-         reader_.children("baselines", false, "trusted programs to compare with; the first counts")) {
+    for (auto& one : reader_.children(
+             "baselines", false, "trusted programs to compare with; speedups are relative to the first")) {
       baseline made;
-      made.name = one.text("name", {.doc = "unique name"});
+      made.name = one.text("name", {.doc = "unique name of the baseline"});
       if (made.name.empty()) one.fail("name", "a baseline needs a name");
       for (const auto& other : task_.baselines) {
-        if (other.name == made.name) one.fail("name", "the name '" + detail::shown(made.name) + "' twice");
+        if (other.name == made.name) one.fail("name", "duplicate name '" + detail::shown(made.name) + "'");
       }
-      const auto language = one.text("language", {.def = "", .doc = "if its ending does not tell"});
-      made.link = one.texts("link", {.doc = "libraries it is linked with"}, std::vector<std::string>{});
+      const auto language =
+          one.text("language", {.def = "", .doc = "language, if the file extension does not determine it"});
+      made.link = one.texts("link", {.doc = "libraries to link with, without lib and extension"},
+                            std::vector<std::string>{});
       for (const auto& library : made.link) {
         if (library.empty() || library.front() == '-' || library.find_first_of("/ \t") != std::string::npos) {
-          one.fail("link", "'" + detail::shown(library) + "' is no name of a library",
-                   "write openblas for libopenblas.so");
+          one.fail("link", "'" + detail::shown(library) + "' is not a valid name of a library",
+                   "for example, write openblas for libopenblas.so");
         }
       }
-      made.optional = one.boolean("optional", {.def = false, .doc = "left out where it does not build"});
+      made.optional = one.boolean(
+          "optional", {.def = false, .doc = "whether the baseline is left out where it does not build"});
       made.source = read_source(one, language);
       task_.baselines.push_back(std::move(made));
     }
     if (!task_.baselines.empty() && task_.baselines.front().optional) {
       reader_.fail("baselines", "the first baseline must not be optional",
-                   "speedups are measured against it");
+                   "speedups are relative to the first baseline");
     }
     if (task_.baselines.empty() && !task_.seeds.empty())
       task_.baselines.push_back({"seed", task_.seeds.front(), {}, false});
@@ -419,10 +432,12 @@ void require_harmless(const std::string& task, const std::string& named_file, co
   const bool source = !language.empty() && language != "text";
   if (failed || source || lies_in(file, folder) || allowed_by_user(file)) return;
   throw error(error_code::input,
-              "'" + named_file + "' lies outside of the task's folder and is no source file by its ending: " +
-                  "a task must not make other files readable",
+              "'" + named_file +
+                  "' is outside the folder of the task and its extension is not that of a source file: " +
+                  "a task must not give access to other files",
               named,
-              "copy it beside the task, or allow its folder: KEVO_TASK_FILES=" + file.parent_path().string());
+              "copy it into the folder of the task, or allow its folder by setting KEVO_TASK_FILES=" +
+                  file.parent_path().string());
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST_CASE("wrong types, ranges and missing keys are refused where they stand") {
   CHECK(e.message() == "this key is missing");
   e = failure([&] { settings(sample()).integer("evaluation"); });
   CHECK(e.place().key == "evaluation");
-  CHECK(e.hint() == "is 'evaluations' a misspelling of it?");
+  CHECK(e.hint() == "check whether 'evaluations' is a misspelling of it");
   e = failure([&] { reader.child("name"); });
   CHECK(e.message() == "expected a map, found the text 'quick'");
   e = failure([&] { reader.child("archive").integer("cells"); });
@@ -119,7 +119,7 @@ TEST_CASE("wrong types, ranges and missing keys are refused where they stand") {
   e = failure([&] { reader.texts("sizes"); });
   CHECK(e.message() == "expected text, found the integer 1");
   e = failure([] { settings reject(settings_node::of(true)); });
-  CHECK(e.message() == "expected a map, found the truth value true");
+  CHECK(e.message() == "expected a map, found the boolean true");
 }
 
 TEST_CASE("what was read can be printed with every default and described") {

@@ -233,20 +233,21 @@ TEST_CASE("malformed files are refused with their place") {
     CHECK(std::string(wrong.what()).find(says) != std::string::npos);
   };
   check("{\"cache\": [", 1, "", "");
-  check("{}", 1, "", "no recorded tuning space");
+  check("{}", 1, "", "not a recorded tuning space");
   check(changed("\"tune_params_keys\"", "\"keys\""), 1, "/", "tune_params_keys");
-  check(changed("\"block_size_x\": 32", "\"block_size_x\": 33"), 0, "block_size_x", "not among its values");
+  check(changed("\"block_size_x\": 32", "\"block_size_x\": 33"), 0, "block_size_x",
+        "not in its list of values");
   check(changed("\"time\": \"CompilationFailedConfig\"", "\"time\": \"broken\""), 0, "/cache/",
-        "kind of a failure");
-  check(changed("\"compile_time\": 405", "\"compile_time\": -405"), 0, "compile_time", "expected a time");
+        "kind of failure");
+  check(changed("\"compile_time\": 405", "\"compile_time\": -405"), 0, "compile_time", "expected a duration");
   check(changed("\"times\": [", "\"times\": [0, "), 0, "/times/0", "positive");
-  check(t4(t4_entry("64", "1", "odd", "2.0")), 1, "/results/0/invalidity", "unknown invalidity");
+  check(t4(t4_entry("64", "1", "odd", "2.0")), 1, "/results/0/invalidity", "unknown value of invalidity");
   check("{\"metadata\": {\"timeunit\": \"days\"}, " + t4(t4_entry("64", "1", "correct", "2.0")).substr(1), 1,
         "/metadata/timeunit", "unit of time");
   check(t4(""), 1, "/results", "no results");
   check(t4(t4_entry("64", "1", "timeout", "2.0")), 0, "", "no recorded configuration is valid");
   check(t4(t4_entry("64", "1", "correct", "2.0") + "," + t4_entry("64", "1", "correct", "2.0")), 0, "",
-        "twice");
+        "duplicate");
   CHECK(refused({.results = (made.folder / "gone.json").string()}).code() == error_code::input);
   const std::string t1 = made.write(
       "t1.json",

@@ -160,14 +160,15 @@ TEST_CASE("an archive is saturated when it keeps nothing any more, or is full") 
   now.since_kept = 49;
   CHECK_FALSE(stop::saturation{50}.stop(now));
   now.since_kept = 50;
-  CHECK(stop::saturation{50}.stop(now) == std::string("archive saturated: 50 evaluations kept nothing"));
+  CHECK(stop::saturation{50}.stop(now) ==
+        std::string("archive saturated: 50 evaluations without a kept candidate"));
   CHECK_FALSE(stop::coverage{0.1}.stop(now));  // not bounded
   CHECK_FALSE(stop::coverage{0.1}.used(now));
   now.archive_cells = 64;
   now.archive_size = 31;
   CHECK_FALSE(stop::coverage{0.5}.stop(now));
   now.archive_size = 32;
-  CHECK(stop::coverage{0.5}.stop(now) == std::string("50 % of the archive's cells taken"));
+  CHECK(stop::coverage{0.5}.stop(now) == std::string("50 % of the cells of the archive occupied"));
 }
 
 TEST_CASE("after counts from the moment at which its first rule spoke") {

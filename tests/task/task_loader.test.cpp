@@ -34,7 +34,7 @@ const std::string good =
 
 kevo::program fake_source(const std::string& path, const std::string& language,
                           const kevo::error_place& named) {
-  if (path == "missing.cpp") throw kevo::error(kevo::error_code::input, "there is no file", named);
+  if (path == "missing.cpp") throw kevo::error(kevo::error_code::input, "the file does not exist", named);
   return kevo::program_of(language.empty() ? "cpp" : language, "// " + path);
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
        "at least 1", ""},
       {3, "axes: {M: {type: var, value: 3}}", 3, 30, "axes.M.value", "variable axis", "const"},
       {3, "axes: {M: {type: expr, expression: 'N'}}", 3, 18, "axes.M.type", "not supported yet", ""},
-      {3, "axes: {M-1: {type: var}}", 3, 13, "axes.M-1", "no name for an axis", ""},
+      {3, "axes: {M-1: {type: var}}", 3, 13, "axes.M-1", "not a valid name for an axis", ""},
       {4, "inputs: {A: {shape: [M, KK], dtype: float32}}", 4, 25, "inputs.A.shape[1]", "'KK' is not an axis",
        ""},
       {4, "inputs: {A: {shape: [M, 4], dtype: float32}}", 4, 25, "inputs.A.shape[1]", "name of an axis",
@@ -166,13 +166,14 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
       {4, "inputs: {A: {shape: [M], dtype: float32, mutable: true}}", 4, 51, "inputs.A.mutable",
        "not supported yet", ""},
       {4, "inputs: {A: {dtype: float32}}", 4, 13, "inputs.A.shape", "missing", ""},
-      {5, "outputs: {A: {shape: [M], dtype: float32}}", 5, 14, "outputs.A", "is an input, too", ""},
+      {5, "outputs: {A: {shape: [M], dtype: float32}}", 5, 14, "outputs.A", "is also the name of an input",
+       ""},
       {5, "outputs: {C: {shape: [M], dtype: float32, alias: A}}", 5, 50, "outputs.C.alias",
        "not supported yet", ""},
       {5, "outputs: {C: {shape: null, dtype: float32}}", 5, 22, "outputs.C.shape", "not supported yet", ""},
       {6, "reference: {language: rust, file: r.rs}", 6, 23, "reference.language", "one of", ""},
-      {6, "reference: x = 1", 6, 12, "reference", "must define 'run'", "native"},
-      {6, "reference: {language: cpp, file: missing.cpp}", 6, 34, "reference.file", "no file", ""},
+      {6, "reference: x = 1", 6, 12, "reference", "must define 'run'", "C++ file"},
+      {6, "reference: {language: cpp, file: missing.cpp}", 6, 34, "reference.file", "does not exist", ""},
       {6, "other: 1", 1, 1, "reference", "missing", ""},
       {7, "generate: {A: norma}", 7, 15, "generate.A", "unknown generator", "'normal'"},
       {7, "generate: {X: normal}", 7, 15, "generate.X", "not an input", ""},
@@ -182,11 +183,12 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
       {7, "generate: {A: permutation}", 7, 15, "generate.A", "integer type", ""},
       {8, "constraints: [\"M >= NN\"]", 8, 21, "constraints[0]", "'NN' is not an axis", ""},
       {8, "constraints: [\"M >=\"]", 8, 20, "constraints[0]", "ends where", ""},
-      {8, "constraints: [\"M > N\"]", 10, 26, "workloads[0].axes", "'M > N' does not hold", "line 8"},
+      {8, "constraints: [\"M > N\"]", 10, 26, "workloads[0].axes", "violates the constraint 'M > N'",
+       "line 8"},
       {9, "workload:", 1, 1, "workloads", "at least one", ""},
       {10, "  - {uuid: square, axes: {M: 512, N: 512}, hidden: true}", 10, 3, "workloads",
        "all workloads are hidden", ""},
-      {10, "  - {uuid: odd, axes: {M: 512, N: 512}}", 11, 12, "workloads[1].uuid", "twice", ""},
+      {10, "  - {uuid: odd, axes: {M: 512, N: 512}}", 11, 12, "workloads[1].uuid", "duplicate name", ""},
       {10, "  - {uuid: square, axes: {M: 512}}", 10, 26, "workloads[0].axes", "'N' has no value",
        "N: <extent>"},
       {10, "  - {uuid: square, axes: {M: 512, N: 0}}", 10, 38, "workloads[0].axes.N", "at least 1", ""},
@@ -209,7 +211,7 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
       {12, "tolerance: {rule: acumulation, scale: C_abs}", 12, 19, "tolerance.rule", "one of",
        "'accumulation'"},
       {12, "tolerance: {rule: accumulation}", 12, 12, "tolerance.scale", "missing", ""},
-      {12, "tolerance: {rule: bounds, scale: C_abs}", 12, 34, "tolerance.scale", "does not have",
+      {12, "tolerance: {rule: bounds, scale: C_abs}", 12, 34, "tolerance.scale", "has no such key",
        "accumulation"},
       {12, "tolerance: {rule: accumulation, scale: A}", 12, 40, "tolerance.scale", "already", ""},
       {12, "tolerance: {max_atol: -1}", 12, 23, "tolerance.max_atol", "at least 0", ""},
@@ -222,12 +224,12 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
       {13, "cost: {flops: 1.5}", 13, 15, "cost.flops", "expected an expression", ""},
       {13, "cost: {flops: 1 - M}", 10, 26, "workloads[0].axes", "negative", "line 13"},
       {14, "seeds: seed.cpp", 14, 8, "seeds", "expected a list", "[seed.cpp]"},
-      {14, "seeds: [missing.cpp]", 14, 9, "seeds[0]", "no file", ""},
+      {14, "seeds: [missing.cpp]", 14, 9, "seeds[0]", "does not exist", ""},
       {14, "seeds: [3]", 14, 9, "seeds[0]", "expected a file", ""},
       {15, "baselines: [{name: a, file: a.cpp}, {name: a, file: b.cpp}]", 15, 44, "baselines[1].name",
-       "twice", ""},
+       "duplicate name", ""},
       {15, "baselines: [{name: a, file: a.cpp, link: [-lm]}]", 15, 42, "baselines[0].link",
-       "no name of a library", ""},
+       "not a valid name of a library", ""},
       {15, "baselines: [{name: a, file: a.cpp, optional: true}]", 15, 12, "baselines", "not be optional", ""},
   };
   for (const auto& entry : table) {
@@ -357,7 +359,7 @@ TEST_CASE("files that tasks name are checked where they are named") {
   CHECK(e.place().file == path);
   CHECK(e.place().line == 14);
   CHECK(e.place().key == "seeds[0]");
-  CHECK(e.message().find("there is no file") != std::string::npos);
+  CHECK(e.message().find("the file does not exist") != std::string::npos);
   dir.write("seed.cpp", "\n// kevo: requires x\n");
   e = fails();
   CHECK(e.place().file == (dir.path / "seed.cpp").string());

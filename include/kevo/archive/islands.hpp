@@ -50,7 +50,7 @@ class islands {
   /// `kind` is an empty archive of which every island gets a copy. Throws kevo::error (input) for no islands.
   islands(any_archive kind, topology ways, islands_settings settings = {})
       : kind_(std::move(kind)), ways_(std::move(ways)), settings_(settings) {
-    if (ways_.size() == 0) throw error(error_code::input, "an archive of islands needs at least one");
+    if (ways_.size() == 0) throw error(error_code::input, "an archive of islands needs at least one island");
     for (std::size_t i = 0; i < ways_.size(); ++i) settle();
   }
 

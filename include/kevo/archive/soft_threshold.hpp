@@ -27,7 +27,7 @@ struct soft_threshold {
 /// Throws kevo::error (input) for a rate outside [0, 1] or a threshold that is not a number.
 inline void check(const soft_threshold& soft) {
   if (!(soft.rate >= 0 && soft.rate <= 1) || !std::isfinite(soft.least)) {
-    throw error(error_code::input, "a soft threshold needs a rate in [0, 1] and a finite beginning");
+    throw error(error_code::input, "a soft threshold needs a rate in [0, 1] and a finite initial value");
   }
 }
 

@@ -41,7 +41,7 @@ class topology {
     topology made(islands);
     for (const auto& [from, to] : ways) {
       if (from >= islands || to >= islands) {
-        throw error(error_code::input, "a way leads from " + std::to_string(from) + " to " +
+        throw error(error_code::input, "a link goes from island " + std::to_string(from) + " to " +
                                            std::to_string(to) + ", but there are " + std::to_string(islands) +
                                            " islands");
       }

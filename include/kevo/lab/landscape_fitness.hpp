@@ -87,8 +87,8 @@ class landscape_fitness {
     const landscape_verdict verdict = world_->judge(*p);
     evaluation e = timer_.measure(verdict.outcome, verdict.value, request);
     if (!e.valid()) {
-      e.feedback = verdict.outcome == outcome::incorrect ? "a step needs another one before it"
-                                                         : "two tunables exceed what they share";
+      e.feedback = verdict.outcome == outcome::incorrect ? "a step requires another step before it"
+                                                         : "two tunables exceed the resource that they share";
       return e;
     }
     double sum = 0;

@@ -42,7 +42,7 @@ struct landscape_tune {
   variation_result vary(const variation_request& request, rng& random) {
     auto p = detail::landscape_parent(request);
     if (!p) return detail::not_a_landscape();
-    if (p->tuning.empty()) return no_proposal{"there are no tunables", true};
+    if (p->tuning.empty()) return no_proposal{"the landscape has no tunables", true};
     do {
       auto& level = p->tuning[random.below(p->tuning.size())];
       const auto top = static_cast<std::uint32_t>(p->levels - 1);
@@ -69,7 +69,7 @@ struct landscape_macro {
   variation_result vary(const variation_request& request, rng& random) {
     auto p = detail::landscape_parent(request);
     if (!p) return detail::not_a_landscape();
-    if (p->steps == 0) return no_proposal{"there are no steps", true};
+    if (p->steps == 0) return no_proposal{"the landscape has no steps", true};
     auto& order = p->order;
     const double turn = random.uniform();
     if (order.empty() || (turn < add && order.size() < p->steps)) {
@@ -112,7 +112,8 @@ struct landscape_cross {
     const auto& mate = which < request.parents.size() ? request.parents[which]
                                                       : request.inspirations[which - request.parents.size()];
     const auto other = landscape_program_in(mate->program->text());
-    if (!other || other->tuning.size() != p->tuning.size()) return no_proposal{"the mate is no such program"};
+    if (!other || other->tuning.size() != p->tuning.size())
+      return no_proposal{"the other candidate is not a program of a landscape"};
     if (random.chance(0.5)) p->order = other->order;
     for (std::size_t i = 0; i < p->tuning.size(); ++i) {
       if (random.chance(0.5)) p->tuning[i] = other->tuning[i];

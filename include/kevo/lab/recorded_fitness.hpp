@@ -29,7 +29,8 @@ class recorded_fitness {
     const auto setting = space_->setting_in(request.program->text());
     const auto found = setting ? space_->find(*setting) : std::nullopt;
     if (!found) {
-      e.feedback = setting ? "this configuration was not recorded" : "this is no configuration of the space";
+      e.feedback =
+          setting ? "this configuration was not recorded" : "this is not a configuration of the space";
       return e;
     }
     const recorded_result& r = space_->at(*found);

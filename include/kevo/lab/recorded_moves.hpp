@@ -37,7 +37,7 @@ struct recorded_step {
   std::string name() const { return "recorded_step"; }
   variation_result vary(const variation_request& request, rng& random) {
     const auto parent = space->setting_in(request.parents.front()->program->text());
-    if (!parent) return no_proposal{"the parent is no configuration of the space", true};
+    if (!parent) return no_proposal{"the parent is not a configuration of the space", true};
     for (std::size_t i = 0; i < tries; ++i) {
       recorded_setting setting = *parent;
       do {
@@ -46,7 +46,7 @@ struct recorded_step {
       } while (random.chance(another_step));
       if (auto made = detail::recorded_proposal(*space, request, setting, "step")) return *std::move(made);
     }
-    return no_proposal{"every step led out of the space or to what was seen"};
+    return no_proposal{"every step led out of the space or to a known configuration"};
   }
 
  private:
@@ -66,14 +66,14 @@ struct recorded_cross {
   std::string name() const { return "recorded_cross"; }
   variation_result vary(const variation_request& request, rng& random) {
     const auto parent = space->setting_in(request.parents.front()->program->text());
-    if (!parent) return no_proposal{"the parent is no configuration of the space", true};
+    if (!parent) return no_proposal{"the parent is not a configuration of the space", true};
     const std::size_t others = request.parents.size() - 1 + request.inspirations.size();
     if (others == 0) return no_proposal{"there is no other candidate to cross with"};
     const std::size_t which = 1 + random.below(others);
     const auto& mate = which < request.parents.size() ? request.parents[which]
                                                       : request.inspirations[which - request.parents.size()];
     const auto other = space->setting_in(mate->program->text());
-    if (!other) return no_proposal{"the mate is no configuration of the space"};
+    if (!other) return no_proposal{"the other candidate is not a configuration of the space"};
     for (std::size_t i = 0; i < tries; ++i) {
       recorded_setting setting = *parent;
       for (std::size_t p = 0; p < setting.size(); ++p) {
@@ -81,7 +81,7 @@ struct recorded_cross {
       }
       if (auto made = detail::recorded_proposal(*space, request, setting, "cross")) return *std::move(made);
     }
-    return no_proposal{"every mixture was seen or lies outside the space"};
+    return no_proposal{"every combination is known or outside the space"};
   }
 };
 
@@ -108,7 +108,7 @@ struct recorded_draw {
       const auto& setting = space->at((first + i) % space->size()).setting;
       if (auto made = detail::recorded_proposal(*space, request, setting, "draw")) return *std::move(made);
     }
-    return no_proposal{"everything that was recorded has been seen", true};
+    return no_proposal{"all recorded configurations are known", true};
   }
 };
 

@@ -56,9 +56,11 @@ class recorded_space {
     if (combinations >= 9e18) throw error(error_code::input, "the space has more than 2^63 combinations");
     for (std::size_t i = 0; i < results_.size(); ++i) {
       const auto code = code_of(results_[i].setting);
-      if (!code) throw error(error_code::input, "a configuration has a value that its parameter lacks");
+      if (!code)
+        throw error(error_code::input,
+                    "a configuration has a value that is not in the list of its parameter");
       if (!index_.emplace(*code, i).second)
-        throw error(error_code::input, "a configuration was recorded twice: " + text_of(results_[i].setting));
+        throw error(error_code::input, "duplicate configuration: " + text_of(results_[i].setting));
       if (results_[i].outcome == outcome::valid) valid_.push_back(i);
     }
     if (valid_.empty()) throw error(error_code::input, "no recorded configuration is valid");

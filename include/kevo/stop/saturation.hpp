@@ -19,7 +19,7 @@ struct saturation {
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.since_kept < limit) return std::nullopt;
-    return "archive saturated: " + counted(limit, "evaluation") + " kept nothing";
+    return "archive saturated: " + counted(limit, "evaluation") + " without a kept candidate";
   }
   std::optional<double> used(const progress& now) const { return share(now.since_kept, limit); }
   std::vector<stop_part> parts(const progress& now) const {
@@ -34,7 +34,7 @@ struct coverage {
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.archive_cells == 0 || filled(now) < limit) return std::nullopt;
-    return number(100 * filled(now)) + " % of the archive's cells taken";
+    return number(100 * filled(now)) + " % of the cells of the archive occupied";
   }
   std::optional<double> used(const progress& now) const {
     if (now.archive_cells == 0) return std::nullopt;

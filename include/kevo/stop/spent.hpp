@@ -22,21 +22,21 @@ struct ledger_column {
 };
 
 inline constexpr std::array<ledger_column, 8> ledger_columns = {{
-    {"duplicates", "proposals", "proposals whose program was known",
+    {"duplicates", "proposals", "stop after this many proposals of programs that were known already",
      [](const ledger& l) { return static_cast<double>(l.duplicates); }},
-    {"no_proposals", "variations", "variations that ended without a program",
+    {"no_proposals", "variations", "stop after this many variations that ended without a program",
      [](const ledger& l) { return static_cast<double>(l.no_proposals); }},
-    {"confirmations", "evaluations", "finished confirmations of would-be champions",
+    {"confirmations", "evaluations", "stop after this many finished confirmations of possible champions",
      [](const ledger& l) { return static_cast<double>(l.confirmations); }},
-    {"valid", "candidates", "candidates whose latest evaluation is valid",
+    {"valid", "candidates", "stop after this many valid candidates, by their latest evaluation",
      [](const ledger& l) { return static_cast<double>(l.valid); }},
-    {"variation_seconds", "s", "time of all operators, side by side or not",
+    {"variation_seconds", "s", "stop after this much time spent in operators, summed over all threads",
      [](const ledger& l) { return l.variation.wall_s; }},
-    {"evaluation_seconds", "s", "time of all evaluations, side by side or not",
+    {"evaluation_seconds", "s", "stop after this much time spent on evaluations, summed over all threads",
      [](const ledger& l) { return l.evaluation.wall_s; }},
-    {"tokens_in", "tokens", "tokens that models read",
+    {"tokens_in", "tokens", "stop after language models have read this many tokens",
      [](const ledger& l) { return static_cast<double>(l.variation.tokens_in + l.evaluation.tokens_in); }},
-    {"tokens_out", "tokens", "tokens that models wrote",
+    {"tokens_out", "tokens", "stop after language models have written this many tokens",
      [](const ledger& l) { return static_cast<double>(l.variation.tokens_out + l.evaluation.tokens_out); }},
 }};
 

@@ -87,7 +87,7 @@ class json_reader {
   }
 
   settings_node read_object(const std::string& path) {
-    if (++depth_ > max_depth) fail("nested more than 64 deep");
+    if (++depth_ > max_depth) fail("nested more than 64 levels deep");
     settings_node node = settings_node::empty_map();
     std::unordered_set<std::string> keys;  // recorded tuning spaces have 10^5 of them in one map
     ++at_;
@@ -100,8 +100,9 @@ class json_reader {
         const error_place key_place = place();
         settings_entry entry{read_string(), {}, key_place.line, key_place.column};
         if (!keys.insert(entry.key).second) {
-          throw error(error_code::input, "the key '" + entry.key + "' twice", key_place,
-                      "its first value is in line " + std::to_string(node.find(entry.key)->place.line));
+          throw error(
+              error_code::input, "duplicate key '" + entry.key + "'", key_place,
+              "the key is already defined in line " + std::to_string(node.find(entry.key)->place.line));
         }
         skip_space();
         expect(':', "after the key");
@@ -121,7 +122,7 @@ class json_reader {
   }
 
   settings_node read_array(const std::string& path) {
-    if (++depth_ > max_depth) fail("nested more than 64 deep");
+    if (++depth_ > max_depth) fail("nested more than 64 levels deep");
     settings_node node;
     node.type = settings_node::kind::list;
     ++at_;
@@ -170,7 +171,7 @@ class json_reader {
     if (is("-")) ++end;
     const std::size_t first = end;
     const std::size_t whole = digits();
-    if (whole == 0) fail("expected a value", "texts stand in double quotes");
+    if (whole == 0) fail("expected a value", "strings are written in double quotes");
     if (whole > 1 && text_[first] == '0') fail("a number with a leading zero");
     bool integer = true;
     if (is(".")) {
@@ -227,11 +228,11 @@ class json_reader {
     ++at_;
     std::string result;
     for (;;) {
-      if (at_ >= text_.size()) fail("a text without its closing quote");
+      if (at_ >= text_.size()) fail("a string without its closing quote");
       const char c = text_[at_];
       if (c == '"') break;
       if (static_cast<unsigned char>(c) < 0x20)
-        fail("a control character in a text", "write \\n for a line break");
+        fail("a control character in a string", "write \\n for a line break");
       ++at_;
       if (c != '\\') {
         result += c;
@@ -246,17 +247,17 @@ class json_reader {
       } else if (escape == 'u') {
         ++at_;
         std::uint32_t point = read_hex();
-        if (point == 0) fail("a NUL character in a text");
+        if (point == 0) fail("a NUL character in a string");
         if (point >= 0xD800 && point < 0xDC00 && accept("\\u")) {
           const std::uint32_t low = read_hex();
-          if (low < 0xDC00 || low > 0xDFFF) fail("half of a surrogate pair");
+          if (low < 0xDC00 || low > 0xDFFF) fail("an unpaired surrogate");
           point = 0x10000 + ((point - 0xD800) << 10U) + (low - 0xDC00);
         } else if (point >= 0xD800 && point < 0xE000) {
-          fail("half of a surrogate pair");
+          fail("an unpaired surrogate");
         }
         append_utf8(result, point);
       } else {
-        fail("an unknown escape in a text");
+        fail("an unknown escape sequence in a string");
       }
     }
     ++at_;

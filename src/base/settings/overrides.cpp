@@ -35,7 +35,7 @@ void apply_override(settings_node& root, std::string_view assignment) {
     throw error(error_code::usage, message, {file, 0, 0, key}, "write --set section.key=value");
   };
   const std::size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) fail("an assignment is needed");
+  if (equals == std::string_view::npos || equals == 0) fail("an override must be an assignment");
   const std::string_view path = assignment.substr(0, equals);
   settings_node value;
   try {
@@ -53,11 +53,13 @@ void apply_override(settings_node& root, std::string_view assignment) {
       const char* const end = path.data() + (close == std::string_view::npos ? at : close);
       const auto parsed = std::from_chars(path.data() + at + 1, std::max(end, path.data() + at + 1), index);
       if (close == std::string_view::npos || parsed.ec != std::errc() || parsed.ptr != end) {
-        fail("an index is a number in brackets", std::string(path));
+        fail("an index must be a number in brackets", std::string(path));
       }
       if (!node->is_list()) fail("expected a list, found " + describe(*node), reached);
       if (index >= node->items.size()) {
-        fail("there are only " + std::to_string(node->items.size()) + " elements", reached);
+        fail("the index is out of range: the list has only " + std::to_string(node->items.size()) +
+                 " elements",
+             reached);
       }
       reached = path_below(reached, index);
       node = &node->items[index];

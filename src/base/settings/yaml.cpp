@@ -54,7 +54,8 @@ class tree_builder final : public YAML::EventHandler {
   settings_node take() { return std::move(*root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (root_) fail(mark, "a second document starts here", "one file holds one document: drop the '---'");
+    if (root_)
+      fail(mark, "a second document starts here", "a file must contain one document only: remove the '---'");
   }
   void OnDocumentEnd() override {}
 
@@ -73,10 +74,10 @@ class tree_builder final : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) fail(mark, "an alias inside of what it stands for");
+    if (found == anchors_.end()) fail(mark, "an alias refers to a value that contains the alias itself");
     settings_node copy = found->second;
     count(mark, count_values(copy));
-    if (open_.size() + depth_of(copy) > max_depth) fail(mark, "nested more than 64 deep");
+    if (open_.size() + depth_of(copy) > max_depth) fail(mark, "nested more than 64 levels deep");
     add(mark, std::move(copy), 0);
   }
 
@@ -107,7 +108,8 @@ class tree_builder final : public YAML::EventHandler {
 
   void count(const YAML::Mark& mark, std::size_t n) {
     count_ += n;
-    if (count_ > max_values) fail(mark, "more than a million values", "are aliases nested in aliases?");
+    if (count_ > max_values)
+      fail(mark, "more than a million values", "check for aliases that are nested in aliases");
   }
 
   void known_tag(const YAML::Mark& mark, const std::string& tag) const {
@@ -123,10 +125,10 @@ class tree_builder final : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, settings_node::kind type) {
-    if (open_.size() >= max_depth) fail(mark, "nested more than 64 deep");
+    if (open_.size() >= max_depth) fail(mark, "nested more than 64 levels deep");
     known_tag(mark, tag);
     if (!open_.empty() && open_.back().node.is_map() && !open_.back().key) {
-      fail(mark, "a key must be a single word or text, not a list or a map");
+      fail(mark, "a key must be a word or a string, not a list or a map");
     }
     count(mark, 1);
     open_node opened;
@@ -154,13 +156,13 @@ class tree_builder final : public YAML::EventHandler {
       parent.node.items.push_back(std::move(node));
     } else if (!parent.key) {
       if (!node.is_scalar() || node.type == settings_node::kind::null)
-        fail(mark, "a key must be a single word or text");
+        fail(mark, "a key must be a word or a string");
       for (const auto& entry : parent.node.entries) {
         if (entry.key != node.text) continue;
         error_place where = place(mark);
         where.key = path_below(path(), node.text);
-        throw error(error_code::input, "the key '" + node.text + "' twice", std::move(where),
-                    "it was already there in line " + std::to_string(entry.line));
+        throw error(error_code::input, "duplicate key '" + node.text + "'", std::move(where),
+                    "the key is already defined in line " + std::to_string(entry.line));
       }
       parent.key = settings_entry{node.text, {}, mark.line + 1, mark.column + 1};
     } else {

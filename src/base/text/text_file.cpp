@@ -32,7 +32,7 @@ std::string read_text_file(const std::string& path, std::size_t limit, error_pla
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
   if (!std::filesystem::exists(status)) {
-    refuse("there is no file " + quoted, "paths are relative to the file that names them");
+    refuse("the file does not exist: " + quoted, "a path in a file is relative to the folder of that file");
   }
   if (std::filesystem::is_directory(status)) refuse(quoted + " is a folder, not a file");
   if (!std::filesystem::is_regular_file(status)) refuse(quoted + " is not a regular file");
@@ -45,7 +45,7 @@ std::string read_text_file(const std::string& path, std::size_t limit, error_pla
     if (text.size() > limit) refuse(quoted + " is larger than " + std::to_string(limit >> 10U) + " KiB");
   }
   if (stream.bad()) refuse("cannot read " + quoted);
-  if (text.find('\0') != std::string::npos) refuse(quoted + " holds a NUL byte: it is not a text file");
+  if (text.find('\0') != std::string::npos) refuse(quoted + " contains a NUL byte and is not a text file");
   return text;
 }
 

@@ -129,9 +129,9 @@ TEST_CASE("bad YAML is refused where it is bad") {
   }
   check_refused(
       {
-          {"a: 1\nb: 2\na: 3\n", 3, 1, "a", "twice"},
+          {"a: 1\nb: 2\na: 3\n", 3, 1, "a", "duplicate key"},
           {"a: {b: 1, c: 2, b: 3}\n", 1, 17, "a.b", "line 1"},
-          {"x: [{b: 1}, {b: 1, b: 3}]\n", 1, 20, "x[1].b", "twice"},
+          {"x: [{b: 1}, {b: 1, b: 3}]\n", 1, 20, "x[1].b", "duplicate key"},
           {"a: 1\n---\nb: 2\n", 2, 1, "", "second document"},
           {"a:\n\t- b\n", 2, 2, "", "not valid YAML"},
           {"a: [1, 2\n", 2, 1, "", "not valid YAML"},
@@ -139,9 +139,9 @@ TEST_CASE("bad YAML is refused where it is bad") {
           {"? {a: b}\n: c\n", 1, 3, "", "key"},
           {"~: 1\n", 1, 1, "", "key"},
           {"a: *b\n", 1, 4, "", "not valid YAML"},
-          {"a: &a [*a]\n", 1, 8, "", "inside"},
+          {"a: &a [*a]\n", 1, 8, "", "contains the alias itself"},
           {"a: !thing 3\n", 1, 4, "", "unknown tag"},
-          {deep, 1, 65, "", "64 deep"},
+          {deep, 1, 65, "", "64 levels deep"},
           {bomb, 6, 36, "", "million"},
       },
       [](const std::string& text) { kevo::parse_yaml(text, "f"); });
@@ -192,7 +192,7 @@ TEST_CASE("bad JSON is refused where it is bad") {
           {"{\"a\": 1,\n}", 2, 1, "/", "expected a key"},
           {"{\"a\" 1}", 1, 6, "/", "expected ':'"},
           {"{\"a\": [1 2]}", 1, 10, "/a", "expected ','"},
-          {"{\"a\": 1, \"a\": 2}", 1, 10, "/", "twice"},
+          {"{\"a\": 1, \"a\": 2}", 1, 10, "/", "duplicate key"},
           {"[01]", 1, 2, "/0", "leading zero"},
           {"[1.]", 1, 2, "/0", "decimal point"},
           {"[1e]", 1, 2, "/0", "exponent"},
@@ -202,7 +202,7 @@ TEST_CASE("bad JSON is refused where it is bad") {
           {"[\"\\ud800\"]", 1, 9, "/0", "surrogate"},
           {"[\"\\u12\"]", 1, 5, "/0", "four hex"},
           {"[1] 2", 1, 5, "/", "after the end"},
-          {deep, 1, 65, pointer, "64 deep"},
+          {deep, 1, 65, pointer, "64 levels deep"},
       },
       [](const std::string& text) { kevo::parse_json(text, "f"); });
 }
