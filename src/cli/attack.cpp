@@ -68,8 +68,8 @@ std::vector<exploit> wanted_exploits(const options& given) {
     return (a.aim == exploit_aim::control) > (b.aim == exploit_aim::control);
   });
   if (all.empty())
-    throw error(error_code::usage, "no exploit has such a name", {.file = {}, .key = "--only"},
-                "kevo attack --list prints the names");
+    throw error(error_code::usage, "no exploit matches this name", {.file = {}, .key = "--only"},
+                "list the names with: kevo attack --list");
   return all;
 }
 
@@ -160,17 +160,19 @@ void print_report(const attack_report& report, bool as_json) {
                                                     {"exploits", std::move(all)}}));
     return;
   }
-  fmt::print("{}: {} of {} exploits got through, {} caught, {} harmless, {} undecided, {} not applicable\n",
-             report.task, count(attack_word::got_through), tried, count(attack_word::caught),
-             count(attack_word::harmless), count(attack_word::undecided), count(attack_word::not_applicable));
+  fmt::print(
+      "{}: {} of {} exploits got through, {} were caught, {} were harmless, {} undecided, {} not "
+      "applicable\n",
+      report.task, count(attack_word::got_through), tried, count(attack_word::caught),
+      count(attack_word::harmless), count(attack_word::undecided), count(attack_word::not_applicable));
 }
 
 void attack(const options& given, invocation& shared) {
   auto exploits = wanted_exploits(given);
   if (given.task.empty()) {
     if (!given.list)
-      throw error(error_code::usage, "name the task that is attacked", {.file = {}, .key = "task"},
-                  "kevo attack TASK, or kevo attack --list");
+      throw error(error_code::usage, "the task file is missing", {.file = {}, .key = "task"},
+                  "write kevo attack TASK, or kevo attack --list");
     return list(exploits, shared);
   }
   const task t = load_task(given.task);
@@ -194,23 +196,27 @@ void attack(const options& given, invocation& shared) {
 
 void add_attack(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand(
-      "attack", "Try generic exploits on a task and say which ones its evaluation does not catch");
+      "attack",
+      "Run generic exploits against the evaluation of a task and report which ones it does not catch");
   auto given = std::make_shared<options>();
   verb->add_option("task", given->task, "Task file");
+  verb->add_option("--honest", given->honest,
+                   "Honest program from which the exploits are built and with which they are compared "
+                   "(default: the first seed of the task)")
+      ->allow_extra_args(false);
+  verb->add_option("--corpus", given->corpora, "Folder of additional exploits (.cpp and .cu files)")
+      ->allow_extra_args(false);
   verb->add_option(
-          "--honest", given->honest,
-          "Honest program that exploits are made of and compared with (default: the task's first seed)")
+          "--only", given->only,
+          "Run only exploits whose name contains this text or matches this pattern: --only 'cpp/cache_*'")
       ->allow_extra_args(false);
-  verb->add_option("--corpus", given->corpora, "Folder of further exploits, .cpp and .cu")
+  verb->add_option("--set", given->overrides, "Set a fitness setting: --set fitness.compiler=clang++")
       ->allow_extra_args(false);
-  verb->add_option("--only", given->only,
-                   "Exploits with this in their name, or that match: --only 'cpp/cache_*'")
-      ->allow_extra_args(false);
-  verb->add_option("--set", given->overrides, "Fitness settings: --set fitness.compiler=clang++")
-      ->allow_extra_args(false);
-  verb->add_option("--write", given->write, "Also write the exploits into this folder, as made for the task");
-  verb->add_flag("--list", given->list, "Print names and mechanisms and try nothing");
-  verb->add_flag("--fail", given->fail, "Exit with 2 if any got through");
+  verb->add_option("--write", given->write,
+                   "Also write the exploits, as built for this task, to this folder");
+  verb->add_flag("--list", given->list,
+                 "Print the names and mechanisms of the exploits without running them");
+  verb->add_flag("--fail", given->fail, "Exit with code 2 if an exploit got through");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] { attack(*given, shared); });
 }

@@ -61,16 +61,18 @@ std::vector<finding> look_around() {
   }
   if (!any_compiler) {
     all.back().needed = true;
-    all.back().detail = "neither g++ nor clang++ was found: install one";
+    all.back().detail = "neither g++ nor clang++ was found; install one of them";
   }
   const std::string objdump = first_line_of({"objdump", "--version"});
-  all.push_back(
-      {"objdump", !objdump.empty(), false,
-       objdump.empty() ? "not found: no measures of vector instructions (install binutils)" : objdump});
+  all.push_back({"objdump", !objdump.empty(), false,
+                 objdump.empty()
+                     ? "not found; without it vector instructions are not counted (install binutils)"
+                     : objdump});
   const bool counters = std::filesystem::exists("/proc/sys/kernel/perf_event_paranoid");
   all.push_back({"hardware counters", counters, false,
-                 counters ? "perf events are offered; kevo's verdicts do not need them"
-                          : "this kernel offers no perf events; kevo's verdicts do not need them"});
+                 counters
+                     ? "perf events are available (optional; kevo does not need them)"
+                     : "perf events are not available on this kernel (optional; kevo does not need them)"});
   for (const auto& one : cuda::probe_gpu()) all.push_back({one.name, one.there, false, one.detail});
   return all;
 }
@@ -78,10 +80,10 @@ std::vector<finding> look_around() {
 void print(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof,
            const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   fmt::print("device: {}\n", device_name());
-  fmt::print("measuring: controller on processor {}, candidates on {}{}{}\n", cores.controller,
+  fmt::print("measuring: the controller runs on CPU {}, candidates on CPU {}{}{}\n", cores.controller,
              cores.workers.empty() ? -1 : cores.workers.front(),
-             cores.shared ? "; they take turns, so times are coarse" : "",
-             cores.few ? "; builds stand still while a time is taken" : "");
+             cores.shared ? "; they share one CPU, so that timing is less precise" : "",
+             cores.few ? "; builds are paused while a candidate is timed" : "");
   for (const auto& one : all) {
     fmt::print("{:>8}  {:24} {}\n",
                one.there    ? "ok"
@@ -90,15 +92,15 @@ void print(const std::vector<finding>& all, const core_plan& cores, const ceilin
                one.name, one.detail);
   }
   if (!calibrated) return;
-  fmt::print("ceilings of one core: {:.1f} GFLOP/s float32", roof.float32_flops_per_s / 1e9);
+  fmt::print("measured ceilings of one core: {:.1f} GFLOP/s float32", roof.float32_flops_per_s / 1e9);
   for (const auto& point : roof.bandwidths) {
-    fmt::print(", {:.1f} GB/s copying {} KiB", point.bytes_per_s / 1e9, point.bytes / 1024);
+    fmt::print(", {:.1f} GB/s when copying {} KiB", point.bytes_per_s / 1e9, point.bytes / 1024);
   }
   fmt::print("\n");
   if (gpu) {
     fmt::print(
-        "ceilings of the GPU: {:.1f} TFLOP/s float32, {:.0f} GB/s copying (read and written), {:.0f} GB/s "
-        "reading\n",
+        "measured ceilings of the GPU: {:.1f} TFLOP/s float32, {:.0f} GB/s when copying (bytes read plus "
+        "bytes written), {:.0f} GB/s when reading\n",
         gpu->float32_flops_per_s / 1e12, gpu->copy_bytes_per_s / 1e9, gpu->read_bytes_per_s / 1e9);
   }
 }
@@ -128,9 +130,10 @@ void print_json(const std::vector<finding>& all, const core_plan& cores, const c
 
 void add_doctor(CLI::App& program, invocation& shared) {
   auto* verb =
-      program.add_subcommand("doctor", "Say which sandbox layers, compilers and counters are in force here");
+      program.add_subcommand("doctor", "Check this machine: sandbox layers, compilers, tools and GPU");
   auto calibrate = std::make_shared<bool>(false);
-  verb->add_flag("--calibrate", *calibrate, "Measure the ceilings of this processor and of the GPU too");
+  verb->add_flag("--calibrate", *calibrate,
+                 "Also measure the peak compute rate and memory bandwidth of the CPU and the GPU");
   add_json_flag(*verb, shared);
   verb->callback([calibrate, &shared] {
     const auto all = look_around();

@@ -42,15 +42,15 @@ void evaluate(const options& given, const invocation& shared) {
 }  // namespace
 
 void add_eval(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("eval", "Build, check and time one program on a task");
+  auto* verb = program.add_subcommand("eval", "Build, check and time one program for a task");
   auto given = std::make_shared<options>();
   verb->add_option("task", given->task, "Task file")->required();
   verb->add_option("program", given->program, "Source file of the candidate")->required();
   verb->add_option(
           "--set", given->overrides,
-          "Fitness settings: --set fitness.compiler=clang++. Relative paths start in the current folder")
+          "Set a fitness setting: --set fitness.compiler=clang++. Relative paths start in the current folder")
       ->allow_extra_args(false);
-  verb->add_flag("--samples", given->samples, "With --json: the raw timing pairs too");
+  verb->add_flag("--samples", given->samples, "With --json: also print the raw timing pairs");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] { evaluate(*given, shared); });
 }

@@ -35,9 +35,10 @@ task task_of(const journal& record, const export_words& words) {
   task t = load_task(path);
   const std::string id = to_string(id_of(t));
   if (record.header().task_id.empty() || record.header().task_id == id) return t;
-  throw error(error_code::input, "is not the task of this run: it has changed since, or is another one",
+  throw error(error_code::input,
+              "this is not the task of the run: it has changed since the run, or it is a different task",
               {.file = path, .key = {}},
-              "name the task as it was with --task FILE, or export as csv or jsonl");
+              "give the unchanged task with --task FILE, or export as csv or jsonl");
 }
 
 /// Writes through `work` into `path`, or to standard output if that is "-".
@@ -54,7 +55,8 @@ std::size_t into(const std::string& path, Work work) {
   const std::size_t count = work(out);
   out.close();
   if (!out)
-    throw error(error_code::environment, "writing failed; is the disk full?", {.file = path, .key = {}});
+    throw error(error_code::environment, "the write failed; check the free disk space",
+                {.file = path, .key = {}});
   return count;
 }
 
@@ -62,10 +64,11 @@ void run_export(const export_words& words, const invocation& shared) {
   const auto format = parse_export_format(words.format);
   if (!format) {
     throw error(error_code::usage, "unknown format '" + words.format + "'", {.file = {}, .key = "--format"},
-                "csv, jsonl, steps or flashinfer");
+                "the formats are csv, jsonl, steps and flashinfer");
   }
   if (words.top > 0 && *format != export_format::flashinfer) {
-    throw error(error_code::usage, "speaks of flashinfer only", {.file = {}, .key = "--top"});
+    throw error(error_code::usage, "this option applies to the format flashinfer only",
+                {.file = {}, .key = "--top"});
   }
   const journal record = journal::open_read_only(words.run);
   if (words.output.empty()) detail::refuse_links(words.run);  // the default is a place in the run's folder
@@ -73,8 +76,8 @@ void run_export(const export_words& words, const invocation& shared) {
   const auto default_file = [&](const char* name) {
     if (output.empty()) output = shared.json ? (std::filesystem::path(words.run) / name).string() : "-";
     if (shared.json && output == "-") {
-      throw error(error_code::usage, "with --json, standard output is for the one JSON object",
-                  {.file = {}, .key = "--output"}, "name a file");
+      throw error(error_code::usage, "with --json, standard output is reserved for the JSON object",
+                  {.file = {}, .key = "--output"}, "name an output file with --output FILE");
     }
   };
 
@@ -116,19 +119,19 @@ void run_export(const export_words& words, const invocation& shared) {
 
 void add_export(CLI::App& program, invocation& shared) {
   auto* verb =
-      program.add_subcommand("export", "Write a run as csv, jsonl, steps or a FlashInfer-Bench data set");
+      program.add_subcommand("export", "Export a run as csv, jsonl, steps or a FlashInfer-Bench data set");
   auto words = std::make_shared<export_words>();
   verb->add_option("RUN", words->run, "Folder of the run")->required();
-  verb->add_option(
-          "--format", words->format,
-          "csv: a row a candidate; jsonl: everything of a candidate a line; steps: a variation a line, for "
-          "trainers; flashinfer: Definition, Solutions and Traces")
+  verb->add_option("--format", words->format,
+                   "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one "
+                   "line per variation, for training; flashinfer: Definition, Solutions and Traces")
       ->capture_default_str();
-  verb->add_option(
-      "--output", words->output,
-      "File, or - for standard output (the default); for flashinfer a folder (default RUN/flashinfer)");
-  verb->add_option("--task", words->task, "flashinfer: the task file, if it has moved");
-  verb->add_option("--top", words->top, "flashinfer: only so many of the best valid candidates; 0 means all");
+  verb->add_option("--output", words->output,
+                   "Output file, or - for standard output (the default); for flashinfer, a folder (default: "
+                   "RUN/flashinfer)");
+  verb->add_option("--task", words->task, "flashinfer: path of the task file, if it has moved");
+  verb->add_option("--top", words->top,
+                   "flashinfer: number of best valid candidates to export; 0 exports all");
   add_json_flag(*verb, shared);
   verb->callback([words, &shared] { run_export(*words, shared); });
 }

@@ -82,7 +82,7 @@ void write(const fs::path& path, const std::string& text) {
   out.flush();
   if (!out)
     throw error(error_code::environment, "cannot write this file", {path.string()},
-                "check the folder and the disk");
+                "check the permissions of the folder and the free disk space");
 }
 
 void init(const std::string& folder) {
@@ -91,11 +91,11 @@ void init(const std::string& folder) {
   for (const char c : name)
     plain = plain && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-');
   if (!plain) {
-    throw error(error_code::usage, fmt::format("'{}' is no name for a task", name), {},
-                "use letters, digits, _ and -");
+    throw error(error_code::usage, fmt::format("'{}' is not a valid name for a task", name), {},
+                "use only letters, digits, _ and -");
   }
   if (fs::exists(folder)) {
-    throw error(error_code::usage, fmt::format("there is a '{}' already", folder), {}, "choose another name");
+    throw error(error_code::usage, fmt::format("'{}' already exists", folder), {}, "choose another name");
   }
   fs::create_directories(folder);
   const std::vector<std::pair<std::string, std::string>> files = {
@@ -109,9 +109,10 @@ void init(const std::string& folder) {
 }  // namespace
 
 void add_init(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("init", "Write a task and a config that run as they are");
+  auto* verb =
+      program.add_subcommand("init", "Create a new task and a config for it, which run without changes");
   auto folder = std::make_shared<std::string>();
-  verb->add_option("name", *folder, "Name of the task, or a path that ends in it")->required();
+  verb->add_option("name", *folder, "Name of the task, or a path whose last part is the name")->required();
   add_json_flag(*verb, shared);
   verb->callback([folder, &shared] {
     init(*folder);

@@ -86,8 +86,8 @@ std::size_t widest(const lab_plan& plan) {
 
 void print_words(const lab_plan& plan, const lab_outcome& ended) {
   if (ended.interrupted) {
-    fmt::print("stopped: {} of {} searches are finished; the same command goes on\n", ended.finished,
-               ended.cells);
+    fmt::print("stopped: {} of {} searches are finished; run the same command again to continue\n",
+               ended.finished, ended.cells);
     return;
   }
   const std::size_t name = widest(plan);
@@ -109,7 +109,8 @@ void print_words(const lab_plan& plan, const lab_outcome& ended) {
         d.mean.range.high, d.wins, d.ties, d.losses, d.p_holm);
   }
   text += fmt::format(
-      "\n{} searches ({} were there); shares of the optimum's logarithm, {:g} % intervals\n{}/lab.html\n",
+      "\n{} searches ({} from earlier runs of this lab); share: log(speedup) / log(optimal speedup), with "
+      "{:g} % confidence intervals\n{}/lab.html\n",
       ended.cells, ended.reused, 100 * plan.confidence, ended.folder);
   fmt::print("{}", format::printable(text));
 }
@@ -129,12 +130,13 @@ auto progress_lines(interrupts& user) {
 }  // namespace
 
 void add_lab(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("lab", "Compare search policies on problems whose answer is known");
+  auto* verb = program.add_subcommand("lab", "Compare search policies on problems whose optimum is known");
   auto given = std::make_shared<options>();
   verb->add_option("config", given->config, "Lab config (YAML)")->required();
-  verb->add_option("--set", given->overrides, "Override a key: --set lab.seeds=5")->allow_extra_args(false);
+  verb->add_option("--set", given->overrides, "Override a key of the config: --set lab.seeds=5")
+      ->allow_extra_args(false);
   verb->add_flag("--print-config", given->print_config,
-                 "Print the whole config, with every default, and stop");
+                 "Print the complete config, including all defaults, and exit");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
     const lab_plan plan = plan_lab(read_config(given->config, given->overrides));

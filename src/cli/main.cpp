@@ -20,7 +20,7 @@
 namespace kevo::cli {
 
 void add_json_flag(CLI::App& verb, invocation& shared) {
-  verb.add_flag("--json", shared.json, "Print one JSON object on standard output, errors too");
+  verb.add_flag("--json", shared.json, "Print one JSON object on standard output, also for errors");
 }
 
 namespace {
@@ -46,11 +46,14 @@ int report_error(const error& wrong, bool json) {
 /// Parses the command line and runs its verb; the exit code. Sets `write_error` to the errno of a failed
 /// print, where that was thrown.
 int run_verb(int count, char** words, bool json, int& write_error) {
-  CLI::App program("kevo evolves compute kernels: graph search over executable candidates.", "kevo");
+  CLI::App program(
+      "kevo searches for fast compute kernels: it varies programs, checks and times them, and keeps the "
+      "best.",
+      "kevo");
   program.require_subcommand(1);
   program.footer(
-      "Every verb has --help. Exit codes: 0 done, 1 the environment failed, 2 wrong usage or input, 130 "
-      "interrupted.");
+      "Every command has --help. Exit codes: 0 success, 1 failure of the environment, 2 wrong usage or "
+      "input, 130 interrupted.");
   program.set_version_flag("--version", version_text(), "Print the version");
   invocation shared;
   shared.program = words[0];
@@ -66,7 +69,7 @@ int run_verb(int count, char** words, bool json, int& write_error) {
     return program.exit(asked);
   } catch (const CLI::ParseError& wrong) {
     if (const auto verb = unknown_verb(program, count, words)) return report_error(*verb, json);
-    return report_error(error(error_code::usage, wrong.what(), {}, "see kevo --help, or kevo VERB --help"),
+    return report_error(error(error_code::usage, wrong.what(), {}, "see kevo --help, or kevo COMMAND --help"),
                         json);
   } catch (const error& wrong) {
     return report_error(wrong, json);
@@ -77,7 +80,7 @@ int run_verb(int count, char** words, bool json, int& write_error) {
       return 0;  // `output_failure` has the word
     }
     return report_error(
-        error(error_code::internal, wrong.what(), {}, "this is a bug of kevo; please report it"), json);
+        error(error_code::internal, wrong.what(), {}, "this is a bug in kevo; please report it"), json);
   }
 }
 

@@ -84,9 +84,8 @@ std::string words_of(const run_outcome& ended) {
   if (ended.screened && ended.screened->pairs > 0) {
     const screening_report& s = *ended.screened;
     text += fmt::format(
-        "screening: {:.0f} % of {} pairs ranked rightly (chance 50 %); kept {} of {} ranked and {} of {} "
-        "drawn; {} "
-        "never evaluated\n",
+        "screening: {:.0f} % of {} pairs were ranked correctly (50 % by chance); the archive kept {} of {} "
+        "highest-ranked and {} of {} randomly chosen proposals; {} were never evaluated\n",
         100 * s.hit_rate(), s.pairs, s.ranked_kept, s.ranked, s.explored_kept, s.explored, s.dropped);
   }
   for (const auto& setback : ended.setbacks) text += fmt::format("{}\n", setback);

@@ -104,10 +104,10 @@ void print_elite(const rejudged_elite& one) {
 
 void print_summary(const rejudge_report& report) {
   if (report.elites.empty()) {
-    fmt::print("{}: no candidate of this run was valid\n", report.run);
+    fmt::print("{}: this run has no valid candidate\n", report.run);
     return;
   }
-  fmt::print("{}: {} hold, {} slower, {} faster, {} fell, {} undecided{}\n", report.run,
+  fmt::print("{}: {} hold, {} slower, {} faster, {} fell (no longer valid), {} undecided{}\n", report.run,
              report.count(rejudge_word::holds), report.count(rejudge_word::slower),
              report.count(rejudge_word::faster), report.count(rejudge_word::fell),
              report.count(rejudge_word::undecided),
@@ -141,20 +141,23 @@ void rejudge(const options& given, const invocation& shared) {
 }  // namespace
 
 void add_rejudge(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand(
-      "rejudge", "Evaluate the elites of old runs again under today's rules and say what fell");
+  auto* verb = program.add_subcommand("rejudge",
+                                      "Evaluate the best candidates of earlier runs again under the current "
+                                      "rules and report which results still hold");
   auto given = std::make_shared<options>();
-  verb->add_option("run", given->runs, "Folders of runs")->required();
-  verb->add_option("--task", given->task, "The task file, if it has moved");
-  auto* top = verb->add_option(
-      "--top", given->top,
-      "Only the champion and so many of the best; without it: the champion, the archive and the best 5");
-  verb->add_flag("--all", given->all, "Every valid candidate")->excludes(top);
-  verb->add_flag("--again", given->again, "Also what was judged under the same rules before");
-  verb->add_flag(
-      "--trust", given->trust,
-      "Let the run's config choose the sandbox and run what it names: plug-ins, a program that judges");
-  verb->add_option("--set", given->overrides, "Fitness settings of the run: --set fitness.compiler=clang++")
+  verb->add_option("run", given->runs, "Run folders")->required();
+  verb->add_option("--task", given->task, "Path of the task file, if it has moved");
+  auto* top = verb->add_option("--top", given->top,
+                               "Evaluate only the champion and this many best candidates (default: the "
+                               "champion, the archive and the best 5)");
+  verb->add_flag("--all", given->all, "Evaluate every valid candidate")->excludes(top);
+  verb->add_flag("--again", given->again,
+                 "Also evaluate candidates that were already judged under the same rules");
+  verb->add_flag("--trust", given->trust,
+                 "Trust the config of the run: use its sandbox mode and execute what it names (plug-ins, the "
+                 "program of the command backend)");
+  verb->add_option("--set", given->overrides,
+                   "Override a fitness setting of the run: --set fitness.compiler=clang++")
       ->allow_extra_args(false);
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] { rejudge(*given, shared); });

@@ -15,10 +15,10 @@
 namespace kevo::cli {
 
 void add_report(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("report", "Write RUN/report.html: all that a run found, on one page");
+  auto* verb = program.add_subcommand("report", "Write RUN/report.html, one page with all results of a run");
   auto folder = std::make_shared<std::string>();
   auto plugins = std::make_shared<bool>(false);
-  verb->add_option("run", *folder, "Folder of the run; it may still be going on")->required();
+  verb->add_option("run", *folder, "Run folder; the run may still be in progress")->required();
   verb->add_flag("--plugins", *plugins, plugins_help);
   add_json_flag(*verb, shared);
   verb->callback([folder, plugins, &shared] {

@@ -35,36 +35,41 @@ void replay(const options& given, invocation& shared) {
       given.task);
   if (result.divergence) {
     throw error(error_code::input, "the replay diverges: " + *result.divergence, {given.replay},
-                "the config, kevo or a plug-in decides otherwise than when this was recorded");
+                "kevo, a plug-in or a file named in the config has changed since the run was recorded");
   }
-  std::string said = fmt::format("replayed {} events: every decision was the same", result.events);
+  std::string said =
+      fmt::format("replayed {} events; all decisions were the same as recorded", result.events);
   if (given.replay_models)
-    said += fmt::format("; {} replies of models were read again, {} to another request than recorded",
-                        result.replies, result.changed_requests);
+    said += fmt::format(
+        "; {} recorded replies of models were used, {} of them for a request that differs from the recorded "
+        "one",
+        result.replies, result.changed_requests);
   print_outcome(result.run, shared, said);
 }
 
 }  // namespace
 
 void add_run(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("run", "Evolve the kernels of a config");
+  auto* verb = program.add_subcommand("run", "Run the search that a config describes");
   auto given = std::make_shared<options>();
-  verb->add_option("config", given->config, "Evolution config (YAML)");
+  verb->add_option("config", given->config, "Config file (YAML)");
   verb->add_option(
           "--set", given->overrides,
-          "Override a key: --set section.key=value. Relative paths in it start in the current folder, those "
-          "in the config at the config file")
+          "Override a key of the config: --set section.key=value. Relative paths in it start in the current "
+          "folder, those in the config at the config file")
       ->allow_extra_args(false);
-  verb->add_option("--replay", given->replay, "Recompute the decisions of a recorded run from its journal");
-  verb->add_option("--task", given->task, "With --replay: where the task file is now, if it has moved");
+  verb->add_option(
+      "--replay", given->replay,
+      "Run folder whose decisions are recomputed from its journal and compared with the recorded ones");
+  verb->add_option("--task", given->task, "With --replay: path of the task file, if it has moved");
   verb->add_flag("--print-config", given->print_config,
-                 "Print the whole config, with every default, and stop");
+                 "Print the complete config, including all defaults, and exit");
   verb->add_flag("--reference", given->reference,
-                 "Print every key that a config may have, in Markdown, and stop");
+                 "Print a description of all config keys in Markdown and exit");
   verb->add_flag("--replay-models", given->replay_models,
-                 "Take the replies of language models from the config's cassette, or with --replay from the "
-                 "journal: no network, no keys");
-  verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
+                 "Take the replies of language models from the cassette of the config, or with --replay from "
+                 "the journal; needs no network and no API keys");
+  verb->add_flag("--plain", given->plain, "Print plain lines instead of the live display");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
     if (given->replay_models) given->overrides.emplace_back("llm.cassette.mode=replay");
@@ -73,8 +78,8 @@ void add_run(CLI::App& program, invocation& shared) {
       return;
     }
     if (given->config.empty() == given->replay.empty()) {
-      throw error(error_code::usage, "give a config, or --replay and the folder of a run", {},
-                  "kevo run configs/quickstart.yaml");
+      throw error(error_code::usage, "a config file, or --replay with a run folder, is missing", {},
+                  "for example, kevo run configs/quickstart.yaml");
     }
     if (given->print_config) return print_config(*given);
     if (!given->replay.empty()) return replay(*given, shared);
@@ -88,13 +93,14 @@ void add_run(CLI::App& program, invocation& shared) {
 }
 
 void add_resume(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("resume", "Go on with a run that was stopped or killed");
+  auto* verb = program.add_subcommand("resume", "Continue a run that was stopped or killed");
   auto given = std::make_shared<options>();
-  verb->add_option("run", given->config, "Folder of the run")->required();
-  verb->add_option("--set", given->overrides, "Change the budget: --set stop.evaluations=1000")
+  verb->add_option("run", given->config, "Run folder")->required();
+  verb->add_option("--set", given->overrides,
+                   "Change a stop rule or the parallelism: --set stop.evaluations=1000")
       ->allow_extra_args(false);
-  verb->add_option("--task", given->task, "Where the task file is now, if it has moved");
-  verb->add_flag("--plain", given->plain, "Plain lines instead of the live display");
+  verb->add_option("--task", given->task, "Path of the task file, if it has moved");
+  verb->add_flag("--plain", given->plain, "Print plain lines instead of the live display");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
     const auto display = shared.json    ? display_mode::quiet

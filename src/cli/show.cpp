@@ -36,20 +36,21 @@ candidate_id candidate_named(const report_content& content, std::string_view nam
   const std::size_t count = content.history.candidates().size();
   if (name == "best") {
     if (content.best) return *content.best;
-    throw error(error_code::usage, "this run has no valid candidate yet", {.file = content.folder});
+    throw error(error_code::usage, "this run has no valid candidate", {.file = content.folder});
   }
   if (name.starts_with('#')) name.remove_prefix(1);
   candidate_id id = no_candidate;
   const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), id);
   if (failure == std::errc() && end == name.data() + name.size() && id < count) return id;
-  throw error(error_code::usage, fmt::format("there is no candidate '{}' in this run", name),
+  throw error(error_code::usage, fmt::format("this run has no candidate '{}'", name),
               {.file = content.folder},
-              count == 0 ? "it has none yet" : fmt::format("give a number from 0 to {}, or best", count - 1));
+              count == 0 ? "this run has no candidates"
+                         : fmt::format("give a number from 0 to {}, or the word best", count - 1));
 }
 
 void print_source(const shown_candidate& one, const std::string& folder) {
   if (!one.program)
-    throw error(error_code::input, fmt::format("the source of #{} is not in the journal", one.id),
+    throw error(error_code::input, fmt::format("the source of candidate {} is not in the journal", one.id),
                 {.file = folder});
   // A file gets the very bytes; a terminal would obey them.
   const auto& text = one.program->text();
@@ -67,15 +68,15 @@ void show(const options& given, const invocation& shared) {
                          .limit = given.limit};
   if (given.id.empty()) {
     if (given.source || given.prompt)
-      throw error(error_code::usage, "--source and --prompt need a candidate", {},
-                  "kevo show RUN best --source");
+      throw error(error_code::usage, "--source and --prompt need the number of a candidate", {},
+                  "for example, kevo show RUN best --source");
     fmt::print("{}{}", shared.json ? run_json(content) : run_text(content, style), shared.json ? "\n" : "");
     return;
   }
   const shown_candidate one = shown_candidate_of(run, candidate_named(content, given.id));
   if (given.prompt) {
     if (one.calls.empty())
-      throw error(error_code::usage, fmt::format("no language model was asked for #{}", one.id),
+      throw error(error_code::usage, fmt::format("candidate {} was made without a language model", one.id),
                   {.file = given.folder});
     fmt::print("{}", format::printable(kevo::conversation_text(one.calls)));
   } else if (shared.json) {
@@ -90,15 +91,17 @@ void show(const options& given, const invocation& shared) {
 }  // namespace
 
 void add_show(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("show", "Show a run, or the lineage and feedback of a candidate");
+  auto* verb = program.add_subcommand(
+      "show", "Show a summary of a run, or the lineage and evaluation of one candidate");
   auto given = std::make_shared<options>();
-  verb->add_option("run", given->folder, "Folder of the run; it may still be going on")->required();
-  verb->add_option("id", given->id, "Number of a candidate, or best");
-  verb->add_flag("--source", given->source, "Print the main file of its program and nothing else");
+  verb->add_option("run", given->folder, "Run folder; the run may still be in progress")->required();
+  verb->add_option("id", given->id, "Number of a candidate, or the word best");
+  verb->add_flag("--source", given->source, "Print only the source of the candidate's main file");
   verb->add_flag("--prompt", given->prompt,
-                 "Print what was sent to language models for it, and their answers");
+                 "Print the prompts sent to language models for this candidate, and their replies");
   verb->add_flag("--plugins", given->plugins, plugins_help);
-  verb->add_option("--limit", given->limit, "How many elites, or steps of a lineage, are listed")
+  verb->add_option("--limit", given->limit,
+                   "Maximum number of best candidates, or of steps of a lineage, to list")
       ->capture_default_str();
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] { show(*given, shared); });

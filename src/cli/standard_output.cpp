@@ -32,8 +32,8 @@ std::optional<error> output_failure(int known) {
   if (!failed || reason == EPIPE) return std::nullopt;
   return error(error_code::environment,
                "cannot write to standard output: " +
-                   std::string(reason == 0 ? "a write failed" : std::strerror(reason)),
-               {}, "what was printed is not complete: free some space, or write elsewhere");
+                   std::string(reason == 0 ? "a write operation failed" : std::strerror(reason)),
+               {}, "the output is incomplete: free some disk space, or write to another place");
 }
 
 }  // namespace kevo::cli

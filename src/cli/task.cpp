@@ -38,28 +38,29 @@ void print_json(const std::string& name, const task_report& report) {
 void print(const std::string& name, const task_report& report) {
   std::string text;
   for (const auto& one : report.controls) {
-    text +=
-        fmt::format("{:>8}  {:28} {:36} {}\n", word(one), one.name,
-                    one.honest ? "honest: must pass everywhere" : "mutant: must fail somewhere", one.detail);
+    text += fmt::format("{:>8}  {:28} {:36} {}\n", word(one), one.name,
+                        one.honest ? "correct: must pass all workloads" : "mutant: must fail a workload",
+                        one.detail);
   }
-  text += fmt::format(
-      "{}: {}\n", name,
-      report.ok() ? "the task tells right from wrong"
-                  : "the task does not tell right from wrong: tighten its tolerance or add workloads");
+  text += fmt::format("{}: {}\n", name,
+                      report.ok() ? "the task separates correct from incorrect programs"
+                                  : "the task does not separate correct from incorrect programs: adjust its "
+                                    "tolerance or add workloads");
   fmt::print("{}", format::printable(text));
 }
 
 }  // namespace
 
 void add_task(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("task", "Work with task files");
+  auto* verb = program.add_subcommand("task", "Check task files");
   verb->require_subcommand(1);
-  auto* check =
-      verb->add_subcommand("check", "Load a task and try controls: mutants must fail, honest programs pass");
+  auto* check = verb->add_subcommand("check",
+                                     "Load a task and test it with controls: incorrect programs (mutants) "
+                                     "must fail, and correct ones must pass");
   auto path = std::make_shared<std::string>();
   auto sandbox = std::make_shared<std::string>("required");
   check->add_option("task", *path, "Task file")->required();
-  check->add_option("--sandbox", *sandbox, "required, best or off")
+  check->add_option("--sandbox", *sandbox, "Sandbox mode: required, best or off (default: required)")
       ->check(CLI::IsMember({"required", "best", "off"}));
   add_json_flag(*check, shared);
   check->callback([path, sandbox, &shared] {

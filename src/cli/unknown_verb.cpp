@@ -25,8 +25,8 @@ std::optional<error> unknown_verb(const CLI::App& program, int count, const char
       std::vector<std::string> names;
       names.reserve(verbs.size());
       for (const auto* one : verbs) names.push_back(one->get_name());
-      const std::string hint = detail::hint_for(word, names, "verbs");
-      return error(error_code::usage, fmt::format("{} has no verb '{}'", path, detail::shown(word)), {},
+      const std::string hint = detail::hint_for(word, names, "commands");
+      return error(error_code::usage, fmt::format("{} has no command '{}'", path, detail::shown(word)), {},
                    fmt::format("{}{}see {} --help", hint, hint.ends_with('?') ? " or " : "; ", path));
     }
     at = *meant;

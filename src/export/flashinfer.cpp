@@ -61,7 +61,7 @@ std::ofstream open_file(const files::path& path) {
 void close_file(std::ofstream& out, const files::path& path) {
   out.close();
   if (!out) {
-    throw error(error_code::environment, "writing failed; is the disk full?",
+    throw error(error_code::environment, "the write failed; check the free disk space",
                 {.file = path.string(), .key = {}});
   }
 }
@@ -73,9 +73,10 @@ json::object tensors(const task& t, const std::vector<tensor>& all) {
   json::object o;
   for (const auto& one : all) {
     if (!contains(their_dtypes, one.dtype)) {
-      throw error(error_code::input,
-                  fmt::format("'{}' is {}, and FlashInfer-Bench has no such dtype", one.name, one.dtype),
-                  {.file = t.file, .key = {}}, "export as csv or jsonl");
+      throw error(
+          error_code::input,
+          fmt::format("'{}' has the dtype {}, which FlashInfer-Bench does not support", one.name, one.dtype),
+          {.file = t.file, .key = {}}, "export as csv or jsonl");
     }
     json::object spec;
     if (one.scalar) {
@@ -201,10 +202,11 @@ std::string solution_name(const journal& record, candidate_id id) {
 json::object solution_of(const journal& record, const task& t, const recorded_candidate& c,
                          const program& source, const flashinfer_options& options) {
   if (!contains(their_languages, source.language)) {
-    throw error(error_code::input,
-                fmt::format("candidate {} is written in '{}', and FlashInfer-Bench has no such language",
-                            c.id, source.language),
-                {.file = record.directory(), .key = {}}, "export as csv or jsonl");
+    throw error(
+        error_code::input,
+        fmt::format("candidate {} is written in '{}', a language that FlashInfer-Bench does not support",
+                    c.id, source.language),
+        {.file = record.directory(), .key = {}}, "export as csv or jsonl");
   }
   const bool on_gpu = source.language != "cpp" && source.language != "python";
   json::object spec{{"language", source.language},

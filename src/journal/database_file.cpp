@@ -30,27 +30,27 @@ std::string program_version() {
 error as_error(const sqlite::failure& failure, const std::string& path) {
   const error_place place{.file = path, .key = {}};
   if (failure.damaged()) {
-    return {error_code::input, std::string("damaged, or not a journal of kevo: ") + failure.what(), place,
-            "`sqlite3 FILE .recover` may save what is left"};
+    return {error_code::input, std::string("the file is damaged or is not a kevo journal: ") + failure.what(),
+            place, "`sqlite3 FILE .recover` may recover part of the data"};
   }
   if (failure.too_big() || failure.wrong_shape()) {
-    return {error_code::input, std::string("is not a journal as kevo writes them: ") + failure.what(), place,
-            "it was changed by another program, or is no journal"};
+    return {error_code::input, std::string("the file is not a valid kevo journal: ") + failure.what(), place,
+            "it was changed by another program, or it is not a journal"};
   }
   if (failure.no_space()) {
     return {error_code::environment, fmt::format("{}; {} bytes are free", failure.what(), free_bytes(path)),
-            place, "look at the disk"};
+            place, "check the disk"};
   }
   if (failure.busy()) {
-    return {error_code::environment, "another program holds the database", place,
-            "close other programs that write it, `sqlite3` for instance"};
+    return {error_code::environment, "the database is locked by another program", place,
+            "close other programs that write to it, for example `sqlite3`"};
   }
   return {error_code::environment, failure.what(), place};
 }
 
 error as_unreadable(const std::exception& broken, const std::string& path) {
   return {error_code::input,
-          std::string("holds what cannot be read: ") + broken.what(),
+          std::string("the journal contains data that cannot be read: ") + broken.what(),
           {.file = path, .key = {}},
           "the journal is damaged, or was not written by kevo"};
 }
@@ -66,8 +66,8 @@ constexpr std::string_view tables[] = {"header",     "sessions",      "operator_
 // are computed as they are read.
 void require_plain_tables(sqlite::connection& database, const error_place& place) {
   const auto refuse = [&](const std::string& what) {
-    throw error(error_code::input, "is not a journal as kevo writes them: " + what, place,
-                "it was made or changed by another program; do not trust it");
+    throw error(error_code::input, "the file is not a valid kevo journal: " + what, place,
+                "it was created or changed by another program; do not trust it");
   };
   auto objects = database.prepare("SELECT name, type, coalesce(sql, '') FROM sqlite_master");
   while (objects.step()) {
@@ -96,20 +96,22 @@ bool has_header(sqlite::connection& database) {
 void check_version(sqlite::connection& database, const std::string& path) {
   const error_place place{.file = path, .key = {}};
   if (!has_header(database)) {
-    throw error(error_code::input, "holds no run: its creation was interrupted", place,
-                "start it with `kevo run`");
+    throw error(error_code::input, "the journal contains no run: its creation was interrupted", place,
+                "start a new run with `kevo run`");
   }
   if (database.integer("PRAGMA application_id") != journal_application_id) {
-    throw error(error_code::input, "is a database, but not a journal of kevo", place);
+    throw error(error_code::input, "the file is a database, but not a kevo journal", place);
   }
   const auto version = database.integer("PRAGMA user_version");
   if (version <= journal_schema_version) return require_plain_tables(database, place);
   auto writer = database.prepare("SELECT value FROM header WHERE key = 'kevo_version'");
   const std::string by = writer.step() ? writer.text(0) : "a newer kevo";
-  throw error(error_code::input,
-              fmt::format("was written with schema {} by kevo {}; this kevo ({}) reads up to schema {}",
-                          version, by, program_version(), journal_schema_version),
-              place, "use a kevo that is at least as new");
+  throw error(
+      error_code::input,
+      fmt::format(
+          "the journal was written by kevo {1} with schema {0}; this kevo ({2}) supports schemas up to {3}",
+          version, by, program_version(), journal_schema_version),
+      place, "use a newer version of kevo");
 }
 
 void write_header(sqlite::connection& database, const journal_header& h) {
@@ -135,7 +137,8 @@ std::uint64_t seed_of(const std::string& text, const std::string& path) {
   std::uint64_t seed = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (failure == std::errc() && end == text.data() + text.size() && !text.empty()) return seed;
-  throw error(error_code::input, "the seed in its header, '" + detail::shown(text) + "', is no number",
+  throw error(error_code::input,
+              "the seed in the journal header, '" + detail::shown(text) + "', is not a number",
               {.file = path, .key = {}}, "the journal is damaged, or was not written by kevo");
 }
 }  // namespace

@@ -11,12 +11,12 @@ namespace kevo::detail {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw error(error_code::input, what + ": no search could have recorded that");
+  throw error(error_code::input, what + ": a search never records this; the journal was changed or damaged");
 }
 
 void require_born(candidate_id id, std::size_t born) {
   if (id < born) return;
-  refuse(fmt::format("it speaks of candidate {} when there were {}", id, born));
+  refuse(fmt::format("the event names candidate {}, but only {} candidates existed", id, born));
 }
 
 void require_born(const std::vector<candidate_id>& ids, std::size_t born) {
@@ -24,7 +24,7 @@ void require_born(const std::vector<candidate_id>& ids, std::size_t born) {
 }
 
 void bear(candidate_id id, std::size_t& born) {
-  if (id != born) refuse(fmt::format("candidate {} is born where {} was next", id, born));
+  if (id != born) refuse(fmt::format("the new candidate has the number {} instead of {}", id, born));
   ++born;
 }
 
@@ -35,7 +35,8 @@ void event_order::require(const event& next) {
     bear(seed->candidate, born_);
   } else if (const auto* asked = std::get_if<variation_asked>(&next.what)) {
     if (asked->op != seed_operator && asked->op >= operators_)
-      refuse(fmt::format("operator {} of {} is asked", asked->op, operators_));
+      refuse(fmt::format("the event names operator {}, but the run has only {} operators", asked->op,
+                         operators_));
     require_born(asked->selection.parents, born_);
     require_born(asked->selection.inspirations, born_);
   } else if (const auto* told = std::get_if<variation_told>(&next.what)) {

@@ -371,7 +371,7 @@ event read_event(const sqlite::statement& statement) {
       break;
     default:
       throw error(error_code::input,
-                  "event " + std::to_string(e.sequence) + " is of the unknown kind '" + name + "'");
+                  "event " + std::to_string(e.sequence) + " has the unknown kind '" + name + "'");
   }
   return e;
 }

@@ -22,7 +22,7 @@ journal journal::create(const std::string& directory, const journal_header& head
   auto state = std::make_shared<implementation>(directory, options);
   state->lock = detail::folder_lock(directory);
   if (exists(directory)) {
-    throw error(error_code::usage, "there is a run here already", {.file = directory, .key = {}},
+    throw error(error_code::usage, "this folder already contains a run", {.file = directory, .key = {}},
                 "continue it with `kevo resume " + directory +
                     "`, or choose another folder with --set run.output=DIR");
   }
@@ -43,7 +43,7 @@ journal journal::create(const std::string& directory, const journal_header& head
 
 journal journal::open(const std::string& directory, const journal_options& options) {
   if (!std::filesystem::exists(detail::database_path(directory))) {
-    throw error(error_code::input, "there is no run here (no journal.sqlite)",
+    throw error(error_code::input, "this folder contains no run (there is no journal.sqlite)",
                 {.file = directory, .key = {}});
   }
   detail::refuse_links(directory);
@@ -66,7 +66,7 @@ journal journal::open(const std::string& directory, const journal_options& optio
 
 journal journal::open_read_only(const std::string& directory, const journal_options& options) {
   if (!std::filesystem::exists(detail::database_path(directory))) {
-    throw error(error_code::input, "there is no run here (no journal.sqlite)",
+    throw error(error_code::input, "this folder contains no run (there is no journal.sqlite)",
                 {.file = directory, .key = {}});
   }
   auto state = std::make_shared<implementation>(directory, options);

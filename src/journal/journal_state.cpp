@@ -228,9 +228,10 @@ void journal::implementation::commit_on_full_disk(const sqlite::failure& first) 
   if (written) forget_group();
   throw error(error_code::environment,
               fmt::format("{}; {} bytes were free; {}", first.what(), free,
-                          written ? "everything that was finished is recorded"
-                                  : fmt::format("{} events are not recorded yet", waiting)),
-              {.file = path, .key = {}}, fmt::format("free some space, then `kevo resume {}`", directory));
+                          written ? "all finished work is recorded"
+                                  : fmt::format("the last {} events are not recorded", waiting)),
+              {.file = path, .key = {}},
+              fmt::format("free some disk space, then continue with `kevo resume {}`", directory));
 }
 
 double journal::implementation::due_in() const {

@@ -46,13 +46,14 @@ constexpr const char* columns =
 void check(sqlite::connection& database, const std::string& path) {
   const error_place place{.file = path, .key = {}};
   if (database.integer("PRAGMA application_id") != application_id)
-    throw error(error_code::input, "is a database, but not one of kevo's judgements", place);
+    throw error(error_code::input, "the file is a database, but does not contain verdicts of kevo rejudge",
+                place);
   if (database.integer("PRAGMA user_version") > schema_version)
-    throw error(error_code::input, "was written by a newer kevo", place,
-                "use a kevo that is at least as new");
+    throw error(error_code::input, "the file was written by a newer version of kevo", place,
+                "use a newer version of kevo");
   // A view of that name could be anything, a query without an end for instance.
   if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'rejudged' AND type = 'table'") != 1)
-    throw error(error_code::input, "damaged: its table 'rejudged' is not there", place);
+    throw error(error_code::input, "the file is damaged: the table 'rejudged' is missing", place);
 }
 
 template <class T>

@@ -47,7 +47,8 @@ folder_lock::folder_lock(const std::string& directory) {
   const std::string path = directory + "/.lock";
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (file_ < 0) {
-    throw error(error_code::environment, std::string("cannot write here: ") + std::strerror(errno),
+    throw error(error_code::environment,
+                std::string("cannot write to the run folder: ") + std::strerror(errno),
                 {.file = path, .key = {}});
   }
   if (lock_soon(file_)) {
@@ -60,14 +61,15 @@ folder_lock::folder_lock(const std::string& directory) {
   const long process = holder_of(file_);
   ::close(std::exchange(file_, -1));
   if (reason != EWOULDBLOCK) {
-    throw error(error_code::environment, std::string("cannot lock: ") + std::strerror(reason),
+    throw error(error_code::environment, std::string("cannot lock the run folder: ") + std::strerror(reason),
                 {.file = path, .key = {}});
   }
   throw error(error_code::usage,
-              "another kevo" + (process > 0 ? " (process " + std::to_string(process) + ")" : std::string()) +
-                  " is writing this run",
+              "another kevo process" +
+                  (process > 0 ? " (process " + std::to_string(process) + ")" : std::string()) +
+                  " is using this run folder",
               {.file = directory, .key = {}},
-              "wait until it ends, or look at the run with `kevo report` or `kevo show`");
+              "wait until it ends; `kevo report` and `kevo show` can read the run meanwhile");
 }
 
 folder_lock::folder_lock(folder_lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
@@ -87,11 +89,11 @@ disk_reserve::disk_reserve(const std::string& directory, std::size_t bytes) : pa
   if (opened == 0 && allocated == 0) return;
   const int reason = opened != 0 ? opened : allocated;
   release();
-  throw error(
-      error_code::environment,
-      "cannot set aside " + std::to_string(bytes) + " bytes for the journal: " + std::strerror(reason) +
-          "; " + std::to_string(free_bytes(directory)) + " bytes are free",
-      {.file = directory, .key = {}}, "free some space, or choose another folder with --set run.output=DIR");
+  throw error(error_code::environment,
+              "cannot reserve " + std::to_string(bytes) + " bytes for the journal: " + std::strerror(reason) +
+                  "; " + std::to_string(free_bytes(directory)) + " bytes are free",
+              {.file = directory, .key = {}},
+              "free some disk space, or choose another folder with --set run.output=DIR");
 }
 
 disk_reserve::disk_reserve(disk_reserve&& other) noexcept : path_(std::exchange(other.path_, {})) {}
@@ -112,9 +114,10 @@ void refuse_links(const std::string& directory) {
   const auto look = [](const fs::directory_entry& entry) {
     std::error_code ignored;
     if (!entry.is_symlink(ignored)) return;
-    throw error(error_code::input, "is a link; kevo writes here, and would write where the link leads",
+    throw error(error_code::input,
+                "this file is a symbolic link; kevo would write to the file that it points to",
                 {.file = entry.path().string(), .key = {}},
-                "remove the link, or copy into the run's folder what it points to");
+                "replace the link in the run folder by a copy of the file that it points to");
   };
   std::error_code failed;
   for (fs::directory_iterator at(directory, failed), end; !failed && at != end; at.increment(failed))

@@ -57,8 +57,8 @@ std::vector<candidate_id> elites_of(const report_content& content, const rejudge
 std::string task_path_of(const journal& run, const rejudge_request& request) {
   std::string path = request.task.empty() ? run.header().task_path : request.task;
   if (!path.empty() && fs::exists(path)) return path;
-  throw error(error_code::input, "the task of this run is not there any more", {.file = path},
-              "say where it is now: --task FILE");
+  throw error(error_code::input, "the task file of this run no longer exists", {.file = path},
+              "give its new path with --task FILE");
 }
 
 /// Makes the config of a journal that anybody may have written one that cannot harm: candidates stay in the
@@ -68,9 +68,9 @@ void harden(settings_node& tree, const std::string& directory) {
   if (fitness == nullptr || !fitness->is_map()) return;  // whoever reads it says what is wrong
   const settings_node* backend = fitness->find("backend");
   if (backend == nullptr || (backend->text != "cpu" && backend->text != "cuda")) {
-    throw error(error_code::usage, "the candidates of this run are judged by a program that its config names",
-                {.file = directory, .key = "fitness.backend"},
-                "if you trust this run, say --trust: then it is run");
+    throw error(error_code::usage,
+                "the config of this run names a program that judges the candidates, and it would be executed",
+                {.file = directory, .key = "fitness.backend"}, "if you trust this run, add --trust");
   }
   fitness->set("sandbox", settings_node::of("required"));
   fitness->set("cache", settings_node::of(""));
@@ -89,9 +89,8 @@ struct recorded_fitness {
     if (!request.trust) harden(tree, run.directory());
     for (const auto& assignment : request.overrides) {
       if (!assignment.starts_with("fitness.")) {
-        throw error(error_code::usage,
-                    "rejudge can change the fitness function alone, not '" + assignment + "'",
-                    {.file = {}, .key = "--set"}, "--set fitness.key=value");
+        throw error(error_code::usage, "rejudge can only change fitness settings, not '" + assignment + "'",
+                    {.file = {}, .key = "--set"}, "write --set fitness.key=value");
       }
       apply_override(tree, assignment);
     }
@@ -164,7 +163,8 @@ rejudge_report rejudge_run(const rejudge_request& request) {
                        .champion = content.best == id,
                        .old = shown.evaluation};
     if (!shown.program || !shown.evaluation) {
-      one.verdict = {rejudge_word::undecided, "its source or its evaluation is not in the journal"};
+      one.verdict = {rejudge_word::undecided,
+                     "the source or the evaluation of this candidate is not in the journal"};
       report.elites.push_back(std::move(one));
       continue;
     }

@@ -39,14 +39,14 @@ std::string_view to_string(rejudge_word word) {
 rejudge_verdict compare(const evaluation& old, const evaluation& now) {
   if (!now.valid()) return {rejudge_word::fell, why_not_valid(now)};
   if (!old.device.empty() && !now.device.empty() && old.device != now.device)
-    return {rejudge_word::undecided, "valid, but measured on another device than before: " + old.device};
+    return {rejudge_word::undecided, "valid, but measured on a different device than before: " + old.device};
   const bool speedups = old.speedup > 0 && now.speedup > 0;
   if (speedups && old.baseline != now.baseline)
     return {rejudge_word::undecided,
-            "valid, but compared with another baseline than before: " + old.baseline};
+            "valid, but compared with a different baseline than before: " + old.baseline};
   const interval before = range_of(old, speedups);
   const interval after = range_of(now, speedups);
-  if (!(before.low > 0) || !(after.low > 0)) return {rejudge_word::undecided, "valid, but was never timed"};
+  if (!(before.low > 0) || !(after.low > 0)) return {rejudge_word::undecided, "valid, but not timed"};
   const double low = after.low / before.high;
   const double high = after.high / before.low;
   if (high < 0.95) return {rejudge_word::slower, {}};
@@ -54,7 +54,8 @@ rejudge_verdict compare(const evaluation& old, const evaluation& now) {
   if (low >= 0.9 && high <= 1.1) return {rejudge_word::holds, {}};
   return {
       rejudge_word::undecided,
-      fmt::format("valid, but the intervals are too wide: {:.2f} to {:.2f} times what it was", low, high)};
+      fmt::format("valid, but the intervals are too wide to decide: {:.2f} to {:.2f} times the earlier value",
+                  low, high)};
 }
 
 }  // namespace kevo

@@ -70,9 +70,9 @@ std::string describe(const evaluation& e, const std::string& task_name) {
   for (const auto& [name, speedup] : e.other_speedups)
     text += fmt::format("  {:.3f}x over {}\n", speedup, name);
   if (const auto left = e.context.find("baselines_left_out"); left != e.context.end())
-    text += fmt::format("  baselines that were skipped: {}\n", format::one_line(left->second));
+    text += fmt::format("  skipped baselines: {}\n", format::one_line(left->second));
   if (const auto fine = e.context.find("hosted_resolution_ns"); fine != e.context.end())
-    text += fmt::format("  hosted launch, timed from outside: resolution {} ns a call\n",
+    text += fmt::format("  hosted launch, timed from outside the process: resolution {} ns per call\n",
                         format::one_line(fine->second));
   if (!e.workloads.empty()) text += workload_rows(e);
   for (const auto& reason : e.reasons) text += fmt::format("  because: {}\n", format::one_line(reason));
@@ -82,7 +82,7 @@ std::string describe(const evaluation& e, const std::string& task_name) {
     text += '\n';
   }
   if (!e.feedback.empty()) text += e.feedback + (e.feedback.back() == '\n' ? "" : "\n");
-  text += fmt::format("  took {:.2f} s, {:.2f} s of it measuring, on {}\n", e.cost.wall_s, e.cost.device_s,
+  text += fmt::format("  took {:.2f} s, of which {:.2f} s measuring, on {}\n", e.cost.wall_s, e.cost.device_s,
                       e.device.empty() ? "this machine" : e.device);
   return text;
 }

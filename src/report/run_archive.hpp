@@ -13,7 +13,8 @@ enum class run_plugins { leave, load };
 
 /// What the programs' option --plugins says.
 inline constexpr const char* plugins_help =
-    "Load the plug-ins that the run's config names: runs their code, so only where you trust the run";
+    "Load the plug-ins that the config of the run names; this executes their code, so use it only if you "
+    "trust the run";
 
 /// Made from the config that the journal holds. An empty any_archive if it cannot be made here (a plug-in is
 /// gone or not loaded, another version of kevo): whoever only looks at a run goes without.

@@ -143,7 +143,7 @@ std::string write_report(const report_content& content, const std::string& direc
     const std::string reason = std::strerror(errno);
     ::unlink(draft.c_str());
     throw error(error_code::environment, "cannot write the report: " + reason, {.file = path},
-                "is there space, and may you write there?");
+                "check the free disk space and the permissions of the folder");
   }
   return path;
 }

@@ -191,7 +191,7 @@ void best_found(writer& out, const report_content& content) {
       if (e.sol_fraction > 0)
         against.add(against.width() > 0 ? out.dot() : "")
             .add(format::percent(e.sol_fraction))
-            .add(" of speed of light", tone::faint);
+            .add(" of the speed of light", tone::faint);
       if (against.width() > 0) out.fact("that is", against);
     }
   } else {
@@ -219,7 +219,7 @@ void what_was_spent(writer& out, const run_history& h) {
   }
   if (outcomes.width() > 0) out.fact("outcomes", outcomes);
   out.fact("run time", line(format::duration(l.elapsed_s)));
-  out.fact("stopped by", line(out.safe(h.stopped_by().value_or("not stopped: running or killed"))));
+  out.fact("stopped by", line(out.safe(h.stopped_by().value_or("not stopped: still running, or killed"))));
   if (l.variation.tokens_in + l.variation.tokens_out > 0) {
     out.fact("tokens", line(fmt::format("{} in, {} out",
                                         format::count(static_cast<std::uint64_t>(l.variation.tokens_in)),
@@ -278,7 +278,7 @@ void best_candidates(writer& out, const report_content& content, const show_styl
                       line(out.safe(content.operator_name(c.op)), tone::violet),
                       line(out.safe(elites ? best[i].niche : c.summary), tone::faint)});
     }
-    out.table({"id", ">score", "operator", elites ? "niche" : "what was done"}, rows);
+    out.table({"id", ">score", "operator", elites ? "niche" : "change"}, rows);
     if (best.size() > style.limit)
       out.add(line(fmt::format("  and {} more (--limit)", best.size() - style.limit), tone::faint));
   }
@@ -291,7 +291,7 @@ void candidate_head(writer& out, const report_content& content, const shown_cand
   if (content.best == one.id) title.add("  champion", tone::good);
   out.add(title);
   out.fact("operator", line(out.safe(content.operator_name(c.op)), tone::violet));
-  if (!c.summary.empty()) out.fact("what was done", line(out.safe(c.summary)));
+  if (!c.summary.empty()) out.fact("change", line(out.safe(c.summary)));
   if (!c.parents.empty()) out.fact("parents", ids(c.parents));
   if (!c.inspirations.empty()) out.fact("inspirations", ids(c.inspirations));
   if (const auto* judged = content.judged.of(one.id))
@@ -324,7 +324,7 @@ void candidate_lineage(writer& out, const report_content& content, candidate_id 
     }
     if (skipped > 0)
       out.add(line(fmt::format("  {} older steps are left out (--limit)", skipped), tone::faint));
-    out.table({"id", "operator", h.scores_are_speedups() ? "speedup" : "score", "what was done"}, rows);
+    out.table({"id", "operator", h.scores_are_speedups() ? "speedup" : "score", "change"}, rows);
   }
 }
 

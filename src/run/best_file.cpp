@@ -25,7 +25,7 @@ void replace_file(const fs::path& path, const std::string& text) {
     out.flush();
     if (!out) {
       throw error(error_code::environment, "cannot write the best program", {fresh.string()},
-                  "free some disk space; the journal has it: kevo show RUN ID --source");
+                  "free some disk space; the program is also in the journal: kevo show RUN ID --source");
     }
   }
   fs::rename(fresh, path, failed);
@@ -41,9 +41,9 @@ std::string write_best_file(const std::string& directory, const program& best) {
   for (const auto& file : best.files) {
     if (acceptable_file_name(file.path)) continue;
     throw error(error_code::input,
-                "the best program has a file called \"" + detail::shown(file.path, 200) +
-                    "\", which could lie outside of the run's folder: it is not written",
-                {directory}, "kevo show RUN best --source prints its main file");
+                "the best program has a file named \"" + detail::shown(file.path, 200) +
+                    "\", which could be outside the run folder; it is not written",
+                {directory}, "print its main file with: kevo show RUN best --source");
   }
   const fs::path folder(directory);
   const fs::path main = folder / ("best" + fs::path(best.files.front().path).extension().string());

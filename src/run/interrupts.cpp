@@ -61,8 +61,8 @@ std::string waiting_line(std::size_t evaluations, std::size_t variations, bool c
   const bool one = evaluations + variations == 1;
   const char* const them = one ? "it" : "them";
   if (cancelled)
-    return fmt::format("cancelled {}; Ctrl-C again ends kevo without waiting for {}", what, them);
-  return fmt::format("waiting for {}; Ctrl-C again cancels {}", what, them);
+    return fmt::format("cancelled {}; press Ctrl-C again to exit without waiting for {}", what, them);
+  return fmt::format("waiting for {}; press Ctrl-C again to cancel {}", what, them);
 }
 
 }  // namespace kevo

@@ -39,11 +39,11 @@ std::string free_run_folder(const std::string& wanted, error_place named) {
     if (!foreign) return wanted;
     throw error(
         error_code::input,
-        fmt::format("the folder '{}' holds files but no run, for instance '{}'; a run might overwrite "
-                    "them",
+        fmt::format("the folder '{}' contains files that are not from a run, for example '{}'; a run might "
+                    "overwrite them",
                     wanted, *foreign),
         std::move(named),
-        fmt::format("choose a folder that is empty or not there yet, like --set run.output={}/run", wanted));
+        fmt::format("choose an empty or new folder, for example with --set run.output={}/run", wanted));
   }
   for (int n = 2;; ++n) {
     std::string folder = fmt::format("{}-{}", wanted, n);

@@ -31,7 +31,7 @@ std::optional<variation_result> recollection::repeat(any_variation& op, variatio
   services.evaluate_until = [&drafts](const program& draft, evaluation_stage) {
     if (auto known = take_draft(drafts, id_of(draft))) return *std::move(known);
     evaluation none;
-    none.feedback = "the record of this turn holds no evaluation of this draft";
+    none.feedback = "the recorded turn contains no evaluation of this draft";
     return none;
   };
   services.evaluate = [until = services.evaluate_until](const program& draft) {

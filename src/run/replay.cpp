@@ -33,11 +33,11 @@ std::string words(const variation_told& e) {
                      e.duplicate ? " (known)" : "", e.summary);
 }
 std::string words(const evaluation_asked& e) {
-  return fmt::format("job {}: evaluate candidate {}, stage {}{}", e.job, e.candidate,
+  return fmt::format("job {}: evaluate candidate {} up to stage {}{}", e.job, e.candidate,
                      static_cast<int>(e.wanted), e.fresh ? ", again" : "");
 }
 std::string words(const evaluation_told& e) {
-  return fmt::format("job {}: candidate {} is {} with score {:a}, archive says {} {:a}", e.job, e.candidate,
+  return fmt::format("job {}: candidate {} is {} with score {:a}, archive: {} {:a}", e.job, e.candidate,
                      to_string(e.result->outcome), e.result->score, to_string(e.archived.status),
                      e.archived.value);
 }
@@ -183,7 +183,7 @@ class repeater {
 
   std::shared_ptr<const program> source(const content_id& id) const {
     auto found = programs_(id);
-    if (!found) throw error(error_code::input, "the record lacks the source of program " + to_string(id));
+    if (!found) throw error(error_code::input, "the journal lacks the source of program " + to_string(id));
     return found;
   }
 
@@ -216,7 +216,7 @@ variation_result vary_or_fail(any_variation& op, const variation_request& reques
   } catch (const std::exception& broken) {  // an operator's own failure costs that turn, not the run
     return no_proposal{std::string("the operator failed: ") + broken.what()};
   } catch (...) {
-    return no_proposal{"the operator failed: it threw what is no std::exception"};
+    return no_proposal{"the operator failed: it threw an exception that is not a std::exception"};
   }
 }
 

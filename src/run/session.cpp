@@ -126,7 +126,8 @@ class running_session {
          .stops_from_record = true});
     if (past.divergence) {
       throw error(error_code::input,
-                  "this run cannot be resumed: its past is decided differently now; " + *past.divergence,
+                  "this run cannot be resumed: repeating its recorded decisions gives a different result; " +
+                      *past.divergence,
                   {record_.directory()},
                   "use the selector, operators, portfolio, archive and settings that it began with, and the "
                   "version of kevo and of the plug-ins that recorded it");
@@ -206,7 +207,8 @@ class running_session {
       setbacks_ = setbacks_of(content);
       write_report(content, record_.directory());
     } catch (const std::exception& wrong) {
-      if (plan_.hooks.message) plan_.hooks.message(std::string("there is no report: ") + wrong.what());
+      if (plan_.hooks.message)
+        plan_.hooks.message(std::string("the report was not written: ") + wrong.what());
     }
   }
 

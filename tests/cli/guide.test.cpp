@@ -53,7 +53,7 @@ TEST_CASE("the guide's commands do what it says") {
   kevo({"report", "runs/first"});
   kevo({"export", "runs/first", "--format", "csv"});
   kevo({"resume", "runs/first", "--json", "--set", "stop={evaluations: 3}"});
-  CHECK(kevo({"run", "--replay", "runs/first"}).out.find("every decision was the same") != std::string::npos);
+  CHECK(kevo({"run", "--replay", "runs/first"}).out.find("all decisions were the same") != std::string::npos);
   CHECK(kevo({"run", "my_kernel/config.yaml", "--print-config"}).out.find("evaluations: 30") !=
         std::string::npos);
   kevo({"doctor"});

@@ -1,5 +1,8 @@
 // The command line itself: words that are no verbs, and the version.
 
+#include <sstream>
+#include <string>
+
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
@@ -16,18 +19,18 @@ shell::result kevo(std::vector<std::string> words) {
 TEST_CASE("a word that is no verb is named, with the nearest verb") {
   const auto near = kevo({"exprot", "runs/x"});
   CHECK(near.code == 2);
-  CHECK(near.err.find("no verb 'exprot'") != std::string::npos);
+  CHECK(near.err.find("no command 'exprot'") != std::string::npos);
   CHECK(near.err.find("did you mean 'export'?") != std::string::npos);
 
   const auto far = kevo({"frobnicate"});
   CHECK(far.code == 2);
-  CHECK(far.err.find("no verb 'frobnicate'") != std::string::npos);
+  CHECK(far.err.find("no command 'frobnicate'") != std::string::npos);
   CHECK(far.err.find("resume") != std::string::npos);
   CHECK(far.err.find("kevo --help") != std::string::npos);
 
   const auto nested = kevo({"task", "chekc", "task.yaml"});
   CHECK(nested.code == 2);
-  CHECK(nested.err.find("kevo task has no verb 'chekc' (did you mean 'check'?") != std::string::npos);
+  CHECK(nested.err.find("kevo task has no command 'chekc' (did you mean 'check'?") != std::string::npos);
 
   const auto as_json = kevo({"frobnicate", "--json"});
   CHECK(as_json.code == 2);
@@ -47,4 +50,29 @@ TEST_CASE("--version says what the verb says") {
   CHECK(flag.code == 0);
   CHECK(flag.out.starts_with("kevo "));
   CHECK(flag.out == kevo({"version"}).out);
+}
+
+TEST_CASE("the reference describes every key in words that can be read without its row") {
+  const auto printed = kevo({"run", "--reference"});
+  REQUIRE(printed.code == 0);
+  std::istringstream lines(printed.out);
+  std::size_t keys = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("| `", 0) != 0) continue;
+    ++keys;
+    const auto end = line.rfind(" |");
+    const auto begin = line.rfind(" | ", end - 1) + 3;
+    const std::string meaning = line.substr(begin, end - begin);
+    std::istringstream split(meaning);
+    std::string first, word;
+    split >> first;
+    std::size_t words = 1;
+    while (split >> word) ++words;
+    CHECK_MESSAGE(words >= 3, line);
+    for (const char* fragment : {"of", "that", "in", "at", "until"}) {
+      const bool is_fragment = first == fragment;
+      CHECK_MESSAGE(!is_fragment, line);
+    }
+  }
+  CHECK(keys > 300);
 }

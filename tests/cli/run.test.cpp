@@ -200,7 +200,7 @@ TEST_CASE("the first Ctrl-C says what it waits for, and that the second cancels 
   for (int i = 0; i < 200 && user.out_so_far().find("waiting for") == std::string::npos; ++i)
     std::this_thread::sleep_for(10ms);
   const auto said = user.out_so_far();
-  const auto waiting = said.find("waiting for 1 evaluation; Ctrl-C again cancels it\n");
+  const auto waiting = said.find("waiting for 1 evaluation; press Ctrl-C again to cancel it\n");
   REQUIRE_MESSAGE(waiting != std::string::npos, said);
   CHECK(said.find("stopped: interrupted") < waiting);
   user.signal(SIGINT);

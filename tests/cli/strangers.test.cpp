@@ -111,7 +111,7 @@ gallery& shared() {
 void check_answer(const shell::result& r, const std::string& what) {
   INFO(what, ": ", r.err);
   CHECK(r.code <= 2);  // 137: it had to be killed; others above: it crashed
-  CHECK(r.err.find("bug of kevo") == std::string::npos);
+  CHECK(r.err.find("bug in kevo") == std::string::npos);
   CHECK(r.err.find('\x1b') == std::string::npos);
   CHECK(r.out.find('\x1b') == std::string::npos);
 }
@@ -222,7 +222,7 @@ TEST_CASE("values of wrong types are an answer, too") {
 TEST_CASE("numbers at the ends of what there is are an answer, too") {
   const std::pair<const char*, const char*> ends[] = {
       {"infinite", "'inf'"},
-      {"no number", "'nan'"},
+      {"is not a number", "'nan'"},
       {"largest", "1.7e308"},
       {"smallest", "4e-320"},
       {"both", "iif(sequence % 2, 1.7e308, 4e-320)"},
@@ -280,7 +280,7 @@ TEST_CASE("the best program cannot be written outside of the run's folder") {
     CHECK(shown == 0);
     CHECK(resumed == 2);
     const auto again = run_kevo({"resume", "run", "--plain"}, run.parent_path().string());
-    CHECK_MESSAGE(again.err.find("could lie outside") != std::string::npos, again.err);
+    CHECK_MESSAGE(again.err.find("could be outside") != std::string::npos, again.err);
   }
 }
 
@@ -293,7 +293,7 @@ TEST_CASE("links in a run's folder are not followed") {
     INFO(name);
     const auto resumed = run_kevo({"resume", "run", "--plain"}, folder);
     CHECK(resumed.code != 0);
-    CHECK(run_kevo({"report", "run"}, folder).err.find("is a link") != std::string::npos);
+    CHECK(run_kevo({"report", "run"}, folder).err.find("is a symbolic link") != std::string::npos);
     CHECK(shell::read_file(run.parent_path() / "outside.txt") == "untouched");
   }
 }
@@ -373,7 +373,7 @@ TEST_CASE("a task names files of its own folder, and sources") {
     return run_kevo({"task", "check", "task/task.yaml"}, folder.string());
   };
   const auto refused = [&](const std::string& seed) {
-    return with_seed(seed).err.find("lies outside of the task's folder") != std::string::npos;
+    return with_seed(seed).err.find("is outside the folder of the task") != std::string::npos;
   };
   CHECK(refused("../private/key"));
   CHECK(refused((folder / "private/key").string()));

@@ -42,10 +42,10 @@ TEST_CASE("a config with language models runs offline from its cassette and impr
 
   // The same decisions again from the journal alone.
   const auto again = kevo({"run", "--replay", "run"});
-  CHECK_MESSAGE(again.out.find("every decision was the same") != std::string::npos, again.out << again.err);
+  CHECK_MESSAGE(again.out.find("all decisions were the same") != std::string::npos, again.out << again.err);
 
   // Operators included: with the replies and the drafts that the journal holds.
   const auto whole = kevo({"run", "--replay", "run", "--replay-models"});
-  CHECK_MESSAGE(whole.out.find("every decision was the same") != std::string::npos, whole.out << whole.err);
-  CHECK_MESSAGE(whole.out.find("replies of models were read again") != std::string::npos, whole.out);
+  CHECK_MESSAGE(whole.out.find("all decisions were the same") != std::string::npos, whole.out << whole.err);
+  CHECK_MESSAGE(whole.out.find("recorded replies of models were used") != std::string::npos, whole.out);
 }

@@ -71,7 +71,7 @@ TEST_CASE("wrong usage and input exit with 2 and say why") {
   const std::string run = folder / "run";
   const auto nothing = kevo_says("export " + run);
   CHECK(nothing.status == 2);
-  CHECK(nothing.out.find("no run here") != std::string::npos);
+  CHECK(nothing.out.find("contains no run") != std::string::npos);
   make_run(run);
   CHECK(kevo_says("export " + run + " --format xml").status == 2);
   CHECK(kevo_says("export").status == 2);

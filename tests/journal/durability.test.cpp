@@ -109,7 +109,7 @@ full_disk_report fill_up(kevo::journal& record, event_maker& maker) {
       report.names_path = what.find("journal.sqlite") != std::string::npos &&
                           what.find("bytes were free") != std::string::npos &&
                           e.hint().find("kevo resume") != std::string::npos;
-      report.says_recorded = what.find("everything that was finished is recorded") != std::string::npos;
+      report.says_recorded = what.find("all finished work is recorded") != std::string::npos;
       report.last = record.last_sequence();
       break;
     }

@@ -371,7 +371,7 @@ TEST_CASE("an operator that throws anything or proposes an empty program loses i
       return told != nullptr && !told->program && told->summary == reason;
     });
   };
-  CHECK(turns_with("the operator failed: it threw what is no std::exception") > 0);
+  CHECK(turns_with("the operator failed: it threw an exception that is not a std::exception") > 0);
   CHECK(turns_with("the operator failed: dropped") > 0);
   CHECK(turns_with("the operator proposed a program without files") > 0);
 

@@ -99,8 +99,9 @@ TEST_CASE("a replay with models repeats every proposal, drafts included, and ask
 
   const auto again = p.kevo({"run", "--replay", "run", "--replay-models"});
   REQUIRE_MESSAGE(again.code == 0, again.err);
-  CHECK_MESSAGE(has(again.out, std::to_string(requests) + " replies of models were read again"), again.out);
-  if (variations == 1) CHECK_MESSAGE(has(again.out, ", 0 to another request than recorded"), again.out);
+  CHECK_MESSAGE(has(again.out, std::to_string(requests) + " recorded replies of models were used"),
+                again.out);
+  if (variations == 1) CHECK_MESSAGE(has(again.out, ", 0 of them for a request that differs"), again.out);
   const auto same = p.answer({"run", "--replay", "run", "--replay-models"});
   CHECK(spent(same) == spent(ended));
   CHECK(same.at("best").at("id") == ended.at("best").at("id"));

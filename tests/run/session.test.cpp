@@ -172,7 +172,7 @@ TEST_CASE("a plan that is not the one of the run is refused, and what differs is
   }
   SUBCASE("selector") {
     other.parts.select = kevo::uniform{};
-    expected = "its past is decided differently now";
+    expected = "repeating its recorded decisions gives a different result";
   }
   const std::string said = thrown_by([&] { resume_session(other); });
   CHECK_MESSAGE(said.find(expected) != std::string::npos, said);
