@@ -68,7 +68,7 @@ class trial {
     if (const bool first = pays(); first || unclear()) {
       finding_.result = evaluate(source_, evaluation_stage::confirmed);
       if (first && !pays() && result().valid())
-        finding_.why = "seemed faster at first, and was not when it was confirmed in fresh processes";
+        finding_.why = "was measured as faster at first, but not in the confirmation in fresh processes";
     }
     if (pays() && timed) compare_with_twin();
     conclude();
@@ -83,8 +83,9 @@ class trial {
     const evaluation twin = evaluate(twin_, evaluation_stage::confirmed);
     if (!twin.valid() || twin.speedup_interval.high < result().speedup_interval.low) return;
     noisy_ = true;
-    finding_.why = fmt::format("seems faster, but so does the honest program itself now: up to {:.2f} times",
-                               twin.speedup_interval.high);
+    finding_.why =
+        fmt::format("was measured as faster, but so was the unchanged honest program: up to {:.2f} times",
+                    twin.speedup_interval.high);
   }
 
   evaluation evaluate(const std::shared_ptr<const program>& what, evaluation_stage wanted) const {
@@ -99,8 +100,8 @@ class trial {
         return fitness_.evaluate(request);
       } catch (const error& again) {
         if (again.code() != error_code::environment) throw;
-        throw error(again.code(), "at exploit " + attack_.name + ": " + again.message(), again.place(),
-                    again.hint());
+        throw error(again.code(), "while running the exploit " + attack_.name + ": " + again.message(),
+                    again.place(), again.hint());
       }
     }
   }
@@ -136,11 +137,13 @@ class trial {
       finding_.word = attack_word::got_through;
       finding_.why =
           attack_.aim == exploit_aim::outcome
-              ? "no workload of the task, and no limit, tells it from an honest program"
-              : fmt::format("{:.2f} times as fast as the honest program inside it", result().speedup);
+              ? "no workload and no limit of the task distinguishes it from an honest program"
+              : fmt::format("measured as {:.2f} times as fast as the honest program that it contains",
+                            result().speedup);
     } else if (unclear()) {
       finding_.word = attack_word::undecided;
-      if (finding_.why.empty()) finding_.why = "this machine is not quiet enough to tell whether it gains";
+      if (finding_.why.empty())
+        finding_.why = "the timing on this machine is too noisy to decide whether it gains";
     } else {
       finding_.word = attack_word::harmless;
     }
@@ -199,8 +202,8 @@ const program& honest_for(exploit_form form, const std::vector<program>& program
 attack_report attack_task(const task& t, const std::vector<program>& honest,
                           const std::vector<exploit>& exploits, const attack_settings& settings) {
   if (honest.empty()) {
-    throw error(error_code::input, "the task has no program that exploits could be made of",
-                {.file = t.file, .key = "seeds"}, "give one with --honest FILE");
+    throw error(error_code::input, "the task has no program from which exploits could be built",
+                {.file = t.file, .key = "seeds"}, "name a correct program with --honest FILE");
   }
   attack_report report{.task = t.name};
   std::map<exploit_form, arena> arenas;

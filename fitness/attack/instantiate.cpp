@@ -47,13 +47,16 @@ std::string missing(const std::string& need) {
 std::string misfit(exploit_form form, const program& honest) {
   const bool cuda = honest.language == "cuda";
   if (form == exploit_form::cpp)
-    return honest.language == "cpp" ? "" : "the honest program is in " + honest.language + ", not in cpp";
-  if (!cuda) return "the honest program is in " + honest.language + ", not in cuda";
+    return honest.language == "cpp" ? ""
+                                    : "the honest program is written in " + honest.language + ", not in cpp";
+  if (!cuda) return "the honest program is written in " + honest.language + ", not in cuda";
   const bool hosted = cuda::is_hosted(honest);
   if (form == exploit_form::hosted && !hosted)
-    return "the honest program is launched by kevo; name one that brings its own host code with --honest";
+    return "the honest program has launch lines; this exploit needs one with its own host code (--honest "
+           "FILE)";
   if (form == exploit_form::declared && hosted)
-    return "the honest program brings its own host code; name one with launch lines with --honest";
+    return "the honest program has its own host code; this exploit needs one with launch lines (--honest "
+           "FILE)";
   return {};
 }
 

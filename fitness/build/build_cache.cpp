@@ -24,7 +24,7 @@ constexpr const char* header = "kevo build record 1";
 
 [[noreturn]] void fail(const std::string& what) {
   throw error(error_code::environment, what + ": " + std::strerror(errno), {},
-              "is the disk full or read-only?");
+              "check whether the disk is full or read-only");
 }
 
 void write_all(int file, const char* data, std::size_t size, const std::string& path) {

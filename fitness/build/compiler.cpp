@@ -39,8 +39,8 @@ constexpr const char* object_name = "candidate.so";
 std::string compiler_path(const std::string& name) {
   auto path = find_program(name);
   if (path.empty()) {
-    throw error(error_code::environment, "there is no compiler called " + name, {},
-                "install it, or name another one (fitness.compiler)");
+    throw error(error_code::environment, "the compiler was not found: " + name, {},
+                "install it, or choose another compiler with fitness.compiler");
   }
   return path;
 }
@@ -263,7 +263,8 @@ bool compiler::state::succeeded(const exit_report& report, const std::string& fi
   if (contains_any(report.err, {"No space left on device"})) {
     struct statvfs disk = {};
     if (::statvfs(output.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U))
-      throw error(error_code::environment, "no space is left for builds", {scratch.path(), 0, 0, {}});
+      throw error(error_code::environment, "the disk has no free space for builds",
+                  {scratch.path(), 0, 0, {}});
   }
   result.reasons.push_back(first.empty() ? "the compiler " + describe(report) : first);
   return false;
@@ -309,11 +310,12 @@ build_result compiler::state::attempt(const build_request& request, const std::s
       ::openat(folder.get(), object_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info = {};
   if (!object || ::fstat(object.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    result.reasons.emplace_back("the compiler left no object");
+    result.reasons.emplace_back("the compiler produced no object file");
     return result;
   }
   if (static_cast<std::uint64_t>(info.st_size) > settings.object_bytes) {
-    result.reasons.push_back("the object is larger than " + std::to_string(settings.object_bytes) + " bytes");
+    result.reasons.push_back("the object file is larger than " + std::to_string(settings.object_bytes) +
+                             " bytes");
     return result;
   }
   result.ok = true;
@@ -338,7 +340,7 @@ build_result compiler::build(const build_request& request, std::stop_token stop)
   };
   if (request.source.files.empty()) {
     build_result refused;
-    refused.reasons.emplace_back("the program has no file");
+    refused.reasons.emplace_back("the program contains no file");
     return finish(std::move(refused));
   }
   std::set<std::string> names;
@@ -346,7 +348,7 @@ build_result compiler::build(const build_request& request, std::stop_token stop)
     if (acceptable_file_name(file.path) && file.path != entry_name && names.insert(file.path).second)
       continue;
     build_result refused;
-    refused.reasons.push_back("a file may not be called \"" + file.path + '"');
+    refused.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
     return finish(std::move(refused));
   }
   const std::string path = compiler_path(request.compiler);
@@ -354,7 +356,7 @@ build_result compiler::build(const build_request& request, std::stop_token stop)
 
   std::unique_lock lock(state_->mutex);
   if (!state_->changed.wait(lock, stop, [&] { return !state_->running.contains(key); })) {
-    throw error(error_code::interrupted, "interrupted before a build began");
+    throw error(error_code::interrupted, "interrupted before a build started");
   }
   if (auto known = state_->cache.find(key)) return finish(std::move(*known));
   state_->running.insert(key);

@@ -30,7 +30,7 @@ bool acceptable_file_name(const std::string& path) {
 void require_own_end(const exit_report& report, const std::string& program, const std::stop_token& stop) {
   if (report.kind == exit_kind::cancelled) {
     if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during a build");
-    throw error(error_code::environment, "a build was killed from outside");
+    throw error(error_code::environment, "a build was killed by another process");
   }
   if (report.kind == exit_kind::not_started)
     throw error(error_code::environment, "cannot run the compiler " + program + ": " + report.err);

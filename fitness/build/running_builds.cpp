@@ -34,7 +34,7 @@ exit_report running_builds::run(const launch_spec& spec, std::stop_token stop) {
   {
     std::unique_lock lock(mutex_);
     if (!changed_.wait(lock, stop, [this] { return pauses_ == 0; })) {
-      throw error(error_code::interrupted, "interrupted before a build began");
+      throw error(error_code::interrupted, "interrupted before a build started");
     }
     ++launching_;
   }

@@ -107,7 +107,7 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
 
 void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept) {
   if (discarded > 0) e.context["discarded_pairs"] = std::to_string(discarded);
-  if (10 * discarded > kept) e.context["timing"] = "ambiguous: many pairs were discarded";
+  if (10 * discarded > kept) e.context["timing"] = "uncertain: many timing pairs were discarded";
 }
 
 bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor_ns,
@@ -116,9 +116,11 @@ bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor
     auto& w = e.workloads[i];
     if (w.hidden || !(w.time_ns > 0) || w.time_ns >= floor_ns(i)) continue;
     w.outcome = e.outcome = outcome::suspect;
-    e.reasons.push_back("faster than this " + device + " can be");
-    e.feedback = fmt::format("workload {}: {} is below what the task's compulsory work takes on this {} ({})",
-                             w.uuid, time_text(w.time_ns), device, time_text(floor_ns(i)));
+    e.reasons.push_back("faster than is possible on this " + device);
+    e.feedback = fmt::format(
+        "workload {0}: the measured time {1} is below {3}, the minimum time that the work of the task takes "
+        "on this {2}",
+        w.uuid, time_text(w.time_ns), device, time_text(floor_ns(i)));
     return false;
   }
   return true;
@@ -127,7 +129,8 @@ bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor
 void require_order(const std::optional<call_failure>& canary, const std::string& device) {
   if (!canary) return;
   throw error(error_code::environment,
-              fmt::format("a program that is known to be good fails, too ({} {}): the {} is not in order",
+              fmt::format("a program that is known to be correct fails as well ({} {}), so that the fault is "
+                          "in the {}, not in the candidate",
                           canary->reason, canary->detail, device));
 }
 

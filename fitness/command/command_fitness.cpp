@@ -221,7 +221,7 @@ bool write_files(const program& candidate, const std::string& folder, evaluation
   for (const auto& file : candidate.files) {
     if (!acceptable_file_name(file.path)) {
       e.outcome = outcome::build_failed;
-      e.reasons.push_back("a file may not be called \"" + file.path + '"');
+      e.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
       return false;
     }
     const fs::path target = fs::path(folder) / file.path;
@@ -321,7 +321,7 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   // An operator's slip, which a journal may hold: thrown, it would end the run at every resume.
   if (candidate.files.empty()) {
     e.outcome = outcome::build_failed;
-    e.reasons.emplace_back("the program has no file");
+    e.reasons.emplace_back("the program contains no file");
     return e;
   }
   const scratch_folder scratch(settings.sandbox != sandbox_mode::off);

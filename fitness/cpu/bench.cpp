@@ -42,7 +42,7 @@ test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings)
       device_(device_name()),
       candidates_(compiler_for(settings_, false), &running_),
       trusted_(compiler_for(settings_, true), &running_) {
-  if (!task_) throw error(error_code::usage, "a CPU fitness function needs a task");
+  if (!task_) throw error(error_code::usage, "the CPU fitness function needs a task");
   require_runnable(*task_);
   double least = 1e300;
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
@@ -161,7 +161,7 @@ void test_bench::prepare(std::stop_token stop) {
       left_out += (left_out.empty() ? "" : ", ") + b.name;
     }
   }
-  if (objects.empty()) throw error(error_code::input, "no baseline builds on this machine");
+  if (objects.empty()) throw error(error_code::input, "none of the baselines builds on this machine");
   baselines.text(to_string(id_of(t.baselines.front().source)));
 
   const auto in_use = take_processors(stop);
@@ -310,7 +310,7 @@ evaluation test_bench::blank() const {
   e.context["compiler"] = settings_.compiler;
   e.context["flags"] = joined(settings_.flags);
   e.context["sandbox"] = describe_layers(settings_.sandbox);
-  if (cores_.shared) e.context["timing"] = "coarse: controller and worker share a processor";
+  if (cores_.shared) e.context["timing"] = "coarse: controller and worker share one CPU";
   if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
   e.workloads = blank_results(*task_);
   return e;

@@ -78,8 +78,8 @@ bool cpu_fitness::state::check_source(passage& p) const {
     return false;
   };
   if (source.language != "cpp")
-    return refuse("the CPU backend takes programs in cpp, not in " + source.language);
-  if (source.files.empty()) return refuse("the program has no file");
+    return refuse("the CPU backend supports programs in cpp, not in " + source.language);
+  if (source.files.empty()) return refuse("the program contains no file");
   std::size_t size = 0;
   for (const auto& file : source.files) size += file.text.size();
   if (size > bench.settings().limits.source_bytes) return refuse("the source is too large");
@@ -212,7 +212,8 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
   }
   p.result.context["clock"] = "isolated calls";
   if (!short_ones.empty())
-    p.result.context["too_short"] = "too short for the clock, and counted as just long enough: " + short_ones;
+    p.result.context["too_short"] =
+        "too short to measure, counted as the resolution of the clock: " + short_ones;
   return true;
 }
 

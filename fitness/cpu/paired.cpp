@@ -22,7 +22,7 @@ constexpr double most_resolution_ns =
 [[noreturn]] void trusted_failed(const char* who, const call_failure& failure) {
   throw error(error_code::environment, std::string("the ") + who + " failed while it was timed (" +
                                            failure.reason + " " + failure.detail +
-                                           "): the machine is not in order");
+                                           "); it worked before, so that the fault is in the machine");
 }
 
 }  // namespace

@@ -20,12 +20,12 @@ constexpr std::size_t slots = 3;  // of the arena: a call's addresses are not th
 
 // The end of a worker process, seen from outside.
 call_failure death(const exit_report& report) {
-  const std::string said = report.err.empty() ? "" : "; it wrote: " + tail(report.err);
+  const std::string said = report.err.empty() ? "" : "; standard error: " + tail(report.err);
   switch (report.kind) {
     case exit_kind::signalled:
       if (report.signal == SIGSYS) {
         return {outcome::rejected, "forbidden system call",
-                "a system call that no kernel needs ended the process" + said};
+                "the process was ended because it made a system call that the sandbox forbids" + said};
       }
       return {outcome::crashed, "crashed", "the process " + describe(report) + said,
               report.signal == SIGKILL};
@@ -35,7 +35,8 @@ call_failure death(const exit_report& report) {
     case exit_kind::timed_out:
       return {outcome::timed_out, "timed out", "the process " + describe(report), true};
     case exit_kind::output_exceeded:
-      return {outcome::rejected, "wrote too much", "a kernel has nothing to print"};
+      return {outcome::rejected, "wrote too much",
+              "the output limit was exceeded; a kernel should print nothing"};
     case exit_kind::cancelled:
       return {outcome::timed_out, "timed out", "", true};
     case exit_kind::not_started:
@@ -109,8 +110,8 @@ std::optional<call_failure> runner::load(std::size_t arena_bytes) {
   loads_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (last && end == call_end::timed_out) {
     return call_failure{outcome::launch_failed, "takes too long to load",
-                        fmt::format("loading it took more than {:g} s in the processes of one evaluation "
-                                    "together: what its constructors do belongs into a first call",
+                        fmt::format("loading it took more than {:g} s in all processes of one evaluation "
+                                    "together; move the work of static constructors into the first call",
                                     setup_.loads_s)};
   }
   return failure_of(end);
@@ -135,8 +136,8 @@ std::optional<call_failure> runner::verify(const slot_layout& layout, const cont
     if (!check.accepted) {
       // Numbers would tell what another workload, perhaps a hidden one, is made of.
       return call_failure{outcome::incorrect, "wrong result",
-                          expected.borrowed ? "(contents: by another generator)"
-                                            : fmt::format("{} (contents: {})",
+                          expected.borrowed ? "(with input data of another generator)"
+                                            : fmt::format("{} (input data: {})",
                                                           describe(check, output.name, extents(output, axes)),
                                                           to_string(expected.kind))};
     }
@@ -149,12 +150,12 @@ namespace {
 std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
   if (damage.guards) {
     return call_failure{outcome::rejected, "wrote outside of its outputs",
-                        "memory around the buffers was changed"};
+                        "memory outside of the output buffers was changed"};
   }
   if (damage.inputs) return call_failure{outcome::rejected, "changed its inputs", ""};
   if (early) {
     return call_failure{outcome::rejected, "signalled done before the work was done",
-                        "output that was read the moment the call had ended changed afterwards"};
+                        "the output still changed after the call had returned"};
   }
   return std::nullopt;
 }

@@ -100,9 +100,9 @@ mutant_trial try_mutant(test_bench& bench, const mutation& mutate) {
 
 control_result mutant(test_bench& bench, const std::string& name, const mutation& mutate) {
   const auto trial = try_mutant(bench, mutate);
-  if (!trial.differed) return {name, false, true, true, "cannot be told from the right answer"};
+  if (!trial.differed) return {name, false, true, true, "its output is the same as the correct one"};
   if (trial.fails_on.empty())
-    return {name, false, false, false, "every workload accepts it: the tolerance is too wide"};
+    return {name, false, false, false, "accepted by all workloads; the tolerance is too wide"};
   return {name, false, true, false, "fails on workload '" + trial.fails_on + "'"};
 }
 

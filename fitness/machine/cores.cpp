@@ -70,13 +70,13 @@ measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token sto
   if (descriptor_ < 0) descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor_ < 0) {
     throw error(error_code::environment,
-                "cannot open the measuring lock " + path + ": " + std::strerror(errno));
+                "cannot open the lock file for measuring, " + path + ": " + std::strerror(errno));
   }
   ::fchmod(descriptor_, 0666);
   while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (stop.stop_requested()) {
       ::close(descriptor_);
-      throw error(error_code::interrupted, "stopped while waiting for the processors");
+      throw error(error_code::interrupted, "stopped while waiting for exclusive use of the CPUs");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

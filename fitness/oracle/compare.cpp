@@ -93,8 +93,8 @@ void set_bounds(expected_output& expected, const element_type& type, const toler
   if (real) {
     for (const double x : expected.values) {
       if (std::isfinite(x) || (rule.allow_negative_inf && x == -infinity)) continue;
-      throw error(error_code::input, "the reference gives NaN or infinity", {},
-                  "a generator whose values the reference can digest, or allow_negative_inf");
+      throw error(error_code::input, "the reference computes NaN or infinity", {},
+                  "choose a generator whose values the reference can handle, or set allow_negative_inf");
     }
   }
   expected.bounds.clear();
@@ -111,16 +111,18 @@ void set_bounds(expected_output& expected, const element_type& type, const toler
     return;
   }
   if (rule.rule != "accumulation")
-    throw error(error_code::input, "tolerance rule '" + rule.rule + "' is not known");
+    throw error(error_code::input, "tolerance rule '" + rule.rule + "' is unknown");
   if (!real)
-    throw error(error_code::input, "the rule 'accumulation' is for floating outputs", {}, "rule: exact");
+    throw error(error_code::input, "the rule 'accumulation' is for floating-point outputs only", {},
+                "write rule: exact");
   if (scale.size() != total)
-    throw error(error_code::input, "the rule 'accumulation' needs a scale for each element");
+    throw error(error_code::input, "the rule 'accumulation' needs one scale value for each output element");
   const double summands = std::max(1.0, static_cast<double>(length));
   const double slope = rule.factor * type.unit_roundoff * std::sqrt(summands);
   for (std::size_t i = 0; i < total; ++i) {
     if (!(scale[i] >= 0) || !std::isfinite(scale[i])) {
-      throw error(error_code::input, "the reference's scale is negative, NaN or infinite");
+      throw error(error_code::input,
+                  "the scale tensor of the reference contains a negative value, NaN or infinity");
     }
     expected.bounds[i] = slope * scale[i] + summands * type.smallest;
   }
@@ -170,7 +172,7 @@ std::string index_text(std::size_t flat, std::span<const std::int64_t> extents) 
 
 std::string describe(const output_check& check, const std::string& name,
                      std::span<const std::int64_t> extents) {
-  if (check.accepted) return fmt::format("output {} is right", name);
+  if (check.accepted) return fmt::format("output {} is correct", name);
   std::string text = fmt::format(
       "output {}: {} of {} elements are wrong; first at {}: got {:.9g}, expected {:.9g}", name, check.wrong,
       check.total, index_text(check.first, extents), check.first_got, check.first_expected);

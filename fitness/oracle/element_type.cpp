@@ -164,8 +164,9 @@ const element_type& element_type_of(const tensor& t) {
   if (const auto* type = find_element_type(t.dtype)) return *type;
   std::string known;
   for (const auto& type : types) known += (known.empty() ? "" : ", ") + std::string(type.name);
-  throw error(error_code::input, "the CPU backend cannot hold dtype '" + t.dtype + "' of '" + t.name + "'",
-              {}, "known: " + known);
+  throw error(error_code::input,
+              "the CPU backend does not support the dtype '" + t.dtype + "' of '" + t.name + "'", {},
+              "known: " + known);
 }
 
 void store_values(const element_type& type, std::span<const double> values, std::byte* target) {

@@ -254,7 +254,7 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
   } else if (recipe.kind == "offsets") {
     keep(whole(offsets(count, recipe, v, random)));
   } else {
-    throw error(error_code::input, "generator '" + recipe.kind + "' is not known", {},
+    throw error(error_code::input, "generator '" + recipe.kind + "' is unknown", {},
                 "normal, uniform, integers, permutation, offsets");
   }
   return bytes;
@@ -263,7 +263,7 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
 std::uint64_t secret_seed() {
   std::uint64_t seed = 0;
   if (::getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) {
-    throw error(error_code::environment, "the system's random source does not answer");
+    throw error(error_code::environment, "the random number source of the system failed");
   }
   return seed;
 }

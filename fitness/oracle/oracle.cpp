@@ -26,7 +26,7 @@ namespace {
 // How the reference's process ended, with what it wrote: the reference is the user's own, so nothing of it is
 // secret.
 std::string end_of(const worker_session& session) {
-  if (!session.report()) return "does not answer";
+  if (!session.report()) return "did not answer";
   constexpr std::size_t most = 2000;
   std::string said = session.report()->err;
   while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
@@ -85,8 +85,7 @@ void require_memory(const task& t) {
     throw error(error_code::environment,
                 fmt::format("workload '{}' needs at least {:.1f} GB of memory, and {:.1f} GB are available",
                             w.uuid, needed / 1e9, static_cast<double>(*available) / 1e9),
-                {.file = t.file, .key = "workloads"},
-                "make its axes smaller, or use a machine with more memory");
+                {.file = t.file, .key = "workloads"}, "reduce its axes, or use a machine with more memory");
   }
 }
 
@@ -173,7 +172,7 @@ void bound_outputs(const task& t, const workload& w,
     } catch (const error& failure) {
       throw error(failure.code(),
                   failure.message() + " (output '" + output.name + "' of workload '" + w.uuid +
-                      "', contents " + std::string(to_string(made.kind)) + ")",
+                      "', input data " + std::string(to_string(made.kind)) + ")",
                   {.file = t.file, .key = "reference"}, failure.hint());
     }
   }
@@ -213,7 +212,7 @@ worker_session oracle::start(std::size_t workload) const {
     reference_failed(*task_, w, "cannot be loaded (" + session.message() + ")");
   }
   if (end != call_end::done) {
-    throw error(error_code::environment, "the reference's worker does not start: " +
+    throw error(error_code::environment, "cannot start the worker process of the reference: " +
                                              (session.message().empty() && session.report()
                                                   ? describe(*session.report()) + " " + session.report()->err
                                                   : session.message()));
@@ -232,10 +231,10 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
 
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
                                          std::chrono::minutes(2), false);
-  if (call.end == call_end::timed_out) reference_failed(*task_, w, "takes more than two minutes");
+  if (call.end == call_end::timed_out) reference_failed(*task_, w, "took more than two minutes");
   if (call.end != call_end::done) reference_failed(*task_, w, end_of(session));
-  if (call.damage.guards) reference_failed(*task_, w, "writes outside of its outputs");
-  if (call.damage.inputs) reference_failed(*task_, w, "changes its inputs");
+  if (call.damage.guards) reference_failed(*task_, w, "wrote outside of its outputs");
+  if (call.damage.inputs) reference_failed(*task_, w, "changed its inputs");
 
   const auto scales = scale_tensors(*task_);
   std::map<std::string, std::vector<double>> emitted;

@@ -116,7 +116,7 @@ std::string prototype(const task& t) {
 std::size_t element_count(const tensor& t, const std::map<std::string, std::int64_t>& axes) {
   std::uint64_t count = 1;
   for (const auto extent : extents(t, axes)) {
-    if (extent < 0) throw error(error_code::input, "tensor '" + t.name + "' has an extent below zero");
+    if (extent < 0) throw error(error_code::input, "tensor '" + t.name + "' has a negative extent");
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count) ||
         count > (std::uint64_t{1} << 40U)) {
       throw error(error_code::input, "tensor '" + t.name + "' is too large");
@@ -154,7 +154,7 @@ std::vector<std::int64_t> axis_arguments(const task& t, const workload& w) {
     if (a.value) continue;
     const auto it = w.axes.find(a.name);
     if (it == w.axes.end()) {
-      throw error(error_code::input, "workload '" + w.uuid + "' gives axis '" + a.name + "' no value",
+      throw error(error_code::input, "workload '" + w.uuid + "' has no value for axis '" + a.name + "'",
                   {.file = t.file, .key = "workloads"});
     }
     result.push_back(it->second);
@@ -174,12 +174,12 @@ void require_runnable(const task& t) {
            "give axes, inputs, outputs, reference and workloads, or use fitness: {backend: command}");
   }
   if (t.reference->language != "cpp") {
-    refuse("the CPU backend needs a native reference, not one in " + t.reference->language, "reference",
-           "reference: {language: cpp, file: reference.cpp}");
+    refuse("the CPU backend needs a reference in cpp, not in " + t.reference->language, "reference",
+           "write reference: {language: cpp, file: reference.cpp}");
   }
   if (t.workloads.empty()) refuse("the task has no workloads", "workloads");
   if (t.outputs.empty()) refuse("the task has no outputs", "outputs");
-  if (t.baselines.empty()) refuse("the task has no baseline to measure against", "baselines");
+  if (t.baselines.empty()) refuse("the task has no baseline to compare with", "baselines");
   std::size_t pointers = t.outputs.size() + scale_tensors(t).size();
   std::size_t scalars = 0;
   for (const auto& input : t.inputs) {
@@ -188,7 +188,10 @@ void require_runnable(const task& t) {
   }
   for (const auto& output : t.outputs) {
     element_type_of(output);
-    if (output.scalar) refuse("output '" + output.name + "' is a scalar; give it a shape", "outputs");
+    if (output.scalar)
+      refuse("output '" + output.name +
+                 "' is a scalar, which is not supported; declare it with a shape, for example one element",
+             "outputs");
   }
   const auto axes = static_cast<std::size_t>(
       std::count_if(t.axes.begin(), t.axes.end(), [](const axis& a) { return !a.value; }));
@@ -196,14 +199,14 @@ void require_runnable(const task& t) {
     refuse("the task has too many arguments", "inputs");
   const bool timed =
       std::any_of(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; });
-  if (!timed) refuse("every workload is hidden, so nothing can be timed", "workloads");
+  if (!timed) refuse("all workloads are hidden, so that none could be timed", "workloads");
   for (const auto& w : t.workloads) {
     static_cast<void>(axis_arguments(t, w));
     static_cast<void>(reference_buffers(t, w));
     for (const auto& [name, input] : w.inputs) {
       if (input.kind != "random" && input.kind != "scalar") {
         refuse("input kind '" + input.kind + "' of '" + name + "' is not supported on the CPU yet",
-               "workloads", "random, scalar");
+               "workloads", "the supported kinds are random and scalar");
       }
     }
   }

@@ -20,10 +20,10 @@ namespace {
 
 descriptor memory_file(const char* name, std::string_view content) {
   descriptor file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file) fail("cannot make a memory file");
+  if (!file) fail("cannot create a memory file");
   for (std::size_t at = 0; at < content.size();) {
     const ssize_t written = ::write(file.get(), content.data() + at, content.size() - at);
-    if (written < 0) fail("cannot fill a memory file");
+    if (written < 0) fail("cannot write to a memory file");
     at += static_cast<std::size_t>(written);
   }
   ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);

@@ -34,7 +34,7 @@ std::string describe(const exit_report& report) {
     case exit_kind::exited:
       return "ended with exit code " + std::to_string(report.code);
     case exit_kind::signalled: {
-      std::string text = "was ended by signal " + std::to_string(report.signal);
+      std::string text = "was terminated by signal " + std::to_string(report.signal);
       if (report.signal == SIGSYS) return text + " (forbidden system call)";
       const char* name = ::sigdescr_np(report.signal);
       return name == nullptr ? text : text + " (" + name + ')';
@@ -89,7 +89,7 @@ void child_process::pause() {
     if (state_->reaped) return;
   }
   detail::continue_tree(state_->root(), !state_->contained);
-  throw error(error_code::environment, "a process tree could not be stopped within two seconds");
+  throw error(error_code::environment, "cannot stop a process and its children within two seconds");
 }
 
 bool child_process::confirmed_paused() const {

@@ -35,7 +35,7 @@ struct answer_page {
 class shared_answer {
  public:
   shared_answer() : page_(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (page_ == MAP_FAILED) throw error(error_code::environment, "cannot start a process: no memory");
+    if (page_ == MAP_FAILED) throw error(error_code::environment, "cannot start a process: out of memory");
   }
   shared_answer(const shared_answer&) = delete;
   shared_answer& operator=(const shared_answer&) = delete;

@@ -46,7 +46,7 @@ class supervisor {
  public:
   supervisor() : events_(::epoll_create1(EPOLL_CLOEXEC)), bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!events_ || !bell_)
-      throw error(error_code::environment, "cannot watch processes: no epoll or eventfd");
+      throw error(error_code::environment, "cannot watch processes: epoll or eventfd is not available");
     watch(bell_.get(), ~std::uint64_t{0});
     std::thread([this] { work(); }).detach();
   }

@@ -41,9 +41,9 @@ void add_mount(arguments& list, const mount& m, bool dropped,
         add(list, {"--ro-bind", m.host, m.inside});
         return;
       }
-      throw error(error_code::environment, "the sandbox's user (nobody) cannot read " + m.host, {},
-                  "make the folder readable and its parents traversable for others, or run as another user "
-                  "than root");
+      throw error(error_code::environment, "the user of the sandbox (nobody) cannot read " + m.host, {},
+                  "give other users read permission for the folder and search permission for its parent "
+                  "folders, or do not run kevo as root");
     }
     descriptor file(::open(m.host.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) throw error(error_code::environment, "cannot open " + m.host + ": " + std::strerror(errno));
@@ -67,7 +67,8 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
   add(list, {"--die-with-parent", "--as-pid-1", "--clearenv", "--unsetenv", "PWD"});
   for (const auto& variable : spec.environment) {
     const auto equals = variable.find('=');
-    if (equals == std::string::npos) throw error(error_code::usage, "not NAME=value: " + variable);
+    if (equals == std::string::npos)
+      throw error(error_code::usage, "an environment entry must be NAME=value, not: " + variable);
     add(list, {"--setenv", variable.substr(0, equals), variable.substr(equals + 1)});
   }
   // First, for a mount may lie below it.

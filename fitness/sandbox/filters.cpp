@@ -120,9 +120,9 @@ constexpr const char* shared_memory[] = {"shmget",     "shmat",  "shmctl",  "shm
 
 filter_context make(syscall_policy policy) {
   filter_context context(seccomp_init(SCMP_ACT_ALLOW));
-  if (!context) throw error(error_code::environment, "libseccomp cannot make a filter");
+  if (!context) throw error(error_code::environment, "libseccomp cannot create a filter");
   void* c = context.get();
-  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architecture");
+  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "unsupported architecture");
   const auto deny = SCMP_ACT_ERRNO(EPERM);
   for (const char* name : never) rule(c, deny, name);
   for (const char* name : shared_memory) rule(c, deny, name);
@@ -163,7 +163,7 @@ std::string compile_filter(syscall_policy policy) {
   const auto context = make(policy);
   const detail::descriptor file(::memfd_create("kevo-filter", MFD_CLOEXEC));
   if (!file)
-    throw error(error_code::environment, std::string("cannot make a memory file: ") + std::strerror(errno));
+    throw error(error_code::environment, std::string("cannot create a memory file: ") + std::strerror(errno));
   check(seccomp_export_bpf(context.get(), file.get()), "export");
   std::string program;
   char buffer[4096];
@@ -173,7 +173,7 @@ std::string compile_filter(syscall_policy policy) {
     if (length <= 0) break;
     program.append(buffer, static_cast<std::size_t>(length));
   }
-  if (program.empty()) throw error(error_code::environment, "libseccomp made an empty filter");
+  if (program.empty()) throw error(error_code::environment, "libseccomp created an empty filter");
   text = program;
   return program;
 }

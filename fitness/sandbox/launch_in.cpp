@@ -36,7 +36,7 @@ struct pipe_ends {
 /// Our end does not block, theirs does.
 pipe_ends make_pipe(bool ours_reads) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot create a pipe");
   pipe_ends result{descriptor(ends[0]), descriptor(ends[1])};
   if (ours_reads) ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   return result;
@@ -205,11 +205,11 @@ void plan_without_namespaces(const containment& how, const launch_spec& spec, sp
 /// needs none of them.
 pid_t limit_inner(const containment& how, const launch_spec& spec, process_state& state) {
   const pid_t inner = read_child_pid(state.status, state.status_text);
-  if (inner <= 0) give_up(state, "the sandbox could not be set up");
+  if (inner <= 0) give_up(state, "cannot set up the sandbox");
   try {
     state.inner.emplace(inner);
   } catch (const error&) {
-    give_up(state, "the sandbox could not be set up");
+    give_up(state, "cannot set up the sandbox");
   }
   auto limits = resource_limits(spec.limits, static_cast<rlim_t>(spec.limits.processes));
   cap_by_own(limits);
@@ -222,7 +222,7 @@ pid_t limit_inner(const containment& how, const launch_spec& spec, process_state
 
 child_process launch_in(const containment& how, const launch_spec& spec, void (*held)(pid_t, void*),
                         void* context) {
-  if (spec.argv.empty()) throw error(error_code::usage, "nothing to launch: argv is empty");
+  if (spec.argv.empty()) throw error(error_code::usage, "no program to start: argv is empty");
   auto state = std::make_shared<process_state>();
   state->limits = spec.limits;
   state->limits.output_bytes = std::min<std::uint64_t>(spec.limits.output_bytes, std::uint64_t{1} << 30U);

@@ -18,7 +18,7 @@ constexpr std::uint64_t page = 4096;
 bool page_fits_below(std::uint64_t bytes, rlim_t hard) {
   const rlimit limit{bytes, hard};
   if (::setrlimit(RLIMIT_AS, &limit) != 0)
-    throw std::runtime_error(std::string("cannot limit the worker's memory: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot limit the memory of the worker: ") + std::strerror(errno));
   void* tried = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (tried == MAP_FAILED) return false;
   ::munmap(tried, page);
@@ -32,17 +32,17 @@ void limit_further_memory(std::uint64_t bytes) {
   std::uint64_t pages[6] = {};
   std::ifstream statm("/proc/self/statm");
   for (auto& field : pages) statm >> field;
-  if (!statm) throw std::runtime_error("cannot limit the worker's memory: /proc/self/statm");
+  if (!statm) throw std::runtime_error("cannot limit the memory of the worker: cannot read /proc/self/statm");
   const std::uint64_t most = pages[5] * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes;
   const rlimit limit{most, most};
   if (::setrlimit(RLIMIT_DATA, &limit) != 0)
-    throw std::runtime_error(std::string("cannot limit the worker's memory: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot limit the memory of the worker: ") + std::strerror(errno));
 }
 
 void limit_further_addresses(std::uint64_t bytes) {
   rlimit before{};
   if (::getrlimit(RLIMIT_AS, &before) != 0)
-    throw std::runtime_error(std::string("cannot limit the worker's memory: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot limit the memory of the worker: ") + std::strerror(errno));
   // The kernel compares pages mapped so far with this limit, so that the smallest limit that lets one page
   // more through tells how many there are.
   std::uint64_t too_small = 0;
@@ -57,7 +57,7 @@ void limit_further_addresses(std::uint64_t bytes) {
   if (before.rlim_max != RLIM_INFINITY && before.rlim_max < most) most = before.rlim_max;
   const rlimit limit{most, most};
   if (::setrlimit(RLIMIT_AS, &limit) != 0)
-    throw std::runtime_error(std::string("cannot limit the worker's memory: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot limit the memory of the worker: ") + std::strerror(errno));
 }
 
 std::optional<std::uint64_t> private_memory_limit() {

@@ -24,7 +24,7 @@ struct release {
 
 void check(int result, const char* what) {
   if (result == 0) return;
-  throw std::runtime_error(std::string("cannot lock the worker down: ") + what + ": " +
+  throw std::runtime_error(std::string("cannot restrict the worker process: ") + what + ": " +
                            std::strerror(-result));
 }
 
@@ -204,9 +204,9 @@ bool among(const char* name, const char* const (&list)[Size]) {
 
 void lock_down_with_driver() {
   const std::unique_ptr<void, release> context(seccomp_init(SCMP_ACT_ALLOW));
-  if (!context) throw std::runtime_error("cannot lock the worker down: libseccomp");
+  if (!context) throw std::runtime_error("cannot restrict the worker process: libseccomp failed");
   void* c = context.get();
-  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architecture");
+  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "unsupported architecture");
   // The driver's threads, too: a candidate shares their memory.
   check(seccomp_attr_set(c, SCMP_FLTATR_CTL_TSYNC, 1), "all threads");
   (void)seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
@@ -221,14 +221,14 @@ void lock_down_with_driver() {
   rule(c, SCMP_ACT_KILL_PROCESS, "tgkill", {SCMP_A0(SCMP_CMP_NE, self)});
   rule(c, SCMP_ACT_KILL_PROCESS, "kill", {SCMP_A0(SCMP_CMP_NE, self)});
   rule(c, SCMP_ACT_KILL_PROCESS, "tkill");
-  check(seccomp_load(c), "the kernel refused the filter");
+  check(seccomp_load(c), "the kernel rejected the filter");
 }
 
 void lock_down(int threads, bool error_output) {
   const std::unique_ptr<void, release> context(seccomp_init(SCMP_ACT_ERRNO(EPERM)));
-  if (!context) throw std::runtime_error("cannot lock the worker down: libseccomp");
+  if (!context) throw std::runtime_error("cannot restrict the worker process: libseccomp failed");
   void* c = context.get();
-  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architecture");
+  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "unsupported architecture");
   // Hot calls are found by a binary search rather than a walk.
   (void)seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
   for (const char* name : computing) rule(c, SCMP_ACT_ALLOW, name);
@@ -284,7 +284,7 @@ void lock_down(int threads, bool error_output) {
   rule(c, SCMP_ACT_KILL_PROCESS, "tkill");
   // Asking for limits is what OpenMP does for its stacks; setting them is denied.
   rule(c, SCMP_ACT_ALLOW, "prlimit64", {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)});
-  check(seccomp_load(c), "the kernel refused the filter");
+  check(seccomp_load(c), "the kernel rejected the filter");
 }
 
 }  // namespace kevo

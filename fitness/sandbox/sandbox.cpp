@@ -71,17 +71,17 @@ std::string advice() {
     return text;
   };
   if (value("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
-    return "AppArmor keeps ordinary users from making user namespaces: install the profile "
-           "bwrap-userns-restrict "
-           "(package apparmor-profiles), or set kernel.apparmor_restrict_unprivileged_userns=0 by sysctl";
+    return "AppArmor does not let unprivileged users create user namespaces: install the profile "
+           "bwrap-userns-restrict (package apparmor-profiles), or run sysctl "
+           "kernel.apparmor_restrict_unprivileged_userns=0";
   }
   if (value("/proc/sys/kernel/unprivileged_userns_clone") == "0")
-    return "set kernel.unprivileged_userns_clone=1 by sysctl";
+    return "run sysctl kernel.unprivileged_userns_clone=1";
   if (value("/proc/sys/user/max_user_namespaces") == "0")
-    return "set user.max_user_namespaces to 1000 or more by sysctl";
+    return "run sysctl user.max_user_namespaces=1000, or set a larger value";
   std::error_code ignored;
   if (fs::exists("/.dockerenv", ignored) || fs::exists("/run/.containerenv", ignored)) {
-    return "in a container, start it with --security-opt seccomp=unconfined --security-opt "
+    return "this is a container: start it with --security-opt seccomp=unconfined --security-opt "
            "apparmor=unconfined";
   }
   return {};
@@ -104,9 +104,9 @@ bool wait_for_exec(pid_t process) {
 
 std::string landlock_detail() {
   const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, 1);
-  if (version < 0) return "the kernel does not offer it";
-  return "offered (version " + std::to_string(version) +
-         ") and not used: the mount namespace hides what it would forbid";
+  if (version < 0) return "not available in this kernel";
+  return "available (version " + std::to_string(version) +
+         ") but not used: the mount namespace already hides the files that it would protect";
 }
 
 std::string cgroup_detail() {
@@ -114,9 +114,9 @@ std::string cgroup_detail() {
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("0::")) continue;
     const std::string folder = "/sys/fs/cgroup" + line.substr(3);
-    if (::access((folder + "/cgroup.procs").c_str(), W_OK) == 0) return "delegated here, and not used";
+    if (::access((folder + "/cgroup.procs").c_str(), W_OK) == 0) return "available but not used";
   }
-  return "no cgroup is delegated to this process; memory is limited for each process, not for their sum";
+  return "not available to this process; memory is limited for each process, not for all of them together";
 }
 
 findings probe() {
@@ -134,7 +134,7 @@ findings probe() {
   pid_t inner = 0;
   child_process child;
   if (program.empty()) {
-    result.failure = "bubblewrap is not installed (apt-get install bubblewrap)";
+    result.failure = "bubblewrap is not installed (install the package bubblewrap)";
   } else {
     try {
       detail::containment how{program, root, result.filter};
@@ -143,7 +143,7 @@ findings probe() {
       if (!wait_for_exec(inner)) {
         child.kill();
         const auto report = child.wait();
-        throw error(error_code::environment, "a sandboxed process did not run: " + report.err);
+        throw error(error_code::environment, "cannot start a process in the sandbox: " + report.err);
       }
       result.contained = true;
       launch_spec ask;
@@ -165,7 +165,7 @@ findings probe() {
     const std::string theirs = inner > 0 ? link_target("/proc/" + std::to_string(inner) + "/ns/" + file) : "";
     const bool own = !theirs.empty() && theirs != link_target("/proc/self/ns/" + file);
     add(name, own, required,
-        own ? theirs : "not separate" + (result.failure.empty() ? "" : ": " + result.failure));
+        own ? theirs : "not isolated" + (result.failure.empty() ? "" : ": " + result.failure));
   };
   space("user namespace", "user", true);
   space("mount namespace", "mnt", true);
@@ -176,7 +176,8 @@ findings probe() {
   space("cgroup namespace", "cgroup", false);
   const bool filtered = inner > 0 && field_of_status(inner, "Seccomp") == "2";
   add("seccomp", filtered, true,
-      filtered ? "system call filter" : "no filter" + (result.failure.empty() ? "" : ": " + result.failure));
+      filtered ? "system call filter"
+               : "no system call filter" + (result.failure.empty() ? "" : ": " + result.failure));
   const std::string capabilities =
       inner > 0 ? field_of_status(inner, "CapEff") + field_of_status(inner, "CapBnd") : "";
   const bool none = !capabilities.empty() && capabilities.find_first_not_of('0') == std::string::npos;
@@ -186,12 +187,13 @@ findings probe() {
   const std::string user = inner > 0 ? field_of_status(inner, "Uid") : "";
   const bool unprivileged = !user.empty() && !user.starts_with("0\t");
   add("unprivileged user", unprivileged || (!root && inner == 0), true,
-      root ? (unprivileged ? "root drops to nobody first" : "runs as root") : "started by an ordinary user");
+      root ? (unprivileged ? "runs as nobody; kevo was started by root" : "runs as root")
+           : "kevo was started by an unprivileged user");
   const bool limited = inner > 0 && process_limit_of(inner) == 4;
   add("resource limits", limited || inner == 0, true,
-      limited      ? "counted for each sandbox"
-      : inner == 0 ? "counted for the whole user"
-                   : "the limit on processes is not in force");
+      limited      ? "process limit applies to each sandbox separately"
+      : inner == 0 ? "process limit applies to all processes of the user"
+                   : "the process limit is not in force");
   add("landlock", false, false, landlock_detail());
   add("cgroup", false, false, cgroup_detail());
   return result;
@@ -259,19 +261,20 @@ bool contains(sandbox_mode mode) {
   if (mode == sandbox_mode::off) return false;
   const sandbox_layer* missing = missing_layer();
   if (mode == sandbox_mode::required && missing != nullptr) {
-    throw error(
-        error_code::environment, "the sandbox lacks a layer: " + missing->name + ": " + missing->detail, {},
-        "install bubblewrap and allow user namespaces, or set sandbox: best; `kevo doctor` lists the layers");
+    throw error(error_code::environment,
+                "a required sandbox layer is missing: " + missing->name + ": " + missing->detail, {},
+                "install bubblewrap and allow user namespaces, or set sandbox: best to use the available "
+                "layers; `kevo doctor` lists them");
   }
   return missing == nullptr;
 }
 
 std::string describe_layers(sandbox_mode mode) {
-  if (mode == sandbox_mode::off) return "off: resource limits and a session of its own";
+  if (mode == sandbox_mode::off) return "off: only resource limits and a separate session";
   if (!contains(mode)) {
     const auto& found = known_findings();
-    return std::string("degraded: resource limits") + (found.filter ? ", seccomp" : "") +
-           (::geteuid() == 0 ? ", unprivileged user where it can read the program" : "") + "; without " +
+    return std::string("incomplete: resource limits") + (found.filter ? ", seccomp" : "") +
+           (::geteuid() == 0 ? ", unprivileged user if that user can read the program" : "") + "; without " +
            missing_layer()->name + " (" + missing_layer()->detail + ')';
   }
   std::string text;

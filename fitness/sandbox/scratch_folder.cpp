@@ -122,7 +122,7 @@ scratch_folder::scratch_folder(bool for_sandbox) {
       return;
     }
   }
-  throw error(error_code::environment, "cannot make a scratch folder: " + failure, {},
+  throw error(error_code::environment, "cannot create a temporary folder: " + failure, {},
               "set TMPDIR to a writable folder");
 }
 
@@ -136,7 +136,7 @@ std::string scratch_folder::folder(std::string_view name) const {
   struct stat owner = {};
   if (::mkdir(path.c_str(), 0700) != 0 || ::stat(path_.c_str(), &owner) != 0 ||
       (owner.st_uid != ::geteuid() && ::chown(path.c_str(), owner.st_uid, owner.st_gid) != 0)) {
-    throw error(error_code::environment, "cannot make " + path + ": " + std::strerror(errno));
+    throw error(error_code::environment, "cannot create " + path + ": " + std::strerror(errno));
   }
   return path;
 }

@@ -23,10 +23,10 @@ processor_clock::processor_clock(pid_t process) {
     status_ = ::open((folder + "/status").c_str(), O_RDONLY | O_CLOEXEC);
   }
   if (failure != 0 || stat_ < 0 || status_ < 0) {
-    throw error(error_code::environment,
-                "cannot read the processor time of process " + id + ": " +
-                    std::strerror(failure != 0 ? failure : errno),
-                {}, "run kevo where /proc shows its own child processes");
+    throw error(
+        error_code::environment,
+        "cannot read the CPU time of process " + id + ": " + std::strerror(failure != 0 ? failure : errno),
+        {}, "kevo needs a /proc that shows its own child processes");
   }
 }
 

@@ -21,7 +21,7 @@ shared_memory::shared_memory(const char* name, std::size_t size) : size_(size) {
     const std::string reason = std::strerror(errno);
     if (descriptor_ >= 0) ::close(descriptor_);
     throw error(error_code::environment,
-                "cannot get " + std::to_string(size) + " bytes of shared memory: " + reason);
+                "cannot allocate " + std::to_string(size) + " bytes of shared memory: " + reason);
   }
   data_ = static_cast<std::byte*>(data);
 }

@@ -64,7 +64,8 @@ variation_result splice::vary(const variation_request& request, rng& random) con
   if (own.regions.empty()) return no_proposal{"the parent has no regions"};
   const auto donors = donors_of(request, own);
   if (donors.empty())
-    return no_proposal{"no other selected candidate has a region of the parent's with another text"};
+    return no_proposal{
+        "no other selected candidate has a region with the name of one of the parent's and a different text"};
 
   for (std::size_t attempt = 0; attempt < tries && !request.stop.stop_requested(); ++attempt) {
     const donor& from = donors[random.below(donors.size())];
@@ -86,7 +87,7 @@ variation_result splice::vary(const variation_request& request, rng& random) con
                               // tunable
     }
   }
-  return no_proposal{"no unseen mixture in " + std::to_string(tries) + " tries"};
+  return no_proposal{"found no unseen combination in " + std::to_string(tries) + " tries"};
 }
 
 }  // namespace kevo

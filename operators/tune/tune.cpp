@@ -119,7 +119,7 @@ variation_result tune::vary(const variation_request& request, rng& random) {
 
   walk& all = walk_of(source, space);
   if (!all.small) {
-    return no_proposal{"no unseen setting in " + std::to_string(tries) + " tries"};
+    return no_proposal{"found no unseen setting in " + std::to_string(tries) + " tries"};
   }
   const std::size_t count = all.settings.size();
   const std::size_t start = count == 0 ? 0 : random.below(count);
@@ -131,7 +131,7 @@ variation_result tune::vary(const variation_request& request, rng& random) {
     all.seen[at] = true;
   }
   if (count == 0) return no_proposal{"exhausted: no setting fulfils every 'require'", true};
-  return no_proposal{"exhausted: all " + std::to_string(count) + " settings seen", true};
+  return no_proposal{"exhausted: all " + std::to_string(count) + " settings are known", true};
 }
 
 }  // namespace kevo

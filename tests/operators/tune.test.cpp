@@ -146,7 +146,7 @@ TEST_CASE("tune offers every valid setting once and then says that it is exhaust
     const auto result = op.vary(request_of(parent, seen, {pool[random.below(pool.size())]}), random);
     if (const auto* none = std::get_if<kevo::no_proposal>(&result)) {
       CHECK(none->exhausted);
-      CHECK(none->reason == "exhausted: all " + std::to_string(valid.size()) + " settings seen");
+      CHECK(none->reason == "exhausted: all " + std::to_string(valid.size()) + " settings are known");
       break;
     }
     const auto& made = std::get<kevo::proposal>(result);
@@ -229,7 +229,7 @@ TEST_CASE("tune says why it has nothing to offer, and works in any language with
   CHECK(reason(cpp("// kevo: requires")).find("annotations are wrong") != std::string::npos);
   CHECK(reason(cpp("#define A 1 // kevo: {1, 2}\n// kevo: require A > 2")).find("no setting fulfils") !=
         std::string::npos);
-  CHECK(reason(cpp("#define A 1 // kevo: {1}")).find("all 1 settings seen") != std::string::npos);
+  CHECK(reason(cpp("#define A 1 // kevo: {1}")).find("all 1 settings are known") != std::string::npos);
   const auto python =
       kevo::single_file_program("triton", "kernel.py", "BLOCK: tl.constexpr = 64  # kevo: {32, 64}\n");
   kevo::tune op;
@@ -261,7 +261,7 @@ TEST_CASE("splice takes regions from another candidate and nothing else") {
   CHECK(made == std::set<content_id>{id_of(with("3", "2")), id_of(with("1", "4"))});
   seen.insert(made.begin(), made.end());
   const auto none = op.vary(request_of(parent, seen, {other}), random);
-  CHECK(std::get<kevo::no_proposal>(none).reason.find("no unseen mixture") == 0);
+  CHECK(std::get<kevo::no_proposal>(none).reason.find("found no unseen combination") == 0);
   const auto reason = [&](const program& source, const std::vector<program>& others) {
     const auto result = op.vary(request_of(source, seen, others), random);
     REQUIRE(std::holds_alternative<kevo::no_proposal>(result));

@@ -13,7 +13,7 @@ namespace kevo::cuda {
 namespace {
 
 [[noreturn]] void damaged(const std::string& what) {
-  throw error(error_code::input, "a cubin that cannot be read: " + what);
+  throw error(error_code::input, "cannot read the cubin: " + what);
 }
 
 /// Bounds-checked reading of little-endian numbers.
@@ -58,7 +58,7 @@ constexpr std::uint32_t no_bits = 8;
 std::vector<section> sections_of(std::string_view image) {
   if (!image.starts_with("\x7f"
                          "ELF\x02\x01"))
-    damaged("it is no ELF64 file");
+    damaged("it is not an ELF64 file");
   if (number<std::uint16_t>(image, 18) != 190) damaged("it is not for a CUDA device");
   const auto table = number<std::uint64_t>(image, 40);
   const auto entry = number<std::uint16_t>(image, 58);
@@ -137,7 +137,7 @@ void read_kernel_attributes(std::string_view bytes, compiled_kernel& kernel) {
       parameters.push_back(
           {ordinal, {number<std::uint16_t>(payload, 6), number<std::uint32_t>(payload, 8) >> 18U, {}}});
     } else if (code == attribute_parameter_wide) {
-      damaged("parameters in a form that kevo does not know");
+      damaged("an unknown form of parameters");
     }
   });
   std::sort(parameters.begin(), parameters.end(),

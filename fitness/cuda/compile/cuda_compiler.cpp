@@ -58,7 +58,7 @@ bool take_kernels(const cuda_build_request& request, const compile_answer& answe
       return kernel.mangled == answer.symbols.at(i);
     });
     if (same == found.end()) {
-      result.reasons.push_back(request.kernels[i] + " is no kernel: it lacks __global__");
+      result.reasons.push_back(request.kernels[i] + " is not a kernel: __global__ is missing");
       return false;
     }
     auto kernel = *same;
@@ -278,11 +278,11 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   };
-  if (request.source.files.empty()) throw error(error_code::usage, "a program without files cannot be built");
+  if (request.source.files.empty()) throw error(error_code::usage, "the program contains no file");
   for (const auto& file : request.source.files) {
     if (acceptable_file_name(file.path)) continue;
     cuda_build_result refused;
-    refused.reasons.push_back("a file may not be called \"" + file.path + '"');
+    refused.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
     return finish(std::move(refused));
   }
   const auto key = state_->key_of(request);

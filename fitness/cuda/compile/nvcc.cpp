@@ -210,8 +210,8 @@ std::string find_nvcc(const std::string& name) {
   std::error_code code;
   const auto path = fs::canonical(find_program(name), code);
   if (code) {
-    throw error(error_code::environment, "there is no compiler called " + name, {},
-                "install the CUDA toolkit, or compile by NVRTC (fitness.compiler: nvrtc)");
+    throw error(error_code::environment, "the compiler was not found: " + name, {},
+                "install the CUDA toolkit, or compile with NVRTC (fitness.compiler: nvrtc)");
   }
   // It may be a script that starts the real one elsewhere, which a sandbox would not show: ask where.
   launch_spec spec;
@@ -272,7 +272,7 @@ compile_answer compile_with_nvcc(const nvcc_job& job,
   answer.cubin = read_left(output / "kevo.cubin");
   answer.ptx = read_left(output / "kevo_entry.ptx");
   if (answer.cubin.empty()) {
-    answer.message = "nvcc left no cubin";
+    answer.message = "nvcc produced no cubin";
     return answer;
   }
   std::vector<std::string> symbols;
@@ -280,7 +280,7 @@ compile_answer compile_with_nvcc(const nvcc_job& job,
   for (const auto& kernel : job.kernels) {
     answer.symbols.push_back(symbol_of(kernel, symbols));
     if (!answer.symbols.back().empty()) continue;
-    answer.message = "nvcc made no kernel " + kernel + ", or kevo cannot tell which it is";
+    answer.message = "nvcc produced no kernel " + kernel + ", or kevo cannot identify it";
     return answer;
   }
   answer.status = compile_status::compiled;
@@ -317,7 +317,7 @@ hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_rep
   if (!report.ok()) return answer;
   answer.object = read_left(output / "kevo.so");
   answer.ok = !answer.object.empty();
-  if (!answer.ok) answer.message = "nvcc left no object, or one that is too large";
+  if (!answer.ok) answer.message = "nvcc produced no object file, or one that is too large";
   return answer;
 }
 

@@ -153,12 +153,12 @@ toolchain find_toolchain(const std::string& configured) {
     result.include_folders = include_folders_of(library);
     return result;
   }
-  throw error(error_code::environment,
-              configured.empty() ? "NVRTC (libnvrtc.so) was not found" : "there is no NVRTC in " + configured,
-              {},
-              "install the CUDA toolkit or the python package nvidia-cuda-nvrtc, or name its folder in "
-              "fitness.cuda or KEVO_NVRTC; looked at KEVO_NVRTC, CUDA_HOME, CUDA_PATH, /usr/local/cuda, the "
-              "loader's folders and site-packages/nvidia/*/lib");
+  throw error(
+      error_code::environment,
+      configured.empty() ? "NVRTC (libnvrtc.so) was not found" : "NVRTC was not found in " + configured, {},
+      "install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or set KEVO_NVRTC to its folder; "
+      "searched: KEVO_NVRTC, CUDA_HOME, CUDA_PATH, /usr/local/cuda, the library folders of the loader and "
+      "site-packages/nvidia/*/lib");
 }
 
 std::string find_compile_program() {
@@ -174,7 +174,7 @@ std::string find_compile_program() {
     if (fs::is_regular_file(place, ignored)) return fs::absolute(place).string();
   }
   throw error(error_code::environment, "the program kevo-compile-cuda was not found", {},
-              "install it beside kevo, or name it in KEVO_COMPILE_CUDA");
+              "install it in the same folder as kevo, or set KEVO_COMPILE_CUDA to its path");
 }
 
 }  // namespace kevo::cuda

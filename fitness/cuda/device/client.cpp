@@ -117,7 +117,7 @@ void device_client::lock(const std::stop_token& stop) {
     const std::string answer = ask(device_request::lock, patience_ms, {});
     if (byte_reader(answer).get<bool>()) return;
     if (stop.stop_requested())
-      throw error(error_code::interrupted, "stopped while another process held the device");
+      throw error(error_code::interrupted, "stopped while waiting for another process to release the device");
   }
 }
 void device_client::unlock() {

@@ -139,13 +139,13 @@ std::string make_content(gpu& device, const loaded_module& reference, const devi
   for (std::size_t i = 0; i < w.outputs.size(); ++i) {
     if (element_of(w.outputs[i].type).kind != element_kind::real) continue;
     if (!finite(made.expected[i].at(), w.outputs[i].count, w.outputs[i].allow_negative_infinity, false))
-      return "gives NaN or infinity, or leaves elements unwritten (contents " + std::string(to_string(kind)) +
-             ")";
+      return "computes NaN or infinity, or leaves elements unwritten (input data " +
+             std::string(to_string(kind)) + ")";
   }
   for (std::size_t i = 0; i < w.scales.size(); ++i) {
     if (!finite(made.scales[i].at(), w.scales[i], false, true))
-      return "gives a scale that is negative, NaN or infinite (contents " + std::string(to_string(kind)) +
-             ")";
+      return "computes a scale that is negative, NaN or infinite (input data " +
+             std::string(to_string(kind)) + ")";
   }
   return {};
 }

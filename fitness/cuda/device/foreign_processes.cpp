@@ -38,7 +38,8 @@ nvml load() {
   void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = ::dlerror();
-    found.missing = std::string("no NVML: ") + (why == nullptr ? "libnvidia-ml.so.1 cannot be loaded" : why);
+    found.missing =
+        std::string("cannot load NVML: ") + (why == nullptr ? "libnvidia-ml.so.1 was not found" : why);
     return found;
   }
   const auto get = [&](auto& function, std::initializer_list<const char*> names) {
@@ -55,7 +56,7 @@ nvml load() {
       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
   if (!found.missing.empty()) return found;
   if (const int code = found.init(); code != nvml_success)
-    found.missing = std::string("NVML cannot start: ") + found.error_text(code);
+    found.missing = std::string("cannot initialize NVML: ") + found.error_text(code);
   return found;
 }
 
@@ -96,7 +97,7 @@ std::string list(const std::string& uuid, std::vector<listed_process>& to) {
     all.resize(std::max<std::size_t>(2 * all.size(), count + 16));  // some may come meanwhile
     code = nvml_success;
   }
-  return std::string("NVML does not list processes: ") + api.error_text(code);
+  return std::string("NVML cannot list processes: ") + api.error_text(code);
 }
 
 std::string name_of_process(pid_t process) {
@@ -119,8 +120,9 @@ device_users foreign_among(const std::vector<listed_process>& listed, pid_t self
   device_users users;
   users.told = std::any_of(listed.begin(), listed.end(), [&](const auto& one) { return one.id == self; });
   if (!users.told) {
-    users.untold = listed.empty() ? "NVML lists no process, though this one computes"
-                                  : "NVML lists processes of another namespace (a container)";
+    users.untold = listed.empty()
+                       ? "NVML lists no processes, not even this one"
+                       : "NVML lists the processes of another namespace, because this is a container";
     return users;
   }
   for (const auto& one : listed) {
@@ -141,7 +143,7 @@ device_users users_of_device(const std::string& uuid) {
   }
   device_users users = foreign_among(listed, ::getpid(), name_of_process);
   if (users.told && !in_first_namespace())
-    users.untold = "processes outside of this container may not be listed";
+    users.untold = "processes outside this container may be missing from the list";
   return users;
 }
 

@@ -12,8 +12,10 @@ loaded_driver load() {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = ::dlerror();
-    return {nullptr,
-            std::string("no CUDA driver: ") + (why == nullptr ? "libcuda.so.1 cannot be loaded" : why), 0};
+    return {
+        nullptr,
+        std::string("cannot load the CUDA driver: ") + (why == nullptr ? "libcuda.so.1 was not found" : why),
+        0};
   }
 #define KEVO_CUDA_LOAD(name, symbol, parameters)                                          \
   functions.name = reinterpret_cast<driver_code(*) parameters>(::dlsym(library, symbol)); \
@@ -22,12 +24,12 @@ loaded_driver load() {
   KEVO_CUDA_FUNCTIONS(KEVO_CUDA_LOAD)
 #undef KEVO_CUDA_LOAD
   if (const driver_code code = functions.init(0); code != success)
-    return {nullptr, "the CUDA driver cannot start: " + text_of(functions, code), 0};
+    return {nullptr, "cannot initialize the CUDA driver: " + text_of(functions, code), 0};
   int version = 0;
   functions.driver_version(&version);
   int count = 0;
   if (functions.device_count(&count) != success || count == 0)
-    return {nullptr, "the CUDA driver sees no device", version};
+    return {nullptr, "the CUDA driver found no device", version};
   return {&functions, "", version};
 }
 

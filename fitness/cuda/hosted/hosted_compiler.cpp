@@ -81,8 +81,8 @@ struct hosted_compiler::state {
       : settings(std::move(given)), nvcc(find_hosted_nvcc(settings.nvcc)) {
     if (nvcc.empty()) {
       missing =
-          "there is no nvcc (looked for in KEVO_NVCC, CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda): "
-          "hosted launch is not to be had";
+          "nvcc was not found (searched: KEVO_NVCC, CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda), so that "
+          "hosted programs cannot be built";
     }
   }
 
@@ -144,7 +144,7 @@ hosted_object hosted_compiler::state::make(const hosted_job& job, const std::sto
   for (const auto& name : made.needed) {
     const auto usual = [&name](std::string_view start) { return name.starts_with(start); };
     if (job.trusted || std::any_of(allowed.begin(), allowed.end(), usual)) continue;
-    made.reasons.push_back("needs the library " + name + ", which candidates may not load");
+    made.reasons.push_back("needs the library " + name + ", which candidates are not allowed to load");
     made.diagnostics += made.reasons.back();
     return made;
   }
@@ -175,16 +175,16 @@ std::string hosted_compiler::identity() const {
 hosted_object hosted_compiler::build(const task& t, const program& source, const std::string& architecture,
                                      const std::vector<std::string>& flags, bool trusted,
                                      const std::vector<std::string>& link, std::stop_token stop) {
-  if (source.files.empty()) throw error(error_code::usage, "a program without files cannot be built");
+  if (source.files.empty()) throw error(error_code::usage, "the program contains no file");
   hosted_object refused;
   if (!missing().empty()) {
     refused.reasons.push_back(missing());
-    refused.diagnostics = missing() + "; write launch lines instead, or install the CUDA toolkit";
+    refused.diagnostics = missing() + "; install the CUDA toolkit, or use launch lines instead of host code";
     return refused;
   }
   for (const auto& file : source.files) {
     if (acceptable(file.path)) continue;
-    refused.reasons.push_back("a file may not be called \"" + file.path + '"');
+    refused.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
     refused.diagnostics = refused.reasons.back();
     return refused;
   }

@@ -152,14 +152,14 @@ void environment::check_names(const statement_line& line) const {
     for (const auto& name : e.names()) {
       if (const auto kernel = occupancy_argument(name)) {
         if (kernels_.contains(std::string(*kernel))) continue;
-        throw error(error_code::input, "no line launches a kernel '" + std::string(*kernel) + "'",
+        throw error(error_code::input, "no launch line names a kernel '" + std::string(*kernel) + "'",
                     place_of_word(line, *kernel), kevo::detail::hint_for(*kernel, kernels_, "kernels"));
       }
       if (name == "device.sms" || workload_->axes.contains(name) || tunables_.contains(name)) continue;
       if (line.loop && name == line.loop->id.text) continue;
       const auto place = place_of_word(line, name);
       if (const auto literal = lines_->tunables.find(name); literal != lines_->tunables.end()) {
-        throw error(error_code::input, "'" + name + "' is " + literal->second + ", which is no integer",
+        throw error(error_code::input, "'" + name + "' is " + literal->second + ", which is not an integer",
                     place);
       }
       throw error(error_code::input, "unknown name '" + kevo::detail::shown(name) + "'", place,
@@ -174,7 +174,8 @@ void environment::check_all_names() const {
   const auto meaning = [&](const std::string& name, const std::string& what, const error_place& place) {
     const auto [at, fresh] = meanings.emplace(name, what);
     if (!fresh && at->second != what)
-      throw error(error_code::input, "'" + name + "' is " + at->second + " and " + what, place, "rename one");
+      throw error(error_code::input, "'" + name + "' is " + at->second + " and " + what, place,
+                  "rename one of them");
   };
   error_place file;
   file.file = lines_->file;
@@ -198,7 +199,7 @@ loop_range range_of(const loop_line& loop, const environment& names) {
   std::int64_t rounds = 0;
   if (range.to > range.from &&
       (__builtin_sub_overflow(range.to, range.from, &rounds) || rounds > most_rounds)) {
-    throw error(error_code::input, "a loop of more than " + std::to_string(most_rounds) + " rounds",
+    throw error(error_code::input, "the loop has more than " + std::to_string(most_rounds) + " rounds",
                 loop.id.place);
   }
   return range;
@@ -223,7 +224,7 @@ std::string kernel_name(const launch_line& launch, const declared_launch& lines,
         throw error(error_code::input,
                     "a template argument cannot depend on '" + word + "', which varies with the workload",
                     argument.place,
-                    "name each case: when " + word + " == 4096: launch f[4096]<<<...>>>(...)");
+                    "write one line for each case: when " + word + " == 4096: launch f[4096]<<<...>>>(...)");
       }
     }
     name += (name.empty() ? "" : ", ") + text;

@@ -54,9 +54,11 @@ class line_parser {
     const auto at = line_.at();
     const std::string word(line_.peek_name());
     if (word == "when" && (condition || loop)) {
-      line_.fail(at, loop ? "'when' stands before 'for'" : "one 'when' a line", "join conditions by &&");
+      line_.fail(at, loop ? "'when' must come before 'for'" : "a line can have only one 'when'",
+                 "combine conditions with &&");
     }
-    if (word == "for" && loop) line_.fail(at, "loops cannot be nested", "compute both indices from one");
+    if (word == "for" && loop)
+      line_.fail(at, "loops cannot be nested", "compute both indices from a single one");
     line_.name();
     std::optional<std::variant<launch_line, memset_line, workspace_line, tensor_map_line>> body;
     if (word == "launch") {
@@ -74,12 +76,12 @@ class line_parser {
                  hint_for(word, statement_words, "statements"));
     }
     if (loop && (word == "workspace" || word == "tensormap")) {
-      line_.fail(loop_at, "a " + word + " cannot be repeated", "only launch and memset can");
+      line_.fail(loop_at, "a " + word + " cannot be in a loop", "only launch and memset can be repeated");
     }
     line_.skip();
     if (!line_.at_end()) {
       line_.fail(line_.at(), "unexpected " + line_.shown_here() + " after the statement",
-                 word == "launch" ? "attributes: cluster, cooperative, pdl, carveout" : "");
+                 word == "launch" ? "the attributes are cluster, cooperative, pdl and carveout" : "");
     }
     return {std::move(condition), std::move(loop), std::move(*body), {}, {}};
   }
@@ -104,7 +106,7 @@ class line_parser {
     if (!p.text.starts_with('(') || !line_.is_group(p)) return {line_.integer(p)};
     auto extents = list_of(line_.split(line_scanner::inside(p)));
     if (extents.empty() || extents.size() > 3) {
-      line_.fail(p.at, what + " has one to three extents, not " + std::to_string(extents.size()));
+      line_.fail(p.at, what + " must have one to three extents, not " + std::to_string(extents.size()));
     }
     return extents;
   }
@@ -139,7 +141,7 @@ class line_parser {
     const auto configuration = line_.split(line_.until(">>>", "the launch configuration"));
     if (configuration.size() < 2 || configuration.size() > 3) {
       line_.fail(open, "a launch configuration is <<<grid, block>>> or <<<grid, block, bytes>>>",
-                 "extents in parentheses: <<<(x, y), 256>>>");
+                 "write several extents in parentheses: <<<(x, y), 256>>>");
     }
     launch.grid = dim3_of(configuration[0], "a grid");
     launch.block = dim3_of(configuration[1], "a block");
@@ -201,7 +203,7 @@ class line_parser {
         const auto start = line_.at();
         launch.cluster = list_of(line_.split(line_.bracketed()));
         if (launch.cluster.empty() || launch.cluster.size() > 3)
-          line_.fail(start, "a cluster has one to three extents");
+          line_.fail(start, "a cluster must have one to three extents");
       } else {
         const auto start = line_.at();
         const auto end = kevo::detail::end_of_literal(line_.rest(), 0);
@@ -244,8 +246,8 @@ class line_parser {
     if (!line_.at_end()) {
       const char next = line_.rest().front();
       if (std::string_view("+-*/%<>=!&|?").find(next) != std::string_view::npos) {
-        line_.fail(line_.at(), "the byte is one number or an expression in parentheses",
-                   "memset NAME (BYTE) BYTES");
+        line_.fail(line_.at(), "the byte must be a number, or an expression in parentheses",
+                   "write memset NAME (BYTE) BYTES");
       }
       bytes = line_.integer(line_.take_rest());
     }
@@ -278,7 +280,7 @@ class line_parser {
     if (!line_.rest().starts_with('(')) line_.fail(open, "expected '(', found " + line_.shown_here());
     const auto parts = line_.split(line_.bracketed());
     if (parts.size() < 4 || parts.size() > parts_names.size()) {
-      line_.fail(open, "a tensor map has 4 to 9 parts, not " + std::to_string(parts.size()),
+      line_.fail(open, "a tensor map must have 4 to 9 parts, not " + std::to_string(parts.size()),
                  "(buffer, dims, strides, box, element_strides, swizzle, interleave, l2, oob)");
     }
     const auto buffer = argument(parts[0]);
@@ -303,12 +305,12 @@ class line_parser {
     if (parts.size() > 8) map.oob_fill = mode(parts[8]);
     const std::size_t rank = map.dims.size();
     if (rank < 1 || rank > 5)
-      line_.fail(parts[1].at, "a tensor map has 1 to 5 dimensions, not " + std::to_string(rank));
+      line_.fail(parts[1].at, "a tensor map must have 1 to 5 dimensions, not " + std::to_string(rank));
     if (map.strides.size() != rank - 1) {
       line_.fail(parts[2].at,
-                 "strides has " + std::to_string(map.strides.size()) + " entries where " +
-                     std::to_string(rank - 1) + " are needed",
-                 "in bytes, one for each dimension but the innermost");
+                 "strides has " + std::to_string(map.strides.size()) + " entries instead of " +
+                     std::to_string(rank - 1),
+                 "write the strides in bytes, one for each dimension except the innermost");
     }
     if (map.box.size() != rank) line_.fail(parts[3].at, "box must have as many entries as dims");
     if (parts.size() > 4 && !map.element_strides.empty() && map.element_strides.size() != rank)
@@ -351,8 +353,8 @@ declared_launch parse_launch_lines(const program& source) {
   if (!launches) {
     error_place place;
     place.file = result.file;
-    throw error(error_code::input, "no line says how to launch a kernel", place,
-                "// kevo: launch kernel<<<grid, block>>>(arguments)");
+    throw error(error_code::input, "the program has no launch line", place,
+                "add a line // kevo: launch kernel<<<grid, block>>>(arguments)");
   }
   return result;
 }

@@ -152,12 +152,13 @@ class line_scanner {
       if (is_open(c)) {
         expected += closing(c);
       } else if (c == ')' || c == ']' || c == '}') {
-        if (expected.empty() || expected.back() != c) fail(i, std::string("'") + c + "' closes nothing");
+        if (expected.empty() || expected.back() != c)
+          fail(i, std::string("'") + c + "' has no matching opening character");
         expected.pop_back();
         if (expected.empty()) return i;
       }
     }
-    fail(open, std::string("this '") + text_[open] + "' is never closed");
+    fail(open, std::string("'") + text_[open] + "' has no matching closing character");
   }
 
   std::string_view text_;

@@ -26,7 +26,7 @@ class real_expression::parser {
     sum();
     if (at_ != text_.size()) {
       fail(at_, "unexpected '" + kevo::detail::shown(text_.substr(at_), 24) + "'",
-           "real arguments know + - * / and rsqrt, sqrt, min, max");
+           "real expressions support + - * / and rsqrt, sqrt, min, max");
     }
   }
 
@@ -86,7 +86,7 @@ class real_expression::parser {
     }
   }
   void unary() {
-    if (++depth_ > max_depth) fail(at_, "nested more than 100 deep");
+    if (++depth_ > max_depth) fail(at_, "nested more than 100 levels deep");
     if (accept('-')) {
       unary();
       emit(operation::negate);
@@ -100,7 +100,7 @@ class real_expression::parser {
     } else if (is_name_start(peek())) {
       name();
     } else {
-      fail(at_, at_ == text_.size() ? "the expression ends where a value must follow"
+      fail(at_, at_ == text_.size() ? "the expression is incomplete: a value is missing at its end"
                                     : "expected a number, a name or '('");
     }
     --depth_;
@@ -110,7 +110,7 @@ class real_expression::parser {
     if (const bool hex = text_.substr(at_, 2) == "0x"; hex) {
       at_ = kevo::detail::end_of_literal(text_, at_);
       const auto value = integer_literal(text_.substr(start, at_ - start));
-      if (!value) fail(start, "a number that kevo cannot read");
+      if (!value) fail(start, "cannot read this number");
       result_.code_.push_back({operation::push, static_cast<double>(*value), 0});
       skip();
       return;
@@ -133,8 +133,8 @@ class real_expression::parser {
     }
     const double value = std::strtod(std::string(text_.substr(start, at_ - start)).c_str(), nullptr);
     if (peek() == 'f' || peek() == 'F') ++at_;
-    if (is_name_char(peek())) fail(at_, "a number cannot end so");
-    if (!std::isfinite(value)) fail(start, "a number beyond double precision");
+    if (is_name_char(peek())) fail(at_, "a number cannot end with these characters");
+    if (!std::isfinite(value)) fail(start, "the number is outside the range of double precision");
     result_.code_.push_back({operation::push, value, 0});
     skip();
   }

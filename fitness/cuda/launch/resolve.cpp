@@ -99,8 +99,8 @@ class resolver {
     if (!launches) {
       error_place place;
       place.file = lines_.file;
-      throw error(error_code::input, "no launch line holds for workload '" + workload_.workload + "'", place,
-                  "every workload needs a launch; a last line without 'when' serves the rest");
+      throw error(error_code::input, "no launch line applies to workload '" + workload_.workload + "'", place,
+                  "each workload needs a launch; a last line without 'when' covers the remaining workloads");
     }
     return std::move(result_);
   }
@@ -123,11 +123,11 @@ class resolver {
       scope_.absent.emplace(line.id.text, "workspace");
       return;
     }
-    if (scope_.buffers.contains(line.id.text)) fail("there is one of that name already");
+    if (scope_.buffers.contains(line.id.text)) fail("the name is already in use");
     std::uint64_t elements = 1;
     for (const auto& e : line.shape) {
       const auto extent = names_.value(e);
-      if (extent < 0) fail(fmt::format("an extent '{}' of {}", e.text(), extent));
+      if (extent < 0) fail(fmt::format("the extent '{}' is negative: {}", e.text(), extent));
       if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(extent), &elements))
         fail("its size does not fit in 64 bits");
     }
@@ -138,11 +138,13 @@ class resolver {
     if (line.align) {
       const auto asked = names_.value(*line.align);
       if (asked < 1 || static_cast<std::uint64_t>(asked) > largest_alignment || (asked & (asked - 1)) != 0)
-        fail(fmt::format("an alignment of {}, which is no power of two up to {}", asked, largest_alignment));
+        fail(fmt::format("the alignment is {}, but must be a power of two up to {}", asked,
+                         largest_alignment));
       align = std::max(align, static_cast<std::uint64_t>(asked));
     }
     if (bytes > facts_.workspace_bytes || workspace_bytes_ + bytes + align > facts_.workspace_bytes) {
-      fail(fmt::format("{} bytes, and all workspaces together may take {}", bytes, facts_.workspace_bytes));
+      fail(fmt::format("its size is {} bytes, but the limit for all workspaces together is {}", bytes,
+                       facts_.workspace_bytes));
     }
     workspace_bytes_ += bytes + align;
     scope_.buffers[line.id.text] = {static_cast<std::uint32_t>(scope_.buffers.size()), elements, line.type,
@@ -156,7 +158,7 @@ class resolver {
       return;
     }
     if (scope_.tensor_maps.contains(line.id.text))
-      throw error(error_code::input, "tensor map '" + line.id.text + "' is there already", line.id.place);
+      throw error(error_code::input, "tensor map '" + line.id.text + "' is already defined", line.id.place);
     if (facts_.cluster_blocks < 2)
       throw error(error_code::input, "tensor maps need compute capability 9 or newer", line.id.place);
     scope_.tensor_maps[line.id.text] = static_cast<std::uint32_t>(result_.tensor_maps.size());
@@ -165,26 +167,26 @@ class resolver {
 
   void add_step(plan_step step, const statement_line& line) {
     if (result_.steps.size() == most_steps)
-      throw error(error_code::input, fmt::format("more than {} launches in one call", most_steps),
-                  line.place);
+      throw error(error_code::input, fmt::format("a call has more than {} launches", most_steps), line.place);
     result_.steps.push_back(std::move(step));
   }
 
   void add_memset(const memset_line& line, const statement_line& statement, const loop_index* index) {
     const auto& buffer = scope_.buffer(line.buffer);
     if (!buffer.writable)
-      throw error(error_code::input, "'" + line.buffer.text + "' is an input, and inputs stay as they are",
+      throw error(error_code::input, "'" + line.buffer.text + "' is an input, and inputs must not be changed",
                   line.buffer.place);
     const auto byte = names_.value(line.byte, index);
     if (byte < 0 || byte > 255)
-      throw error(error_code::input, fmt::format("memset to {}, which is no byte", byte), statement.place);
+      throw error(error_code::input, fmt::format("the memset value {} is not in 0 .. 255", byte),
+                  statement.place);
     const auto bytes =
         line.bytes ? names_.value(*line.bytes, index) : static_cast<std::int64_t>(buffer.bytes());
     if (bytes < 0 || static_cast<std::uint64_t>(bytes) > buffer.bytes()) {
-      throw error(
-          error_code::input,
-          fmt::format("memset of {} bytes of '{}', which has {}", bytes, line.buffer.text, buffer.bytes()),
-          line.buffer.place);
+      throw error(error_code::input,
+                  fmt::format("memset sets {} bytes of '{}', which has only {} bytes", bytes,
+                              line.buffer.text, buffer.bytes()),
+                  line.buffer.place);
     }
     add_step(memory_set{buffer.index, 0, static_cast<std::uint8_t>(byte), static_cast<std::uint64_t>(bytes)},
              statement);
@@ -197,7 +199,7 @@ class resolver {
     }
     std::vector<std::string> known;
     for (const auto& kernel : module_.kernels) known.push_back(kernel.name);
-    throw error(error_code::input, "there is no kernel '" + kevo::detail::shown(name) + "'",
+    throw error(error_code::input, "the program has no kernel '" + kevo::detail::shown(name) + "'",
                 line.kernel.place, kevo::detail::hint_for(name, known, "kernels"));
   }
 
@@ -206,10 +208,10 @@ class resolver {
       const auto* launch = std::get_if<launch_line>(&line.body);
       if (launch == nullptr || last_component(launch->kernel.text) != kernel) continue;
       if (asking_) {
-        throw error(
-            error_code::input,
-            "occupancy(" + std::string(kernel) + ") depends on itself: what decides it cannot ask for it",
-            line.place);
+        throw error(error_code::input,
+                    "occupancy(" + std::string(kernel) +
+                        ") depends on itself: the launch of this kernel must not use its own occupancy",
+                    line.place);
       }
       asking_ = true;
       std::optional<std::int64_t> answer;
@@ -223,7 +225,7 @@ class resolver {
       if (answer) return *answer;
     }
     throw error(error_code::input,
-                "occupancy(" + std::string(kernel) + "): no line launches it on this workload");
+                "occupancy(" + std::string(kernel) + "): no line launches this kernel on this workload");
   }
 
   /// Nothing if the line does not hold.

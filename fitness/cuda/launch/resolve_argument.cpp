@@ -52,7 +52,7 @@ struct argument_context {
   }
   void need_pointer(const std::string& what) const {
     if (parameter.size == 8 && (kind == parameter_kind::unknown || kind == parameter_kind::pointer)) return;
-    fail(what + " where the kernel takes " + wanted());
+    fail(what + ", but the kernel parameter is " + wanted());
   }
 };
 
@@ -69,8 +69,8 @@ scalar_argument real_bytes(const argument_context& c, const element_type& type, 
 scalar_argument integer_bytes(const argument_context& c, std::int64_t value, std::uint32_t size,
                               bool allow_signed, bool allow_unsigned) {
   if (size != 1 && size != 2 && size != 4 && size != 8) {
-    c.fail("an integer where the kernel takes " + c.wanted(),
-           size == 128 ? "128 bytes are a tensor map: declare one with 'tensormap'" : "");
+    c.fail("got an integer, but the kernel parameter is " + c.wanted(),
+           size == 128 ? "a parameter of 128 bytes is a tensor map: declare one with 'tensormap'" : "");
   }
   const auto bits = static_cast<int>(size) * 8;
   bool fits = size == 8 && (allow_signed || value >= 0);
@@ -79,7 +79,7 @@ scalar_argument integer_bytes(const argument_context& c, std::int64_t value, std
     fits = (allow_signed && value >= -half && value < half) ||
            (allow_unsigned && value >= 0 && value < 2 * half);
   }
-  if (!fits) c.fail(fmt::format("{} does not fit in the kernel's {}", value, c.wanted()));
+  if (!fits) c.fail(fmt::format("{} does not fit in the kernel parameter, which is {}", value, c.wanted()));
   scalar_argument scalar;
   scalar.size = size;
   std::memcpy(scalar.bytes.data(), &value, size);  // little endian, as the device
@@ -89,19 +89,19 @@ scalar_argument integer_bytes(const argument_context& c, std::int64_t value, std
 launch_argument typed(const argument_context& c, const typed_argument& argument, const scope& known,
                       const loop_index* index) {
   if (argument.type.size != c.parameter.size) {
-    c.fail(fmt::format("a {} of {} bytes where the kernel takes {}", argument.type.name, argument.type.size,
-                       c.wanted()));
+    c.fail(fmt::format("got a {} of {} bytes, but the kernel parameter is {}", argument.type.name,
+                       argument.type.size, c.wanted()));
   }
   const bool real = argument.type.kind == dtype_kind::real;
   if (c.kind == parameter_kind::pointer || (c.kind == parameter_kind::real && !real) ||
       (c.kind == parameter_kind::integer && real)) {
-    c.fail(fmt::format("a {} where the kernel takes {}", argument.type.name, c.wanted()));
+    c.fail(fmt::format("got a {}, but the kernel parameter is {}", argument.type.name, c.wanted()));
   }
   if (const auto* e = std::get_if<expression>(&argument.value)) {
     const bool is_signed = argument.type.kind == dtype_kind::integer;
     const auto value = known.names->value(*e, index);
     if (argument.type.kind == dtype_kind::boolean && value != 0 && value != 1)
-      c.fail(fmt::format("{} is no bool", value));
+      c.fail(fmt::format("{} is not a bool (0 or 1)", value));
     return integer_bytes(c, value, c.parameter.size, is_signed, !is_signed);
   }
   const auto& e = std::get<real_expression>(argument.value);
@@ -124,17 +124,17 @@ launch_argument plain(const argument_context& c, const plain_argument& argument,
   if (argument.name) {
     const std::string& name = argument.name->text;
     if (known.buffers.contains(name)) {
-      c.need_pointer("a buffer");
+      c.need_pointer("got a buffer");
       const auto& buffer = known.buffer(*argument.name);
       return buffer_argument{buffer.index, known.byte_offset(buffer, argument.offset, index, c.line.place)};
     }
     if (const auto absent = known.absent.find(name); absent != known.absent.end()) {
-      c.fail("the " + absent->second + " '" + name + "' is not there on this workload");
+      c.fail("the " + absent->second + " '" + name + "' does not exist for this workload");
     }
     if (!argument.offset) {
       if (const auto map = known.tensor_maps.find(name); map != known.tensor_maps.end()) {
         if (c.parameter.size != 128)
-          c.fail("a tensor map of 128 bytes where the kernel takes " + c.wanted(),
+          c.fail("got a tensor map of 128 bytes, but the kernel parameter is " + c.wanted(),
                  "declare the parameter as const __grid_constant__ CUtensorMap");
         return tensor_map_argument{map->second};
       }
@@ -142,7 +142,7 @@ launch_argument plain(const argument_context& c, const plain_argument& argument,
         if (scalar.name != name) continue;
         const auto* type = find_element_type(scalar.dtype);
         if (type == nullptr || type->size != c.parameter.size || c.kind == parameter_kind::pointer)
-          c.fail("a scalar of type " + scalar.dtype + " where the kernel takes " + c.wanted());
+          c.fail("got a scalar of type " + scalar.dtype + ", but the kernel parameter is " + c.wanted());
         scalar_argument value;
         value.size = static_cast<std::uint32_t>(type->size);
         std::memcpy(value.bytes.data(), scalar.bytes.data(), type->size);
@@ -160,7 +160,7 @@ launch_argument plain(const argument_context& c, const plain_argument& argument,
     }
   }
   const auto value = known.names->value(*argument.value, index);
-  if (c.kind == parameter_kind::pointer) c.fail("an integer where the kernel takes " + c.wanted());
+  if (c.kind == parameter_kind::pointer) c.fail("got an integer, but the kernel parameter is " + c.wanted());
   if (c.kind == parameter_kind::real) {
     for (const auto* type : {"float32", "float64", "float16", "bfloat16"}) {
       const bool same = (c.parameter.type == "float" && std::string_view(type) == "float32") ||
@@ -181,12 +181,12 @@ const known_buffer& scope::buffer(const placed_name& name) const {
   if (const auto found = buffers.find(name.text); found != buffers.end()) return found->second;
   if (const auto found = absent.find(name.text); found != absent.end()) {
     throw error(error_code::input,
-                "the " + found->second + " '" + name.text + "' is not there on this workload", name.place,
-                "its 'when' does not hold");
+                "the " + found->second + " '" + name.text + "' does not exist for this workload", name.place,
+                "the condition of its 'when' is false");
   }
   std::vector<std::string> words;
   for (const auto& [word, buffer] : buffers) words.push_back(word);
-  throw error(error_code::input, "there is no buffer '" + kevo::detail::shown(name.text) + "'", name.place,
+  throw error(error_code::input, "unknown buffer '" + kevo::detail::shown(name.text) + "'", name.place,
               kevo::detail::hint_for(name.text, words, "buffers"));
 }
 
@@ -195,8 +195,10 @@ std::uint64_t scope::byte_offset(const known_buffer& b, const std::optional<expr
   if (!elements) return 0;
   const auto offset = names->value(*elements, index);
   if (offset < 0 || static_cast<std::uint64_t>(offset) > b.elements) {
-    throw error(error_code::input,
-                fmt::format("an offset of {} elements in a buffer of {}", offset, b.elements), place);
+    throw error(
+        error_code::input,
+        fmt::format("the offset of {} elements is outside the buffer of {} elements", offset, b.elements),
+        place);
   }
   return static_cast<std::uint64_t>(offset) * b.type.size;
 }
@@ -208,7 +210,7 @@ launch_argument resolve_argument(const argument_line& line, const kernel_paramet
     return plain(c, *argument, known, index);
   if (const auto* argument = std::get_if<typed_argument>(&line.value))
     return typed(c, *argument, known, index);
-  c.need_pointer("a null pointer");
+  c.need_pointer("got a null pointer");
   return null_argument{};
 }
 

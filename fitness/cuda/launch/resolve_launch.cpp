@@ -13,7 +13,7 @@ std::array<std::uint32_t, 3> extents_of(const dim3_line& line, const std::array<
     const auto value = names.value(line[i], index);
     if (value < 1 || value > most.at(i)) {
       throw error(error_code::input,
-                  fmt::format("{} '{}' of {}, not 1 to {}", what, line[i].text(), value, most.at(i)),
+                  fmt::format("{} '{}' is {}, but must be 1 to {}", what, line[i].text(), value, most.at(i)),
                   place_of_word(statement, line[i].text()));
     }
     extents.at(i) = static_cast<std::uint32_t>(value);
@@ -31,19 +31,21 @@ block_shape block_of(const launch_line& line, const statement_line& statement, c
                      const loop_index* index, const device_facts& facts) {
   const std::int64_t most = facts.threads_per_block;
   block_shape shape;
-  shape.block = extents_of(line.block, {most, most, 64}, "a block extent", statement, names, index);
+  shape.block = extents_of(line.block, {most, most, 64}, "the block extent", statement, names, index);
   const auto threads = volume(shape.block);
   if (threads > facts.threads_per_block) {
-    throw error(error_code::input,
-                fmt::format("a block of {} threads, more than {}", threads, facts.threads_per_block),
-                statement.place);
+    throw error(
+        error_code::input,
+        fmt::format("the block has {} threads, but the maximum is {}", threads, facts.threads_per_block),
+        statement.place);
   }
   shape.threads = static_cast<std::uint32_t>(threads);
   if (line.shared_bytes) {
     const auto bytes = names.value(*line.shared_bytes, index);
     if (bytes < 0 || bytes > facts.shared_per_block) {
       throw error(error_code::input,
-                  fmt::format("{} bytes of shared memory, not 0 to {}", bytes, facts.shared_per_block),
+                  fmt::format("the shared memory size is {} bytes, but must be 0 to {}", bytes,
+                              facts.shared_per_block),
                   place_of_word(statement, line.shared_bytes->text()));
     }
     shape.dynamic_shared_bytes = static_cast<std::uint32_t>(bytes);
@@ -61,16 +63,16 @@ kernel_launch resolve_launch(const launch_line& line, const statement_line& stat
   const auto shape = block_of(line, statement, names, index, facts);
   kernel_launch launch;
   launch.kernel = kernel;
-  launch.grid = extents_of(line.grid, {2147483647, 65535, 65535}, "a grid extent", statement, names, index);
+  launch.grid = extents_of(line.grid, {2147483647, 65535, 65535}, "the grid extent", statement, names, index);
   launch.block = shape.block;
   launch.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   if (compiled.max_threads > 0 && shape.threads > compiled.max_threads) {
-    fail(fmt::format("a block of {} threads, more than the {} of its __launch_bounds__", shape.threads,
+    fail(fmt::format("the block has {} threads, but its __launch_bounds__ allow {}", shape.threads,
                      compiled.max_threads));
   }
   const auto shared = std::uint64_t{compiled.static_shared_bytes} + shape.dynamic_shared_bytes;
   if (shared > facts.shared_per_block) {
-    fail(fmt::format("{} bytes of shared memory ({} static), more than {}", shared,
+    fail(fmt::format("it uses {} bytes of shared memory ({} static), but the maximum is {}", shared,
                      compiled.static_shared_bytes, facts.shared_per_block));
   }
   const auto resident = blocks_per_sm(facts, compiled, shape.threads, shape.dynamic_shared_bytes);
@@ -78,34 +80,35 @@ kernel_launch resolve_launch(const launch_line& line, const statement_line& stat
     fail(fmt::format("a block of {} threads with {} registers each and {} bytes of shared memory does not "
                      "fit on a multiprocessor",
                      shape.threads, compiled.registers, shared),
-         "fewer threads, or __launch_bounds__");
+         "use fewer threads, or limit the registers with __launch_bounds__");
   }
   if (!line.cluster.empty()) {
     const std::int64_t most = facts.cluster_blocks;
     launch.cluster =
-        extents_of(line.cluster, {most, most, most}, "a cluster extent", statement, names, index);
+        extents_of(line.cluster, {most, most, most}, "the cluster extent", statement, names, index);
     if (facts.cluster_blocks < 2) fail("clusters need compute capability 9 or newer");
     if (volume(launch.cluster) > facts.cluster_blocks)
-      fail(fmt::format("a cluster of {} blocks, more than {}", volume(launch.cluster), most));
+      fail(fmt::format("the cluster has {} blocks, but the maximum is {}", volume(launch.cluster), most));
     for (std::size_t i = 0; i < 3; ++i) {
       if (launch.grid.at(i) % launch.cluster.at(i) != 0) {
         fail(fmt::format("a grid of {} blocks is not divisible by a cluster of {}", launch.grid.at(i),
                          launch.cluster.at(i)),
-             "round the grid up with align_up and let blocks beyond the end return");
+             "round the grid up with align_up, and let the blocks beyond the end return at once");
       }
     }
   }
   launch.cooperative = line.cooperative;
   if (line.cooperative && volume(launch.grid) > static_cast<std::uint64_t>(resident * facts.sms)) {
-    fail(fmt::format("a cooperative grid of {} blocks, of which the device holds {}", volume(launch.grid),
-                     resident * facts.sms),
+    fail(fmt::format("the cooperative grid has {} blocks, but the device can hold only {} at once",
+                     volume(launch.grid), resident * facts.sms),
          "use occupancy(" + line.kernel.text + ") * device.sms");
   }
   launch.programmatic = line.programmatic;
   if (line.programmatic && facts.cluster_blocks < 2) fail("pdl needs compute capability 9 or newer");
   if (line.carveout) {
     const auto percent = names.value(*line.carveout, index);
-    if (percent < 0 || percent > 100) fail(fmt::format("a carveout of {} percent", percent));
+    if (percent < 0 || percent > 100)
+      fail(fmt::format("the carveout is {} percent, but must be 0 to 100", percent));
     launch.carveout = static_cast<std::uint32_t>(percent);
   }
   if (line.arguments.size() != compiled.parameters.size()) {

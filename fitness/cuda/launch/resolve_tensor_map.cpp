@@ -83,7 +83,8 @@ tensor_map resolve_tensor_map(const tensor_map_line& line, const statement_line&
   const auto in_range = [&](const expression& e, std::int64_t least, std::int64_t most,
                             const std::string& what) {
     const auto value = names.value(e);
-    if (value < least || value > most) fail(fmt::format("{} is {}, not {} to {}", what, value, least, most));
+    if (value < least || value > most)
+      fail(fmt::format("{} is {}, but must be {} to {}", what, value, least, most));
     return static_cast<std::uint64_t>(value);
   };
   const auto element = static_cast<std::uint64_t>(buffer.type.size);
@@ -101,18 +102,19 @@ tensor_map resolve_tensor_map(const tensor_map_line& line, const statement_line&
   if (map.byte_offset % unit != 0) fail(fmt::format("its start must be aligned to {} bytes", unit));
   for (const auto stride : map.strides) {
     if (stride % unit != 0)
-      fail(fmt::format("a stride of {} bytes is no multiple of {}", stride, unit),
-           "use it where the extents allow it only: when K % 8 == 0: ...");
+      fail(fmt::format("a stride of {} bytes is not a multiple of {}", stride, unit),
+           "restrict the line to extents that allow it: when K % 8 == 0: ...");
   }
   if (map.interleave != tensor_map_interleave::none && map.dims.size() < 3)
     fail("interleaving needs three dimensions or more");
   const std::uint64_t inner = map.box.front() * element;
   if (map.interleave == tensor_map_interleave::none && inner % 16 != 0)
-    fail(fmt::format("the innermost extent of the box is {} bytes, no multiple of 16", inner));
+    fail(fmt::format("the innermost extent of the box is {} bytes, which is not a multiple of 16", inner));
   const std::array<std::uint64_t, 4> spans = {0, 32, 64, 128};
   const auto span = spans.at(static_cast<std::size_t>(map.swizzle));
   if (span > 0 && inner > span)
-    fail(fmt::format("the innermost extent of the box is {} bytes, more than its swizzle's {}", inner, span));
+    fail(fmt::format("the innermost extent of the box is {} bytes, more than the {} of its swizzle mode",
+                     inner, span));
   if (map.oob_fill == tensor_map_oob_fill::nan && buffer.type.kind != dtype_kind::real)
     fail("only real numbers can be filled with nan");
 
@@ -122,10 +124,10 @@ tensor_map resolve_tensor_map(const tensor_map_line& line, const statement_line&
     std::uint64_t step = 0;
     if (__builtin_mul_overflow(map.dims[i] - 1, map.strides[i - 1], &step) ||
         __builtin_add_overflow(last, step, &last))
-      fail("it is larger than an address space");
+      fail("it is larger than the address space");
   }
   if (last > buffer.bytes() - map.byte_offset)
-    fail(fmt::format("it reaches {} bytes into the {} of '{}' that follow its start", last,
+    fail(fmt::format("it covers {} bytes, but only {} bytes of '{}' follow its start", last,
                      buffer.bytes() - map.byte_offset, line.buffer.text));
   return map;
 }

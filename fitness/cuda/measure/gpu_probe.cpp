@@ -39,7 +39,7 @@ gpu_finding nvcc_finding() {
     if (compiler.missing().empty()) return {"nvcc", true, find_hosted_nvcc()};
     return {"nvcc", false, compiler.missing(), false};
   } catch (const error& failure) {
-    return {"nvcc", false, failure.message() + ": hosted launch is not to be had", false};
+    return {"nvcc", false, failure.message() + ": hosted programs cannot be built", false};
   }
 }
 
@@ -52,10 +52,12 @@ gpu_finding users_finding(device_client& device) {
   try {
     const auto users = device.users();
     if (!users.told)
-      return {"GPU processes", false, "foreign ones cannot be told here: " + users.untold, false};
+      return {"GPU processes", false, "processes of other programs cannot be detected: " + users.untold,
+              false};
     return {"GPU processes", true,
-            (users.foreign.empty() ? "none but kevo's"
-                                   : "in the way of measurements: " + describe(users.foreign)) +
+            (users.foreign.empty()
+                 ? "no processes of other programs"
+                 : "other programs use the GPU and would disturb measurements: " + describe(users.foreign)) +
                 (users.untold.empty() ? "" : "; " + users.untold),
             false};
   } catch (const error& failure) {
@@ -80,7 +82,7 @@ compiled_module compile_trusted_kernels(cuda_compiler& compiler, const std::stri
                      std::move(stop));
   if (!built.ok)
     throw error(error_code::environment,
-                "kevo's own device code does not compile for " + architecture + ": " + built.diagnostics);
+                "the kernels of kevo itself do not compile for " + architecture + ": " + built.diagnostics);
   return built.module;
 }
 
@@ -118,8 +120,9 @@ std::vector<gpu_finding> probe_gpu() {
     all.push_back({"NVRTC", false, failure.message() + ": CUDA candidates cannot be compiled"});
   }
   all.push_back(nvcc_finding());
-  all.push_back(tool_finding("compute-sanitizer", "the gates memcheck and racecheck cannot be asked for"));
-  all.push_back(tool_finding("ncu", "the gate profile takes the figures that the driver gives"));
+  all.push_back(
+      tool_finding("compute-sanitizer", "fitness.gates.memcheck and fitness.gates.racecheck cannot be used"));
+  all.push_back(tool_finding("ncu", "fitness.gates.profile uses only the figures of the driver"));
   try {
     device = std::make_unique<device_client>(0);
     const auto& f = device->facts();
@@ -127,15 +130,16 @@ std::vector<gpu_finding> probe_gpu() {
                    fmt::format("{}, {}, driver {}.{}, {} GiB", f.name, f.architecture(), f.driver / 1000,
                                f.driver % 1000 / 10, f.memory_bytes >> 30U)});
   } catch (const error& failure) {
-    all.push_back({"NVIDIA GPU", false,
-                   failure.message() + ": CUDA candidates cannot be evaluated here, everything else works"});
+    all.push_back(
+        {"NVIDIA GPU", false,
+         failure.message() + ": CUDA candidates cannot be evaluated on this machine; everything else works"});
     return all;
   }
   all.push_back(users_finding(*device));
   if (!compiler) return all;
   try {
     device->set_kit(compile_trusted_kernels(*compiler, device->facts().architecture()));
-    all.push_back({"GPU kernels", true, "kevo's own compile and load"});
+    all.push_back({"GPU kernels", true, "the kernels of kevo itself compile and load"});
   } catch (const error& failure) {
     all.push_back({"GPU kernels", false, failure.message()});
     return all;

@@ -137,7 +137,7 @@ std::string worker_source::death() const {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  return "does not answer";
+  return "did not answer";
 }
 
 program_runner::program_runner(std::shared_ptr<const task> t, worker_source& workers, program_image image,

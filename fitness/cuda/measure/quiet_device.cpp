@@ -13,20 +13,18 @@ std::string await_quiet_device(const std::function<device_users()>& users, forei
   const auto deadline = clock::now() + std::chrono::duration<double>(patience_s);
   for (;;) {
     const auto now = users();
-    if (!now.told) return "cannot be told here: " + now.untold;
+    if (!now.told) return "cannot be detected: " + now.untold;
     const std::string limits = now.untold.empty() ? "" : "; " + now.untold;
     if (now.foreign.empty()) return "none" + limits;
     if (policy == foreign_processes::note) return describe(now.foreign) + limits;
     if (clock::now() >= deadline) {
       throw error(error_code::environment,
-                  "another process is on the device, and times would not be the candidates' alone: " +
-                      describe(now.foreign),
-                  {},
-                  "end it or take another device (fitness.device), or set fitness.foreign_processes=note to "
-                  "measure beside it");
+                  "another process uses the GPU and would disturb the timing: " + describe(now.foreign), {},
+                  "end it, choose another GPU with fitness.device, or set fitness.foreign_processes=note to "
+                  "measure anyway");
     }
     if (stop.stop_requested())
-      throw error(error_code::interrupted, "stopped while another process was on the device");
+      throw error(error_code::interrupted, "stopped while waiting for another process to leave the GPU");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }

@@ -47,7 +47,7 @@ bool build_candidate(gpu_bench& bench, passage& p) {
   if (source.language != "cuda" || source.files.empty() || size > bench.settings().limits.source_bytes) {
     const std::string why = source.language != "cuda"
                                 ? "the CUDA backend takes programs in cuda, not in " + source.language
-                            : source.files.empty() ? "the program has no file"
+                            : source.files.empty() ? "the program contains no file"
                                                    : "the source is too large";
     p.result.outcome = outcome::build_failed;
     p.result.reasons.push_back(why);

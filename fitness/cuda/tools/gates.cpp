@@ -35,7 +35,7 @@ std::string in_a_line(const std::string& text, std::size_t bytes) {
 
 std::string what_happened(const tool_report& report) {
   const std::string said = in_a_line(report.process.err.empty() ? report.log : report.process.err, 400);
-  return kevo::describe(report.process) + (said.empty() ? "" : "; it wrote: " + said);
+  return kevo::describe(report.process) + (said.empty() ? "" : "; its output: " + said);
 }
 
 }  // namespace
@@ -47,12 +47,13 @@ device_gates::device_gates(std::shared_ptr<const task> t, const cuda_gates& gate
   if (!checkers_.empty()) {
     sanitizer_ = find_device_tool("compute-sanitizer");
     if (sanitizer_.empty())
-      throw error(error_code::environment,
-                  "compute-sanitizer was not found, and the config asks for the gate " + checkers_.front(),
-                  {.key = "fitness.gates." + checkers_.front()},
-                  "install the CUDA toolkit's compute-sanitizer or name it in KEVO_COMPUTE_SANITIZER, or set "
-                  "fitness.gates." +
-                      checkers_.front() + "=false");
+      throw error(
+          error_code::environment,
+          "compute-sanitizer was not found, but the config enables fitness.gates." + checkers_.front(),
+          {.key = "fitness.gates." + checkers_.front()},
+          "install compute-sanitizer from the CUDA toolkit, or set KEVO_COMPUTE_SANITIZER to its path, or "
+          "set fitness.gates." +
+              checkers_.front() + "=false");
   }
   if (gates_.profile) profiler_ = find_device_tool("ncu");
 }
@@ -95,8 +96,8 @@ std::optional<call_failure> device_gates::check_with(const std::string& tool, co
       file_of(call), device, sandbox_, check_s, stop);
   const auto found = read_sanitizer_report(report.log);
   if (found.errors > 0)
-    return call_failure{outcome::incorrect, tool + " finds errors",
-                        fmt::format("{} in all, the first:\n{}", found.errors, found.first)};
+    return call_failure{outcome::incorrect, tool + " found errors",
+                        fmt::format("{} errors, the first:\n{}", found.errors, found.first)};
   if (report.process.ok() && found.finished) return std::nullopt;
   // Not a finding: whether the candidate or the tool is to blame, the baseline says.
   call_failure failure{
@@ -112,11 +113,11 @@ void device_gates::try_out(const gated_call& baseline, const device_description&
     const auto failure = check_with(tool, baseline, device, stop);
     if (!failure) continue;
     if (failure->machine)
-      throw error(error_code::environment,
-                  tool + " of " + sanitizer_ + " does not work here: the baseline " + failure->detail, {},
-                  "set fitness.gates." + tool + "=false to do without");
-    throw error(error_code::input,
-                "the first baseline does not pass the gate " + tool + ": " + failure->detail,
+      throw error(
+          error_code::environment,
+          tool + " of " + sanitizer_ + " does not work on this machine: the baseline " + failure->detail, {},
+          "set fitness.gates." + tool + "=false to disable it");
+    throw error(error_code::input, "the first baseline fails the check " + tool + ": " + failure->detail,
                 {.file = task_->file, .key = "baselines"});
   }
   known_code_ = *baseline.code;
@@ -131,8 +132,7 @@ std::optional<call_failure> device_gates::check(const gated_call& candidate, con
     if (!failure) continue;
     if (failure->machine && known_code_) {
       const auto same = check_with(tool, {&*known_code_, &*known_plan_, known_workload_}, device, stop);
-      if (same)
-        throw error(error_code::environment, tool + " has stopped working: the baseline " + same->detail);
+      if (same) throw error(error_code::environment, tool + " no longer works: the baseline " + same->detail);
     }
     return failure;
   }

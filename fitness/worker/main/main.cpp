@@ -90,14 +90,13 @@ void sleep_until_changed(const std::atomic<std::uint64_t>& go, std::uint64_t val
 int main(int argc, char** argv) {
   const bool error_output = argc == 4 && std::strcmp(argv[3], kevo::error_output_argument) == 0;
   if (argc != 3 && !error_output) {
-    std::fputs("usage: kevo-worker-cpu OBJECT THREADS [error-output] (started by kevo, never by hand)\n",
-               stderr);
+    std::fputs("usage: kevo-worker-cpu OBJECT THREADS [error-output] (internal; started by kevo)\n", stderr);
     return 2;
   }
   const region control = map_descriptor(kevo::control_descriptor);
   const region arena = map_descriptor(kevo::arena_descriptor);
   if (control.size < sizeof(kevo::control_page) || arena.data == nullptr) {
-    std::fputs("kevo-worker-cpu: the shared pages cannot be mapped\n", stderr);
+    std::fputs("kevo-worker-cpu: cannot map the shared memory\n", stderr);
     return 2;
   }
   ::close(kevo::control_descriptor);

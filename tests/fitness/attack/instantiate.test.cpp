@@ -90,7 +90,7 @@ TEST_CASE("what a task does not have, and a honest program of another kind, is a
   CHECK(instantiate(named("cpp/tf32_inputs"), t, seed).program);
   const auto python = single_file_program("python", "kernel.py", "def run(): pass");
   CHECK(instantiate(named("cpp/stale_output"), t, python).not_applicable ==
-        "the honest program is in python, not in cpp");
+        "the honest program is written in python, not in cpp");
   const auto declared = single_file_program("cuda", "kernel.cu", "// kevo: launch f<<<1, 1>>>(X)\n");
   CHECK(instantiate(named("hosted/cache_by_shape"), t, declared).not_applicable.find("--honest") !=
         std::string::npos);

@@ -38,7 +38,7 @@ TEST_CASE("an end that says nothing of the source is nobody's mistake") {
   report.kind = exit_kind::timed_out;
   CHECK_NOTHROW(require_own_end(report, "g++", {}));
   report.kind = exit_kind::cancelled;
-  CHECK_THROWS_WITH_AS(require_own_end(report, "g++", {}), "a build was killed from outside", error);
+  CHECK_THROWS_WITH_AS(require_own_end(report, "g++", {}), "a build was killed by another process", error);
   std::stop_source stop;
   stop.request_stop();
   CHECK_THROWS_WITH_AS(require_own_end(report, "g++", stop.get_token()), "interrupted during a build", error);

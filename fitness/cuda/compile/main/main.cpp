@@ -121,7 +121,7 @@ compile_answer compile(const compile_job& job, const nvrtc& api, const std::vect
     const char* symbol = nullptr;
     if (api.lowered_name(p, kernel.c_str(), &symbol) != 0 || symbol == nullptr) {
       answer.status = compile_status::failed;
-      answer.message = "there is no kernel " + kernel;
+      answer.message = "unknown kernel " + kernel;
       return answer;
     }
     answer.symbols.emplace_back(symbol);
@@ -138,7 +138,9 @@ std::string read_all(std::FILE* file) {
 }
 
 compile_answer work(int count, char** arguments) {
-  if (count < 3) return unavailable("usage: kevo-compile-cuda LIBRARY BUILTINS [INCLUDE_FOLDER...]");
+  if (count < 3)
+    return unavailable(
+        "usage: kevo-compile-cuda LIBRARY BUILTINS [INCLUDE_FOLDER...] (internal; started by kevo)");
   // NVRTC asks the loader for its builtins by name only; loaded before, they are found wherever they are.
   ::dlopen(arguments[2], RTLD_NOW | RTLD_GLOBAL);
   void* library = ::dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);

@@ -103,8 +103,8 @@ message server::answer(message& request) {
   switch (kind) {
     case device_request::hello:
       if (number != device_protocol)
-        throw error(error_code::environment, "kevo-device is of another version than kevo", {},
-                    "install both together");
+        throw error(error_code::environment, "kevo-device and kevo have different versions", {},
+                    "install both from the same build");
       return {encode(device().facts()), {}};
     case device_request::set_kit:
       device().set_kit(decode_module(payload));
@@ -152,7 +152,7 @@ message server::answer(message& request) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fputs("usage: kevo-device ORDINAL (started by kevo, never by hand)\n", stderr);
+    std::fputs("usage: kevo-device ORDINAL (internal; started by kevo)\n", stderr);
     return 2;
   }
   server here(std::atoi(argv[1]));

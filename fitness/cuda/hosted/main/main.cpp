@@ -142,7 +142,7 @@ driver_failure hosted_worker::call(const std::uint64_t* offsets, std::size_t cou
   }
   const int code = entry_(pointers_.data(), words_.data(), context_.stream);
   d_.context_set(context_.current);  // whatever the program has made current
-  if (code != 0) return {not_the_driver, "run answered " + std::to_string(code)};
+  if (code != 0) return {not_the_driver, "the function run returned " + std::to_string(code)};
   return {};
 }
 
@@ -203,8 +203,7 @@ driver_failure hosted_worker::step() {
 int main(int argc, char** argv) {
   if (argc != 4) {
     std::fputs(
-        "usage: kevo-worker-hosted DEVICE ARENA_BYTES MEMORY_BYTES|trusted (started by kevo, never by "
-        "hand)\n",
+        "usage: kevo-worker-hosted DEVICE ARENA_BYTES MEMORY_BYTES|trusted (internal; started by kevo)\n",
         stderr);
     return 2;
   }

@@ -77,7 +77,7 @@ int run(const driver& d, const replay& call, device_index device) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fputs("usage: kevo-replay-cuda FILE DEVICE (started by kevo, never by hand)\n", stderr);
+    std::fputs("usage: kevo-replay-cuda FILE DEVICE (internal; started by kevo)\n", stderr);
     return static_cast<int>(replay_exit::usage);
   }
   try {
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
     }
     device_index device = 0;
     if (!find_device(*loaded.functions, argv[2], device)) {
-      std::fputs("kevo-replay-cuda: the device is not there\n", stderr);
+      std::fputs("kevo-replay-cuda: the device was not found\n", stderr);
       return static_cast<int>(replay_exit::machine);
     }
     return run(*loaded.functions, call, device);

@@ -227,7 +227,7 @@ driver_failure worker::step() {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fputs("usage: kevo-worker-cuda DEVICE ARENA_BYTES (started by kevo, never by hand)\n", stderr);
+    std::fputs("usage: kevo-worker-cuda DEVICE ARENA_BYTES (internal; started by kevo)\n", stderr);
     return 2;
   }
   const auto shared = map_shared_region("kevo-worker-cuda");

@@ -356,6 +356,6 @@ TEST_CASE("names of types, words of PTX, and messages") {
   answer.major = 13;
   CHECK(decode_compile_answer(encode(answer)) == answer);
   CHECK_THROWS_AS(decode_compile_answer(encode(answer) + " "), kevo::error);
-  CHECK_THROWS_WITH_AS(find_toolchain("/nonexistent"), doctest::Contains("there is no NVRTC in /nonexistent"),
-                       kevo::error);
+  CHECK_THROWS_WITH_AS(find_toolchain("/nonexistent"),
+                       doctest::Contains("NVRTC was not found in /nonexistent"), kevo::error);
 }

@@ -142,12 +142,12 @@ TEST_CASE("where it cannot be told, an evaluation says so and goes on") {
   }
   const auto result = bench.judge(10000);
   CHECK_MESSAGE(result.valid(), result.feedback);
-  CHECK(result.context.at("foreign_processes").starts_with("cannot be told here: "));
+  CHECK(result.context.at("foreign_processes").starts_with("cannot be detected: "));
   for (const auto& part : cuda::probe_gpu()) {
     if (part.name != "GPU processes") continue;
     CHECK_FALSE(part.there);
     CHECK_FALSE(part.needed);
-    CHECK(part.detail.find("cannot be told here") != std::string::npos);
+    CHECK(part.detail.find("cannot be detected") != std::string::npos);
   }
 }
 

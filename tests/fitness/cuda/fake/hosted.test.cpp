@@ -194,7 +194,7 @@ TEST_CASE("a vendor's own library is loaded in the sandbox of a baseline, where 
   const auto left_out = result.context.at("baselines_left_out");
   const bool no_library = left_out.find("No such file") != std::string::npos ||
                           left_out.find("cannot find -l") != std::string::npos;
-  CHECK_MESSAGE((no_library || left_out.find("run answered 42") != std::string::npos), left_out);
+  CHECK_MESSAGE((no_library || left_out.find("the function run returned 42") != std::string::npos), left_out);
   std::puts(left_out.c_str());
 }
 

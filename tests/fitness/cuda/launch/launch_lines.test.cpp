@@ -161,16 +161,16 @@ TEST_CASE("tensor maps are worked out, and the driver's limits are kept") {
     return failure("// kevo: tensormap a(" + parts + ")\n" + launch, s);
   };
   CHECK(why("A, [K, M], [4 * K], [32, 64]") == "");
-  CHECK(why("A, [K, M + 1], [4 * K], [32, 64]").find("reaches 77056 bytes into the 76800") !=
+  CHECK(why("A, [K, M + 1], [4 * K], [32, 64]").find("covers 77056 bytes, but only 76800") !=
         std::string::npos);
-  CHECK(why("A, [K, M], [4 * K], [64, 64], [1, 1], 128B").find("more than its swizzle's 128") !=
+  CHECK(why("A, [K, M], [4 * K], [64, 64], [1, 1], 128B").find("more than the 128 of its swizzle") !=
         std::string::npos);
-  CHECK(why("A, [K, M], [4 * K + 4], [32, 64]").find("no multiple of 16") != std::string::npos);
-  CHECK(why("A, [K, M], [4 * K], [32, 300]").find("not 1 to 256") != std::string::npos);
+  CHECK(why("A, [K, M], [4 * K + 4], [32, 64]").find("not a multiple of 16") != std::string::npos);
+  CHECK(why("A, [K, M], [4 * K], [32, 300]").find("must be 1 to 256") != std::string::npos);
   CHECK(why("A, [K, M], [4 * K], [32, 64], [1, 1], 96").find("unknown swizzle '96B'") != std::string::npos);
-  CHECK(why("A, [K, M], [], [32, 64]").find("strides has 0 entries where 1 are needed") != std::string::npos);
+  CHECK(why("A, [K, M], [], [32, 64]").find("strides has 0 entries instead of 1") != std::string::npos);
   CHECK(why("A, [K, M], [4 * K]").find("4 to 9 parts") != std::string::npos);
-  CHECK(why("X, [K, M], [4 * K], [32, 64]").find("there is no buffer 'X'") != std::string::npos);
+  CHECK(why("X, [K, M], [4 * K], [32, 64]").find("unknown buffer 'X'") != std::string::npos);
 }
 
 TEST_CASE("a wrong line says file, line, column, reason and the nearest word") {
@@ -181,47 +181,52 @@ TEST_CASE("a wrong line says file, line, column, reason and the nearest word") {
   const std::vector<wrong> cases = {
       {"launch matmul<<<1, 32>>>(A, B, C, M, N)", "k.cu:1:17: matmul: takes 6 arguments, not 5"},
       {"launch matmull<<<1, 32>>>(A, B, C, M, N, K)",
-       "k.cu:1:17: there is no kernel 'matmull' (did you mean 'matmul'?)"},
+       "k.cu:1:17: the program has no kernel 'matmull' (did you mean 'matmul'?)"},
       {"launch matmul<<<1, 32>>>(A, B, C, M, N, KK)", "k.cu:1:50: argument 6 ('KK'): unknown name 'KK'"},
       {"launch matmul<<<ceildiv(M, BM), 32>>>(A, B, C, M, N, K)", "k.cu:1:37: unknown name 'BM'"},
-      {"launch matmul<<<1, 32>>>(A, B, M, M, N, K)", "an integer where the kernel takes float*"},
-      {"launch matmul<<<1, 32>>>(A, B, C, A, N, K)", "a buffer where the kernel takes int (4 bytes)"},
-      {"launch matmul<<<1, 32>>>(A, B, C, M << 40, N, K)", "does not fit in the kernel's int (4 bytes)"},
-      {"launch matmul<<<1, 32>>>(A, B, C, float32(M), N, K)", "a float32 where the kernel takes int"},
-      {"launch matmul<<<1, 32>>>(A, B, C, int64(M), N, K)", "a int64 of 8 bytes where the kernel takes int"},
+      {"launch matmul<<<1, 32>>>(A, B, M, M, N, K)", "got an integer, but the kernel parameter is float*"},
+      {"launch matmul<<<1, 32>>>(A, B, C, A, N, K)",
+       "got a buffer, but the kernel parameter is int (4 bytes)"},
+      {"launch matmul<<<1, 32>>>(A, B, C, M << 40, N, K)",
+       "does not fit in the kernel parameter, which is int (4 bytes)"},
+      {"launch matmul<<<1, 32>>>(A, B, C, float32(M), N, K)",
+       "got a float32, but the kernel parameter is int"},
+      {"launch matmul<<<1, 32>>>(A, B, C, int64(M), N, K)",
+       "got a int64 of 8 bytes, but the kernel parameter is int"},
       {"launch matmul<<<1, 32>>>(A, B, C + M * N + 1, M, N, K)",
-       "an offset of 38401 elements in a buffer of 38400"},
-      {"launch matmul<<<0, 32>>>(A, B, C, M, N, K)", "a grid extent '0' of 0, not 1 to 2147483647"},
-      {"launch matmul<<<(1, 65536), 32>>>(A, B, C, M, N, K)", "a grid extent '65536' of 65536"},
-      {"launch matmul<<<1, (32, 64)>>>(A, B, C, M, N, K)", "a block of 2048 threads, more than 1024"},
+       "the offset of 38401 elements is outside the buffer of 38400 elements"},
+      {"launch matmul<<<0, 32>>>(A, B, C, M, N, K)", "the grid extent '0' is 0, but must be 1 to 2147483647"},
+      {"launch matmul<<<(1, 65536), 32>>>(A, B, C, M, N, K)", "the grid extent '65536' is 65536"},
+      {"launch matmul<<<1, (32, 64)>>>(A, B, C, M, N, K)",
+       "the block has 2048 threads, but the maximum is 1024"},
       {"launch matmul<<<1, 32, 300000>>>(A, B, C, M, N, K)",
-       "300000 bytes of shared memory, not 0 to 232448"},
+       "the shared memory size is 300000 bytes, but must be 0 to 232448"},
       {"launch matmul<<<1>>>(A, B, C, M, N, K)", "a launch configuration is <<<grid, block>>>"},
-      {"launch matmul<<<1, 32>>>(A, B, C, M, N, K", "is never closed"},
+      {"launch matmul<<<1, 32>>>(A, B, C, M, N, K", "has no matching closing character"},
       {"launch matmul<<<1, 32>>>(A, B, C, M, N, K) cooperativ",
        "unknown attribute 'cooperativ' (did you mean 'cooperative'?)"},
       {"launch p<<<132 * 32 + 1, 1024>>>() cooperative",
-       "a cooperative grid of 4225 blocks, of which the device holds 132"},
+       "the cooperative grid has 4225 blocks, but the device can hold only 132 at once"},
       {"launch p<<<3, 32>>>() cluster 2", "a grid of 3 blocks is not divisible by a cluster of 2"},
-      {"launch p<<<17, 32>>>() cluster 17", "a cluster extent '17' of 17, not 1 to 16"},
+      {"launch p<<<17, 32>>>() cluster 17", "the cluster extent '17' is 17, but must be 1 to 16"},
       {"launch p<<<1 << 62 << 4, 32>>>()", "the result does not fit in 64 bits"},
-      {"launch p<<<occupancy(q), 32>>>()", "k.cu:1:31: no line launches a kernel 'q'"},
+      {"launch p<<<occupancy(q), 32>>>()", "k.cu:1:31: no launch line names a kernel 'q'"},
       {"launch p<<<1, occupancy(p)>>>()", "occupancy(p) depends on itself"},
       {"lunch p<<<1, 32>>>()", "unknown directive 'lunch' (did you mean 'launch'?)"},
       {"when M > 1 launch p<<<1, 32>>>()", "':' is missing after the condition of 'when'"},
-      {"when M > 1000: launch p<<<1, 32>>>()", "no launch line holds for workload 'square'"},
-      {"for i in 0..5000: launch p<<<1, 32>>>()", "a loop of more than 4096 rounds"},
+      {"when M > 1000: launch p<<<1, 32>>>()", "no launch line applies to workload 'square'"},
+      {"for i in 0..5000: launch p<<<1, 32>>>()", "the loop has more than 4096 rounds"},
       {"for i in 0..2: for j in 0..2: launch p<<<1, 32>>>()", "loops cannot be nested"},
-      {"for i in 0..2: workspace w float32 [4]", "k.cu:1:10: a workspace cannot be repeated"},
+      {"for i in 0..2: workspace w float32 [4]", "k.cu:1:10: a workspace cannot be in a loop"},
       {"for M in 0..2: launch p<<<1, 32>>>()", "'M' is an axis of the task and a loop's index"},
-      {"memset A 0", "'A' is an input, and inputs stay as they are"},
-      {"memset C 256", "memset to 256, which is no byte"},
-      {"memset C 0 4 * M * N + 1", "memset of 153601 bytes of 'C', which has 153600"},
-      {"memset C 0 + 4", "the byte is one number"},
+      {"memset A 0", "'A' is an input, and inputs must not be changed"},
+      {"memset C 256", "the memset value 256 is not in 0 .. 255"},
+      {"memset C 0 4 * M * N + 1", "memset sets 153601 bytes of 'C', which has only 153600"},
+      {"memset C 0 + 4", "the byte must be a number"},
       {"workspace w float31 [4]", "unknown dtype 'float31' (did you mean 'float32'?)"},
-      {"workspace w float32 [1 << 40]", "all workspaces together may take 4294967296"},
+      {"workspace w float32 [1 << 40]", "the limit for all workspaces together is 4294967296"},
       {"workspace w float32 [1 << 40, 1 << 40]", "its size does not fit in 64 bits"},
-      {"workspace w float32 [4] align 3", "an alignment of 3, which is no power of two"},
+      {"workspace w float32 [4] align 3", "the alignment is 3, but must be a power of two"},
       {"workspace C float32 [4]", "'C' is an output and a workspace"},
       {"launch g[M, float]<<<1, 32>>>(C, 1)", "a template argument cannot depend on 'M', which varies"},
       {"launch f<<<1, 32>>>(C, float32(1 / 0))", "the result is not a finite number"},
@@ -240,7 +245,7 @@ TEST_CASE("a wrong line says file, line, column, reason and the nearest word") {
   hidden.signature.hidden = true;
   CHECK(failure("// kevo: launch matmul<<<0, 32>>>(A, B, C, M, N, K)\n", hidden) ==
         "the launch lines do not work on a hidden workload");
-  CHECK(failure("int x;\n", s).find("no line says how to launch") != std::string::npos);
+  CHECK(failure("int x;\n", s).find("the program has no launch line") != std::string::npos);
 }
 
 TEST_CASE("kernels are named for the compiler, whatever the workload") {
