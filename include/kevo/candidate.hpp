@@ -21,7 +21,7 @@ namespace kevo {
 using candidate_id = std::uint32_t;
 inline constexpr candidate_id no_candidate = std::numeric_limits<candidate_id>::max();
 
-/// Number of an operator within its run; `seed_operator` marks programs that no operator made.
+/// Number of an operator within its run; `seed_operator` marks seeds, which no operator made.
 using operator_index = std::uint16_t;
 inline constexpr operator_index seed_operator = std::numeric_limits<operator_index>::max();
 

@@ -12,12 +12,12 @@ namespace kevo {
 enum class error_code {
   usage,        ///< the command line or a call of the library was wrong
   input,        ///< a config, task or source file was wrong
-  environment,  ///< the machine could not do it: no disk, no compiler, no sandbox
+  environment,  ///< the machine cannot do it: for example, no disk space, no compiler, no sandbox
   interrupted,  ///< the user stopped it
-  internal,     ///< a bug of kevo
+  internal,     ///< a bug in kevo
 };
 
-/// Where an error is and how to mend it. Empty strings and zeros mean "does not apply".
+/// Where an error is. An empty string or zero means that the field does not apply.
 struct error_place {
   std::string file;
   int line = 0;     ///< 1-based
@@ -25,7 +25,8 @@ struct error_place {
   std::string key;  ///< dotted path of the key at fault, e.g. "archive.measures.code_bytes.bins"
 };
 
-/// The one exception type of kevo. `what()` is a whole sentence: file:line:column, key, reason, next step.
+/// The only exception type that kevo throws. `what()` is a complete message: file:line:column, key, reason,
+/// next step.
 class error : public std::runtime_error {
  public:
   error(error_code code, std::string message, error_place place = {}, std::string hint = {})
@@ -36,7 +37,7 @@ class error : public std::runtime_error {
         hint_(std::move(hint)) {}
 
   error_code code() const noexcept { return code_; }
-  /// The reason alone, without place and hint.
+  /// The reason only, without place and hint.
   const std::string& message() const noexcept { return message_; }
   const error_place& place() const noexcept { return place_; }
   /// The next step for the user; may be empty.

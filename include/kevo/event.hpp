@@ -1,5 +1,5 @@
 #pragma once
-// Events, and the sink's role: whoever listens to a search (journal, display, report, trainer).
+// Events of a search, and the sink: the role that receives them (journal, display, report, trainer).
 
 #include <concepts>
 #include <cstdint>
@@ -52,7 +52,7 @@ struct evaluation_asked {
   evaluation_stage wanted = evaluation_stage::timed_full;
   bool fresh = false;
 };
-/// An evaluation ended, and what the archive said.
+/// An evaluation ended, with the answer of the archive.
 struct evaluation_told {
   ticket job = 0;
   candidate_id candidate = no_candidate;
@@ -72,10 +72,11 @@ struct champion_crowned {
   double speedup = 0;
   interval speedup_interval;
 };
-/// The search ended; nothing follows but results of jobs that were still out.
+/// The search ended; only results of jobs that were still running can follow.
 struct search_stopped {
   std::string reason;
-  bool external = false;  ///< by whoever drives the search (Ctrl-C), not by its stop rule or a dead end
+  bool external = false;  ///< ended by the driver of the search (for example Ctrl-C), not by a stop rule or
+                          ///< because nothing was left to do
 };
 /// The search goes on after it had stopped (more budget) or after its process had died.
 struct search_resumed {

@@ -5,10 +5,11 @@
 
 namespace kevo {
 
-/// What one step cost. Wall time is the step's own; steps overlap, so their sum is not the run's.
+/// The cost of one step. Wall times of concurrent steps overlap, so their sum can exceed the wall time of the
+/// run.
 struct spending {
   double wall_s = 0;    ///< [s]
-  double device_s = 0;  ///< [s] time the measuring lock was held
+  double device_s = 0;  ///< [s] time for which the device was reserved for measuring
   double money = 0;     ///< in the currency of the configured prices
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
@@ -32,13 +33,13 @@ struct spending {
   friend bool operator==(const spending&, const spending&) = default;
 };
 
-/// The sums of a run.
+/// The totals of a run.
 struct ledger {
   std::uint64_t proposals = 0;      ///< programs that operators proposed, known ones included
   std::uint64_t duplicates = 0;     ///< proposals whose program was already in the graph
   std::uint64_t no_proposals = 0;   ///< variations that ended without a program
   std::uint64_t evaluations = 0;    ///< finished first evaluations and re-evaluations
-  std::uint64_t confirmations = 0;  ///< finished confirmations of would-be champions
+  std::uint64_t confirmations = 0;  ///< finished confirmations of possible champions
   std::uint64_t valid = 0;          ///< candidates whose latest evaluation is valid
   double elapsed_s = 0;             ///< [s] wall time of the run, over all its sessions
   spending variation;               ///< what the operators spent

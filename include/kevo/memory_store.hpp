@@ -10,7 +10,7 @@
 
 namespace kevo {
 
-/// Everything in two hash maps, guarded by a mutex because operators' threads may read programs.
+/// Keeps everything in two hash maps. Guarded by a mutex, because the threads of operators may read programs.
 inline candidate_store memory_store() {
   struct maps {
     std::mutex guard;

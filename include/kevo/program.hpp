@@ -1,6 +1,6 @@
 #pragma once
-// A program: immutable source text with a language. Its content id is what caches, deduplication and lineage
-// speak of.
+// A program: immutable source text with a language. Caches, deduplication and lineage identify it by its
+// content id.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// The simplest driver of a search: one thread, one job at a time.
+// The simplest driver of a search: runs it on one thread, one job at a time.
 
 #include <memory>
 #include <string>

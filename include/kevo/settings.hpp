@@ -1,7 +1,7 @@
 #pragma once
-// How decoders read configs: each key with its type, range, unit, default and meaning at one place. What was
-// asked for is remembered, so that unknown keys are errors, every default can be printed, and the reference
-// can be generated.
+// The reader for configs: a decoder asks for each key with its type, range, unit, default and description.
+// The reader records these, so that it can reject unknown keys, print every default and generate the
+// reference.
 
 #include <cmath>
 #include <cstdint>
@@ -24,12 +24,12 @@ namespace kevo {
 /// "evaluations", .doc = "stop after so many"})`. Without `def` the key must be given.
 template <class T>
 struct setting {
-  std::optional<T> def{};    ///< taken where the key is absent
+  std::optional<T> def{};    ///< the value if the key is absent
   std::optional<T> min{};    ///< smallest allowed value
   std::optional<T> max{};    ///< largest allowed value
   std::optional<T> above{};  ///< values must be greater than this
   std::string unit{};        ///< "s", "bytes", "evaluations", ...
-  std::string doc{};         ///< one line
+  std::string doc{};         ///< description in one line, for the reference
   std::vector<T> one_of{};   ///< if not empty, the only allowed values
 };
 
@@ -38,7 +38,7 @@ struct setting_description {
   std::string path;  ///< dotted
   std::string type;  ///< "integer", "real", "boolean", "text", "list of real", "map", ...
   std::string unit;
-  std::string def;    ///< as it would be written; empty if required
+  std::string def;    ///< the default as it is written in a config; empty if the key is required
   std::string range;  ///< "1 .. 10", ">= 1", "one of: a, b"; empty if anything goes
   std::string doc;
   bool required = false;
@@ -70,11 +70,11 @@ class settings {
   std::string text(std::string_view key, const setting<std::string>& what = {}) {
     return scalar<std::string>(key, what, "text");
   }
-  /// Nothing where the key is absent or null.
+  /// The value, or nothing if the key is absent or null.
   template <class T>
   std::optional<T> optional(std::string_view key, setting<T> what = {});
 
-  /// Lists of scalars; bounds speak of every element.
+  /// Lists of scalars; bounds apply to each element.
   std::vector<std::int64_t> integers(std::string_view key, const setting<std::int64_t>& what = {},
                                      std::optional<std::vector<std::int64_t>> def = std::nullopt) {
     return scalars(key, what, std::move(def), "list of integers");
@@ -123,7 +123,7 @@ class settings {
   /// Replaces what `resolved()` says of a key, e.g. by what a raw value was decoded to.
   void resolve(std::string_view key, settings_node value) { slot_of(key).value = std::move(value); }
 
-  /// Throws the error that `key` is wrong.
+  /// Throws kevo::error (input) at the place of `key`.
   [[noreturn]] void fail(std::string_view key, const std::string& message,
                          const std::string& hint = {}) const {
     throw error(error_code::input, message, place(key), hint);
@@ -138,12 +138,12 @@ class settings {
   const error_place& place() const { return node_->place; }
   bool probing() const { return probing_; }
 
-  /// Fails at the first key of this map, or of a child that was read, that nobody asked for.
+  /// Fails if this map, or a child that was read, contains a key that the decoder did not ask for.
   void finish() const { finish(*record_); }
 
-  /// Everything that was read, with defaults filled in, in the order of reading.
+  /// All values that were read, including defaults, in the order of reading.
   settings_node resolved() const { return resolved(*record_); }
-  /// What was asked for, children included, in the order of reading.
+  /// The descriptions of all keys that were asked for, children included, in the order of reading.
   std::vector<setting_description> descriptions() const {
     std::vector<setting_description> result;
     describe_into(*record_, result);

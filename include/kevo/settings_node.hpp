@@ -1,6 +1,6 @@
 #pragma once
-// What a config or task file says, before anyone interprets it: a tree of values that know where they were
-// written.
+// The parsed but uninterpreted content of a config or task file: a tree of values, each with its place in the
+// file.
 
 #include <charconv>
 #include <cstddef>

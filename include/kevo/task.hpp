@@ -51,14 +51,15 @@ struct tolerance {
   double max_atol = 1e-5;
   double max_rtol = 1e-5;
   double required_matched_ratio = 1.0;  ///< share of elements that must be accepted
-  std::optional<double> max_error_cap;  ///< no element may miss by more, accepted or not
+  std::optional<double>
+      max_error_cap;  ///< upper limit of the error of each element, including those that need not be accepted
   bool allow_negative_inf = false;
   std::string scale;                 ///< accumulation: name of the scale tensor the reference writes
-  double factor = 4.0;               ///< accumulation: c
-  std::optional<expression> length;  ///< accumulation: K; the number of summands of an element
+  double factor = 4.0;               ///< accumulation: c, the factor of the bound
+  std::optional<expression> length;  ///< accumulation: K, the number of terms that are summed in an element
 };
 
-/// How one input of one workload is made, where it is not the task's generator.
+/// How an input of a workload is made if the generator of the task is not used.
 struct workload_input {
   std::string kind;  ///< "random" or "scalar"
   double value = 0;  ///< scalar
@@ -74,7 +75,7 @@ struct workload {
   std::map<std::string, tolerance> tolerances;  ///< by output; "" speaks of every output
   std::string cache = "warm";                   ///< "warm" | "cold"
   bool hidden = false;
-  double weight = 1;  ///< in the geometric mean of speedups
+  double weight = 1;  ///< weight in the geometric mean of the speedups
 };
 
 /// FLOPs and compulsory bytes as expressions of the axes. `min_flops` bounds from below what any algorithm
@@ -98,10 +99,10 @@ struct baseline {
   std::string name;
   program source;
   std::vector<std::string> link;  ///< libraries it is linked with, e.g. "openblas"; baselines are trusted
-  bool optional = false;          ///< left out, with a word about it, where it does not build
+  bool optional = false;          ///< left out, and reported as such, if it does not build
 };
 
-/// The whole task. A value; loaders make it, nothing changes it afterwards.
+/// A complete task. A value type; it is made by a loader and not changed afterwards.
 struct task {
   std::string name;
   std::string op_type;
@@ -116,8 +117,8 @@ struct task {
   std::vector<workload> workloads;
   cost_model cost;
   std::vector<program> seeds;
-  std::vector<baseline> baselines;           ///< the first is what speedups are measured against
-  std::string file;                          ///< where it came from, for messages; empty if made in code
+  std::vector<baseline> baselines;  ///< speedups are relative to the first one
+  std::string file;  ///< path of the task file, for messages; empty if the task was made in code
   std::map<std::string, std::string> extra;  ///< FlashInfer fields that kevo only carries
 };
 

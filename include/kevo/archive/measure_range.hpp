@@ -1,5 +1,5 @@
 #pragma once
-// Measures on a common scale, for archives that know distances.
+// Scales measures to comparable units, for archives that use distances.
 
 #include <algorithm>
 #include <cmath>

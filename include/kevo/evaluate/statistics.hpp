@@ -129,7 +129,8 @@ inline double student_t(double alpha, double freedom) {
 
 /// How much of `alpha` may be spent at look number `look` (from 1) of `looks` planned ones: the increments of
 /// the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and DeMets (1983). They sum to alpha,
-/// so intervals with these levels hold together whatever the dependence between looks (Bonferroni).
+/// so that intervals with these levels hold simultaneously, whatever the dependence between looks
+/// (Bonferroni).
 inline double alpha_of_look(double alpha, int look, int looks) {
   const auto spent = [&](int k) {
     return alpha * std::log(1 + (std::numbers::e - 1) * static_cast<double>(k) / static_cast<double>(looks));
@@ -217,7 +218,8 @@ inline estimate geometric_mean(std::span<const weighted_estimate> parts) {
           {std::exp(center - std::sqrt(down) / weights), std::exp(center + std::sqrt(up) / weights)}};
 }
 
-/// What an interval of a speedup says. "Different" needs an interval outside [1 - margin, 1 + margin].
+/// The conclusion from an interval of a speedup. "Different" requires an interval outside [1 - margin, 1 +
+/// margin].
 enum class comparison { faster, slower, same, ambiguous };
 
 inline constexpr std::string_view to_string(comparison c) {

@@ -13,7 +13,7 @@
 //     move when a step is applied;
 //   * pairs of tunables share a resource: above its capacity a program does not build.
 //
-// The optimum is planted, so what a search found can be told in shares of what there was to find.
+// The optimum is known by construction, so that the result of a search can be given as a share of it.
 
 #include <algorithm>
 #include <charconv>
@@ -36,20 +36,21 @@ namespace kevo {
 
 /// The shape of a landscape. All defaults are kevo's choice; probabilities are of each step or tunable.
 struct landscape_settings {
-  std::size_t steps = 12;    ///< optimization steps there are
-  std::size_t tunables = 6;  ///< tunable numbers
-  std::size_t levels = 8;    ///< values of each tunable, at least 2
-  double gain_low = 1.1;     ///< of a step and of a tunable at its target, log-uniform
+  std::size_t steps = 12;    ///< number of optimization steps
+  std::size_t tunables = 6;  ///< number of tunables
+  std::size_t levels = 8;    ///< number of values of each tunable, at least 2
+  double gain_low = 1.1;     ///< minimum gain of a step or of a tunable at its target (log-uniform)
   double gain_high = 1.6;
-  double ordered = 0.7;       ///< that a step needs an enabler before it
-  double gates = 0.3;         ///< that an ordered step is incorrect without it, rather than a loss
-  double valleys = 0.3;       ///< that an enabler loses by itself, where what it enables pays for it
-  double misplaced = 0.85;    ///< factor of a step whose enabler is missing
-  double coupled = 0.5;       ///< that a tunable's target moves with a step
-  double traps = 0.3;         ///< that a tunable rises away from its target
-  double trap_height = 0.6;   ///< share of the logarithm of the gain at the far end of a trap
-  std::size_t plateau = 2;    ///< [levels] distances that are worth the same
-  std::size_t resources = 2;  ///< pairs of tunables that share one
+  double ordered = 0.7;  ///< probability that a step needs an enabler before it
+  double gates = 0.3;    ///< probability that a step is incorrect without its enabler, rather than slower
+  double valleys =
+      0.3;  ///< probability that an enabler is a loss by itself, if the steps it enables make up for it
+  double misplaced = 0.85;   ///< speedup factor of a step whose enabler is missing
+  double coupled = 0.5;      ///< probability that the target of a tunable depends on a step
+  double traps = 0.3;        ///< probability that the value of a tunable rises away from its target
+  double trap_height = 0.6;  ///< share of the logarithm of the gain at the far end of a trap
+  std::size_t plateau = 2;  ///< [levels] number of neighbouring distances from the target with the same value
+  std::size_t resources = 2;  ///< number of pairs of tunables that share a resource
 };
 
 /// A program of a landscape. `name` changes the source and nothing else: near duplicates differ in it.
@@ -120,7 +121,7 @@ inline std::optional<landscape_program> landscape_program_in(std::string_view te
   return p;
 }
 
-/// What a landscape says of a program, without noise. `value` is the speedup over the seed, 0 unless valid.
+/// The true result of a program, without noise. `value` is the speedup over the seed, 0 unless valid.
 struct landscape_verdict {
   kevo::outcome outcome = kevo::outcome::build_failed;
   double value = 0;

@@ -17,7 +17,7 @@ namespace kevo {
 /// How a simulated evaluation is measured and what it costs. All defaults are kevo's choice.
 struct simulated_measurement {
   double noise = 0;            ///< standard deviation of the logarithm of a measured speedup
-  double confirmed_noise = 0;  ///< of a confirmation
+  double confirmed_noise = 0;  ///< standard deviation of the logarithm of a confirmed speedup
   double build_s = 2;          ///< [s] simulated cost of building; half of it where building fails
   double run_s = 4;  ///< [s] of timing a program as fast as the seed; a confirmation takes twice that
 };

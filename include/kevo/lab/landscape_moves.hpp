@@ -60,9 +60,9 @@ struct landscape_tune {
 
 /// Applies a step at the end or anywhere, takes one away, or moves one.
 struct landscape_macro {
-  double add = 0.6;     ///< probability of applying a step that is not there
-  double remove = 0.2;  ///< probability of taking one away; else one is moved
-  double append = 0.5;  ///< probability that a new step comes last and not anywhere
+  double add = 0.6;     ///< probability of applying a step that the program does not have
+  double remove = 0.2;  ///< probability of removing a step; in the remaining cases a step is moved
+  double append = 0.5;  ///< probability that a new step is put at the end; otherwise its position is random
   double cost_s = 1;    ///< [s] booked for each proposal
 
   std::string name() const { return "landscape_macro"; }
@@ -122,8 +122,8 @@ struct landscape_cross {
   }
 };
 
-/// Another name for the same thing: a near duplicate, which is new to the search and worth what its parent
-/// is.
+/// Changes only the name of a program: a near duplicate, which is new to the search and has the same value as
+/// its parent.
 struct landscape_rename {
   double cost_s = 1;  ///< [s] booked for each proposal
 
@@ -136,7 +136,7 @@ struct landscape_rename {
   }
 };
 
-/// Any program, whatever the parent is: random search. The number of steps is uniform.
+/// Draws a random program, independent of the parent: random search. The number of steps is uniform.
 struct landscape_draw {
   double cost_s = 0.01;  ///< [s] booked for each proposal
 

@@ -32,7 +32,7 @@ struct recorded_step {
   std::shared_ptr<const recorded_space> space;
   double neighbour = 0.7;      ///< probability that a parameter moves to a neighbouring value
   double another_step = 0.35;  ///< probability of each further parameter, below 1
-  std::size_t tries = 64;      ///< steps that may lead out of the space or to what was seen
+  std::size_t tries = 64;      ///< number of steps that may lead out of the space or to a known configuration
 
   std::string name() const { return "recorded_step"; }
   variation_result vary(const variation_request& request, rng& random) {
@@ -61,7 +61,7 @@ struct recorded_step {
 /// Each parameter from the parent or from another selected candidate.
 struct recorded_cross {
   std::shared_ptr<const recorded_space> space;
-  std::size_t tries = 64;  ///< mixtures that may lie outside the space or have been seen
+  std::size_t tries = 64;  ///< number of combinations that may be outside the space or known
 
   std::string name() const { return "recorded_cross"; }
   variation_result vary(const variation_request& request, rng& random) {

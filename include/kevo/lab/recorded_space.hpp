@@ -24,7 +24,7 @@ namespace kevo {
 /// A tunable parameter. `numbers` holds its values as numbers, NaN where they are none.
 struct recorded_parameter {
   std::string name;
-  std::vector<std::string> values;  ///< as written, in the order in which neighbours lie
+  std::vector<std::string> values;  ///< as written in the file; neighbouring values are next to each other
   std::vector<double> numbers;
 };
 
@@ -35,7 +35,7 @@ using recorded_setting = std::vector<std::uint32_t>;
 struct recorded_result {
   recorded_setting setting;
   kevo::outcome outcome = kevo::outcome::valid;
-  double objective = 0;         ///< positive if valid; a time, or what else was tuned for
+  double objective = 0;         ///< the time, or another objective that was tuned for; positive if valid
   std::vector<double> samples;  ///< single measurements of it; may be empty
   double build_s = 0;           ///< [s] what building took when it was recorded
   double run_s = 0;             ///< [s] what checking and measuring took
