@@ -47,11 +47,11 @@ struct archive_entry {
   std::shared_ptr<const program> source{};
 };
 
-/// What an `add` would do. `known` is false where the container cannot say.
+/// What an `add` would do. `known` is false if the archive cannot predict it.
 struct archive_forecast {
   bool known = false;
   bool kept = false;
-  std::vector<candidate_id> displaced;  ///< who would go
+  std::vector<candidate_id> displaced;  ///< the elites that would be removed
 };
 
 /// A candidate that is kept. `cell` is the container's own number of the niche; 0 if it has none.
@@ -111,14 +111,14 @@ class any_archive {
   candidate_id at_mass(double mass) const { return object_->at_mass(mass); }
   /// Names of the measures that entries must bring, in order; empty if it bins by none.
   std::vector<std::string> measures() const { return object_->measures(); }
-  /// How many niches there are; 0 if the number is not bounded.
+  /// The number of niches; 0 if it is not bounded.
   std::size_t cells() const { return object_->cells(); }
-  /// The niche of an elite in words; empty if the container has nothing to say.
+  /// A description of the niche of an elite for people; empty if the archive has none.
   std::string describe(const elite& kept) const { return object_->describe(kept); }
   /// Whether entries must bring their program.
   bool wants_source() const { return object_->wants_source(); }
-  /// At most `count` elites of the niches nearest to that of an elite, nearest first; nobody if it is not
-  /// kept or the container knows no neighbourhood.
+  /// At most `count` elites of the niches nearest to that of an elite, nearest first; empty if it is not kept
+  /// or the archive has no notion of distance.
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     return object_->neighbours(id, count);
   }

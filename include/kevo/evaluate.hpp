@@ -23,9 +23,9 @@ struct evaluation_request {
   /// confirmed: the full protocol in fresh processes, never from a cache; checked: correctness alone; built:
   /// whether it compiles. A function without these stages may go further than it was asked to.
   evaluation_stage wanted = evaluation_stage::timed_full;
-  double best_speedup = 0;  ///< the champion's; 0 if there is none
+  double best_speedup = 0;  ///< speedup of the champion; 0 if there is none
   bool fresh = false;       ///< measure again even if a cached result exists
-  std::stop_token stop;     ///< ends the evaluation early; it then throws kevo::error (interrupted)
+  std::stop_token stop;     ///< requests an early end; the evaluation then throws kevo::error (interrupted)
   std::function<void(bool)>
       measuring;  ///< told when exclusive use of the device begins and ends; may be empty
 };

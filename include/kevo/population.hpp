@@ -20,7 +20,7 @@ namespace kevo {
 struct population_row {
   double score = 0;  ///< what selection maximizes; 0 unless valid
   std::uint32_t children = 0;
-  std::uint16_t evaluations = 0;  ///< finished ones
+  std::uint16_t evaluations = 0;  ///< number of finished evaluations
   operator_index made_by = seed_operator;
   kevo::outcome outcome = kevo::outcome::build_failed;
   bool evaluated = false;
@@ -71,7 +71,7 @@ class population {
   detail::ranking ranking_;
 };
 
-/// Relatives of a candidate, as the search graph knows them. Each call costs the size of its answer.
+/// Relatives of a candidate in the search graph. Each call costs time proportional to the size of its result.
 struct kinship {
   std::function<std::vector<candidate_id>(candidate_id)> parents;
   std::function<std::vector<candidate_id>(candidate_id)> children;

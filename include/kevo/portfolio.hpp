@@ -16,9 +16,9 @@
 
 namespace kevo {
 
-/// What one operator has earned so far, as a portfolio tells it to displays and reports.
+/// What one operator has earned so far, as displays and reports show it.
 struct operator_credit {
-  double pulls = 0;        ///< turns that have ended
+  double pulls = 0;        ///< number of finished turns
   double mean_reward = 0;  ///< per turn
   double cost_s = 0;       ///< [s] per turn
   double probability =

@@ -15,7 +15,7 @@
 
 namespace kevo {
 
-/// A stream of random numbers: a value of 40 bytes, cheap to copy. Equal states give equal futures on every
+/// A stream of random numbers: a value of 40 bytes, cheap to copy. Equal states give equal numbers on every
 /// machine.
 class rng {
  public:

@@ -36,7 +36,7 @@ struct variation_services {
   std::function<void(const model_call&)> record;
 };
 
-/// A request owns all it speaks of: it stays valid for as long as the operator keeps it.
+/// A request owns all data that it refers to, so that an operator may keep it for as long as it likes.
 struct variation_request {
   std::uint64_t job = 0;  ///< the ticket of this turn: `observation::job` names it again
   std::shared_ptr<const kevo::task> task;
@@ -84,7 +84,7 @@ struct variation_request {
   }
 };
 
-/// A new program and, in a line, what was done.
+/// A new program, with a one-line summary of the change.
 struct proposal {
   kevo::program program;
   std::string summary;

@@ -57,7 +57,8 @@ class cvt {
   archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
     return elites_.forecast(entry.score, cell_of(entry.measures), without);
   }
-  /// By the distance of centroids, nobody for a candidate of unknown measures. O(elites).
+  /// The elites of the nearest cells, by the distance of their centroids; empty for a candidate with an
+  /// unknown measure. O(elites).
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     const auto here = elites_.find(id);
     if (!here || here->cell >= cells()) return {};
@@ -80,7 +81,7 @@ class cvt {
     for (const measure_range& r : ranges_) names.push_back(r.measure);
     return names;
   }
-  /// Without the one of unknown measures.
+  /// The number of cells, not counting the additional one for unknown measures.
   std::size_t cells() const { return centroids_.size(); }
   /// The nearest centroid, or `cells()` if a measure is unknown.
   std::uint64_t cell_of(std::span<const double> measures) const {
@@ -88,7 +89,7 @@ class cvt {
     if (std::find(point.begin(), point.end(), -1.0) != point.end()) return cells();
     return centroids_.nearest(point);
   }
-  /// Of a cell, in the unit cube.
+  /// The centroid of a cell, in the unit cube.
   std::span<const double> centroid(std::size_t cell) const { return centroids_.point(cell); }
 
  private:

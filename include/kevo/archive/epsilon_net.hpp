@@ -22,14 +22,16 @@ namespace kevo {
 /// over ranges of measures. Needs no bins, and grows only where programs differ. O(elites) an insertion.
 class epsilon_net {
  public:
-  /// By measures; epsilon in units of the ranges, kevo's choice. Throws kevo::error (input) for bad ranges.
+  /// An archive with distances between measures; epsilon is in units of the ranges, its default is kevo's
+  /// choice. Throws kevo::error (input) for invalid ranges.
   explicit epsilon_net(std::vector<measure_range> ranges, double epsilon = 0.05)
       : space_(std::move(ranges)), epsilon_(epsilon), elites_(space_.dimensions()) {}
-  /// By sources; epsilon 0.1 is POLCA's. Entries without a source are rejected.
+  /// An archive with distances between embedded sources; the default epsilon of 0.1 is POLCA's. Entries
+  /// without a source are rejected.
   explicit epsilon_net(source_embedding embedding, double epsilon = 0.1)
       : space_(std::move(embedding)), epsilon_(epsilon), elites_(space_.dimensions()) {}
 
-  /// improved: by the gain over the best that was displaced.
+  /// Offers a candidate; for `improved`, the value is the gain in score over the best displaced elite.
   archive_result add(const archive_entry& entry) {
     elites_.remove(entry.id);
     const auto point = space_.point(entry);
@@ -43,7 +45,8 @@ class epsilon_net {
     if (near.empty()) return {archive_status::new_cell, entry.score};
     return {archive_status::improved, entry.score - best};
   }
-  /// improved by what a kept one rose, rejected if it did not or if a better one is near its new place.
+  /// Changes the score of a kept candidate: `improved` by the increase of its score, `rejected` if the score
+  /// did not increase or a better elite is near its new place.
   archive_result update(const archive_entry& entry) {
     const auto before = elites_.find(entry.id);
     const archive_result result = add(entry);
@@ -75,7 +78,7 @@ class epsilon_net {
   candidate_id at_mass(double mass) const { return elites_.order().at_mass(mass); }
   std::vector<std::string> measures() const { return space_.measures(); }
   bool wants_source() const { return space_.wants_source(); }
-  /// Where an elite lies: in units of the ranges, or in the embedding.
+  /// The coordinates of an elite: in units of the ranges, or in the embedding.
   std::span<const double> point(std::size_t i) const { return elites_.point(i); }
 
   static double distance(std::span<const double> a, std::span<const double> b) {

@@ -20,31 +20,33 @@
 namespace kevo {
 
 struct islands_settings {
-  std::size_t interval = 50;      ///< kept candidates of an island between its migrations (OpenEvolve)
-  double share = 0.1;             ///< best part of an island that is offered to its neighbours (OpenEvolve)
-  std::size_t most = 0;           ///< islands are spawned up to so many; fewer than there are: none
-  double spawn_below = 0.015;     ///< productivity at which one is spawned (AdaEvolve's threshold)
-  std::size_t cull_interval = 0;  ///< offers between cullings; 0: never
-  double cull_share = 0.5;        ///< of the islands, the worst (FunSearch)
+  std::size_t interval =
+      50;  ///< number of candidates that an island accepts between two of its migrations (OpenEvolve)
+  double share = 0.1;    ///< fraction of an island, its best elites, offered to its neighbours (OpenEvolve)
+  std::size_t most = 0;  ///< maximum number of islands; values up to the initial number disable spawning
+  double spawn_below = 0.015;  ///< fraction of accepted offers below which an island is spawned (AdaEvolve)
+  std::size_t cull_interval = 0;  ///< number of offers between two cullings; 0 disables culling
+  double cull_share = 0.5;        ///< fraction of the islands, the worst, that are emptied (FunSearch)
 };
 
 /// Islands of any archive (FunSearch: Romera-Paredes et al., Nature 625, 2024; OpenEvolve; topologies as in
-/// pagmo2). Children live on the island of their first parent, seeds go round. Every candidate is on one
-/// island at most: nothing is ever there twice.
+/// pagmo2). Children join the island of their first parent; seeds are assigned to the islands in turn. Each
+/// candidate is on one island at most.
 ///
-/// Migration: after `interval` kept candidates an island offers its best `share`, each once in its life, to
-/// its neighbours in turn. A migrant moves if its niche there is free; if it beats the one holder of the
-/// niche, the two change places; else it stays. So migration keeps exactly the elites that there were
-/// (archives that do not answer `forecast` may lose one to a migrant that beats it).
+/// Migration: after `interval` accepted candidates, an island offers its best `share` to its neighbours in
+/// turn, each elite once at most. A migrant moves if its niche on the other island is free; if it is better
+/// than the one elite in that niche, the two exchange places; otherwise it stays. Migration therefore neither
+/// adds nor removes elites (an archive without `forecast` may lose one to a migrant that is better).
 ///
-/// Culling: every `cull_interval` offers the worst `cull_share` of the islands, by their best, lose all;
-/// never the one with the best of all. Spawning: when the share of offers that were kept, averaged over the
-/// last `interval` or so, falls below `spawn_below`, an empty island joins, beside the one with the best. An
-/// empty island is founded by the next child born on another one.
+/// Culling: after every `cull_interval` offers, the worst `cull_share` of the islands, by their best elite,
+/// are emptied, but never the island with the best candidate. Spawning: when the fraction of accepted offers,
+/// averaged over about the last `interval` offers, falls below `spawn_below`, an empty island is added next
+/// to the island with the best candidate. The next child born on another island becomes the first member of
+/// an empty island.
 ///
-/// Selectors draw from all islands alike; `on_islands` (select/on_islands.hpp) goes from one to the next,
-/// which is what keeps them apart. What an offer costs is the inner archive's cost twice, and a migration's
-/// share / interval of moves more.
+/// Selectors draw from all islands together, unless `on_islands` (select/on_islands.hpp) is used: it applies
+/// a selector to one island at a time, which keeps the islands separate. An offer costs twice as much as in
+/// the inner archive, plus share / interval moves for migration.
 class islands {
  public:
   /// `kind` is an empty archive of which every island gets a copy. Throws kevo::error (input) for no islands.
@@ -77,7 +79,7 @@ class islands {
 
   std::optional<elite> sample(rng& random) const { return all_.sample(random); }
   std::size_t size() const { return all_.size(); }
-  /// Its `cell` is the number of its island.
+  /// The elite with index i; its `cell` is the number of its island.
   elite at(std::size_t i) const {
     elite one = all_.at(i);
     one.cell = *island_of(one.id);
@@ -91,7 +93,7 @@ class islands {
   std::size_t cells() const { return kind_.cells() * islands_.size(); }
   bool wants_source() const { return kind_.wants_source(); }
   std::string describe(const elite& one) const { return "island " + std::to_string(one.cell); }
-  /// On its own island.
+  /// The nearest elites on the candidate's own island.
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     const auto here = island_of(id);
     if (!here) return {};
@@ -106,7 +108,7 @@ class islands {
     if (it == residents_.end()) return std::nullopt;
     return it->second.island;
   }
-  /// Candidates that have moved so far.
+  /// The number of candidates that have migrated so far.
   std::size_t migrations() const { return migrations_; }
 
  private:

@@ -24,10 +24,10 @@ namespace kevo {
 /// insertion.
 class novelty {
  public:
-  /// By measures. Throws kevo::error (input) for bad ranges.
+  /// An archive with distances between measures. Throws kevo::error (input) for invalid ranges.
   explicit novelty(std::vector<measure_range> ranges, double threshold = 0.05, std::size_t nearest = 15)
       : novelty(detail::point_space(std::move(ranges)), threshold, nearest) {}
-  /// By sources. Entries without a source are rejected.
+  /// An archive with distances between embedded sources. Entries without a source are rejected.
   explicit novelty(source_embedding embedding, double threshold = 0.1, std::size_t nearest = 15)
       : novelty(detail::point_space(std::move(embedding)), threshold, nearest) {}
 
@@ -46,8 +46,8 @@ class novelty {
     elites_.insert(entry.id, entry.score, point);
     return {archive_status::improved, entry.score - rival.score};
   }
-  /// A kept one whose place did not change stays, whatever its score: improved by what it rose. Else as
-  /// `add`.
+  /// A kept candidate whose coordinates did not change stays, whatever its new score; the value is the
+  /// increase of its score. Otherwise the same as `add`.
   archive_result update(const archive_entry& entry) {
     const auto before = elites_.find(entry.id);
     if (!before) return add(entry);

@@ -15,7 +15,7 @@
 
 namespace kevo {
 
-/// A measure that counts besides the score, and in which direction.
+/// A measure that is an objective in addition to the score, and its direction.
 struct objective {
   std::string measure;
   bool maximize = false;
@@ -30,7 +30,8 @@ class pareto {
   explicit pareto(std::vector<objective> objectives, std::size_t capacity = 1000)
       : objectives_(std::move(objectives)), capacity_(capacity), front_(objectives_.size() + 1) {}
 
-  /// improved: by the gain in score over the best that was displaced, at least 0.
+  /// Offers a candidate; for `improved`, the value is the gain in score over the best displaced elite, at
+  /// least 0.
   archive_result add(const archive_entry& entry) {
     if (!std::isfinite(entry.score)) return {};
     front_.remove(entry.id);
@@ -53,7 +54,8 @@ class pareto {
     if (dominated.empty()) return {archive_status::new_cell, entry.score};
     return {archive_status::improved, std::max(entry.score - best, 0.0)};
   }
-  /// improved by what a kept one rose, rejected if it did not or is dominated now.
+  /// Changes the score of a kept candidate: `improved` by the increase of its score, `rejected` if the score
+  /// did not increase or the candidate is now dominated.
   archive_result update(const archive_entry& entry) {
     const auto before = front_.find(entry.id);
     const archive_result result = add(entry);
@@ -91,7 +93,7 @@ class pareto {
   }
 
  private:
-  /// Greater is better in every coordinate, the first is the score.
+  /// The coordinates of an elite; greater is better in each, and the first is the score.
   std::vector<double> point_of(const archive_entry& entry) const {
     std::vector<double> point = {entry.score};
     for (std::size_t i = 0; i < objectives_.size(); ++i) {

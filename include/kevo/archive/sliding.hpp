@@ -20,7 +20,7 @@
 
 namespace kevo {
 
-/// One measure and the number of its bins. Its range is learnt.
+/// A measure and its number of bins; the range is learnt from the candidates.
 struct sliding_axis {
   std::string measure;
   std::size_t bins = 10;
@@ -110,7 +110,7 @@ class sliding {
     for (const sliding_axis& a : axes_) names.push_back(a.measure);
     return names;
   }
-  /// Cells of known measures.
+  /// The number of cells, not counting those for unknown measures.
   std::size_t cells() const {
     std::size_t product = 1;
     for (const sliding_axis& a : axes_) product *= a.bins;

@@ -19,7 +19,8 @@ class top_k {
  public:
   explicit top_k(std::size_t k = 100) : k_(k) {}
 
-  /// new_cell while there is room, improved (by the gain over the worst) when the worst must go.
+  /// Offers a candidate: `new_cell` while there is room, then `improved` by the gain over the worst elite,
+  /// which is removed.
   archive_result add(const archive_entry& entry) {
     if (!std::isfinite(entry.score)) return {};
     if (scores_.contains(entry.id)) return update(entry);
@@ -71,7 +72,7 @@ class top_k {
     return at(random.below(size()));
   }
   std::size_t size() const { return order_.size(); }
-  /// Best first.
+  /// The elite of a rank, best first.
   elite at(std::size_t i) const {
     const candidate_id id = order_.nth(i);
     return {id, scores_.at(id), 0};
@@ -80,7 +81,7 @@ class top_k {
   candidate_id nth_best(std::size_t rank) const { return order_.nth(rank); }
   double total_score() const { return order_.total(); }
   candidate_id at_mass(double mass) const { return order_.at_mass(mass); }
-  /// Places, so that a display can show how many are taken.
+  /// The capacity k, so that a display can show how much of it is used.
   std::size_t cells() const { return k_; }
 
  private:

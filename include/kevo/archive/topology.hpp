@@ -12,14 +12,14 @@
 
 namespace kevo {
 
-/// A directed graph of islands: an edge is a way that migrants take. A value. Building costs O(edges): n for
-/// a ring, n^2 for a full one.
+/// A directed graph of islands, whose edges are the routes of migrants. A value type. Construction is
+/// O(edges): n for a ring, n^2 for a full graph.
 class topology {
  public:
   /// No ways at all: islands that never hear of each other.
   explicit topology(std::size_t islands = 0) : ways_(islands) {}
 
-  /// Both neighbours on a circle (OpenEvolve, Kernel-Smith).
+  /// A ring: each island sends to both neighbours (OpenEvolve, Kernel-Smith).
   static topology ring(std::size_t islands) {
     topology made(islands);
     for (std::size_t i = 0; i < islands; ++i) {
@@ -28,7 +28,7 @@ class topology {
     }
     return made;
   }
-  /// Every other island.
+  /// A complete graph: each island sends to all others.
   static topology full(std::size_t islands) {
     topology made(islands);
     for (std::size_t a = 0; a < islands; ++a) {
@@ -36,7 +36,7 @@ class topology {
     }
     return made;
   }
-  /// Any ways, each (from, to). Throws kevo::error (input) for an island that does not exist.
+  /// A graph with the given edges (from, to). Throws kevo::error (input) for an island that does not exist.
   static topology free(std::size_t islands, std::span<const std::pair<std::size_t, std::size_t>> ways) {
     topology made(islands);
     for (const auto& [from, to] : ways) {
@@ -63,7 +63,7 @@ class topology {
   }
 
  private:
-  /// Adds a way unless it is there or leads nowhere.
+  /// Adds an edge, unless it exists or leads from an island to itself.
   void connect(std::size_t from, std::size_t to) {
     auto& known = ways_[from];
     if (from != to && std::find(known.begin(), known.end(), to) == known.end()) known.push_back(to);

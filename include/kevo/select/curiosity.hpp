@@ -54,7 +54,7 @@ class curiosity {
     bool counted = false;  // as a child
   };
 
-  /// Elites that were displaced are found out, and dropped, when they are drawn.
+  /// Displaced elites are detected and removed when they are drawn.
   candidate_id draw(const population_view& view, rng& random) {
     while (!elites_.empty()) {
       const candidate_id id = elites_.at_mass(random.uniform() * elites_.total());

@@ -32,7 +32,8 @@ class uct {
   double exploration = 0.25;
   std::size_t width = 5;
   double widening = 0;
-  std::size_t repairs = 20;  ///< 0: an operator that cannot repair should not be asked to
+  std::size_t repairs =
+      20;  ///< maximum length of a repair chain; 0 disables repairs, for operators that cannot repair
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
 

@@ -21,7 +21,8 @@ namespace kevo {
 /// costs O(n).
 struct weighted {
   double lambda = 10;
-  bool discount = true;  ///< without it children do not count: the weight is the sigmoid alone
+  bool discount =
+      true;  ///< whether the weight falls with the number of children; false uses the sigmoid only
   parent_source from = parent_source::archive;
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;

@@ -17,9 +17,9 @@ namespace kevo {
 /// operator changes; noisier than UCB1 where it does not.
 class adaptive_pursuit {
  public:
-  double alpha = 0.8;   ///< how fast quality follows rewards
-  double beta = 0.8;    ///< how fast probability follows quality
-  double floor = 0.05;  ///< probability of each operator; at most an equal share
+  double alpha = 0.8;   ///< learning rate of the quality estimates
+  double beta = 0.8;    ///< learning rate of the probabilities
+  double floor = 0.05;  ///< minimum probability of each operator; limited to an equal share
 
   std::size_t pick(std::span<const bool> available, rng& random) {
     grow(available.size());

@@ -20,7 +20,7 @@ namespace kevo {
 /// available one is at least `floor`.
 class thompson {
  public:
-  double floor = 0.05;  ///< probability of each available operator; at most an equal share
+  double floor = 0.05;  ///< minimum probability of each available operator; limited to an equal share
 
   std::size_t pick(std::span<const bool> available, rng& random) {
     book_.resize(available.size());

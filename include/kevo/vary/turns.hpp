@@ -11,8 +11,8 @@ namespace kevo {
 
 /// The sums of one operator.
 struct turn_sums {
-  double started = 0;  ///< turns that were given to it
-  double ended = 0;    ///< turns that came back
+  double started = 0;  ///< number of turns started
+  double ended = 0;    ///< number of turns finished
   double reward = 0;
   double cost_s = 0;  ///< [s]
 

@@ -23,8 +23,8 @@ namespace kevo {
 /// probability of at least `floor`, because rewards dry up as a search ages. Untried operators come first.
 class ucb1 {
  public:
-  double exploration = 1.0;  ///< 1 is the paper's; less trusts early rewards more
-  double floor = 0.05;       ///< probability of each available operator; at most an equal share
+  double exploration = 1.0;  ///< weight of the confidence term; 1 is the published value, less explores less
+  double floor = 0.05;       ///< minimum probability of each available operator; limited to an equal share
 
   std::size_t pick(std::span<const bool> available, rng& random) {
     book_.resize(available.size());
