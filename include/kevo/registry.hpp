@@ -50,8 +50,8 @@ class plugin_table {
   /// Adds a plug-in; a name that is taken is an error. `doc` is one line for the reference.
   void add(std::string name, factory make, std::string doc = {}) {
     if (!entries_.try_emplace(name, entry{std::move(make), std::move(doc)}).second) {
-      throw error(error_code::input, "a plug-in named '" + name + "' is registered already", {},
-                  "give it another name");
+      throw error(error_code::input, "a plug-in with the name '" + name + "' is already registered", {},
+                  "choose another name");
     }
   }
   bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
@@ -101,13 +101,14 @@ class registry {
     for (const auto& key : reader.keys()) {
       if (!stop_rules.contains(key)) continue;
       if (!found.empty())
-        reader.fail(key, "two rules in one map", "put them into a list: any: [{...}, {...}]");
+        reader.fail(key, "a map must contain one stop rule only",
+                    "write several rules as a list: any: [{...}, {...}]");
       found = key;
     }
     if (found.empty()) {
       const auto keys = reader.keys();
       const std::string wrong = keys.empty() ? std::string() : keys.front();
-      reader.fail(wrong, "no such stop rule", "known: " + joined(stop_rules.names()));
+      reader.fail(wrong, "unknown stop rule", "known: " + joined(stop_rules.names()));
     }
     return stop_rules.make_named(found, reader, context);
   }

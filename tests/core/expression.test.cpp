@@ -88,7 +88,7 @@ TEST_CASE("errors of expressions name the column") {
   const std::vector<row> parse_errors = {
       {"", 1, "missing"},
       {"   ", 4, "missing"},
-      {"1 +", 4, "ends where a value must follow"},
+      {"1 +", 4, "a value is missing at its end"},
       {"1 + * 2", 5, "found '*'"},
       {"(1", 3, "expected ')', found end"},
       {"1)", 2, "unexpected ')'"},
@@ -99,7 +99,7 @@ TEST_CASE("errors of expressions name the column") {
       {"-9223372036854775809", 2, "does not fit"},
       {"0xfffffffffffffffff", 1, "does not fit"},
       {"0x", 1, "without digits"},
-      {"12ab", 3, "cannot end in 'ab'"},
+      {"12ab", 3, "cannot end with 'ab'"},
       {"1.5", 1, "only integers"},
       {"ceil(3)", 1, "unknown function 'ceil'"},
       {"ceildiv(3)", 1, "takes 2 arguments, not 1"},
@@ -112,7 +112,7 @@ TEST_CASE("errors of expressions name the column") {
       {"a & b", 3, "unexpected '&'"},
       {"\x01", 1, "found '?'"},
       {"1 !", 3, "unexpected '!'"},
-      {"a\n+ \n", 6, "ends where"},
+      {"a\n+ \n", 6, "a value is missing"},
   };
   for (const auto& entry : parse_errors) {
     CAPTURE(entry.text);

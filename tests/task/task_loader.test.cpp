@@ -182,7 +182,7 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
       {7, "generate: {A: 'uniform(1, 2, 3)'}", 7, 15, "generate.A", "does not take 3", ""},
       {7, "generate: {A: permutation}", 7, 15, "generate.A", "integer type", ""},
       {8, "constraints: [\"M >= NN\"]", 8, 21, "constraints[0]", "'NN' is not an axis", ""},
-      {8, "constraints: [\"M >=\"]", 8, 20, "constraints[0]", "ends where", ""},
+      {8, "constraints: [\"M >=\"]", 8, 20, "constraints[0]", "a value is missing", ""},
       {8, "constraints: [\"M > N\"]", 10, 26, "workloads[0].axes", "violates the constraint 'M > N'",
        "line 8"},
       {9, "workload:", 1, 1, "workloads", "at least one", ""},

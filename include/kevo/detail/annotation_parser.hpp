@@ -45,7 +45,7 @@ class annotation_parser {
     if (blocks_open_) {
       const source_region& open = result_.regions[*blocks_open_];
       line_ = open.begin_line;
-      fail(0, "region '" + open.name + "' is never ended", "add a line '// kevo: end " + open.name + "'");
+      fail(0, "region '" + open.name + "' has no 'end' line", "add a line '// kevo: end " + open.name + "'");
     }
   }
 
@@ -114,7 +114,7 @@ class annotation_parser {
     const std::size_t colon = skip_blanks(text_, word + 4);
     if (colon >= text_.size() || text_[colon] != ':') return false;
     if (rest.substr(0, 5) != "kevo:")
-      fail(word, "an annotation starts with 'kevo:'", "write it so, in lower case");
+      fail(word, "an annotation starts with 'kevo:'", "write 'kevo:' in lower case");
     read_annotation(marker, skip_blanks(text_, colon + 1), next_line);
     return true;
   }
@@ -127,7 +127,7 @@ class annotation_parser {
     if (word == "require") {
       const std::string_view condition = trimmed(text_.substr(argument));
       if (condition.empty())
-        fail(argument, "'require' needs a condition", "write e.g. require BM * BN <= 4096");
+        fail(argument, "'require' needs a condition", "for example, require BM * BN <= 4096");
       pending_.push_back({std::string(condition), file_, path_, line_, argument});
     } else if (word == "begin") {
       begin_region(region_name(argument, word), argument, next_line);
@@ -160,19 +160,20 @@ class annotation_parser {
   void begin_region(const std::string& name, std::size_t column, std::size_t next_line) {
     if (blocks_open_) {
       fail(column, "region '" + name + "' begins inside region '" + result_.regions[*blocks_open_].name + "'",
-           "regions cannot be nested: end that one first");
+           "regions cannot be nested; end the outer region first");
     }
     if (const auto* other = result_.find_region(name)) {
-      fail(column, "region '" + name + "' was already there in line " + std::to_string(other->begin_line));
+      fail(column, "region '" + name + "' is already defined in line " + std::to_string(other->begin_line));
     }
     blocks_open_ = result_.regions.size();
     result_.regions.push_back({name, file_, line_, 0, next_line, 0});
   }
 
   void end_region(const std::string& name, std::size_t column) {
-    if (!blocks_open_) fail(column, "region '" + name + "' ends here but never began");
+    if (!blocks_open_) fail(column, "region '" + name + "' ends here but has no 'begin' line");
     source_region& open = result_.regions[*blocks_open_];
-    if (open.name != name) fail(column, "'end " + name + "' where region '" + open.name + "' is open");
+    if (open.name != name)
+      fail(column, "'end " + name + "' does not match the open region '" + open.name + "'");
     open.end_line = line_;
     open.length = line_start_ - open.offset;
     blocks_open_.reset();
@@ -187,7 +188,8 @@ class annotation_parser {
     result.offset = line_start_ + literal;
     result.domain = read_domain(brace);
     if (const auto* other = result_.find_tunable(result.name)) {
-      fail(literal, "tunable '" + result.name + "' was already there in line " + std::to_string(other->line));
+      fail(literal,
+           "tunable '" + result.name + "' is already defined in line " + std::to_string(other->line));
     }
     const auto found =
         std::find_if(result.domain.begin(), result.domain.end(), [&](const std::string& value) {
@@ -214,7 +216,7 @@ class annotation_parser {
     if (start < code.size() && code[start] == '#') {
       const std::size_t word = skip_blanks(code, start + 1);
       if (code.substr(word, 6) != "define")
-        fail(start, "a domain must stand behind the value it speaks of", forms);
+        fail(start, "a domain must be on the line of its value, behind the value", forms);
       name_at = skip_blanks(code, word + 6);
       name_end = end_of_name(code, name_at);
       if (name_end < code.size() && !is_blank(code[name_end])) {
@@ -225,7 +227,7 @@ class annotation_parser {
     } else {
       const std::size_t equals = code.find('=');
       if (equals == std::string_view::npos)
-        fail(start, "a domain must stand behind the value it speaks of", forms);
+        fail(start, "a domain must be on the line of its value, behind the value", forms);
       const std::string_view left = code.substr(0, equals);
       result.style = tunable_style::assignment;
       name_at = start;
@@ -240,7 +242,7 @@ class annotation_parser {
         name_at = begin;
         name_end = end_of_name(left, begin) == end ? end : begin;
         if (!has_word(left, "const") && !has_word(left, "constexpr") && !has_word(left, "constinit")) {
-          fail(start, "a tunable must be a constant", forms);
+          fail(start, "a tunable must be declared as a constant", forms);
         }
         result.style = tunable_style::constant;
       }
@@ -253,7 +255,7 @@ class annotation_parser {
     if (rest < code.size() && code[rest] == ';' && result.style != tunable_style::define)
       rest = skip_blanks(code, rest + 1);
     if (end == literal || rest != code.size()) {
-      fail(literal, "the value of '" + result.name + "' must be one literal", forms);
+      fail(literal, "the value of '" + result.name + "' must be a single literal", forms);
     }
     result.value = std::string(code.substr(literal, end - literal));
     return literal;
@@ -286,7 +288,7 @@ class annotation_parser {
       if (!known.insert(number ? std::to_string(*number) : value).second)
         fail(at, "the value " + shown(value) + " twice");
       values.push_back(value);
-      if (values.size() > max_domain) fail(at, "a domain of more than 10000 values");
+      if (values.size() > max_domain) fail(at, "a domain has more than 10000 values");
       if (next >= text_.size()) fail(next, "a '}' is missing");
       if (text_[next] == '}') {
         finish_domain(next);
@@ -299,8 +301,7 @@ class annotation_parser {
 
   void finish_domain(std::size_t closing) const {
     const std::size_t rest = skip_blanks(text_, closing + 1);
-    if (rest < text_.size())
-      fail(rest, "unexpected text after '}'", "put remarks into a comment of their own");
+    if (rest < text_.size()) fail(rest, "unexpected text after '}'", "write remarks into a separate comment");
   }
 
   std::int64_t range_integer(std::size_t at, std::size_t& end) const {
@@ -316,7 +317,7 @@ class annotation_parser {
     at = skip_blanks(text_, at);
     std::size_t end = at;
     const std::int64_t high = range_integer(at, end);
-    if (high < *low) fail(at, "the range ends before it begins");
+    if (high < *low) fail(at, "the end of the range is less than its start");
     std::int64_t step = 1;
     at = skip_blanks(text_, end);
     if (text_.substr(at, 4) == "step") {
@@ -329,7 +330,7 @@ class annotation_parser {
     finish_domain(at);
     const std::uint64_t count = (static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(*low)) /
                                 static_cast<std::uint64_t>(step);
-    if (count >= max_domain) fail(first_at, "a domain of more than 10000 values");
+    if (count >= max_domain) fail(first_at, "a domain has more than 10000 values");
     std::vector<std::string> values;
     for (std::uint64_t i = 0; i <= count; ++i) {
       // Unsigned: the width of the range may need 64 bits.
@@ -345,12 +346,12 @@ class annotation_parser {
     if (found == nullptr) {
       std::vector<std::string> names;
       for (const auto& t : result_.tunables) names.push_back(t.name);
-      fail(where, "'require' speaks of tunables only, and '" + shown(name) + "' is none",
+      fail(where, "'require' may only use tunables, and '" + shown(name) + "' is not a tunable",
            hint_for(name, names, "tunables"));
     }
     for (const auto& value : found->domain) {
       if (!integer_literal(value))
-        fail(where, "'require' needs integers, and '" + name + "' may be " + shown(value));
+        fail(where, "'require' needs integer values, and '" + name + "' can have the value " + shown(value));
     }
   }
 

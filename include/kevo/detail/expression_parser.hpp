@@ -72,13 +72,13 @@ class expression_parser {
   }
 
   expression_node parse() {
-    if (text_.size() > max_length) fail(0, "an expression of more than 65536 characters");
+    if (text_.size() > max_length) fail(0, "the expression has more than 65536 characters");
     skip_space();
     if (at_ == text_.size()) fail(at_, "an expression is missing here");
     parse_ternary();
     if (at_ != text_.size()) {
       fail(at_, "unexpected " + token_here(),
-           text_[at_] == '=' ? "write == to compare" : "an operator is missing here?");
+           text_[at_] == '=' ? "write == to compare" : "check for a missing operator");
     }
     return std::move(result_);
   }
@@ -160,7 +160,7 @@ class expression_parser {
   /// Counts one level of nesting while it lives.
   struct nesting {
     nesting(expression_parser& owner, std::size_t offset) : depth(owner.depth_) {
-      if (depth >= max_depth) owner.fail(offset, "nested more than 200 deep");
+      if (depth >= max_depth) owner.fail(offset, "nested more than 200 levels deep");
       ++depth;
     }
     nesting(const nesting&) = delete;
@@ -247,7 +247,7 @@ class expression_parser {
         load(name, offset);
       }
     } else if (at_ == text_.size()) {
-      fail(at_, "the expression ends where a value must follow");
+      fail(at_, "the expression is incomplete: a value is missing at its end");
     } else {
       fail(at_, "expected a number, a name or '(', found " + token_here());
     }
@@ -272,12 +272,12 @@ class expression_parser {
       else if (hex && c >= 'A' && c <= 'F')
         digit = static_cast<std::uint64_t>(c - 'A') + 10;
       if (digit >= base) break;
-      if (value > (limit - digit) / base) fail(offset, "a number that does not fit in 64 bits");
+      if (value > (limit - digit) / base) fail(offset, "the number does not fit in 64 bits");
       value = value * base + digit;
     }
     if (digits == 0) fail(offset, "'0x' without digits");
     if (peek() == '.') fail(offset, "only integers are allowed here");
-    if (is_letter(peek())) fail(at_, "a number cannot end in " + token_here());
+    if (is_letter(peek())) fail(at_, "a number cannot end with " + token_here());
     const auto magnitude = static_cast<std::int64_t>(negative ? 0 - value : value);
     skip_space();
     emit(expression_op::push, offset, magnitude);

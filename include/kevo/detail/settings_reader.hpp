@@ -140,7 +140,8 @@ std::vector<T> settings::scalars(std::string_view key, const setting<T>& what,
     if (!def && !probing_) missing(key);
     if (def) result = std::move(*def);
   } else {
-    if (!value->is_list()) fail(key, "expected a list, found " + describe(*value), "write [a, b, c]");
+    if (!value->is_list())
+      fail(key, "expected a list, found " + describe(*value), "write a list as [a, b, c]");
     for (const auto& item : value->items) {
       T one = convert<T>(item, item.place);
       check(one, what, item.place);
@@ -230,7 +231,8 @@ inline std::vector<settings> settings::children(std::string_view key, bool requi
   const settings_node* value = node_->find(key);
   if (value == nullptr && required && !probing_) missing(key);
   if (value != nullptr && !value->is_list()) {
-    fail(key, "expected a list, found " + describe(*value), "write [{...}, {...}] or one '- ' line each");
+    fail(key, "expected a list, found " + describe(*value),
+         "write [{...}, {...}], or one line with '- ' for each map");
   }
   std::vector<settings> readers;
   if (value != nullptr) {
