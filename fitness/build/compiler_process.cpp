@@ -4,7 +4,7 @@
 
 #include <kevo/error.hpp>
 
-#include "src/base/useful_line.hpp"
+#include "src/base/text/useful_line.hpp"
 
 namespace kevo {
 

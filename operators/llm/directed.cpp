@@ -9,7 +9,7 @@
 
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
-#include "src/base/useful_line.hpp"
+#include "src/base/text/useful_line.hpp"
 
 namespace kevo {
 namespace {

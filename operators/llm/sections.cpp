@@ -7,7 +7,7 @@
 
 #include "fitness/cascade/feedback.hpp"
 #include "fitness/oracle/signature.hpp"
-#include "src/base/useful_line.hpp"
+#include "src/base/text/useful_line.hpp"
 
 namespace kevo {
 namespace {

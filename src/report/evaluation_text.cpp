@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/text/format.hpp"
-#include "src/base/useful_line.hpp"
+#include "src/base/text/useful_line.hpp"
 
 namespace kevo {
 namespace {

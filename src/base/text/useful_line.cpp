@@ -1,4 +1,4 @@
-#include "src/base/useful_line.hpp"
+#include "src/base/text/useful_line.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // The line of a tool's output that says why it failed.
-#include "src/base/useful_line.hpp"
+#include "src/base/text/useful_line.hpp"
 
 #include <doctest/doctest.h>
 
