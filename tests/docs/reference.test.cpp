@@ -54,8 +54,9 @@ TEST_CASE("the commands of the README and of every reference page end as the pag
     fs::copy(prepared.string(), folder.string(),
              fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     const auto done = page::follow(markdown, folder.string());
-    for (const auto& failure : done.failures) FAIL_CHECK(path.filename().string() << ", " << failure);
-    for (const auto& reason : done.reasons) MESSAGE("not run: " << path.filename().string() << ":" << reason);
+    const std::string name = path.lexically_relative(KEVO_SOURCE_DIR).string();
+    for (const auto& failure : done.failures) FAIL_CHECK(name << ", " << failure);
+    for (const auto& reason : done.reasons) MESSAGE("not run: " << name << ":" << reason);
     run += done.run;
     not_run += done.not_run;
   }
