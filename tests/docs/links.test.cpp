@@ -1,4 +1,5 @@
-// Every link of the documentation to a file of the source tree leads to a file, and to a heading that is in it.
+// Every link of the documentation to a file of the source tree leads to a file, and to a heading that is in
+// it.
 
 #include <algorithm>
 #include <cctype>
