@@ -16,7 +16,7 @@
 
 namespace json = boost::json;
 
-TEST_CASE("the guide's commands do what it says") {
+TEST_CASE("a task that kevo init wrote judges a correct and a wrong program") {
   const shell::scratch folder;
   const auto kevo = [&](std::vector<std::string> words) {
     const auto ended = shell::run(shell::kevo(words), folder.string());
@@ -26,16 +26,6 @@ TEST_CASE("the guide's commands do what it says") {
     return ended;
   };
   kevo({"init", "my_kernel"});
-  const auto checked = kevo({"task", "check", "my_kernel/task.yaml", "--json"});
-  CHECK(json::parse(checked.out).at("ok").as_bool());
-  // Not as many pairs as a true answer takes: what the commands do is asked here.
-  const auto run =
-      kevo({"run", "my_kernel/config.yaml", "--json", "--set", "stop={evaluations: 2}", "--set",
-            "fitness.timing={short: 0.1, full: 0.5, sustained: 0.1}", "--set", "run.output=runs/first"});
-  CHECK(json::parse(run.out).at("evaluations").to_number<int>() >= 2);
-  CHECK(std::filesystem::exists(folder / "runs/first/best.cpp"));
-  CHECK(shell::read_file(folder / "runs/first/report.html").find("<html") != std::string::npos);
-
   const auto one = kevo({"eval", "my_kernel/task.yaml", "my_kernel/seed.cpp", "--json"});
   const json::object verdict = json::parse(one.out).as_object();
   CHECK(verdict.at("outcome").as_string() == "valid");
@@ -48,15 +38,8 @@ TEST_CASE("the guide's commands do what it says") {
   CHECK(json::parse(wrong.out).at("outcome").as_string() == "incorrect");
   CHECK(json::parse(wrong.out).at("speedup").is_null() != json::parse(wrong.out).at("speedup").is_number());
 
-  CHECK(kevo({"show", "runs/first"}).out.find("my_kernel") != std::string::npos);
-  kevo({"show", "runs/first", "0"});
-  kevo({"report", "runs/first"});
-  kevo({"export", "runs/first", "--format", "csv"});
-  kevo({"resume", "runs/first", "--json", "--set", "stop={evaluations: 3}"});
-  CHECK(kevo({"run", "--replay", "runs/first"}).out.find("all decisions were the same") != std::string::npos);
   CHECK(kevo({"run", "my_kernel/config.yaml", "--print-config"}).out.find("evaluations: 30") !=
         std::string::npos);
-  kevo({"doctor"});
 }
 
 TEST_CASE("the guide's program as the judge works as it stands there") {
