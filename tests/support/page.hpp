@@ -13,6 +13,7 @@
 //   <!-- test: COMMAND -->       is run at this place
 //   <!-- test with: WORDS -->    is appended to each command of kevo in the next sh block
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <filesystem>
