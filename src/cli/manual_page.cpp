@@ -57,12 +57,12 @@ void write_verb(std::string& page, const verb_description& verb, const std::stri
 std::string manual_page(const verb_description& program, std::string_view version) {
   std::string page = ".TH KEVO 1 \"\" \"kevo " + roff(version) + "\" \"User Commands\"\n";
   page += ".SH NAME\nkevo \\- evolve compute kernels\n";
-  page += ".SH SYNOPSIS\n\\fBkevo\\fR \\fIVERB\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n";
+  page += ".SH SYNOPSIS\n\\fBkevo\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n";
   page += ".SH DESCRIPTION\n" + roff(program.description) + "\n";
-  page += ".SH VERBS\n";
+  page += ".SH COMMANDS\n";
   for (const auto& verb : program.verbs) write_verb(page, verb, "kevo " + verb.name);
   page +=
-      ".SH EXIT STATUS\n.TP\n0\nThe verb did its job. A candidate that is not valid is a result, not an "
+      ".SH EXIT STATUS\n.TP\n0\nThe command did its job. A candidate that is not valid is a result, not an "
       "error.\n"
       ".TP\n1\nThe environment failed, for example a full disk or a compiler that is missing.\n"
       ".TP\n2\nThe usage or an input is wrong. The message names the file, the line and the key.\n"
