@@ -12,7 +12,7 @@ if(TARGET kevo_kevo)
   endforeach()
 endif()
 
-# What is linked by the path that it has here is found by its name there, and headers outside include/kevo are not installed.
+# What is linked by the path that it has here is found by its name there.
 foreach(target IN LISTS kevo_install_targets)
   get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
   set(movable)
@@ -23,9 +23,9 @@ foreach(target IN LISTS kevo_install_targets)
       list(APPEND movable ${link})
     endif()
   endforeach()
-  get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
-  list(REMOVE_ITEM folders $<INSTALL_INTERFACE:include/kevo-program> "folders-NOTFOUND")
-  set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${movable}" INTERFACE_INCLUDE_DIRECTORIES "${folders}")
+  if(movable)
+    set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${movable}")
+  endif()
 endforeach()
 
 install(TARGETS ${kevo_install_targets} EXPORT kevo-targets)

@@ -14,11 +14,13 @@ struct slow_progress {
   double least_gain = 0.001;  // relative
 
   void observe(const kevo::progress& now) {
-    best.push_back(now.best_score);
+    if (!now.best_score) return;  // nothing is valid yet
+    best.push_back(*now.best_score);
     if (best.size() > window) best.pop_front();
   }
   std::optional<std::string> stop(const kevo::progress& now) const {
-    if (best.size() < window || now.best_score > best.front() * (1 + least_gain)) return std::nullopt;
+    if (best.size() < window || !now.best_score) return std::nullopt;
+    if (*now.best_score > best.front() * (1 + least_gain)) return std::nullopt;
     return "hardly better in " + std::to_string(window) + " results";
   }
 
