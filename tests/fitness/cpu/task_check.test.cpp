@@ -145,7 +145,7 @@ TEST_CASE("a reference that ends itself is told of with what it wrote") {
     FAIL("the reference was accepted");
   } catch (const kevo::error& failure) {
     INFO(failure.message());
-    CHECK(failure.message().find("the reference was ended by signal") != std::string::npos);
+    CHECK(failure.message().find("the reference was terminated by signal") != std::string::npos);
     CHECK(failure.message().find("row 7 has no scale") != std::string::npos);
   }
 }
