@@ -11,12 +11,27 @@ namespace {
 constexpr std::uint8_t not_evaluated = 255;
 constexpr double rate_window_s = 30;
 constexpr double pace_window_s = 60;
+constexpr std::size_t summaries_kept = 4096;
 }  // namespace
 
 std::string display_state::operator_name(operator_index op) const {
   if (op == seed_operator) return "seed";
   if (op < status.operator_names.size()) return status.operator_names[op];
   return "operator " + std::to_string(op);
+}
+
+void display_state::remember_maker(candidate_id candidate, operator_index op, const std::string& summary) {
+  if (operators_.size() <= candidate) operators_.resize(candidate + std::size_t{1}, seed_operator);
+  operators_[candidate] = op;
+  if (summary.empty()) return;
+  summaries_[candidate] = summary;
+  if (summaries_.size() > summaries_kept) summaries_.erase(summaries_.begin());
+}
+
+void display_state::describe(improvement& entry) const {
+  if (entry.candidate < operators_.size()) entry.op = operators_[entry.candidate];
+  if (const auto known = summaries_.find(entry.candidate); known != summaries_.end())
+    entry.summary = known->second;
 }
 
 void display_state::consume(const event& what) {
@@ -26,7 +41,8 @@ void display_state::consume(const event& what) {
     const auto it = asked_.find(told->job);
     const operator_index op = it == asked_.end() ? seed_operator : it->second.op;
     if (it != asked_.end()) asked_.erase(it);
-    if (told->candidate != no_candidate && !told->duplicate) makers_[told->candidate] = {op, told->summary};
+    if (told->candidate != no_candidate && !told->duplicate)
+      remember_maker(told->candidate, op, told->summary);
   } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
     consume_evaluation(*evaluated, what.time_s);
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
@@ -43,10 +59,7 @@ void display_state::consume(const event& what) {
       entry = *it;
     } else {
       entry.candidate = crowned->candidate;
-      if (const auto made = makers_.find(crowned->candidate); made != makers_.end()) {
-        entry.op = made->second.op;
-        entry.summary = made->second.summary;
-      }
+      describe(entry);
       entry.score = known ? last_result_->score : 0;
       entry.speedup = crowned->speedup;
       entry.speedup_interval = crowned->speedup_interval;
@@ -85,10 +98,7 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
   if (e.valid() && std::isfinite(e.score) && (!best_seen || e.score > *best_seen)) {
     improvement entry;
     entry.candidate = told.candidate;
-    if (const auto made = makers_.find(told.candidate); made != makers_.end()) {
-      entry.op = made->second.op;
-      entry.summary = made->second.summary;
-    }
+    describe(entry);
     entry.score = e.score;
     entry.speedup = e.speedup;
     entry.speedup_interval = e.speedup_interval;
@@ -102,9 +112,9 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
       ++improved;
     }
   }
-  // Makers are needed again when a candidate is crowned, which follows its own evaluation at once or later:
-  // the improvement list has the rest.
-  if (!(e.valid() && best_seen && e.score >= *best_seen)) makers_.erase(told.candidate);
+  // A valid candidate can become champion after any number of other evaluations; an invalid one is described
+  // no more.
+  if (!e.valid()) summaries_.erase(told.candidate);
   if (champion && champion->candidate == told.candidate && told.wanted == evaluation_stage::confirmed &&
       e.valid())
     champion_result = told.result;

@@ -1,9 +1,10 @@
 #pragma once
-// What a display remembers of a run: small, whatever the run's length (one byte a candidate).
+// What a display remembers of a run: small, whatever the run's length (a few bytes a candidate).
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,13 +72,13 @@ struct display_state {
   struct pending_variation {
     operator_index op = seed_operator;
   };
-  struct maker {
-    operator_index op = seed_operator;
-    std::string summary;
-  };
-  std::vector<std::uint8_t> latest_;  // outcome by candidate, 255 if none
+  void describe(improvement& entry) const;
+  void remember_maker(candidate_id candidate, operator_index op, const std::string& summary);
+
+  std::vector<std::uint8_t> latest_;       // outcome by candidate, 255 if none
+  std::vector<operator_index> operators_;  // by candidate: any of them can become champion much later
   std::unordered_map<ticket, pending_variation> asked_;
-  std::unordered_map<candidate_id, maker> makers_;  // of candidates that are not evaluated yet
+  std::map<candidate_id, std::string> summaries_;  // of candidates that are not known to be invalid
   std::shared_ptr<const evaluation> last_result_;
   candidate_id last_candidate_ = no_candidate;
   std::deque<double> times_;  // of recent evaluations

@@ -303,6 +303,41 @@ TEST_CASE("plain lines: one for every improvement, one about every ten seconds")
   CHECK(lines.size() < 80);
 }
 
+TEST_CASE("a champion is told with the operator that proposed it, however late it is confirmed") {
+  std::string written;
+  kevo::plain_display shown(
+      title, [&](std::string_view text) { written += text; }, false);
+  kevo::run_status now;
+  now.operator_names = {"tune", "splice"};
+  shown.refresh(now);
+  kevo::rng random(5);
+  const auto valid = [&](double speedup, kevo::evaluation_stage stage) {
+    return std::make_shared<kevo::evaluation>(
+        synthetic::evaluation(kevo::outcome::valid, speedup, stage, random));
+  };
+  std::uint64_t n = 0;
+  // Candidate 2 is never the best seen, but the noisy best of candidate 1 is not confirmed.
+  for (const kevo::candidate_id id : {1u, 2u}) {
+    kevo::variation_asked asked;
+    asked.job = 10 + id;
+    asked.op = 1;
+    shown.consume({++n, 1.0, asked});
+    kevo::variation_told told;
+    told.job = 10 + id;
+    told.candidate = id;
+    told.summary = "change " + std::to_string(id);
+    shown.consume({++n, 1.0, told});
+  }
+  const auto full = kevo::evaluation_stage::timed_full, confirmed = kevo::evaluation_stage::confirmed;
+  shown.consume({++n, 2.0, kevo::evaluation_told{21, 1, full, valid(9, full), {}}});
+  shown.consume({++n, 3.0, kevo::evaluation_told{22, 2, full, valid(5, full), {}}});
+  shown.consume({++n, 4.0, kevo::evaluation_told{23, 2, confirmed, valid(5, confirmed), {}}});
+  shown.consume({++n, 4.0, kevo::champion_crowned{2, 5, {4.9, 5.1}}});
+  CHECK_MESSAGE(
+      written.find("champion #2 5.000x [4.900 - 5.100] confirmed by splice: change 2") != std::string::npos,
+      written);
+}
+
 TEST_CASE("what an earlier session did counts, but is not told again") {
   std::string written;
   kevo::plain_display shown(
