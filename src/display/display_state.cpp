@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -60,7 +61,7 @@ void display_state::consume(const event& what) {
     } else {
       entry.candidate = crowned->candidate;
       describe(entry);
-      entry.score = known ? last_result_->score : 0;
+      entry.score = known ? last_result_->score : std::numeric_limits<double>::quiet_NaN();
       entry.speedup = crowned->speedup;
       entry.speedup_interval = crowned->speedup_interval;
       entry.confirmed = true;
@@ -94,7 +95,9 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
   latest = static_cast<std::uint8_t>(e.outcome);
   ++outcomes[latest];
 
-  scores_are_speedups = scores_are_speedups && (!e.valid() || e.score == e.speedup);
+  scores_are_speedups =
+      scores_are_speedups &&
+      (!e.valid() || (e.score == e.speedup && (e.speedup > 0 || e.stage < evaluation_stage::timed_short)));
   if (e.valid() && std::isfinite(e.score) && (!best_seen || e.score > *best_seen)) {
     improvement entry;
     entry.candidate = told.candidate;

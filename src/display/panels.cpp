@@ -68,16 +68,18 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
                              : s.improvements.empty() ? nullptr
                                                       : &s.improvements.back();
   line first;
+  std::string caution;
   if (shown == nullptr) {
     first.add("no valid candidate yet", tone::faint);
   } else {
     const std::string& own = s.champion_result ? s.champion_result->baseline : std::string();
     const std::string& against = own.empty() ? s.title.baseline : own;
     first.add(with.figure(shown->speedup, shown->score), tone::good_strong);
+    const auto& ends = shown->speedup_interval;
+    const auto range = format::interval(ends.low, ends.high, with.unicode);
+    caution = shown->speedup > 0 ? format::caution(ends.low, ends.high) : std::string();
+    if (!range.empty()) first.add(" [" + range + "]", caution.empty() ? tone::plain : tone::warning);
     if (shown->speedup > 0) first.add(" the speed of " + (against.empty() ? "baseline" : with.safe(against)));
-    const auto range =
-        format::interval(shown->speedup_interval.low, shown->speedup_interval.high, with.unicode);
-    if (!range.empty()) first.add("  [" + range + "]", tone::faint);
     if (shown->confirmed) {
       first.add(with.unicode ? "  ✓ confirmed" : "  confirmed", tone::good);
     } else {
@@ -86,6 +88,7 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
     first.add(fmt::format("  #{}", shown->candidate), tone::faint);
   }
   result.push_back(std::move(first));
+  if (!caution.empty()) result.emplace_back(caution, tone::warning);
 
   line facts;
   const auto say = [&](const std::string& value, const std::string& of_what) {

@@ -30,6 +30,8 @@ void plain_display::consume(const event& what) {
     std::string text = fmt::format("#{} {}", i.candidate, format::figure(i.speedup, i.score, state_.unicode));
     const auto range = format::interval(i.speedup_interval.low, i.speedup_interval.high, state_.unicode);
     if (!range.empty()) text += " [" + range + "]";
+    const auto caution = format::caution(i.speedup_interval.low, i.speedup_interval.high);
+    if (i.speedup > 0 && !caution.empty()) text += " (" + caution + ")";
     return text;
   };
   if (crowned != nullptr && state_.champion) {
@@ -66,8 +68,12 @@ void plain_display::refresh(const run_status& now) {
 
 void plain_display::say_status() {
   const auto& s = state_;
-  const std::string best =
-      s.champion ? format::figure(s.champion->speedup, s.champion->score, s.unicode) : "";
+  std::string best = s.champion ? format::figure(s.champion->speedup, s.champion->score, s.unicode) : "";
+  if (s.champion) {
+    const auto& ends = s.champion->speedup_interval;
+    if (const auto range = format::interval(ends.low, ends.high, s.unicode); !range.empty())
+      best += " [" + range + "]";
+  }
   const std::string seen =
       s.best_seen ? format::figure(s.scores_are_speedups ? *s.best_seen : 0, *s.best_seen, s.unicode) : "";
   std::string text = fmt::format("[{:>7}] {} evaluations", format::duration(s.status.elapsed_s),

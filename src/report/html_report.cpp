@@ -30,15 +30,21 @@ std::string head(const report_content& content) {
                                      ? html::escape_short(content.best_evaluation->baseline, 40)
                                      : "the baseline";
     if (speedup > 0) {
-      text += "<div class=\"hero\"><p class=\"big\">" + format::speedup(speedup, true) +
-              "</p><p class=\"say\">the speed of <b>" + baseline + "</b>";
+      text += "<div class=\"hero\"><p class=\"big\">" + format::speedup(speedup, true);
+      text += range.high > range.low
+                  ? " <span class=\"range\">[" + format::interval(range.low, range.high, true) + "]</span>"
+                  : " <span class=\"range\">no interval</span>";
+      text += "</p><p class=\"say\">the speed of <b>" + baseline + "</b>";
     } else {
       text += "<div class=\"hero\"><p class=\"big\">" + format::score(score) +
               "</p><p class=\"say\">score, larger is better";
     }
-    if (range.high > range.low) text += "<br>interval " + format::interval(range.low, range.high, true);
-    text += crown != nullptr ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
-                             : "<br><span class=\"warn\">not confirmed: a single measurement</span>";
+    if (const auto caution = format::caution(range.low, range.high); speedup > 0 && !caution.empty())
+      text += "<br><span class=\"warn\">" + caution + "</span>";
+    text +=
+        crown != nullptr
+            ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
+            : "<br><span class=\"warn\">not confirmed: measured once, not repeated in a fresh process</span>";
     text += "</p>";
     if (content.best_evaluation) {
       const auto& e = *content.best_evaluation;

@@ -28,7 +28,7 @@ section{margin-top:44px;padding-top:26px;border-top:1px solid var(--line)}
 .lead{color:var(--soft);max-width:105ch}.note{color:var(--faint);font-size:13px;margin:8px 0 0;max-width:120ch}
 .faint{color:var(--faint)}.strong{font-weight:600}
 .hero{display:flex;align-items:center;gap:16px 36px;flex-wrap:wrap;padding:22px 26px;background:var(--sheet);border-radius:12px;margin-bottom:22px}
-.hero p{margin:0}.big{font-size:52px;font-weight:700;line-height:1;letter-spacing:-.025em}.big.none{font-size:28px;color:var(--warn)}
+.hero p{margin:0}.big{font-size:52px;font-weight:700;line-height:1;letter-spacing:-.025em}.big .range{font-size:24px;font-weight:500;letter-spacing:0;color:var(--soft);white-space:nowrap}.big.none{font-size:28px;color:var(--warn)}
 .say{color:var(--soft);line-height:1.5;margin-right:auto!important}.say b{color:var(--ink)}.side{color:var(--faint);font-size:13px;line-height:1.4}.side b{font-size:20px;color:var(--ink);font-weight:600}
 .ok{color:var(--ok)}.warn{color:var(--warn)}
 .facts{display:flex;flex-wrap:wrap;gap:12px 36px;margin:0}.facts dt{color:var(--faint);font-size:12px}.facts dd{margin:0;font-weight:500}.facts small{color:var(--faint);font-weight:400}

@@ -161,7 +161,9 @@ void run_history::told(const evaluation_told& what, double time_s) {
     record.evaluation += cost;
   }
   one.score = score;
-  scores_are_speedups_ = scores_are_speedups_ && (!e.valid() || e.score == e.speedup);
+  scores_are_speedups_ =
+      scores_are_speedups_ &&
+      (!e.valid() || (e.score == e.speedup && (e.speedup > 0 || e.stage < evaluation_stage::timed_short)));
   one.evaluations.push_back({ordinal_, time_s, e.outcome, what.wanted, e.stage, e.cached,
                              what.archived.status, e.score, e.speedup, e.speedup_interval});
   if (ranked && improves(score, scores_.best, 0)) {

@@ -119,10 +119,12 @@ TEST_CASE("the panel never leaves its columns and rows, whatever is shown") {
 TEST_CASE("the panel says what matters") {
   auto state = state_of(150);
   REQUIRE(state.champion);
+  const auto& ends = state.champion->speedup_interval;
+  const auto headline = kevo::format::speedup(state.champion->speedup, true) + " [" +
+                        kevo::format::interval(ends.low, ends.high, true) + "] the speed of seed";
   for (const int columns : {80, 120}) {
     const auto text = kevo::render(state, columns, 60, false);
-    CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") !=
-          std::string::npos);
+    CHECK(text.find(headline) != std::string::npos);
     CHECK(text.find("✓ confirmed") != std::string::npos);
     CHECK(text.find("square") != std::string::npos);
     CHECK(text.find("of openblas") != std::string::npos);
@@ -139,9 +141,23 @@ TEST_CASE("the panel says what matters") {
       synthetic::evaluation(kevo::outcome::valid, 99, kevo::evaluation_stage::timed_full, random));
   state.consume({9999, 500, kevo::evaluation_told{77777, 60000, kevo::evaluation_stage::timed_full, e, {}}});
   const auto text = kevo::render(state, 120, 60, false);
-  CHECK(text.find(kevo::format::speedup(state.champion->speedup, true) + " the speed of seed") !=
-        std::string::npos);
+  CHECK(text.find(headline) != std::string::npos);
   CHECK(text.find("99.00× seen (#60000), not confirmed") != std::string::npos);
+}
+
+TEST_CASE("the interval stands beside the speedup, and one that shows nothing is said to be so") {
+  auto state = state_of(150);
+  REQUIRE(state.champion);
+  const auto shown = [&](double speedup, kevo::interval ends) {
+    state.champion->speedup = speedup;
+    state.champion->speedup_interval = ends;
+    return kevo::render(state, 80, 24, false);
+  };
+  const auto vague = shown(1.8, {0.14, 27}), sharp = shown(20.7, {16.8, 25.3});
+  CHECK_MESSAGE(vague.find("1.800× [0.1400 – 27.00] the speed of seed") != std::string::npos, vague);
+  CHECK(vague.find("the interval contains 1") != std::string::npos);
+  CHECK_MESSAGE(sharp.find("20.70× [16.80 – 25.30] the speed of seed") != std::string::npos, sharp);
+  CHECK(sharp.find("the interval") == std::string::npos);
 }
 
 TEST_CASE("a score that is no speedup is shown as a score") {

@@ -106,6 +106,30 @@ TEST_CASE("the page has every part, is well formed and loads nothing") {
   CHECK(page.size() < 600000);
 }
 
+TEST_CASE("the headline gives the interval, and says when it shows nothing") {
+  const auto headline = [](double speedup, kevo::interval ends) {
+    kevo::report_content content;
+    kevo::rng random(3);
+    auto e = std::make_shared<kevo::evaluation>(
+        synthetic::evaluation(kevo::outcome::valid, speedup, kevo::evaluation_stage::timed_full, random));
+    e->speedup_interval = ends;
+    content.history.consume({1, 1.0, kevo::variation_told{1, {}, 0, false, "a seed", false, {}, {}}});
+    content.history.consume({2, 2.0, kevo::evaluation_told{2, 0, kevo::evaluation_stage::timed_full, e, {}}});
+    content.best = 0;
+    content.best_evaluation = e;
+    const auto page = kevo::html_report(content);
+    const auto from = page.find("<div class=\"hero\">");
+    return page.substr(from, page.find("</div>", from) - from);
+  };
+  const auto vague = headline(1.8, {0.14, 27}), sharp = headline(20.7, {16.8, 25.3});
+  CHECK_MESSAGE(vague.find("1.800× <span class=\"range\">[0.1400 – 27.00]</span>") != std::string::npos,
+                vague);
+  CHECK(vague.find("the interval contains 1") != std::string::npos);
+  CHECK_MESSAGE(sharp.find("20.70× <span class=\"range\">[16.80 – 25.30]</span>") != std::string::npos,
+                sharp);
+  CHECK(sharp.find("the interval") == std::string::npos);
+}
+
 TEST_CASE("hostile text stays text") {
   const auto r = synthetic::make(60);
   auto content = content_of(r);

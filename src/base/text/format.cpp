@@ -29,17 +29,25 @@ std::string score(double value) {
 }
 
 std::string figure(double speedup, double score, bool unicode) {
-  if (speedup > 0 || score == 0) return format::speedup(speedup, unicode);
+  if (speedup > 0) return format::speedup(speedup, unicode);
   return "score " + format::score(score);
 }
 
 std::string bare_figure(double score, bool is_speedup, bool unicode) {
-  return is_speedup || score == 0 ? format::speedup(score, unicode) : format::score(score);
+  return is_speedup ? format::speedup(score, unicode) : format::score(score);
 }
 
 std::string interval(double low, double high, bool unicode) {
   if (!(high > low)) return {};
   return number(low) + (unicode ? " – " : " - ") + number(high);
+}
+
+std::string caution(double low, double high) {
+  constexpr double wide = 2;  // from here on the first digit of the speedup is not known
+  if (!(high > low)) return {};
+  if (low <= 1 && high >= 1) return "the interval contains 1: neither faster nor slower is shown";
+  if (high < wide * low) return {};
+  return "the interval is wide: its ends differ by a factor of " + fmt::format("{:.2g}", high / low);
 }
 
 std::string time(double nanoseconds, bool unicode) {

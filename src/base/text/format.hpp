@@ -19,15 +19,21 @@ std::string speedup(double value, bool unicode);
 std::string score(double value);
 
 /// What a fitness function said of a candidate: its speedup ("13.62x"), or where it gave none its score
-/// ("score 1001.7"); "-" if neither is positive.
+/// ("score 1001.7", "score 0"); "score -" if neither is known (the speedup is not positive and the score is
+/// not a finite number).
 std::string figure(double speedup, double score, bool unicode);
 
-/// A score where a row or an axis says what it is: as a speedup if scores are speedups, else bare.
+/// A score where a row or an axis says what it is: as a speedup if scores are speedups, else bare: 0 is the
+/// score 0.
 std::string bare_figure(double score, bool is_speedup, bool unicode);
 
 /// "13.41 – 13.80" ("13.41 - 13.80" in ASCII); empty if it has no width: nothing was
 /// said of the spread.
 std::string interval(double low, double high, bool unicode);
+
+/// What the interval of a speedup does not allow to conclude: a sentence without a full stop if the interval
+/// contains 1 or if its upper end is at least twice its lower end; else, and if it has no width, empty.
+std::string caution(double low, double high);
 
 /// A time given in nanoseconds, with a fitting unit: "712.3 µs" ("us" in ASCII); "-" if it is not positive.
 std::string time(double nanoseconds, bool unicode);
