@@ -239,10 +239,10 @@ TEST_CASE("where there is no nvcc, hosted programs are refused and all else work
   cuda_fitness fitness(with_baselines("library"), toy::quick_settings());
   const auto hosted = toy::evaluate(fitness, hosted_scale(10000));
   CHECK(hosted.outcome == outcome::build_failed);
-  CHECK(hosted.feedback.find("no nvcc") != std::string::npos);
+  CHECK(hosted.feedback.find("nvcc was not found") != std::string::npos);
   const auto declared = toy::evaluate(fitness, toy::scale_source(10000));
   CHECK(declared.valid());
-  CHECK(declared.context.at("baselines_left_out").find("no nvcc") != std::string::npos);
+  CHECK(declared.context.at("baselines_left_out").find("nvcc was not found") != std::string::npos);
 }
 
 TEST_CASE("hosted programs are known by what they say") {
