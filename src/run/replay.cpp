@@ -137,7 +137,7 @@ class repeater {
     if (e.external || resumed_ || settings_.stops_from_record) {
       engine_.stop(e.reason, now_s);
     } else {
-      ask({}, now_s);
+      ask({.evaluate = false}, now_s);  // what is evaluated after the stop has a record of its own
     }
   }
   // The rule that went on after a stop may be another than the config's, so later stops are taken from the

@@ -104,7 +104,8 @@ TEST_CASE("a session runs threads, keeps a journal, writes the champion and a re
   CHECK(seen == events_in(folder.run()));
   CHECK(closed);
   CHECK(statuses > 0);
-  CHECK(thrown_by([&] { start_session(plan); }).find("there is a run here already") != std::string::npos);
+  CHECK(thrown_by([&] { start_session(plan); }).find("this folder already contains a run") !=
+        std::string::npos);
 }
 
 TEST_CASE("a run is resumed with another stop rule, whichever it is, and replays whole") {
@@ -201,10 +202,11 @@ TEST_CASE("a stop token ends a session, which another goes on with; hooks see th
   const scratch folder;
   std::stop_source user;
   session_plan plan = toy_plan(folder.run(), stop::evaluations{400});
-  plan.fitness = counted_hill{};
+  const counted_hill watched;
+  plan.fitness = watched;
   plan.wind_down = user.get_token();
-  plan.hooks.status = [&](const session_status& now) {
-    if (now.progress.ledger.evaluations >= 20) user.request_stop();
+  plan.hooks.poll = [&] {
+    if (*watched.asked >= 20) user.request_stop();
   };
   const auto first = start_or_resume_session(plan);
   CHECK(first.interrupted);

@@ -104,7 +104,7 @@ TEST_CASE("where there is no nvcc, the answer is a value") {
   hosted_compiler_settings settings;
   settings.nvcc = "none";
   hosted_compiler none(settings);
-  CHECK(none.missing().find("no nvcc") != std::string::npos);
+  CHECK(none.missing().find("nvcc was not found") != std::string::npos);
   const auto t = kevo::load_task((source_folder / "tests/gpu/row_sum.yaml").string());
   const auto made = none.build(t, kevo::program_of("cuda", rows("")), "sm_90a", {});
   CHECK_FALSE(made.ok);
