@@ -107,16 +107,11 @@ TEST_CASE("the page has every part, is well formed and loads nothing") {
 }
 
 TEST_CASE("the headline gives the interval, and says when it shows nothing") {
-  const auto headline = [](double speedup, kevo::interval ends) {
-    kevo::report_content content;
-    kevo::rng random(3);
-    auto e = std::make_shared<kevo::evaluation>(
-        synthetic::evaluation(kevo::outcome::valid, speedup, kevo::evaluation_stage::timed_full, random));
-    e->speedup_interval = ends;
-    content.history.consume({1, 1.0, kevo::variation_told{1, {}, 0, false, "a seed", false, {}, {}}});
-    content.history.consume({2, 2.0, kevo::evaluation_told{2, 0, kevo::evaluation_stage::timed_full, e, {}}});
-    content.best = 0;
-    content.best_evaluation = e;
+  const auto r = synthetic::make(60);
+  REQUIRE(content_of(r).best);
+  const auto headline = [&](double speedup, kevo::interval ends) {
+    auto content = content_of(r);
+    content.history.consume({999999, 999.0, kevo::champion_crowned{*content.best, speedup, ends}});
     const auto page = kevo::html_report(content);
     const auto from = page.find("<div class=\"hero\">");
     return page.substr(from, page.find("</div>", from) - from);
