@@ -40,15 +40,17 @@ block archive_block(const display_state& s, const pen& with, std::size_t width, 
                                        : (score - low) / (high - low);
     return std::clamp(static_cast<int>(share * levels), 0, levels - 1);
   };
-  if (!map.is_plane()) {  // the best few, as bars
-    std::size_t label = 4;
-    for (std::size_t i = 0; i < map.kept.size() && i < most_rows; ++i)
+  if (!map.is_plane()) {                // the best few, as bars
+    std::size_t label = 4, figure = 8;  // columns
+    for (std::size_t i = 0; i < map.kept.size() && i < most_rows; ++i) {
       label = std::max(label, std::to_string(map.kept[i].candidate).size() + 1);
+      figure = std::max(figure, format::width_of(with.bare(map.kept[i].score, s.scores_are_speedups)));
+    }
     for (std::size_t i = 0; i < map.kept.size() && i < most_rows; ++i) {
       const auto& e = map.kept[i];
       line row;
       row.add(line("#" + std::to_string(e.candidate), tone::faint).fitted(label, "")).add(" ");
-      const std::size_t room = width > label + 10 ? width - label - 10 : 0;
+      const std::size_t room = width > label + figure + 2 ? width - label - figure - 2 : 0;
       row.add(with.bar(high > 0 ? e.score / high : 0, room, tone::accent)).add(" ");
       row.add(with.bare(e.score, s.scores_are_speedups));
       result.push_back(std::move(row));

@@ -51,6 +51,7 @@ struct display_state {
   std::optional<improvement> champion;
   std::shared_ptr<const evaluation> champion_result;  ///< its latest confirmation, else its latest evaluation
   std::string stopped;                                ///< the reason; empty while the search goes on
+  bool closed = false;                                ///< nothing more can follow
 
   static constexpr std::size_t improvements_kept = 32;
   static constexpr std::size_t curve_kept = 512;

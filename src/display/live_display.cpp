@@ -74,6 +74,7 @@ void live_display::close() {
   closed_ = true;
   if (!taken_) return;
   const auto size = setup_.size();
+  state_.closed = true;
   std::string last(terminal_restore);
   last += render_final(state_, size.columns, setup_.color);
   last += '\n';

@@ -189,7 +189,9 @@ block budget_block(const display_state& s, const pen& with, std::size_t width) {
 
 line remaining_note(const display_state& s) {
   line note;
-  if (!s.stopped.empty()) return line("done", tone::faint);
+  if (s.closed) return line(s.stopped.empty() ? "interrupted" : "done", tone::faint);
+  if (!s.stopped.empty())  // what is at work, and confirmations of the best, are still to be finished
+    return line(s.status.stopping ? "stopping" : "finishing", tone::warning);
   if (s.status.stopping) return line("stopping", tone::warning);
   if (const auto left = s.remaining_s())
     note.add("about ", tone::faint).add(format::duration(*left)).add(" left", tone::faint);
@@ -209,8 +211,8 @@ block operators_block(const display_state& s, const pen& with, std::size_t width
     known = known || credits[i].probability > 0;
   }
   label = std::min(label, width / 3);
-  const std::string head = "share   turns  gain/turn   cost";
-  const std::size_t numbers = width >= label + head.size() + 10 ? head.size() : width >= label + 24 ? 13 : 0;
+  const std::string head = "share   turns  gain/turn      cost";
+  const std::size_t numbers = width >= label + head.size() + 6 ? head.size() : width >= label + 24 ? 13 : 0;
   if (!credits.empty() && numbers == head.size()) {
     line titles;
     titles.pad_to(width - numbers).add(head, tone::faint);
@@ -226,9 +228,9 @@ block operators_block(const display_state& s, const pen& with, std::size_t width
     if (width > used) row.add(with.bar(share, width - used, tone::violet));
     if (numbers > 0) row.add(" ");
     if (numbers == head.size()) {
-      row.add(fmt::format("{:>5} {:>7} {:>10} {:>5}s", format::percent(share),
+      row.add(fmt::format("{:>5} {:>7} {:>10} {:>9}", format::percent(share),
                           format::count(static_cast<std::uint64_t>(std::max(0.0, c.pulls))),
-                          format::number(c.mean_reward), fmt::format("{:.2g}", c.cost_s)));
+                          format::number(c.mean_reward), format::time(c.cost_s * 1e9, with.unicode)));
     } else if (numbers > 0) {
       row.add(fmt::format("{:>5} {:>7}", format::percent(share),
                           format::count(static_cast<std::uint64_t>(std::max(0.0, c.pulls)))));

@@ -16,7 +16,8 @@ styled::block best_block(const display_state& s, const styled::pen& with, std::s
 styled::block search_block(const display_state& s, const styled::pen& with, std::size_t width);
 /// A bar for each quantity that the stop rules watch.
 styled::block budget_block(const display_state& s, const styled::pen& with, std::size_t width);
-/// "about 0:20 left".
+/// "about 0:20 left"; "finishing" from the end of the search until the end of its last evaluations, then
+/// "done".
 styled::line remaining_note(const display_state& s);
 /// What each operator is worth.
 styled::block operators_block(const display_state& s, const styled::pen& with, std::size_t width);

@@ -160,6 +160,40 @@ TEST_CASE("the interval stands beside the speedup, and one that shows nothing is
   CHECK(sharp.find("the interval") == std::string::npos);
 }
 
+TEST_CASE("the panel says done only when nothing more can follow") {
+  auto state = state_of(150);
+  state.consume({99999, 400, kevo::search_stopped{"evaluations 400"}});
+  state.status.varying = state.status.building = state.status.measuring = 0;  // between two confirmations
+  for (const int columns : {80, 120}) {
+    const auto working = kevo::render(state, columns, 40, false);
+    CHECK(working.find("done") == std::string::npos);
+    CHECK_MESSAGE(working.find("finishing") != std::string::npos, working);
+  }
+  state.closed = true;
+  CHECK(kevo::render_final(state, 80, false).find("done") != std::string::npos);
+}
+
+TEST_CASE("a low terminal names the panels that it has no rows for") {
+  const auto state = state_of(150);
+  const auto low = kevo::render(state, 80, 24, false);
+  for (const char* panel : {"─ Best", "─ Search", "─ Budget", "─ Operators", "─ Latest improvements"})
+    CHECK_MESSAGE(low.find(panel) != std::string::npos, panel << "\n" << low);
+  CHECK_MESSAGE(low.find("too few rows: Archive") != std::string::npos, low);
+  const auto lowest = kevo::render(state, 80, 14, false);
+  CHECK_MESSAGE(lowest.find("too few rows: Search, Budget, Operators, Archive") != std::string::npos, lowest);
+  CHECK(kevo::render(state, 80, 60, false).find("too few rows") == std::string::npos);
+}
+
+TEST_CASE("figures of the archive and costs of operators are shown whole") {
+  auto state = state_of(60);
+  state.archive = {};
+  state.archive.kept = {{.candidate = 7, .score = 0.00012345678, .bins = {}, .niche = ""}};
+  state.status.credits[0].cost_s = 123.4;
+  const auto text = kevo::render(state, 120, 40, false);
+  CHECK_MESSAGE(text.find("0.0001235×") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("123.4 s") != std::string::npos, text);
+}
+
 TEST_CASE("a score that is no speedup is shown as a score") {
   kevo::display_state state;
   state.title = title;
