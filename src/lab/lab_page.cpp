@@ -10,11 +10,12 @@
 #include "src/lab/lab.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
+#include "src/report/ticks.hpp"
 
 namespace kevo {
 namespace {
 
-constexpr double width = 1080, height = 440, left = 60, right = 24, top = 14, bottom = 46;
+constexpr double width = 1080, height = 440, left = 74, right = 24, top = 14, bottom = 46;
 // Okabe and Ito's palette, then the same dashed: color-blind readers tell them apart.
 constexpr std::array<const char*, 7> colors = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                "#e69f00", "#56b4e9", "#7f7f7f"};
@@ -24,7 +25,8 @@ constexpr const char* style = R"css(
 .lab-tabs>input:checked+label{background:var(--sheet);color:var(--ink);font-weight:600}.lab-tabs>input:focus-visible+label{outline:2px solid var(--accent)}
 .lab-tabs>.pane{display:none}#axis-0:checked~.pane-0,#axis-1:checked~.pane-1,#axis-2:checked~.pane-2{display:block}
 .legend{display:flex;flex-wrap:wrap;gap:4px 22px;font-size:13px;color:var(--soft);margin:6px 0 0}.legend svg{vertical-align:middle;margin-right:8px}
-.mean{fill:none;stroke-width:2;stroke-linejoin:round}.spread{stroke:none;opacity:.13}
+.mean{fill:none;stroke-width:2;stroke-linejoin:round}.spread{fill-opacity:.12;stroke-opacity:.45;stroke-width:.8}
+@media (max-width:760px){.pane{overflow-x:auto}}
 .better{color:var(--ok);font-weight:600}.worse{color:var(--warn);font-weight:600}
 .whisker{display:block}.whisker .zero{stroke:var(--strong-line);stroke-dasharray:3 3}.whisker .range{stroke:var(--soft);stroke-width:2}.whisker circle{fill:var(--accent)}
 @media print{.lab-tabs>.pane{display:block}}
@@ -40,13 +42,6 @@ std::string axis_label(lab_axis axis) {
   return axis == lab_axis::cost ? "simulated cost [s]" : std::string(to_string(axis));
 }
 
-double step_of(double range, int about) {
-  const double rough = range / about;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  const double part = rough / power;
-  return power * (part > 5 ? 10 : part > 2 ? 5 : part > 1 ? 2 : 1);
-}
-
 /// The curves of one axis, drawn as they were given.
 std::string picture(const std::vector<const lab_curve*>& curves, lab_axis axis) {
   double end = 0, low = 0, high = 0;
@@ -58,7 +53,7 @@ std::string picture(const std::vector<const lab_curve*>& curves, lab_axis axis) 
     }
   }
   if (!(end > 0)) return "<p class=\"note\">Nothing was spent.</p>";
-  high = std::max(high, 0.05);
+  high = std::max(high, 1.0);  // the optimum is always in the picture
   low = std::max(low, -1.0);
   const auto x = [&](double v) { return left + (width - left - right) * v / end; };
   const auto y = [&](double v) {
@@ -67,15 +62,17 @@ std::string picture(const std::vector<const lab_curve*>& curves, lab_axis axis) 
   std::string svg = fmt::format(
       "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Share of the optimum by {}\">",
       width, height, axis_label(axis));
-  const double y_step = step_of(high - low, 6);
-  for (double t = std::ceil(low / y_step) * y_step; t <= high * (1 + 1e-9); t += y_step) {
-    svg += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", left,
-                       width - right, y(t), y(t));
-    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.6g}</text>",
-                       left - 8, y(t) + 4, std::abs(t) < y_step * 1e-9 ? 0 : t);
+  for (const double t : html::linear_ticks(low, high, 6)) {
+    svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
+                       std::abs(t - 1) < 1e-9 ? "base" : "grid", left, width - right, y(t), y(t));
+    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.1f}</text>",
+                       left - 8, y(t) + 4, t);
   }
-  const double x_step = step_of(end, 8);
-  for (double t = 0; t <= end * (1 + 1e-9); t += x_step) {
+  svg += fmt::format(
+      "<text class=\"label\" x=\"16\" y=\"{0:.1f}\" transform=\"rotate(-90 16 {0:.1f})\" "
+      "text-anchor=\"middle\">share of the optimum</text>",
+      (top + height - bottom) / 2);
+  for (const double t : html::linear_ticks(0, end, 8)) {
     svg += fmt::format("<line class=\"tickmark\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x(t),
                        height - bottom, height - bottom + 5);
     svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>",
@@ -92,7 +89,8 @@ std::string picture(const std::vector<const lab_curve*>& curves, lab_axis axis) 
       band += fmt::format("{}{:.1f} {:.1f}", band.empty() ? "M" : "L", x(p.at), y(p.mean.range.high));
     for (auto p = points.rbegin(); p != points.rend(); ++p)
       band += fmt::format("L{:.1f} {:.1f}", x(p->at), y(p->mean.range.low));
-    if (curves.size() <= 7) svg += fmt::format("<path class=\"spread\" fill=\"{}\" d=\"{}Z\"/>", color, band);
+    if (curves.size() <= 7)
+      svg += fmt::format("<path class=\"spread\" fill=\"{0}\" stroke=\"{0}\" d=\"{1}Z\"/>", color, band);
     std::string line;
     for (const auto& p : points)
       line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x(p.at), y(p.mean.value));
@@ -187,7 +185,9 @@ std::string differences_of(const lab_plan& plan, const lab_results& results) {
       "class=\"n\">p (Holm)</tr>",
       to_string(plan.unit));
   for (const auto& d : results.differences) {
-    const char* tone = d.mean.range.low > 0 ? "better" : d.mean.range.high < 0 ? "worse" : "faint";
+    // One row of many has an interval without 0 by chance: only the adjusted p-value decides.
+    const bool shown = d.p_holm < 1 - plan.confidence;
+    const char* tone = !shown ? "faint" : d.mean.value > 0 ? "better" : "worse";
     text += fmt::format(
         "<tr><td>{}<td>{}<td class=\"n\">{:g}<td class=\"n {}\">{:+.3f} <small>[{:+.3f}, "
         "{:+.3f}]</small><td>{}<td "
@@ -199,8 +199,9 @@ std::string differences_of(const lab_plan& plan, const lab_results& results) {
   return text +
          fmt::format(
              "</table></div><p class=\"note\">{:g} % intervals of the mean difference by a paired t test, "
-             "each alone; p-values are adjusted for all rows of this table (Holm).</p></section>",
-             plan.confidence * 100);
+             "each alone; p-values are adjusted for all rows of this table (Holm). "
+             "A difference has a colour only where its adjusted p-value is below {:g}.</p></section>",
+             plan.confidence * 100, 1 - plan.confidence);
 }
 
 }  // namespace
