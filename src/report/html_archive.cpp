@@ -195,8 +195,9 @@ std::string plane(const report_content& content) {
 std::string bars(const report_content& content) {
   const archive_map& map = content.archive;
   const double high = map.kept.empty() ? 1 : map.kept.front().score;
-  std::string text = "<table class=\"bars\"><thead><tr><th>candidate<th>operator<th class=\"n\">" +
-                     std::string(name_of_figure(content)) + "<th><th>niche</tr></thead><tbody>";
+  std::string text =
+      "<div class=\"scroll\"><table class=\"bars\"><thead><tr><th>candidate<th>operator<th class=\"n\">" +
+      std::string(name_of_figure(content)) + "<th><th>niche</tr></thead><tbody>";
   for (std::size_t i = 0; i < map.kept.size() && i < most_bars; ++i) {
     const auto& e = map.kept[i];
     const auto& all = content.history.candidates();
@@ -207,7 +208,7 @@ std::string bars(const report_content& content) {
         e.candidate < all.size() ? escape_short(content.operator_name(all[e.candidate].op), 30) : "",
         figure(content, e.score), high > 0 ? e.score / high * 100 : 0, escape_short(e.niche, 80));
   }
-  text += "</tbody></table>";
+  text += "</tbody></table></div>";
   if (map.kept.size() > most_bars)
     text += fmt::format("<p class=\"note\">and {} more</p>", map.kept.size() - most_bars);
   return text;

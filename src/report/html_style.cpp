@@ -79,7 +79,8 @@ details{margin-top:14px}summary{cursor:pointer;color:var(--soft);font-size:13.5p
 pre.source{background:var(--sheet);border-radius:8px;padding:16px 18px;overflow-x:auto;font-size:12px;line-height:1.5;tab-size:4;margin:10px 0 0}
 .split{display:grid;grid-template-columns:1fr 1fr;gap:20px 56px}.split dl,section>dl{display:grid;grid-template-columns:max-content 1fr;gap:5px 20px;margin:0;font-size:13.5px}
 .split dt{color:var(--faint)}.split dd{margin:0;overflow-wrap:anywhere}
-@media (max-width:760px){.split{grid-template-columns:1fr}.big{font-size:40px}main{padding:24px 14px 64px}}
+.split>div{min-width:0}.command code,.facts dd{overflow-wrap:anywhere}
+@media (max-width:760px){.split{grid-template-columns:minmax(0,1fr)}.tab{overflow-x:auto}.plot{min-width:680px}.hero{padding:18px 16px}td.faint{white-space:normal;min-width:160px}.big{font-size:40px}main{padding:24px 14px 64px}}
 @media print{main{max-width:none}section{break-inside:avoid-page}.tab.second{display:none}}
 )css";
 }

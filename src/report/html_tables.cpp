@@ -160,7 +160,7 @@ std::string workloads(const report_content& content) {
     text += "<p class=\"note\">" + describe(hidden) +
             ". They check correctness only; no operator ever saw them.</p>";
   if (!e.other_speedups.empty()) {
-    text += "<h3>Further baselines</h3><table class=\"bars\"><tbody>";
+    text += "<h3>Further baselines</h3><div class=\"scroll\"><table class=\"bars\"><tbody>";
     double most = 1;
     for (const auto& [name, ratio] : e.other_speedups) most = std::max(most, ratio);
     for (const auto& [name, ratio] : e.other_speedups) {
@@ -169,7 +169,8 @@ std::string workloads(const report_content& content) {
           "style=\"left:{:.1f}%\"></u></tr>",
           escape_short(name, 40), format::percent(ratio), ratio / most * 100, 100 / most);
     }
-    text += "</tbody></table><p class=\"note\">Speed of the best relative to each; the mark is 100 %.</p>";
+    text +=
+        "</tbody></table></div><p class=\"note\">Speed of the best relative to each; the mark is 100 %.</p>";
   }
   return text + "</section>";
 }
