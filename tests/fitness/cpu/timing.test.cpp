@@ -3,6 +3,7 @@
 // timeout: 600
 // What the CPU cascade says of times, on a small task made by hand.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,26 +12,27 @@
 #include <kevo/evaluate/statistics.hpp>
 
 #include "tests/fitness/cpu/line_task.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace line_task;
 
 namespace {
 
 // A busy machine widens the interval until the speedup says little. Measures again until the interval is
-// narrow enough to decide; a machine on which five tries in a row are too wide fails the test, for then it
-// has shown nothing.
-kevo::evaluation measured_narrowly(fixture& f, const std::string& body, kevo::evaluation_stage stage,
-                                   double widest) {
-  constexpr int most = 5;
-  kevo::evaluation e;
+// narrow enough to decide. A machine on which twelve tries in a row are too wide shows nothing: the case is
+// reported as skipped, which is not a pass.
+std::optional<kevo::evaluation> measured_narrowly(fixture& f, const std::string& body,
+                                                  kevo::evaluation_stage stage, double widest) {
+  constexpr int most = 12;
   for (int i = 0; i < most; ++i) {
-    e = f.run(body, stage);
+    const auto e = f.run(body, stage);
     REQUIRE_MESSAGE(e.valid(), e.feedback);
     if (e.speedup_interval.high < widest * e.speedup_interval.low) return e;
     MESSAGE("too wide to decide: " << e.feedback);
   }
-  FAIL("no interval of " << most << " tries was narrow enough to decide");
-  return e;
+  kevo_test::skip("this machine is too busy: no interval of " + std::to_string(most) +
+                  " tries was narrow enough to decide");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -47,7 +49,9 @@ TEST_CASE("a faster program is found faster, whatever its size") {
     body = half_as_slow;
   }
   fixture f(n);
-  const auto e = measured_narrowly(f, body, kevo::evaluation_stage::timed_full, 1.5);
+  const auto measured = measured_narrowly(f, body, kevo::evaluation_stage::timed_full, 1.5);
+  if (!measured) return;
+  const auto& e = *measured;
   INFO(e.feedback);
   CHECK(kevo::compare(e.speedup_interval) == kevo::comparison::faster);
   CHECK(e.speedup_interval.low > 1.2);
@@ -73,7 +77,9 @@ TEST_CASE(
   fixture f(6000);
   std::vector<kevo::evaluation> tries;
   for (int i = 0; i < 3; ++i) {
-    tries.push_back(measured_narrowly(f, half_as_slow, kevo::evaluation_stage::confirmed, 1.2));
+    const auto measured = measured_narrowly(f, half_as_slow, kevo::evaluation_stage::confirmed, 1.2);
+    if (!measured) return;
+    tries.push_back(*measured);
   }
   // A neighbour may disturb one of them; the median stands for all.
   std::sort(tries.begin(), tries.end(), [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
