@@ -13,6 +13,9 @@ scripts/format.sh --check
 step "no include runs up a layer"
 scripts/check_layers.sh
 
+step "API reference without warnings"
+if command -v doxygen >/dev/null; then scripts/api_reference.sh; else echo "skipped: doxygen is not installed"; fi
+
 step "release build"
 cmake --preset release
 cmake --build --preset release -j "$jobs"

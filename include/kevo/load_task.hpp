@@ -10,8 +10,8 @@
 namespace kevo {
 
 /// Loads a task: kevo's YAML, or a FlashInfer-Bench Definition (`.json`). The workloads of a Definition come
-/// from `workloads` if that is given, else from <name>.jsonl beside it or from the data set's
-/// workloads/<op_type>/<name>.jsonl. Relative paths in a task start in the folder of the task file.
+/// from `workloads` if that is given, else from NAME.jsonl beside it or from the data set's
+/// workloads/OP_TYPE/NAME.jsonl. Relative paths in a task start in the folder of the task file.
 /// @throws kevo::error (input) with file, line, column, key and hint for everything that is wrong; it says
 /// "not supported yet" of the parts of the schema that kevo knows and does not implement
 task load_task(const std::string& path, const std::string& workloads = {});
