@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,17 @@ TEST_CASE("the headline gives the interval, and says when it shows nothing") {
   CHECK_MESSAGE(sharp.find("20.70× <span class=\"range\">[16.80 – 25.30]</span>") != std::string::npos,
                 sharp);
   CHECK(sharp.find("the interval") == std::string::npos);
+}
+
+TEST_CASE("the mark of 100 % lies within its cell, so that a wide screen shows no scroll bar") {
+  auto content = content_of(synthetic::make(60));
+  REQUIRE(content.best_evaluation);
+  auto slower = *content.best_evaluation;
+  slower.other_speedups = {{"openblas", 0.14}};
+  content.best_evaluation = std::make_shared<kevo::evaluation>(slower);
+  const auto page = kevo::html_report(content);
+  CHECK(page.find("left:calc(100.0% - 2px)") != std::string::npos);
+  CHECK(page.find("left:100.0%") == std::string::npos);
 }
 
 TEST_CASE("hostile text stays text") {
