@@ -49,7 +49,7 @@ TEST_CASE("a faster program is found faster, whatever its size") {
     body = half_as_slow;
   }
   fixture f(n);
-  const auto measured = measured_narrowly(f, body, kevo::evaluation_stage::timed_full, 1.5);
+  const auto measured = measured_narrowly(f, body, kevo::evaluation_stage::timed_full, 1.2);
   if (!measured) return;
   const auto& e = *measured;
   INFO(e.feedback);
