@@ -18,3 +18,11 @@ if(benchmark_FOUND)
     kevo_own(bench.${name})
   endforeach()
 endif()
+
+# Programs that measure by themselves.
+if(TARGET kevo_kevo)
+  add_executable(bench.accuracy bench/accuracy.cpp)
+  target_link_libraries(bench.accuracy PRIVATE kevo::kevo)
+  set_target_properties(bench.accuracy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  kevo_own(bench.accuracy)
+endif()

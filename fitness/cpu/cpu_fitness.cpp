@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr const char* protocol_name = "cpu 3";
+constexpr const char* protocol_name = "cpu 4";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -36,6 +36,14 @@ struct passage {
   std::vector<double> call_ns;  // of one call of each workload; 0 if unknown
   bool machine = false;         // the failure may be the machine's
 };
+
+// How many pairs there are at each look.
+std::vector<int> planned_looks(const timing_budget& budget) {
+  std::vector<int> looks = {std::max(budget.short_blocks, 3)};
+  while (5 * looks.back() < 2 * budget.full_blocks) looks.push_back(5 * looks.back() / 2);
+  if (budget.full_blocks > looks.back()) looks.push_back(budget.full_blocks);
+  return looks;
+}
 
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
   p.machine = failure.machine;
@@ -157,32 +165,33 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
     if (!workloads[i].hidden) visible.push_back(i);
   }
   std::vector<paired_timer> timers;
+  // [s] spent on each workload so far
+  std::vector<double> spent(visible.size(), 0);
   const auto run_until = [&](std::size_t which, int blocks, double seconds) {
-    const auto start = std::chrono::steady_clock::now();
     auto& timer = timers[which];
     timer.select();
     while (static_cast<int>(timer.pairs().size()) < blocks) {
-      if (!timer.pairs().empty() && seconds_since(start) > seconds && timer.pairs().size() >= 3) break;
+      if (spent[which] > seconds && timer.pairs().size() >= 3) break;
       if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+      const auto start = std::chrono::steady_clock::now();
       if (auto failure = timer.block()) {
         fail(p, timer.workload(), workloads[timer.workload()], *failure);
         return false;
       }
+      spent[which] += seconds_since(start);
     }
     return true;
   };
   for (const auto index : visible) {
     timers.emplace_back(bench.plan_for(index, p.call_ns[index], candidate));
   }
-  // Three planned looks, or one where the full protocol was asked for.
-  const int looks = fresh ? 1 : 3;
-  const int steps[] = {budget.short_blocks, (budget.short_blocks + budget.full_blocks) / 2,
-                       budget.full_blocks};
+  // A few planned looks, or one where the full protocol was asked for.
+  const auto plan = fresh ? std::vector<int>{budget.full_blocks} : planned_looks(budget);
+  const int looks = static_cast<int>(plan.size());
   for (int number = 1; number <= looks; ++number) {
-    const int blocks = fresh ? budget.full_blocks : steps[number - 1];
-    const double seconds = fresh ? budget.full_s : number == 1 ? budget.short_s : budget.full_s / 2;
+    const double seconds = !fresh && number == 1 ? budget.short_s : budget.full_s;
     for (std::size_t i = 0; i < timers.size(); ++i) {
-      if (!run_until(i, blocks, seconds)) return false;
+      if (!run_until(i, plan[static_cast<std::size_t>(number) - 1], seconds)) return false;
     }
     const bool narrow = look(p, timers, alpha_of_look(budget.alpha, number, looks));
     p.result.stage = number == 1 && !fresh ? evaluation_stage::timed_short
@@ -192,6 +201,7 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
     // Further looks are for those that may still be the best.
     if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
     if (number > 1 && narrow) break;
+    if (std::all_of(spent.begin(), spent.end(), [&](double s) { return s > budget.full_s; })) break;
   }
   if (fresh && budget.sustained_s > 0) {
     for (auto& timer : timers) {
@@ -204,13 +214,17 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
       p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
     }
   }
+  bool delivered = false;
   std::string short_ones;
   for (const auto& timer : timers) {
+    delivered |= timer.delivered();
     if (!timer.too_short()) continue;
     short_ones += fmt::format("{}'{}' (under {:.0f} ns)", short_ones.empty() ? "" : ", ",
                               workloads[timer.workload()].uuid, timer.resolution_ns());
   }
   p.result.context["clock"] = "isolated calls";
+  if (delivered)
+    p.result.context["clock"] += "; times of small workloads include the delivery of their inputs";
   if (!short_ones.empty())
     p.result.context["too_short"] =
         "too short to measure, counted as the resolution of the clock: " + short_ones;

@@ -10,10 +10,13 @@
 namespace kevo {
 namespace {
 
-constexpr double quarter_ns = 3e6;  // of each quarter of a block, where calls are that short
-constexpr double most_calls = 64;   // of each quarter
+constexpr double block_ns = 10e6;   // of calls in a block, where they are that short
+constexpr double turn_ns = 1e6;     // of calls in a turn
+constexpr double turn_calls = 12;   // in a turn
+constexpr double most_rounds = 10;  // in a block
+constexpr double long_ns = 20e6;    // a call of which one in a block is enough, beside a much faster program
 
-constexpr int pacer_calls = 12;  // beside each quarter of a block
+constexpr int pacer_calls = 8;  // in each block
 constexpr std::size_t pacer_calls_kept = 36;
 constexpr double least_resolution_ns = 500;
 constexpr double most_resolution_ns =
@@ -29,17 +32,24 @@ constexpr double most_resolution_ns =
 
 pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents) {
   pairing_plan plan;
-  const double most = std::clamp(static_cast<double>(contents) / 2 - 1, 1.0, most_calls);
-  const auto count = [&](double ns) {
-    return static_cast<int>(std::clamp(std::ceil(quarter_ns / std::max(ns, 1.0)), 1.0, most));
-  };
-  plan.candidate_calls = count(candidate_ns);
-  plan.baseline_calls = count(baseline_ns);
+  const double slower = std::max({candidate_ns, baseline_ns, 1.0});
+  const double faster = std::max(std::min(candidate_ns, baseline_ns), 1.0);
+  plan.half = slower > long_ns && slower > 3 * faster;
+  const double most = std::clamp(static_cast<double>(contents) / 2 - 1, 1.0, turn_calls);
+  const auto count = [&](double ns) { return std::clamp(std::ceil(turn_ns / std::max(ns, 1.0)), 1.0, most); };
+  double candidate_calls = count(candidate_ns);
+  double baseline_calls = count(baseline_ns);
   // Nearly equal programs are treated exactly alike.
-  if (candidate_ns < 2 * baseline_ns && baseline_ns < 2 * candidate_ns) {
-    plan.candidate_calls = plan.baseline_calls = std::max(plan.candidate_calls, plan.baseline_calls);
-  }
-  plan.half = candidate_ns > 3 * baseline_ns && candidate_ns > 50e6;
+  if (slower < 2 * faster) candidate_calls = baseline_calls = std::max(candidate_calls, baseline_calls);
+  plan.candidate_calls = static_cast<int>(candidate_calls);
+  plan.baseline_calls = static_cast<int>(baseline_calls);
+  // Of each round a process is given two turns of contents that it has not seen.
+  const double longest = std::max(candidate_calls, baseline_calls);
+  const double room = std::floor((static_cast<double>(contents) - 1) / (2 * longest));
+  const double round_ns = 2 * (candidate_calls * candidate_ns + baseline_calls * baseline_ns);
+  if (!plan.half)
+    plan.rounds = static_cast<int>(
+        std::clamp(std::min(std::ceil(block_ns / std::max(round_ns, 1.0)), room), 1.0, most_rounds));
   return plan;
 }
 
@@ -95,39 +105,48 @@ void paired_timer::select() {
   for (auto* program : {candidate_, baseline_, pacer_}) program->select(workload_);
 }
 
-// For the next calls of both programs. They do not overlap until all have been used; then processes begin
-// afresh.
+// For the next calls of both programs; no process is given one twice.
 paired_timer::contents_of_calls paired_timer::next_contents() {
   const auto count = static_cast<std::size_t>(std::max(plan_.candidate_calls, plan_.baseline_calls));
-  if (place_ + count > cycle_.size()) {
-    cycle_ = shuffled_mixture(*contents_, random_);
-    place_ = 1;
-    candidate_->restart();
-    baseline_->restart();
-  }
+  if (place_ + count > cycle_.size()) begin_processes();
   place_ += count;
   return std::span(cycle_).subspan(place_ - count, count);
 }
 
-// The time per call in nanoseconds, at least the resolution.
-std::variant<double, call_failure> paired_timer::read(runner& program, contents_of_calls given, int calls) {
+void paired_timer::begin_processes() {
+  cycle_ = shuffled_mixture(*contents_, random_);
+  place_ = 1;
+  candidate_->restart();
+  baseline_->restart();
+}
+
+// One turn: adds what its calls took.
+std::optional<call_failure> paired_timer::read(runner& program, contents_of_calls given,
+                                               std::vector<double>& times) {
   // A process that has just been started has its first call untimed, so that code and pages are there.
   if (!program.running()) {
     if (auto warm = program.isolated(cycle_.front(), limit_); warm.failure) return *warm.failure;
   }
-  const double cost = boundary_.cost_ns();
-  std::vector<double> times;
-  for (const auto& c : given.first(static_cast<std::size_t>(calls))) {
+  const double cost = delivered_ ? 0 : boundary_.cost_ns();
+  for (const auto& c : given) {
     const auto time = program.isolated(c, limit_);
     if (time.failure) return *time.failure;
     times.push_back(time.whole_ns - cost);
   }
+  program.settle();
+  return std::nullopt;
+}
+
+// The time per call in nanoseconds, at least the resolution.
+double paired_timer::settled(const std::vector<double>& times) {
   const double typical = median(times);
   too_short_ |= typical < resolution_ns();
   return std::max(typical, resolution_ns());
 }
 
 void paired_timer::pace() {
+  delivered_ = pacer_->delivered();
+  if (delivered_) return;
   for (int i = 0; i < pacer_calls; ++i) {
     const auto time = pacer_->isolated((*contents_)[static_cast<std::size_t>(i) % contents_->size()], limit_);
     if (time.failure) trusted_failed("pacing program", *time.failure);
@@ -135,33 +154,28 @@ void paired_timer::pace() {
   }
 }
 
-double paired_timer::baseline_time(contents_of_calls given) {
-  const auto once = read(*baseline_, given, plan_.baseline_calls);
-  if (const auto* failure = std::get_if<call_failure>(&once)) trusted_failed("baseline", *failure);
-  return std::get<double>(once);
-}
-
 std::optional<call_failure> paired_timer::block() {
-  double b = 0;
-  double c = 0;
-  // B C C B and C B B C in turn, the pacer before each.
   const bool baseline_outside = pairs_.size() % 2 == 0;
-  const auto order =
-      plan_.half ? std::vector<bool>{true, false} : std::vector<bool>{true, false, false, true};
-  const double share = 1 / (0.5 * static_cast<double>(order.size()));
+  auto order = std::vector<bool>{true, false, false, true};
+  if (plan_.half) order = {true, false};
+  begin_processes();
+  pace();
+  std::vector<double> baseline;
+  std::vector<double> candidate;
   contents_of_calls given;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i % 2 == 0) given = next_contents();
-    pace();
-    if (plan_.half ? order[i] : order[i] == baseline_outside) {
-      b += share * baseline_time(given);
-      continue;
+  for (int round = 0; round < plan_.rounds; ++round) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i % 2 == 0) given = next_contents();
+      if (order[i] == baseline_outside) {
+        const auto turn = given.first(static_cast<std::size_t>(plan_.baseline_calls));
+        if (const auto failure = read(*baseline_, turn, baseline)) trusted_failed("baseline", *failure);
+      } else {
+        const auto turn = given.first(static_cast<std::size_t>(plan_.candidate_calls));
+        if (const auto failure = read(*candidate_, turn, candidate)) return failure;
+      }
     }
-    const auto once = candidate_time(given);
-    if (const auto* failure = std::get_if<call_failure>(&once)) return *failure;
-    c += share * std::get<double>(once);
   }
-  pairs_.push_back({c, b});
+  pairs_.push_back({settled(candidate), settled(baseline)});
   return std::nullopt;
 }
 
@@ -170,14 +184,16 @@ std::variant<double, call_failure> paired_timer::sustained(double seconds) {
   const auto elapsed_s = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  std::vector<double> times;
-  while (times.size() < 3 || elapsed_s() < seconds) {
+  std::vector<double> turns;
+  begin_processes();
+  while (turns.size() < 3 || elapsed_s() < seconds) {
     pace();
-    const auto once = candidate_time(next_contents());
-    if (const auto* failure = std::get_if<call_failure>(&once)) return *failure;
-    times.push_back(std::get<double>(once));
+    std::vector<double> times;
+    const auto turn = next_contents().first(static_cast<std::size_t>(plan_.candidate_calls));
+    if (const auto failure = read(*candidate_, turn, times)) return *failure;
+    turns.push_back(settled(times));
   }
-  const auto last = std::span(times).last(std::max<std::size_t>(1, times.size() / 3));
+  const auto last = std::span(turns).last(std::max<std::size_t>(1, turns.size() / 3));
   return median({last.begin(), last.end()});
 }
 

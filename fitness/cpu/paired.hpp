@@ -15,16 +15,18 @@
 
 namespace kevo {
 
-/// What is done in one block: `candidate_calls`, `baseline_calls`, `baseline_calls`, `candidate_calls`. Where
-/// the baseline is much faster than the candidate, one call of each (`half`).
+/// What is done in one block: turns of B C C B, or C B B C in every other block, each of so many calls. Where
+/// one of the two is much slower, it has one turn of one call.
 struct pairing_plan {
   int candidate_calls = 1;
   int baseline_calls = 1;
-  bool half = false;
+  int rounds = 1;     ///< how often the four turns are taken
+  bool half = false;  ///< two turns instead of four
 };
 
-/// Chooses a plan from what one call of each takes: some milliseconds of calls, as far as there are contents.
-/// Every plan is timed by the same clock, so that a candidate gains nothing by steering the choice.
+/// Chooses a plan from what one call of each takes: some ten milliseconds of calls, as far as there are
+/// contents. Turns are short, so that both programs meet the same weather. Every plan is timed by the same
+/// clock, so that a candidate gains nothing by steering the choice.
 pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents);
 
 /// What waking up and stopping a worker cost beyond its call, from calls of the pacer: a trusted program that
@@ -47,7 +49,9 @@ class call_boundary {
 /// mixture, so that few calls are of the same kinds as many.
 content_list shuffled_mixture(const content_list& contents, rng& random);
 
-/// Times pairs. Several timers may share runners, one after the other.
+/// Times pairs. Each block is one pair, from a process of its own for either program: what is peculiar to a
+/// process (where its pages lie) is in the differences between pairs, and so in the interval. Several timers
+/// may share runners, one after the other.
 class paired_timer {
  public:
   /// @param pacer the trusted program that `call_boundary` speaks of
@@ -69,19 +73,19 @@ class paired_timer {
   const std::vector<timing_pair>& pairs() const { return pairs_; }
   std::size_t workload() const { return workload_; }
   const pairing_plan& plan() const { return plan_; }
-  /// Times under this count as this. [ns]
-  double resolution_ns() const { return boundary_.resolution_ns(); }
+  /// Times under this count as this. [ns] 0 where the time includes the delivery of the inputs.
+  double resolution_ns() const { return delivered_ ? 0 : boundary_.resolution_ns(); }
+  /// Whether times include the delivery of the inputs: `call_clock::delivered`.
+  bool delivered() const { return delivered_; }
   /// Whether the candidate or the baseline was raised to the resolution.
   bool too_short() const { return too_short_; }
 
  private:
   using contents_of_calls = std::span<const std::shared_ptr<const content>>;
   contents_of_calls next_contents();
-  std::variant<double, call_failure> read(runner& program, contents_of_calls given, int calls);
-  std::variant<double, call_failure> candidate_time(contents_of_calls given) {
-    return read(*candidate_, given, plan_.candidate_calls);
-  }
-  double baseline_time(contents_of_calls given);
+  void begin_processes();
+  std::optional<call_failure> read(runner& program, contents_of_calls given, std::vector<double>& times);
+  double settled(const std::vector<double>& times);
   void pace();
 
   runner* candidate_;
@@ -95,6 +99,7 @@ class paired_timer {
   call_boundary boundary_;
   content_list cycle_;     // a process sees each once; the first is of its untimed first call
   std::size_t place_ = 0;  // in the cycle
+  bool delivered_ = false;
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;
 };

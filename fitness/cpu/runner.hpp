@@ -23,7 +23,7 @@ namespace kevo {
 /// What one verified call took.
 struct call_time {
   double ns = 0;        ///< what the worker admits (`isolated_call::ns`)
-  double whole_ns = 0;  ///< all that it can have worked on it, and what waking up and stopping cost
+  double whole_ns = 0;  ///< all that it can have worked on it: `isolated_call::whole_ns`
   std::optional<call_failure> failure;
 };
 
@@ -54,6 +54,13 @@ class runner {
 
   /// A call of this content, which the process must not have seen.
   call_time isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit);
+
+  /// No call follows soon: a worker that still looks for the next one goes to sleep, so that it does not take
+  /// the processor from another.
+  void settle();
+  /// Whether the times of the present workload's calls include the delivery of their inputs. Does not depend
+  /// on the program. @throws kevo::error (environment) if no process can be started
+  bool delivered();
 
   /// Ends the process; the next call starts a fresh one.
   void restart();

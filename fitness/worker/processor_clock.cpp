@@ -13,6 +13,19 @@
 #include "fitness/process/proc.hpp"
 
 namespace kevo {
+namespace {
+
+// The second number of a schedstat: nanoseconds on a run queue without a processor.
+double delay_in(int file) noexcept {
+  char text[128];
+  const auto size = file < 0 ? -1 : ::pread(file, text, sizeof text - 1, 0);
+  if (size <= 0) return 0;
+  text[size] = 0;
+  const char* space = std::strchr(text, ' ');
+  return space == nullptr ? 0 : std::strtod(space, nullptr);
+}
+
+}  // namespace
 
 processor_clock::processor_clock(pid_t process) {
   const std::string id = std::to_string(process);
@@ -20,6 +33,7 @@ processor_clock::processor_clock(pid_t process) {
   if (failure == 0) {
     const std::string folder = "/proc/" + id + "/task/" + id;
     stat_ = ::open((folder + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+    delay_ = ::open((folder + "/schedstat").c_str(), O_RDONLY | O_CLOEXEC);
     status_ = ::open((folder + "/status").c_str(), O_RDONLY | O_CLOEXEC);
   }
   if (failure != 0 || stat_ < 0 || status_ < 0) {
@@ -33,10 +47,12 @@ processor_clock::processor_clock(pid_t process) {
 processor_clock::processor_clock(processor_clock&& other) noexcept
     : clock_(other.clock_),
       stat_(std::exchange(other.stat_, -1)),
+      delay_(std::exchange(other.delay_, -1)),
       status_(std::exchange(other.status_, -1)) {}
 
 processor_clock::~processor_clock() {
   if (stat_ >= 0) ::close(stat_);
+  if (delay_ >= 0) ::close(delay_);
   if (status_ >= 0) ::close(status_);
 }
 
@@ -44,6 +60,10 @@ double processor_clock::used_ns() const noexcept {
   timespec time = {};
   if (::clock_gettime(clock_, &time) != 0) return -1;
   return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+}
+
+double processor_clock::delayed_ns() const noexcept {
+  return delay_in(delay_);
 }
 
 long processor_clock::rests() const noexcept {

@@ -6,8 +6,8 @@
 
 namespace kevo {
 
-/// Watches one process. The kernel brings the books up to date whenever a thread leaves its processor, so the
-/// figure is exact while the process stands still or sleeps; while it runs, it may lag behind by a tick.
+/// Watches one process. The kernel brings the accounts up to date whenever a thread leaves its processor and
+/// whenever they are read.
 class processor_clock {
  public:
   /// @throws kevo::error (environment) if there is no such process
@@ -18,6 +18,9 @@ class processor_clock {
 
   /// Of all its threads together, the kernel's work on their behalf included. [ns] Negative if it has ended.
   double used_ns() const noexcept;
+  /// For how long the main thread was ready to run and had no processor (/proc/PID/schedstat). Waiting by
+  /// choice is not in it. [ns] 0 where the kernel keeps no such account.
+  double delayed_ns() const noexcept;
   /// How often the main thread left its processor of its own accord: to sleep, or to stop. Negative if it has
   /// ended.
   long rests() const noexcept;
@@ -27,6 +30,7 @@ class processor_clock {
  private:
   clockid_t clock_ = 0;
   int stat_ = -1;    // /proc/PID/task/PID/stat
+  int delay_ = -1;   // /proc/PID/task/PID/schedstat
   int status_ = -1;  // /proc/PID/task/PID/status
 };
 

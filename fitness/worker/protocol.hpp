@@ -10,7 +10,7 @@
 
 namespace kevo {
 
-inline constexpr std::uint32_t worker_protocol = 2;
+inline constexpr std::uint32_t worker_protocol = 3;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -31,18 +31,20 @@ struct call_arguments {
   std::uint32_t pointers;
 };
 
-/// Each side writes cache lines of its own. Call numbers begin with 1. The controller writes `arguments`,
-/// `ping` and `go` while the worker stands still, so that a call is complete before the worker may run at
-/// all; between calls a worker sleeps in a futex on `go`, so that it takes no processor time until it is
-/// stopped.
+/// Each side writes cache lines of its own. Call numbers begin with 1. A worker answers every new `ping` and
+/// begins the call of every new `go`. It waits for them by looking for a while, and then sleeps in a futex on
+/// `bell`, which the controller counts up whenever it has written one of the two.
 struct control_page {
   // Written by the controller.
   alignas(64) std::atomic<std::uint64_t> ping;  ///< "are you there?"
   alignas(64) std::atomic<std::uint64_t> go;    ///< number of the call that may begin
+  std::atomic<std::uint32_t> bell;              ///< changes with each of the two
+  std::atomic<std::uint32_t> look_ns;  ///< [ns] how long a worker looks for the next word before it sleeps
   alignas(64) call_arguments arguments;
   // Written by the worker: claims.
   alignas(64) std::atomic<std::uint64_t> pong;  ///< the last ping seen: it is awake and begins
   alignas(64) std::atomic<std::uint64_t> done;  ///< number of the last call that has ended
+  std::atomic<std::uint32_t> asleep;            ///< it sleeps, or is about to: `bell` has to be rung
   alignas(64) std::atomic<std::uint32_t> claim;
   char message[1020];  ///< why it could not load
 };

@@ -4,8 +4,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include <kevo/error.hpp>
@@ -20,12 +23,32 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t lines_per_call = 64;
 constexpr std::size_t most_lines = lines_per_call + most_pointers;
+// [bytes] of inputs and outputs together. Delivering so few takes some microseconds at most.
+constexpr std::size_t most_delivered = 64U << 10U;
+// [ns] How long a worker looks for the next of such calls before it sleeps: judging one takes less.
+constexpr std::uint32_t look_ns = 150'000;
+// A processor that was idle is slow at first. A worker that was asleep has this time before the inputs of a
+// delivered call are written.
+constexpr auto warming = std::chrono::microseconds(40);
+// A process that is not asleep so long after "done" does not mean to sleep, or has lost its processor.
+constexpr auto most_unrest = std::chrono::milliseconds(2);
+// [ns] Of a delivered call that takes longer, the accounts are read. Neighbours seldom disturb a shorter one.
+constexpr double short_call_ns = 100e3;
+
 constexpr const char* object_inside = "/kevo/candidate.so";
 constexpr const char* worker_inside = "/kevo/kevo-worker-cpu";
 
 double nanoseconds_between(std::chrono::steady_clock::time_point from,
                            std::chrono::steady_clock::time_point to) {
   return static_cast<double>(std::chrono::duration_cast<nanoseconds>(to - from).count());
+}
+
+// Fetches the inputs into this processor's caches, so that delivering them takes no longer than it has to.
+void touch(const call_content& content) {
+  for (const auto& input : content.inputs) {
+    for (std::size_t i = 0; i < input.size(); i += 64)
+      static_cast<void>(*static_cast<const volatile std::byte*>(input.data() + i));
+  }
 }
 
 launch_spec spec_of(const worker_settings& settings, const std::string& object, int control, int arena) {
@@ -80,6 +103,7 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
     }
     const unsigned every = settings_.patient && spins > 2000 ? 8 : 4096;
     if (spins % every != every - 1) continue;
+    if (page_->asleep.load(std::memory_order_relaxed) != 0) ring();
     if (process_.try_wait()) {
       if (word.load(std::memory_order_acquire) == value) return call_end::done;
       return note_end(), call_end::died;
@@ -117,7 +141,8 @@ call_end worker_session::load() {
   }
   freezer_.emplace(process_.inner_freezer());
   used_.emplace(process_.inner_pid());
-  if (!stop()) return call_end::stuck;
+  if (!pause()) return call_end::stuck;
+  used_ns_ = used_->used_ns();
   return call_end::done;
 }
 
@@ -127,10 +152,27 @@ bool worker_session::stop() {
   const auto from = clock::now();
   while (!used_->at_rest() && clock::now() - from < std::chrono::microseconds(20)) {
   }
+  frozen_ = true;
   if (freezer_->freeze_and_confirm()) return true;
   process_.kill();
   note_end();
   return false;
+}
+
+// Returns when the process sleeps, so that its accounts are exact. One that does not sleep soon is stopped;
+// what it works meanwhile is in the time of this call, or of the next one.
+bool worker_session::rest() {
+  if (frozen_) return stop();
+  const auto from = clock::now();
+  while (!used_->at_rest()) {
+    if (settings_.yield) ::sched_yield();
+    if (clock::now() - from > most_unrest) return stop();
+  }
+  return true;
+}
+
+void worker_session::ring() {
+  ::syscall(SYS_futex, &page_->bell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 void worker_session::post(const call_content& content, const slot_layout& layout) {
@@ -141,28 +183,101 @@ void worker_session::post(const call_content& content, const slot_layout& layout
   std::copy(content.scalars.begin(), content.scalars.end(), call.scalars.begin());
 }
 
-// Lets the worker run and returns when it says that it is awake, so that waking up is not in the time.
-call_end worker_session::wake() {
+// Returns when the worker says that it is awake. With `begin`, the call may begin, too.
+call_end worker_session::wake(bool begin) {
   page_->ping.store(++ping_, std::memory_order_release);
-  page_->go.store(++call_number_, std::memory_order_release);
-  if (!freezer_->thaw()) return note_end(), call_end::died;
+  if (begin) page_->go.store(++call_number_, std::memory_order_release);
+  page_->bell.fetch_add(1, std::memory_order_seq_cst);
+  if (frozen_) {
+    if (!freezer_->thaw()) return note_end(), call_end::died;
+    frozen_ = false;
+  }
+  if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
   return wait_for(page_->pong, ping_, clock::now() + std::chrono::seconds(5));
+}
+
+call_clock worker_session::clock_of(bool cold) const {
+  if (settings_.threads > 1) return call_clock::stopped;
+  std::size_t bytes = 0;
+  for (const auto& buffer : arena_.buffers()) bytes += buffer.bytes;
+  // Where both share a processor, a worker that looks for its next call would keep it from the controller.
+  const bool deliver = bytes <= most_delivered && !cold && !settings_.yield && !settings_.patient;
+  return deliver ? call_clock::delivered : call_clock::asleep;
 }
 
 isolated_call worker_session::run_isolated(const call_content& content, rng& random, nanoseconds limit,
                                            bool cold) {
-  isolated_call result;
   next_slot_ = (next_slot_ + 1) % arena_.slots();
+  kept_.clear();
+  if (clock_of(cold) == call_clock::delivered && !frozen_) return run_delivered(content, random, limit);
+  return run_prepared(content, random, limit, cold);
+}
+
+// The worker may look at its next call while it is prepared; so nothing of the inputs is there before the
+// clock runs, and the outputs that are judged are copied when it has stopped.
+isolated_call worker_session::run_delivered(const call_content& content, rng& random, nanoseconds limit) {
+  isolated_call result;
+  const bool brief = delivered_ns_ < short_call_ns;
+  page_->look_ns.store(look_ns, std::memory_order_relaxed);
+  result.layout = arena_.prepare(next_slot_, random);
+  post(content, result.layout);
+  const auto secret = arena_.draw_lines(result.layout, lines_per_call, random);
+  std::array<std::byte, 64 * most_lines> seen;
+  const auto stuck = [&] {
+    result.end = call_end::stuck;
+    return result;
+  };
+  if (!brief && !rest()) return stuck();
+  const double used = used_->used_ns();
+  const bool asleep = page_->asleep.load(std::memory_order_acquire) != 0;
+  result.end = wake(false);
+  if (result.end != call_end::done) return result;
+  for (const auto awake = clock::now(); asleep && clock::now() - awake < warming;) spin_pause();
+  const double delayed = used_->delayed_ns();
+  const long rests = brief ? 0 : used_->rests();
+  touch(content);
+
+  const auto start = clock::now();
+  arena_.fill_inputs(result.layout, content.inputs);
+  page_->go.store(++call_number_, std::memory_order_release);
+  page_->bell.fetch_add(1, std::memory_order_seq_cst);
+  const bool again = page_->asleep.load(std::memory_order_seq_cst) != 0;
+  if (again) ring();
+  if (!brief) page_->look_ns.store(0, std::memory_order_relaxed);
+  result.end = wait_for(page_->done, call_number_, start + limit);
+  const auto end = clock::now();
+  if (result.end != call_end::done) return result;
+  arena_.snapshot(secret, seen.data());
+  keep_outputs(result.layout);
+  const double wall = nanoseconds_between(start, end);
+  delivered_ns_ = result.ns = wall;
+  result.lost_ns = used_->delayed_ns() - delayed;
+  result.whole_ns = std::max(wall - result.lost_ns, 0.0);
+  if (!brief) {
+    if (!rest()) return stuck();
+    used_ns_ = used_->used_ns();
+    const bool waited = used_->rests() > rests + (again ? 2 : 1);  // besides the sleep after the call
+    if (!waited) result.whole_ns = std::min(wall, used_ns_ - used);
+  }
+  result.early = !arena_.same(secret, seen.data());
+  result.damage = arena_.inspect(result.layout, content.inputs);
+  return result;
+}
+
+isolated_call worker_session::run_prepared(const call_content& content, rng& random, nanoseconds limit,
+                                           bool cold) {
+  isolated_call result;
+  page_->look_ns.store(0, std::memory_order_relaxed);
   result.layout = arena_.prepare(next_slot_, random);
   arena_.fill_inputs(result.layout, content.inputs);
   post(content, result.layout);
   const auto secret = arena_.draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
   if (cold) arena_.evict(result.layout);
-  const double used_before = used_->used_ns();
-  const long rests_before = used_->rests();
+  const double delayed = used_->delayed_ns();
+  const long rests = used_->rests();
   const auto woken = clock::now();
-  result.end = wake();
+  result.end = wake(true);
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
@@ -173,27 +288,41 @@ isolated_call worker_session::run_isolated(const call_content& content, rng& ran
                   seen.data());  // before anything else: what is not there yet was signalled too early
   result.ns = nanoseconds_between(start, end);
 
-  if (!stop()) {
+  if (!pause()) {
     result.end = call_end::stuck;
     return result;
   }
-  const double between_stops = nanoseconds_between(woken, clock::now());
+  const double wall = nanoseconds_between(woken, clock::now());
+  result.lost_ns = used_->delayed_ns() - delayed;
   result.early = !arena_.same(secret, seen.data());
   result.damage = arena_.inspect(result.layout, content.inputs);
-  // Read last: a thread is marked as stopped a moment before it leaves its processor and the books are
+  // Read last: a thread is marked as stopped a moment before it leaves its processor and the accounts are
   // closed.
-  const bool slept = used_->rests() > rests_before + 2;  // besides the sleep after the call and the stop
-  const double used_after = used_->used_ns();
-  const bool in_books = settings_.threads == 1 && !slept && used_after >= 0;
-  result.whole_ns = in_books ? used_after - used_before : between_stops;
+  const bool waited =
+      used_->rests() > rests + (frozen_ ? 2 : 1);  // besides the sleep after the call and a stop
+  const double used = used_->used_ns();
+  result.whole_ns = settings_.threads > 1 || waited ? std::max(wall - result.lost_ns, 0.0) : used - used_ns_;
+  used_ns_ = used;
   return result;
+}
+
+void worker_session::keep_outputs(const slot_layout& layout) {
+  const auto& buffers = arena_.buffers();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].output)
+      kept_.insert(kept_.end(), arena_.at(layout.offsets[i]),
+                   arena_.at(layout.offsets[i]) + buffers[i].bytes);
+  }
 }
 
 std::span<const std::byte> worker_session::output(const slot_layout& layout, std::size_t index) const {
   const auto& buffers = arena_.buffers();
+  std::size_t before = 0;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i].output) continue;
-    if (index-- == 0) return {arena_.at(layout.offsets[i]), buffers[i].bytes};
+    if (index-- == 0)
+      return {kept_.empty() ? arena_.at(layout.offsets[i]) : kept_.data() + before, buffers[i].bytes};
+    before += buffers[i].bytes;
   }
   return {};
 }

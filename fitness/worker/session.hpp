@@ -52,22 +52,35 @@ enum class call_end : std::uint8_t {
   interrupted,  ///< `worker_settings::stop`; the worker was killed
 };
 
-/// One call by itself, between two stops. `whole_ns` is all that the worker can have worked with the call's
-/// inputs before it: of a worker of one thread the processor time in the kernel's books; of one that has more
-/// threads, or that left its processor during the call, the time on the controller's clock. It does not
-/// depend on anything that the worker says, and exceeds the call by what waking up and stopping cost.
+/// One call by itself. `whole_ns` is at least all that the worker can have worked with the call's inputs,
+/// whatever it says: nothing of it depends on what the worker claims.
+/// - `call_clock::delivered`, for calls of few bytes: the worker is awake, and the time goes from before the
+///   first byte of the inputs is written until "done" is seen, on the controller's clock. Delivering the
+///   inputs is in it.
+/// - `call_clock::asleep`: the worker sleeps while the call is prepared. The time is all processor time that
+///   the process has used since the call before was judged, so that it exceeds the call by what waking up and
+///   going to sleep cost.
+/// - `call_clock::stopped`, of a worker that may have several threads: it is stopped while the call is
+///   prepared, and the time goes from one stop to the next on the controller's clock.
+/// From times on the controller's clock it is taken what the kernel's accounts show as waiting for a
+/// processor, but nothing that the worker waited by choice. Of a long delivered call that did not wait by
+/// choice the time is at most the processor time.
+enum class call_clock : std::uint8_t { delivered, asleep, stopped };
+
 struct isolated_call {
   call_end end = call_end::died;
   double ns = 0;        ///< from "awake" to "done", which are claims, on the controller's clock
-  double whole_ns = 0;  ///< from one stop to the next
+  double whole_ns = 0;  ///< see `call_clock`
+  double lost_ns = 0;   ///< for how long the worker was ready to run and had no processor
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
   slot_damage damage;
   slot_layout layout;  ///< outputs may be read until the slot is used again
 };
 
-/// A worker process with its pages. The worker is stopped whenever no member function runs. Move-only; the
-/// destructor ends the process. One thread at a time.
+/// A worker process with its pages. Between calls it is stopped if it may have several threads, and sleeps
+/// otherwise, or soon will; one that does not sleep is stopped. Move-only; the destructor ends the process.
+/// One thread at a time.
 class worker_session {
  public:
   /// Starts the process with an arena of `arena_bytes`. @throws kevo::error (environment)
@@ -84,13 +97,18 @@ class worker_session {
 
   kevo::arena& memory() { return arena_; }
   const kevo::arena& memory() const { return arena_; }
-  /// The bytes of output number `index` in a slot.
+  /// The bytes of output number `index` of the latest call, which has this layout.
   std::span<const std::byte> output(const slot_layout& layout, std::size_t index) const;
+
+  /// Which clock calls of the arena's present buffers are timed by. Does not depend on the program.
+  call_clock clock_of(bool cold) const;
 
   /// Runs one call in the next slot. `limit` is for this call.
   isolated_call run_isolated(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
   std::uint64_t calls() const { return call_number_; }
+  /// A worker that looks for its next call goes to sleep now.
+  void settle() { page_->look_ns.store(0, std::memory_order_relaxed); }
 
  private:
   using clock = std::chrono::steady_clock;
@@ -99,8 +117,15 @@ class worker_session {
   call_end wait_for(const std::atomic<Word>& word, Word value, clock::time_point deadline);
   void post(const call_content& content, const slot_layout& layout);
   bool stop();
-  call_end wake();
+  bool rest();
+  bool pause() { return settings_.threads > 1 ? stop() : rest(); }
+  void ring();
+  call_end wake(bool begin);
   void note_end();
+  void keep_outputs(const slot_layout& layout);
+  isolated_call run_delivered(const call_content& content, rng& random, std::chrono::nanoseconds limit);
+  isolated_call run_prepared(const call_content& content, rng& random, std::chrono::nanoseconds limit,
+                             bool cold);
 
   worker_settings settings_;
   shared_memory control_;
@@ -114,6 +139,10 @@ class worker_session {
   bool lock_down_failed_ = false;
   std::uint64_t call_number_ = 0;
   std::uint64_t ping_ = 0;
+  bool frozen_ = false;
+  double delivered_ns_ = 0;      // what the latest delivered call took
+  double used_ns_ = 0;           // by the process, when the latest call had been timed
+  std::vector<std::byte> kept_;  // outputs of a delivered call, one after the other
   std::size_t next_slot_ = 0;
 };
 

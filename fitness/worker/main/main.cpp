@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <dlfcn.h>
 #include <exception>
 #include <linux/futex.h>
@@ -61,22 +62,48 @@ std::uint64_t spare_addresses(int threads) {
   return 256 * megabyte + 160 * megabyte * static_cast<std::uint64_t>(threads > 1 ? threads : 0);
 }
 
-// Sleeps while `go` is what it was. Nobody wakes it: the controller stops the process, writes the next call
-// and lets it go on, whereupon the kernel looks at `go` again. So what the process costs the processor
-// between two stops is the call and little else.
-void sleep_until_changed(const std::atomic<std::uint64_t>& go, std::uint64_t value) {
-  ::syscall(SYS_futex, &go, FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(value), nullptr, nullptr, 0);
+// Waits for a word of the controller that is not `known`: looks for it for as long as the controller says,
+// and then sleeps until the bell is rung. A process that sleeps takes no processor time, so that what it
+// costs between two calls is little else than the calls.
+void wait_for_word(kevo::control_page& page, std::uint64_t ping, std::uint64_t go) {
+  const auto nothing = [&] {
+    return page.ping.load(std::memory_order_acquire) == ping && page.go.load(std::memory_order_acquire) == go;
+  };
+  timespec begin = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (unsigned looks = 0;; ++looks) {
+    if (!nothing()) return;
+    kevo::spin_pause();
+    if (looks % 64 != 0) continue;
+    const long limit = page.look_ns.load(std::memory_order_relaxed);
+    if (limit == 0) break;
+    timespec now = {};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    if (1'000'000'000L * (now.tv_sec - begin.tv_sec) + now.tv_nsec - begin.tv_nsec > limit) break;
+  }
+  page.asleep.store(1, std::memory_order_seq_cst);
+  for (;;) {
+    const std::uint32_t bell = page.bell.load(std::memory_order_seq_cst);
+    if (!nothing()) break;
+    ::syscall(SYS_futex, &page.bell, FUTEX_WAIT, bell, nullptr, nullptr, 0);
+  }
+  page.asleep.store(0, std::memory_order_relaxed);
 }
 
 [[noreturn]] void serve(kevo::control_page& page, const region& arena, kevo::entry_function entry) {
   void* pointers[kevo::most_pointers];
+  std::uint64_t ping = 0;
   for (std::uint64_t next = 1;;) {
-    const std::uint64_t go = page.go.load(std::memory_order_acquire);
-    if (go != next) {
-      sleep_until_changed(page.go, go);
+    if (page.go.load(std::memory_order_acquire) != next) {
+      const std::uint64_t asked = page.ping.load(std::memory_order_acquire);
+      if (asked == ping) {
+        wait_for_word(page, ping, next - 1);
+      } else {
+        page.pong.store(ping = asked, std::memory_order_release);
+      }
       continue;
     }
-    page.pong.store(page.ping.load(std::memory_order_relaxed), std::memory_order_release);
+    page.pong.store(ping = page.ping.load(std::memory_order_relaxed), std::memory_order_release);
     const auto& call = page.arguments;
     for (std::uint32_t i = 0; i < call.pointers; ++i) pointers[i] = arena.data + call.offsets[i];
     entry(pointers, call.axes.data(), call.scalars.data());

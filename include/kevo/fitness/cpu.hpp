@@ -32,16 +32,18 @@ struct cpu_limits {
   std::uint64_t source_bytes = 1U << 20U;  ///< of all files of a program together
 };
 
-/// How long measuring may take, for one workload.
+/// How long measuring may take, for one workload. A pair is some calls of the candidate and some of the
+/// baseline, each in a new process; a look computes an interval from all pairs so far.
 struct timing_budget {
-  int short_blocks = 3;      ///< pairs of the first look
-  int full_blocks = 14;      ///< pairs of the last look
-  double short_s = 0.6;      ///< [s] no new block of the first look begins after this
-  double full_s = 2.5;       ///< [s] the same for the full timing
+  int short_blocks = 3;  ///< pairs of the first look
+  int full_blocks =
+      40;  ///< pairs of the last look; a look has two to three times the pairs of the one before
+  double short_s = 0.4;      ///< [s] no new pair of the first look begins after this, but for the first 3
+  double full_s = 2;         ///< [s] the same for all looks together
   double sustained_s = 0.5;  ///< [s] a confirmation goes on with the candidate alone for this long
   double target_interval =
       0.02;             ///< full timing ends early when the speedup's interval is narrower, relative
-  double alpha = 0.05;  ///< the chance that an interval misses, all looks together
+  double alpha = 0.01;  ///< the chance that an interval misses, all looks together
 };
 
 /// Further measures of a candidate, by name. Called after the evaluation with the program, the path of the

@@ -69,7 +69,7 @@ struct fixture {
     s.cache_dir = std::move(cache);
     s.flags = {"-O2"};
     s.pool_s = 0.5;
-    s.timing.full_blocks = 6;
+    s.timing.full_blocks = 18;
     return s;
   }
   kevo::evaluation run(const std::string& body,

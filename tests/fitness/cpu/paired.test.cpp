@@ -45,10 +45,33 @@ TEST_CASE(
 TEST_CASE("a plan does not depend on a candidate's time but in the number of calls") {
   const auto plan = kevo::plan_pairing(50e3, 60e3, 256);
   CHECK(plan.candidate_calls == plan.baseline_calls);
-  CHECK(plan.candidate_calls == 60);
-  CHECK(kevo::plan_pairing(1e3, 1e3, 256).candidate_calls == 64);
-  CHECK(kevo::plan_pairing(1e3, 1e3, 8).candidate_calls == 3);
+  CHECK(plan.candidate_calls == 12);
+  CHECK(plan.rounds == 4);
+  const auto brief = kevo::plan_pairing(1e3, 1e3, 256);
+  CHECK(brief.candidate_calls == 12);
+  CHECK(brief.rounds == 10);
+  CHECK(kevo::plan_pairing(5e6, 5e6, 256).candidate_calls == 1);
+  CHECK(kevo::plan_pairing(5e6, 5e6, 256).rounds == 1);
   CHECK(kevo::plan_pairing(400e6, 1e6, 256).half);
+  CHECK(kevo::plan_pairing(1e6, 400e6, 256).half);
+}
+
+TEST_CASE("no plan needs more contents than there are, so that a process sees none twice") {
+  for (const std::size_t contents : {2U, 3U, 5U, 8U, 31U, 256U}) {
+    for (const double candidate : {500.0, 20e3, 3e6, 90e6}) {
+      for (const double baseline : {500.0, 20e3, 3e6, 90e6}) {
+        const auto plan = kevo::plan_pairing(candidate, baseline, contents);
+        const int turns = plan.half ? 1 : 2 * plan.rounds;
+        const int most = std::max(plan.candidate_calls, plan.baseline_calls);
+        INFO(contents << " contents, " << candidate << " and " << baseline << " ns");
+        CHECK(plan.candidate_calls >= 1);
+        CHECK(plan.baseline_calls >= 1);
+        // The first content is that of the untimed first call. Two or three contents do not suffice for two
+        // turns: then new processes begin within the block.
+        if (contents > 3) CHECK(1 + turns * most <= static_cast<int>(contents));
+      }
+    }
+  }
 }
 
 TEST_CASE("each eight contents in a row are the same mixture, in an order that changes") {
