@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -15,12 +16,10 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <vector>
-
-#include <csignal>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -98,9 +97,9 @@ class neighbours {
 
 struct found {
   int tries = 0;
-  int excludes = 0;     // the truth
-  int right = 0;        // calls the faster program faster
-  int refused = 0;      // too busy, says the evaluator
+  int excludes = 0;  // the truth
+  int right = 0;     // calls the faster program faster
+  int refused = 0;   // too busy, says the evaluator
   std::vector<double> half;
   std::vector<double> off;
   std::vector<double> seconds;
@@ -108,11 +107,12 @@ struct found {
 
 void tell(const char* what, const std::string& kernel, int load, const found& f) {
   const auto share = [&](double p) { return f.half.empty() ? 0 : 100 * kevo::quantile(f.half, p); };
-  std::printf("%-7s %6s load %d: tries %d, exclude the truth %d, called faster %d, refused %d; half width %.2f %% "
-              "(median, 90 %%: %.2f %%), off %.2f %%; %.2f s each (90 %%: %.2f)\n",
-              what, kernel.c_str(), load, f.tries, f.excludes, f.right, f.refused, share(0.5), share(0.9),
-              f.off.empty() ? 0 : 100 * kevo::median(f.off), f.seconds.empty() ? 0 : kevo::median(f.seconds),
-              f.seconds.empty() ? 0 : kevo::quantile(f.seconds, 0.9));
+  std::printf(
+      "%-7s %6s load %d: tries %d, exclude the truth %d, called faster %d, refused %d; half width %.2f %% "
+      "(median, 90 %%: %.2f %%), off %.2f %%; %.2f s each (90 %%: %.2f)\n",
+      what, kernel.c_str(), load, f.tries, f.excludes, f.right, f.refused, share(0.5), share(0.9),
+      f.off.empty() ? 0 : 100 * kevo::median(f.off), f.seconds.empty() ? 0 : kevo::median(f.seconds),
+      f.seconds.empty() ? 0 : kevo::quantile(f.seconds, 0.9));
   std::fflush(stdout);
 }
 
@@ -134,12 +134,18 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool more = i + 1 < argc;
-    if (word == "--faster") faster = true;
-    else if (word == "--tries" && more) tries = std::atoi(argv[++i]);
-    else if (word == "--kernels" && more) kernels = argv[++i];
-    else if (word == "--loads" && more) loads = argv[++i];
-    else if (word == "--samples" && more) samples = argv[++i];
-    else return std::fprintf(stderr, "unknown argument %s\n", word.c_str()), 2;
+    if (word == "--faster")
+      faster = true;
+    else if (word == "--tries" && more)
+      tries = std::atoi(argv[++i]);
+    else if (word == "--kernels" && more)
+      kernels = argv[++i];
+    else if (word == "--loads" && more)
+      loads = argv[++i];
+    else if (word == "--samples" && more)
+      samples = argv[++i];
+    else
+      return std::fprintf(stderr, "unknown argument %s\n", word.c_str()), 2;
   }
   const std::map<std::string, long> known = {{"2us", 30}, {"100us", 1500}, {"5ms", 75000}, {"60ms", 900000}};
   std::ofstream csv(samples.empty() ? "/dev/null" : samples);
@@ -152,13 +158,16 @@ int main(int argc, char** argv) {
       const neighbours busy(std::atoi(load.c_str()));
       kevo::evaluation_request request;
       // The same program, made different from the baseline by a comment.
-      auto program = rounds(faster ? static_cast<long>(static_cast<double>(count->second) / 1.05) : count->second);
+      auto program =
+          rounds(faster ? static_cast<long>(static_cast<double>(count->second) / 1.05) : count->second);
       program.files.front().text += "// candidate\n";
       request.program = std::make_shared<const kevo::program>(program);
       request.wanted = kevo::evaluation_stage::timed_full;
       request.fresh = true;
       found all;
-      const double truth = faster ? static_cast<double>(count->second + 4) / (static_cast<double>(count->second) / 1.05 + 4) : 1;
+      const double truth =
+          faster ? static_cast<double>(count->second + 4) / (static_cast<double>(count->second) / 1.05 + 4)
+                 : 1;
       for (int i = 0; i < tries; ++i) {
         try {
           const auto e = fitness.evaluate(request);
@@ -171,7 +180,8 @@ int main(int argc, char** argv) {
           all.seconds.push_back(e.cost.device_s);
           int pair = 0;
           for (const auto& p : e.workloads[0].samples)
-            csv << kernel << ',' << load << ',' << i << ',' << pair++ << ',' << p.candidate_ns << ',' << p.baseline_ns << '\n';
+            csv << kernel << ',' << load << ',' << i << ',' << pair++ << ',' << p.candidate_ns << ','
+                << p.baseline_ns << '\n';
           csv.flush();
         } catch (const kevo::error& problem) {
           if (problem.code() != kevo::error_code::environment) throw;

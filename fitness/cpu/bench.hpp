@@ -35,6 +35,7 @@ class processors_in_use {
       : lock_(cores.workers, std::move(stop)), pin_(cores.controller) {
     if (cores.few) pause_ = running.pause_all();
   }
+  const measuring_lock& lock() const { return lock_; }
 
  private:
   measuring_lock lock_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cpu/bench.hpp"
 #include "fitness/cpu/paired.hpp"
+#include "fitness/machine/neighbours.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
@@ -43,6 +45,15 @@ std::vector<int> planned_looks(const timing_budget& budget) {
   while (5 * looks.back() < 2 * budget.full_blocks) looks.push_back(5 * looks.back() / 2);
   if (budget.full_blocks > looks.back()) looks.push_back(budget.full_blocks);
   return looks;
+}
+
+void tell_wait(evaluation& e, const measuring_lock& lock) {
+  constexpr double noticeable_s = 1;
+  if (lock.waited_s() < noticeable_s) return;
+  e.context["waited"] = fmt::format("{:.1f} s for {}", lock.waited_s(),
+                                    lock.holder() > 0 && lock.holder() != ::getpid()
+                                        ? fmt::format("process {}, which measured", lock.holder())
+                                        : "other evaluations of this process");
 }
 
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
@@ -257,6 +268,8 @@ void cpu_fitness::state::run_cascade(passage& p) {
   }
   const auto processors = bench.take_processors(p.request.stop);
   const measuring_span measuring(p.request);
+  tell_wait(p.result, processors->lock());
+  const neighbour_watch neighbours;
   const auto start = std::chrono::steady_clock::now();
   auto candidate = bench.run_candidate(p.built.object_path, p.request.stop);
   const auto climb = [&] {
@@ -269,6 +282,8 @@ void cpu_fitness::state::run_cascade(passage& p) {
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(p, candidate);
   };
   climb();
+  if (auto sentence = neighbours.disturbance(); !sentence.empty())
+    p.result.context["disturbed"] = std::move(sentence);
   if (p.machine) require_order(bench.canary(), "machine");
   p.result.cost.device_s += seconds_since(start);
 }

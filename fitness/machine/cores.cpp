@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
@@ -61,25 +62,52 @@ pinned_thread::~pinned_thread() {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
-measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token stop) {
-  std::string path = "/tmp/kevo-measure";
-  for (const int cpu : cpus) path += '-' + std::to_string(cpu);
-  path += ".lock";
+int measuring_lock::open_file(const std::string& path) const {
   // Another user's file can still be locked through a read-only descriptor.
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (descriptor_ < 0) descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor_ < 0) {
+  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (file < 0) file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) {
     throw error(error_code::environment,
                 "cannot open the lock file for measuring, " + path + ": " + std::strerror(errno));
   }
-  ::fchmod(descriptor_, 0666);
-  while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (stop.stop_requested()) {
-      ::close(descriptor_);
+  ::fchmod(file, 0666);
+  return file;
+}
+
+void measuring_lock::wait(int descriptor, const std::stop_token& stop) {
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (stop.stop_requested())
       throw error(error_code::interrupted, "stopped while waiting for exclusive use of the CPUs");
-    }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+// Two files: who waits holds the queue, and gives it back when it has the processors. Who has given the
+// processors back and wants them again finds the queue taken.
+measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token stop) {
+  std::string path = "/tmp/kevo-measure";
+  for (const int cpu : cpus) path += '-' + std::to_string(cpu);
+  const auto start = std::chrono::steady_clock::now();
+  const int queue = open_file(path + ".queue.lock");
+  try {
+    wait(queue, stop);
+    descriptor_ = open_file(path + ".lock");
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      char text[32] = {};
+      if (::pread(descriptor_, text, sizeof text - 1, 0) > 0) holder_ = std::atoi(text);
+      wait(descriptor_, stop);
+    }
+  } catch (...) {
+    ::close(queue);
+    if (descriptor_ >= 0) ::close(descriptor_);
+    throw;
+  }
+  ::close(queue);
+  // For whoever waits; the lock does not depend on it.
+  const std::string self = std::to_string(::getpid()) + '\n';
+  if (::ftruncate(descriptor_, 0) == 0)
+    static_cast<void>(::pwrite(descriptor_, self.data(), self.size(), 0) < 0);
+  waited_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 measuring_lock::~measuring_lock() {

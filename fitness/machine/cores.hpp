@@ -32,6 +32,8 @@ class pinned_thread {
 };
 
 /// Exclusive use of a set of processors for measuring, among all threads and kevo processes of this machine.
+/// Whoever waits is served before anyone who has had it meanwhile, so that a run that measures all the time
+/// cannot starve another one.
 class measuring_lock {
  public:
   /// Waits for it. @throws kevo::error (interrupted) if `stop` comes first
@@ -40,8 +42,18 @@ class measuring_lock {
   measuring_lock& operator=(const measuring_lock&) = delete;
   ~measuring_lock();
 
+  /// For how long it waited. [s]
+  double waited_s() const { return waited_s_; }
+  /// The process that had it when the wait began; 0 if there was none, or if it is not known.
+  int holder() const { return holder_; }
+
  private:
+  int open_file(const std::string& path) const;
+  void wait(int descriptor, const std::stop_token& stop);
+
   int descriptor_ = -1;
+  double waited_s_ = 0;
+  int holder_ = 0;
 };
 
 /// The processor's name and how many processors may be used: "AMD EPYC 9355 (2 processors)".
