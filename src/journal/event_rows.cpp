@@ -240,8 +240,8 @@ constexpr std::string_view event_columns =
 sqlite::statement select_events(sqlite::connection& database) {
   return database.prepare(std::string(event_columns) + " ORDER BY e.sequence");
 }
-sqlite::statement select_event(sqlite::connection& database) {
-  return database.prepare(std::string(event_columns) + " WHERE e.sequence = ?");
+sqlite::statement select_asked_variation(sqlite::connection& database) {
+  return database.prepare(std::string(event_columns) + " WHERE e.kind = 'variation_asked' AND e.job = ?");
 }
 
 namespace {

@@ -43,9 +43,10 @@ class row_writer {
   sqlite::statement program_, file_, event_, candidate_, edge_, variation_, evaluation_, ledger_, call_;
 };
 
-/// Selects every event in order, with its row in variations or evaluations; or the one of a bound sequence.
+/// Selects every event in order, with its row in variations or evaluations.
 sqlite::statement select_events(sqlite::connection& database);
-sqlite::statement select_event(sqlite::connection& database);
+/// Selects the event in which the variation of a bound job was asked for.
+sqlite::statement select_asked_variation(sqlite::connection& database);
 /// The event of the row on which `row`, of one of these, stands.
 event read_event(const sqlite::statement& row);
 

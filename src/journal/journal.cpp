@@ -31,6 +31,7 @@ journal journal::create(const std::string& directory, const journal_header& head
     state->connect();
     state->writer.execute("BEGIN IMMEDIATE");
     state->writer.execute(std::string(detail::journal_schema()));
+    state->writer.execute(std::string(detail::journal_indexes()));
     detail::write_header(state->writer, header);
     state->writer.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                                       detail::journal_application_id, detail::journal_schema_version));
@@ -57,8 +58,9 @@ journal journal::open(const std::string& directory, const journal_options& optio
       detail::check_version(probe, state->path);
     }
     state->connect();
+    // Journals of earlier versions lack some of them.
+    state->writer.execute(std::string(detail::journal_indexes()));
     state->begin_session();
-    state->find_open_variations();
     state->begin_writing();
   });
   return journal(std::move(state));

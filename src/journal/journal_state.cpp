@@ -57,17 +57,15 @@ double journal::implementation::time_of_last(sqlite::connection& database) {
   return last.step() ? last.real(0) : 0;
 }
 
-void journal::implementation::find_open_variations() {
-  auto rest = writer.prepare(
-      "SELECT sequence FROM events e WHERE kind = 'variation_asked' AND NOT EXISTS"
-      " (SELECT 1 FROM variations v WHERE v.asked = e.sequence)");
-  std::vector<std::uint64_t> open;
-  while (rest.step()) open.push_back(static_cast<std::uint64_t>(rest.integer(0)));
-  for (const std::uint64_t sequence : open) {
-    auto row = detail::select_event(writer);
-    row.bind_all(sequence);
-    if (row.step()) note_job(detail::read_event(row));
-  }
+std::optional<detail::variation_origin> journal::implementation::find_origin(ticket job) {
+  return detail::translated(path, [&]() -> std::optional<detail::variation_origin> {
+    auto row = detail::select_asked_variation(writer);
+    row.bind_all(job);
+    if (!row.step()) return std::nullopt;
+    const event found = detail::read_event(row);
+    const auto& begun = std::get<variation_asked>(found.what);
+    return detail::variation_origin{found.sequence, operator_name(begun.op), begun.selection};
+  });
 }
 
 void journal::implementation::take_snapshot() {
@@ -84,6 +82,7 @@ std::optional<detail::variation_origin> journal::implementation::note_job(const 
     asked[begun->job] = {what.sequence, operator_name(begun->op), begun->selection};
   } else if (const auto* ended = std::get_if<variation_told>(&what.what)) {
     if (auto node = asked.extract(ended->job)) return std::move(node.mapped());
+    return find_origin(ended->job);  // an earlier process may have left it open
   }
   return std::nullopt;
 }

@@ -88,8 +88,8 @@ struct journal::implementation {
   void begin_writing();
   void connect_reader();
   static double time_of_last(sqlite::connection& database);
-  /// Variations that an earlier process left open may still be told.
-  void find_open_variations();
+  /// What a variation was asked to do, from what is committed; nothing if the journal does not hold it.
+  std::optional<detail::variation_origin> find_origin(ticket job);
   void take_snapshot();
 
   /// A variation's end speaks only of its job, so what was asked is remembered until then.

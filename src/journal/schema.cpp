@@ -65,7 +65,6 @@ CREATE TABLE edges (
   parent   INTEGER NOT NULL REFERENCES candidates(id),
   PRIMARY KEY (child, role, position)
 ) WITHOUT ROWID;
-CREATE INDEX edges_by_parent ON edges(parent, child);
 
 CREATE TABLE variations (
   sequence   INTEGER PRIMARY KEY REFERENCES events(sequence),
@@ -106,7 +105,6 @@ CREATE TABLE evaluations (
   protocol        TEXT NOT NULL,
   evaluation      TEXT NOT NULL
 );
-CREATE INDEX evaluations_by_candidate ON evaluations(candidate, sequence);
 
 CREATE TABLE model_calls (
   number            INTEGER PRIMARY KEY,
@@ -214,6 +212,19 @@ CREATE VIEW spendings AS
   SELECT e.sequence, CASE WHEN e.candidate IS NULL THEN 'draft' ELSE 'evaluation' END, e.backend, e.wall_s, e.device_s,
          0, 0, 0
   FROM evaluations e;
+)sql";
+}
+
+// The partial indexes hold only what their queries look for, so that other rows cost nothing.
+std::string_view journal_indexes() {
+  return R"sql(
+CREATE INDEX IF NOT EXISTS edges_by_parent ON edges(parent, child);
+CREATE INDEX IF NOT EXISTS evaluations_by_candidate ON evaluations(candidate, sequence);
+CREATE INDEX IF NOT EXISTS valid_evaluations_by_score ON evaluations(score DESC, candidate)
+  WHERE outcome = 'valid' AND candidate IS NOT NULL;
+CREATE INDEX IF NOT EXISTS asked_variations_by_job ON events(job) WHERE kind = 'variation_asked';
+CREATE INDEX IF NOT EXISTS champions_by_sequence ON events(sequence) WHERE kind = 'champion_crowned';
+CREATE INDEX IF NOT EXISTS model_calls_by_job ON model_calls(job, request_key, money);
 )sql";
 }
 

@@ -12,5 +12,8 @@ inline constexpr int journal_application_id = 0x6b65766f;
 
 /// The statements that make an empty database a journal.
 std::string_view journal_schema();
+/// The statements that make the indexes that a database lacks. Queries give the same answers without them,
+/// only later, so that a journal of an earlier version can be read as it is.
+std::string_view journal_indexes();
 
 }  // namespace kevo::detail
