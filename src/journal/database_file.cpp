@@ -161,12 +161,16 @@ journal_header read_header(sqlite::connection& database, const std::string& path
   return h;
 }
 
-std::shared_ptr<const program> read_program(sqlite::connection& database, const content_id& id) {
-  auto rows = database.prepare(
+sqlite::statement select_program(sqlite::connection& database) {
+  return database.prepare(
       "SELECT p.language, f.path, f.text FROM programs p LEFT JOIN program_files f ON f.program = p.number"
       " WHERE p.id = ? ORDER BY f.position");
+}
+
+std::shared_ptr<const program> read_program(sqlite::statement& rows, const content_id& id) {
   const std::string name = to_string(id);
   rows.bind_all(name);
+  const sqlite::statement_reset done(rows);
   auto found = std::make_shared<program>();
   bool any = false;
   while (rows.step()) {

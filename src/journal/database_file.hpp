@@ -56,7 +56,9 @@ void check_version(sqlite::connection& database, const std::string& path);
 void write_header(sqlite::connection& database, const journal_header& header);
 /// @throws kevo::error (input) for what is no header of kevo's
 journal_header read_header(sqlite::connection& database, const std::string& path);
-/// Null if there is no such program.
-std::shared_ptr<const program> read_program(sqlite::connection& database, const content_id& id);
+/// Selects the files of the program with the bound content id.
+sqlite::statement select_program(sqlite::connection& database);
+/// Reads a program with `select_program`; null if there is no such program.
+std::shared_ptr<const program> read_program(sqlite::statement& rows, const content_id& id);
 
 }  // namespace kevo::detail

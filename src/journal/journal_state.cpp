@@ -50,6 +50,9 @@ void journal::implementation::begin_writing() {
 
 void journal::implementation::connect_reader() {
   reader = sqlite::connection(path, sqlite::access::read);
+  program_row = detail::select_program(reader);
+  evaluation_row =
+      reader.prepare("SELECT evaluation FROM evaluations WHERE candidate = ? ORDER BY sequence DESC LIMIT 1");
 }
 
 double journal::implementation::time_of_last(sqlite::connection& database) {
@@ -132,7 +135,7 @@ std::shared_ptr<const program> journal::implementation::program_of(const content
   const std::scoped_lock hold(guard);
   if (const auto pinned = pinned_programs.find(id); pinned != pinned_programs.end()) return pinned->second;
   if (auto cached = programs.find(id)) return cached;
-  auto found = detail::translated(path, [&] { return detail::read_program(reader, id); });
+  auto found = detail::translated(path, [&] { return detail::read_program(program_row, id); });
   if (found) programs.put(id, found, detail::weight_of(*found));
   return found;
 }
@@ -143,11 +146,10 @@ std::shared_ptr<const evaluation> journal::implementation::evaluation_of(candida
     return pinned->second;
   if (auto cached = evaluations.find(id)) return cached;
   auto found = detail::translated(path, [&]() -> std::shared_ptr<const evaluation> {
-    auto row = reader.prepare(
-        "SELECT evaluation FROM evaluations WHERE candidate = ? ORDER BY sequence DESC LIMIT 1");
-    row.bind_all(id);
-    if (!row.step()) return nullptr;
-    return std::make_shared<const evaluation>(evaluation_from_json(row.text(0)));
+    evaluation_row.bind_all(id);
+    const sqlite::statement_reset done(evaluation_row);
+    if (!evaluation_row.step()) return nullptr;
+    return std::make_shared<const evaluation>(evaluation_from_json(evaluation_row.text(0)));
   });
   if (found) evaluations.put(id, found, detail::weight_of(*found));
   return found;

@@ -58,6 +58,8 @@ struct journal::implementation {
   // Everybody's, under the guard.
   mutable std::mutex guard;
   sqlite::connection reader;
+  sqlite::statement program_row;     // prepared once: resuming a long run asks for every program
+  sqlite::statement evaluation_row;  // the latest one of a candidate
   detail::lru_cache<content_id, program> programs;
   detail::lru_cache<candidate_id, evaluation> evaluations;
   std::unordered_map<content_id, std::shared_ptr<const program>> pinned_programs;  // not durable yet

@@ -113,7 +113,14 @@ class running_session {
     // stands.
     const recollection memory(record_, plan_.models);
     replay_report past = replay(
-        *engine_, [this](const auto& each) { record_.for_each_event(each); }, engine_->store().program_of,
+        *engine_,
+        [this](const auto& repeat) {  // one reading for both: it is most of what a resume of a long run takes
+          record_.for_each_event([&](const event& each) {
+            repeat(each);
+            if (plan_.hooks.past) plan_.hooks.past(each);
+          });
+        },
+        engine_->store().program_of,
         {.recompute_variations = false,
          .repeat =
              [&](auto& op, auto& asked, auto drafts) {
@@ -134,7 +141,6 @@ class running_session {
     }
     for (const event& each : past.unrecorded) record_.consume(each);
     if (plan_.hooks.past) {
-      record_.for_each_event(plan_.hooks.past);
       for (const event& each : past.unrecorded) plan_.hooks.past(each);
     }
     if (plan_.models) plan_.models->remember(record_.model_spending(), record_.model_call_keys());

@@ -1,5 +1,5 @@
-// How SQLite answers the journal's queries: through an index wherever a table grows with the run. And journals
-// of earlier versions, which lack indexes.
+// How SQLite answers the journal's queries: through an index wherever a table grows with the run. And
+// journals of earlier versions, which lack indexes.
 
 #include <algorithm>
 #include <filesystem>
@@ -135,9 +135,9 @@ void write_and_read_rejudged(const std::string& folder) {
 
 /// Tables with a row for each step of a run. The others have a row for each process, operator or setting.
 bool grows(const std::string& table_or_alias) {
-  static const std::set<std::string> tables = {"events", "e", "programs", "p", "program_files", "f", "candidates",
-                                               "c",      "edges", "variations", "v", "evaluations", "x",
-                                               "model_calls", "m", "ledger", "rejudged"};
+  static const std::set<std::string> tables = {
+      "events",     "e", "programs",    "p", "program_files", "f", "candidates", "c",       "edges",
+      "variations", "v", "evaluations", "x", "model_calls",   "m", "ledger",     "rejudged"};
   return tables.contains(table_or_alias);
 }
 
@@ -161,19 +161,26 @@ struct allowed_statement {
 };
 const std::vector<allowed_statement>& allowed() {
   static const std::vector<allowed_statement> all = {
-      {"SELECT e.sequence, e.time_s, e.kind, e.job, e.candidate, e.program, e.detail,", {"SCAN e"},
+      {"SELECT e.sequence, e.time_s, e.kind, e.job, e.candidate, e.program, e.detail,",
+       {"SCAN e"},
        "a replay reads every event in order"},
       {"SELECT sequence FROM evaluations WHERE candidate IS NOT NULL ORDER BY +sequence",
-       {"USE TEMP B-TREE FOR ORDER BY"}, "lists all evaluations, from the index alone, and sorts the numbers"},
+       {"USE TEMP B-TREE FOR ORDER BY"},
+       "lists all evaluations, from the index alone, and sorts the numbers"},
       {"SELECT job, number FROM model_calls ORDER BY +number",
        {"SCAN model_calls USING COVERING INDEX model_calls_by_job", "USE TEMP B-TREE FOR ORDER BY"},
        "lists all calls, from the index alone, and sorts the numbers"},
-      {"SELECT m.operator, m.model, m.group_id,", {"USE TEMP B-TREE FOR ORDER BY"}, "sorts the calls of one variation"},
+      {"SELECT m.operator, m.model, m.group_id,",
+       {"USE TEMP B-TREE FOR ORDER BY"},
+       "sorts the calls of one variation"},
       {"SELECT coalesce(sum(money), 0) FROM model_calls",
-       {"SCAN model_calls USING COVERING INDEX model_calls_by_job"}, "adds up all calls, from the index alone"},
+       {"SCAN model_calls USING COVERING INDEX model_calls_by_job"},
+       "adds up all calls, from the index alone"},
       {"SELECT request_key FROM model_calls WHERE request_key IS NOT NULL",
-       {"SCAN model_calls USING COVERING INDEX model_calls_by_job"}, "lists all keys, from the index alone"},
-      {"SELECT time_s FROM events ORDER BY sequence DESC LIMIT 1", {"SCAN events"},
+       {"SCAN model_calls USING COVERING INDEX model_calls_by_job"},
+       "lists all keys, from the index alone"},
+      {"SELECT time_s FROM events ORDER BY sequence DESC LIMIT 1",
+       {"SCAN events"},
        "goes back from the last row and stops at the first that it sees"},
       {"SELECT candidate FROM events WHERE kind = 'champion_crowned' ORDER BY sequence DESC LIMIT 1",
        {"SCAN events USING INDEX champions_by_sequence"},
@@ -181,9 +188,11 @@ const std::vector<allowed_statement>& allowed() {
       {"SELECT e.candidate FROM evaluations e WHERE e.outcome = 'valid'",
        {"SCAN e USING INDEX valid_evaluations_by_score"},
        "begins at the highest score and stops at the first that is its candidate's latest"},
-      {"SELECT judged_at, kevo_version, candidate, program, task_id, protocol, device, fitness, verdict, reason, "
+      {"SELECT judged_at, kevo_version, candidate, program, task_id, protocol, device, fitness, verdict, "
+       "reason, "
        "evaluation FROM rejudged ORDER BY number",
-       {"SCAN rejudged"}, "all verdicts are shown"}};
+       {"SCAN rejudged"},
+       "all verdicts are shown"}};
   return all;
 }
 
@@ -200,10 +209,12 @@ std::vector<std::string> queries_in_sources() {
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(std::string(KEVO_SOURCE_DIR "/") + folder)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
-      if (entry.path().filename() == "knowledge.cpp") continue;  // asks an index of texts, which is no journal
+      if (entry.path().filename() == "knowledge.cpp")
+        continue;  // asks an index of texts, which is no journal
       std::ifstream in(entry.path());
       const std::string text{std::istreambuf_iterator<char>(in), {}};
-      for (std::size_t at = text.find("\"SELECT "); at != std::string::npos; at = text.find("\"SELECT ", at + 1)) {
+      for (std::size_t at = text.find("\"SELECT "); at != std::string::npos;
+           at = text.find("\"SELECT ", at + 1)) {
         const std::string piece = text.substr(at + 1, text.find('"', at + 1) - at - 1);
         found.push_back(piece.substr(0, piece.find('{')));
       }
@@ -251,7 +262,8 @@ TEST_CASE("a journal without indexes is read as it is, and has them once it was 
   const scratch_folder folder;
   write_journal(folder.path());
   const std::string file = folder / "journal.sqlite";
-  const std::string list = "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name";
+  const std::string list =
+      "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name";
   const auto indexes = last_column(file, list);
   REQUIRE(indexes.size() == 6);
   for (const auto& name : indexes) last_column(file, "DROP INDEX " + name);

@@ -275,7 +275,8 @@ std::string to_json(const evaluation& e, const evaluation_json_options& options)
 }
 
 evaluation evaluation_from_json(std::string_view text) {
-  const auto document = parse_json_exactly(text, true);
+  brief_json_memory memory;
+  const auto document = parse_json_exactly(text, true, memory.storage());
   const auto& o = as_object(document, "evaluation");
   evaluation e;
   read(o, "outcome", e.outcome);

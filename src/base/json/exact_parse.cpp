@@ -1,9 +1,11 @@
 #include "src/base/json/exact_parse.hpp"
 
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <boost/json.hpp>
 #include <boost/json/basic_parser_impl.hpp>
@@ -15,7 +17,14 @@ namespace {
 
 namespace json = boost::json;
 
-// Builds values from the parser's events; the text of each double goes through strtod.
+double exactly(const std::string& text) {
+  double value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure == std::errc() && end == text.data() + text.size()) return value;
+  return std::strtod(text.c_str(), nullptr);  // what is out of range becomes infinity or zero
+}
+
+// Builds values from the parser's events; the text of each double is converted with correct rounding.
 struct exact_handler {
   static constexpr std::size_t max_object_size = std::size_t(-1) >> 8U;
   static constexpr std::size_t max_array_size = std::size_t(-1) >> 8U;
@@ -50,7 +59,7 @@ struct exact_handler {
   }
   bool on_double(double, json::string_view s, json::error_code&) {
     number.append(s.data(), s.size());
-    stack.push_double(std::strtod(number.c_str(), nullptr));
+    stack.push_double(exactly(number));
     number.clear();
     return true;
   }
@@ -76,11 +85,11 @@ error_place place_of(std::string_view text, std::size_t offset) {
 
 }  // namespace
 
-json::value parse_json_exactly(std::string_view text, bool any_bytes) {
+json::value parse_json_exactly(std::string_view text, bool any_bytes, const json::storage_ptr& storage) {
   json::parse_options options;
   options.allow_invalid_utf8 = any_bytes;
   json::basic_parser<exact_handler> parser{options};
-  parser.handler().stack.reset({});
+  parser.handler().stack.reset(storage);
   json::error_code failure;
   const std::size_t used = parser.write_some(false, text.data(), text.size(), failure);
   std::size_t rest = used;

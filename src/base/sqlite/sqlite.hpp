@@ -94,6 +94,18 @@ class statement {
   std::unique_ptr<sqlite3_stmt, finalizer> statement_;
 };
 
+/// Resets a statement at the end of its scope, so that it can be used again and holds no lock.
+class statement_reset {
+ public:
+  explicit statement_reset(statement& used) : used_(used) {}
+  statement_reset(const statement_reset&) = delete;
+  statement_reset& operator=(const statement_reset&) = delete;
+  ~statement_reset() { used_.reset(); }
+
+ private:
+  statement& used_;
+};
+
 enum class access { read, write, create };
 
 /// A connection. Not thread-safe: whoever shares one locks around it. It must outlive its statements' use.
