@@ -32,12 +32,14 @@ struct session_status {
   std::size_t varying = 0;               ///< variations that are running
   std::size_t evaluating = 0;            ///< evaluations that are running, including those that measure
   std::size_t measuring = 0;             ///< evaluations, of `evaluating`, that hold their device
+  std::size_t confirming = 0;            ///< evaluations, of `evaluating`, that confirm a possible champion
   std::vector<stop_part> budgets;        ///< the limits of the stop rule one by one
   std::optional<double> budget_used;     ///< share of the stop rule's budget, 0 to 1; nothing if unknown
   const any_archive* archive = nullptr;
   double elapsed_s = 0;   ///< [s] wall time of the run, over all its sessions
   bool stopping = false;  ///< `session_plan::wind_down` was requested
   bool stopped = false;   ///< the search has stopped; what is running is still waited for
+  bool cut_off = false;   ///< `session_plan::finish_s` is over: what is running was asked to end
 };
 
 /// Functions that a session calls on the thread that started it. Each may be empty.
@@ -72,9 +74,13 @@ struct session_plan {
   search_parts parts;
   search_settings search;
   any_fitness fitness;
-  std::vector<program> seeds;               ///< evaluated first, after the task's seeds
-  std::size_t variations = 2;               ///< number of threads that run operators
-  std::size_t evaluations = 2;              ///< number of threads that run the fitness function
+  std::vector<program> seeds;   ///< evaluated first, after the task's seeds
+  std::size_t variations = 2;   ///< number of threads that run operators
+  std::size_t evaluations = 2;  ///< number of threads that run the fitness function
+  /// [s] After a stop rule has ended the run: time for confirming possible champions, for measuring seeds and
+  /// what models made, and for turns of models. Other work has one second. What is not done then is
+  /// cancelled, and a resumed session does it first.
+  double finish_s = 120;
   std::shared_ptr<language_models> models;  ///< the models that operators ask; null if none does
   std::stop_token wind_down;  ///< when requested, nothing new is started and what is running is finished
   std::stop_token at_once;    ///< when requested after `wind_down`, what is running is cancelled

@@ -42,9 +42,10 @@ struct fault {
   bool evaluates = false;
   std::exception_ptr what;
 };
-/// An evaluation that a stop came before.
+/// A job that a stop came before or that it cut short.
 struct withdrawn {
   ticket id = 0;
+  bool evaluates = false;
 };
 using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, fault, withdrawn>;
 
@@ -53,6 +54,7 @@ struct queued_evaluation {
   evaluation_job work;
   bool must_run =
       false;  ///< also after a stop rule: a confirmation, or the first of a seed or of what a model made
+  bool confirms = false;
 };
 
 /// A queue that threads wait on.
@@ -99,14 +101,27 @@ struct shared_state {
   channel<variation_job> to_vary;
   channel<queued_evaluation> to_evaluate;
   channel<ending> ended;
-  std::stop_source cancel;
-  std::stop_source last_calls;  ///< begin nothing new that costs money
+  std::stop_source cancel;             ///< what cannot be repeated for nothing
+  std::stop_source cancel_repeatable;  ///< the rest
+  std::stop_source last_calls;         ///< begin nothing new that costs money
   std::atomic<std::size_t> measuring{0};
+  std::atomic<std::size_t> confirming{0};
   std::atomic<bool> winding_down{false};  ///< interrupted
   std::atomic<bool> stopped{false};       ///< by a stop rule, too
 };
 
+/// Whether a job failed because it was told to stop.
+bool cut_short(const std::stop_token& stop, const error& failure) {
+  return stop.stop_requested() && failure.code() == error_code::interrupted;
+}
+
 void vary_one(shared_state& shared, variation_job work) {
+  const bool repeatable = shared.engine.operators()[work.op].replayable();
+  // Those that an earlier process had begun may be more than there are threads. What asks models is told that
+  // the run is ending, so that its cost is booked.
+  if (repeatable && (shared.winding_down || shared.stopped))
+    return shared.ended.push(withdrawn{work.id, false});
+  const std::stop_token stop = (repeatable ? shared.cancel_repeatable : shared.cancel).get_token();
   const auto began = std::chrono::steady_clock::now();
   variation_end end{.id = work.id};
   std::mutex notes;
@@ -132,9 +147,8 @@ void vary_one(shared_state& shared, variation_job work) {
       const std::scoped_lock lock(notes);
       if (auto known = take_draft(before.drafts, id_of(draft))) return *std::move(known);
     }
-    evaluation result = shared.fitness_function.evaluate({.program = std::make_shared<const program>(draft),
-                                                          .wanted = wanted,
-                                                          .stop = shared.cancel.get_token()});
+    evaluation result = shared.fitness_function.evaluate(
+        {.program = std::make_shared<const program>(draft), .wanted = wanted, .stop = stop});
     shared.ended.push(draft_end{work.id, draft, result});
     return result;
   };
@@ -142,34 +156,49 @@ void vary_one(shared_state& shared, variation_job work) {
     return until(draft, evaluation_stage::timed_full);
   };
   work.request.services = std::make_shared<const variation_services>(std::move(services));
-  work.request.stop = shared.cancel.get_token();
+  work.request.stop = stop;
   work.request.ending = shared.last_calls.get_token();
   try {
     end.result = vary_or_fail(shared.engine.operators()[work.op], work.request, work.random);
-  } catch (const error&) {
-    shared.ended.push(fault{false, std::current_exception()});
-    return;
+  } catch (const error& refused) {
+    if (cut_short(stop, refused)) return shared.ended.push(withdrawn{work.id, false});
+    return shared.ended.push(fault{false, std::current_exception()});
   }
+  // A cancelled operator may propose something else than a replay would see. A resume asks it again.
+  if (repeatable && stop.stop_requested()) return shared.ended.push(withdrawn{work.id, false});
   end.cost.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   shared.ended.push(std::move(end));
 }
 
 void evaluate_one(shared_state& shared, queued_evaluation queued) {
   evaluation_job& work = queued.work;
+  const auto too_late = [&] { return shared.winding_down || (shared.stopped && !queued.must_run); };
+  const std::stop_token stop = (queued.must_run ? shared.cancel : shared.cancel_repeatable).get_token();
+  if (too_late() || stop.stop_requested()) return shared.ended.push(withdrawn{work.id, true});
   bool withdraws = false;
-  work.request.stop = shared.cancel.get_token();
+  work.request.stop = stop;
   work.request.measuring = [&](bool begins) {
     // A queue at the device would hold up a run that is to end.
-    if (begins && (shared.winding_down || (shared.stopped && !queued.must_run))) {
+    if (begins && too_late()) {
       withdraws = true;
       throw error(error_code::interrupted, "stopped before it was measured");
     }
     begins ? ++shared.measuring : --shared.measuring;
   };
+  struct confirming_span {
+    std::atomic<std::size_t>& count;
+    std::size_t one;
+    ~confirming_span() { count -= one; }
+  };
+  const confirming_span confirming{shared.confirming, queued.confirms ? std::size_t{1} : std::size_t{0}};
+  shared.confirming += confirming.one;
   try {
     shared.ended.push(evaluation_end{work.id, shared.fitness_function.evaluate(work.request)});
+  } catch (const error& failure) {
+    if (withdraws || cut_short(stop, failure)) return shared.ended.push(withdrawn{work.id, true});
+    shared.ended.push(fault{true, std::current_exception()});
   } catch (...) {
-    if (withdraws) return shared.ended.push(withdrawn{work.id});
+    if (withdraws) return shared.ended.push(withdrawn{work.id, true});
     shared.ended.push(fault{true, std::current_exception()});
   }
 }
@@ -184,6 +213,7 @@ class coordinator {
     bool open = true;
     while (open || load_.varying + load_.evaluating > 0) {
       heed_interrupts();
+      heed_limits();
       if (open && !fault_) open = hand_out();
       if (fault_) {
         open = false;
@@ -209,16 +239,32 @@ class coordinator {
   }
 
   void heed_interrupts() {
-    if (settings_.wind_down.stop_requested()) {
+    if (settings_.wind_down.stop_requested() || settings_.at_once.stop_requested()) {
       const std::scoped_lock lock(shared_.guard);
       shared_.engine.stop("interrupted", settings_.clock_s(), false);
       shared_.winding_down = true;
       shared_.last_calls.request_stop();
     }
-    if (settings_.at_once.stop_requested()) {
-      shared_.last_calls.request_stop();
-      shared_.cancel.request_stop();
-    }
+    if (settings_.at_once.stop_requested()) cancel_all();
+  }
+
+  void cancel_all() {
+    shared_.cancel_repeatable.request_stop();
+    shared_.cancel.request_stop();
+  }
+
+  /// A stop rule's times for finishing. After an interrupt the user decides.
+  void heed_limits() {
+    if (!stopped_at_ || shared_.winding_down || load_.cut_off) return;
+    const double since_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - *stopped_at_).count();
+    if (since_s >= settings_.linger_s) shared_.cancel_repeatable.request_stop();
+    if (since_s < settings_.finish_s) return;
+    load_.cut_off = true;
+    refresh(true);  // while it can be told what is cancelled
+    cancel_all();
+    const std::scoped_lock lock(shared_.guard);
+    shared_.engine.stop({}, settings_.clock_s(), false);  // it has stopped: no more confirmations
   }
 
   /// Asks until nothing is to be had; false once the search has stopped for good.
@@ -232,6 +278,7 @@ class coordinator {
       }();
       if (shared_.engine.stopped()) {
         shared_.stopped = true;
+        if (!stopped_at_) stopped_at_ = std::chrono::steady_clock::now();
         shared_.last_calls.request_stop();
       }
       if (std::holds_alternative<wait_job>(next)) return true;
@@ -254,9 +301,9 @@ class coordinator {
       // A seed, or what a model or a program was paid or waited for.
       const bool not_repeatable =
           row.made_by == seed_operator || !shared_.engine.operators()[row.made_by].replayable();
-      const bool must_run =
-          evaluate->request.wanted == evaluation_stage::confirmed || (not_repeatable && !row.evaluated);
-      shared_.to_evaluate.push({std::move(*evaluate), must_run});
+      const bool confirms = evaluate->request.wanted == evaluation_stage::confirmed;
+      const bool must_run = confirms || (not_repeatable && !row.evaluated);
+      shared_.to_evaluate.push({std::move(*evaluate), must_run, confirms});
     }
   }
 
@@ -295,19 +342,20 @@ class coordinator {
     if (!fault_) fault_ = end.what;
   }
 
-  /// It stays asked and untold: whoever resumes the run evaluates it.
+  /// It stays asked and untold: whoever resumes the run does it.
   void tell(withdrawn& end) {
-    --load_.evaluating;
+    --(end.evaluates ? load_.evaluating : load_.varying);
     shared_.engine.withdraw(end.id);
   }
 
-  void refresh(bool last) {
+  void refresh(bool at_once) {
     const double now_s = settings_.clock_s();
-    if (!settings_.refresh || (!last && now_s - refreshed_s_ < settings_.breath_s)) return;
+    if (!settings_.refresh || (!at_once && now_s - refreshed_s_ < settings_.breath_s)) return;
     refreshed_s_ = now_s;
     const std::scoped_lock lock(shared_.guard);
     driver_load load = load_;
     load.measuring = std::min<std::size_t>(shared_.measuring, load.evaluating);
+    load.confirming = std::min<std::size_t>(shared_.confirming, load.evaluating);
     settings_.refresh(shared_.engine, load);
   }
 
@@ -316,6 +364,7 @@ class coordinator {
   driver_load load_;
   std::exception_ptr fault_;
   double refreshed_s_ = -1;
+  std::optional<std::chrono::steady_clock::time_point> stopped_at_;  ///< when the search was seen stopped
 };
 
 }  // namespace
@@ -338,7 +387,8 @@ void drive(search& engine, const any_fitness& fitness_function, std::vector<job>
     coordinator(shared, settings).run(std::move(unfinished));
   } catch (...) {
     shared.last_calls.request_stop();
-    shared.cancel.request_stop();  // before the threads are joined
+    shared.cancel_repeatable.request_stop();  // before the threads are joined
+    shared.cancel.request_stop();
     throw;
   }
 }

@@ -18,7 +18,9 @@ namespace kevo {
 struct driver_load {
   std::size_t varying = 0;
   std::size_t evaluating = 0;
-  std::size_t measuring = 0;  ///< evaluations, of `evaluating`, that hold their device
+  std::size_t measuring = 0;   ///< evaluations, of `evaluating`, that hold their device
+  std::size_t confirming = 0;  ///< evaluations, of `evaluating`, that confirm a possible champion
+  bool cut_off = false;        ///< a stop rule's time for finishing is over: what runs was asked to end
 };
 
 /// What a variation had done before its process died, and that need not be done again.
@@ -37,11 +39,16 @@ struct driver_settings {
   std::function<void(ticket, const model_call&, double now_s)> call;  ///< an operator asked a language model
   std::map<ticket, begun_turn> begun;                                 ///< of unfinished variations
   /// Hand out nothing more, let what is out finish; evaluations that have not begun to measure are withdrawn.
-  /// (A stop rule withdraws them, too, but for confirmations and the first ones of seeds and of what models
-  /// made.)
   std::stop_token wind_down;
   std::stop_token at_once;  ///< also cancel what is out
-  double breath_s = 0.1;    ///< longest time between two refreshes [s]
+  /// [s] After a stop rule: time for what is out and can be repeated at no cost, evaluations and variations;
+  /// then it is cancelled and withdrawn. Evaluations that have not begun to measure are withdrawn at once.
+  double linger_s = 1;
+  /// [s] After a stop rule: time for the rest, which is confirmations, the first evaluations of seeds and of
+  /// what models made, and turns of models. Then it is cancelled, too: evaluations are withdrawn, turns of
+  /// models end without a proposal, so that their cost is booked.
+  double finish_s = 120;
+  double breath_s = 0.1;  ///< longest time between two refreshes [s]
 };
 
 /// Runs until the search stops and nothing is out. `unfinished` are jobs that an earlier process had asked

@@ -1,9 +1,11 @@
 #include "src/run/interrupts.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -50,19 +52,47 @@ void interrupts::poll() {
   if (count >= 2) second_.request_stop();
 }
 
-std::string waiting_line(std::size_t evaluations, std::size_t variations, bool cancelled) {
-  const auto several = [](std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+std::string words(const work_left& left) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::size_t count, const char* what) {
+    if (count > 0) parts.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
   };
-  std::string what;
-  if (evaluations > 0) what = several(evaluations, "evaluation");
-  if (variations > 0) what += (what.empty() ? "" : " and ") + several(variations, "variation");
+  add(left.evaluations, "evaluation");
+  add(left.confirmations, "confirmation");
+  add(left.variations, "variation");
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  return text;
+}
+
+namespace {
+const char* pronoun(const work_left& left) {
+  return left.evaluations + left.confirmations + left.variations == 1 ? "it" : "them";
+}
+}  // namespace
+
+std::string waiting_line(const work_left& left, bool cancelled) {
+  const std::string what = words(left);
   if (what.empty()) return {};
-  const bool one = evaluations + variations == 1;
-  const char* const them = one ? "it" : "them";
   if (cancelled)
-    return fmt::format("cancelled {}; press Ctrl-C again to exit without waiting for {}", what, them);
-  return fmt::format("waiting for {}; press Ctrl-C again to cancel {}", what, them);
+    return fmt::format("cancelled {}; press Ctrl-C again to exit without waiting for {}", what,
+                       pronoun(left));
+  return fmt::format("waiting for {}; press Ctrl-C again to cancel {}", what, pronoun(left));
+}
+
+std::string finishing_line(const work_left& left, double most_s) {
+  const std::string what = words(left);
+  if (what.empty()) return {};
+  return fmt::format("stopped; waiting for {}, at most {:.0f} s (run.finish)", what, std::ceil(most_s));
+}
+
+std::string cut_off_line(const work_left& left) {
+  const std::string what = words(left);
+  if (what.empty()) return {};
+  return fmt::format(
+      "the time for finishing (run.finish) is over: cancelled {}{}", what,
+      left.evaluations + left.confirmations > 0 ? "; `kevo resume` evaluates what was cancelled" : "");
 }
 
 }  // namespace kevo

@@ -26,8 +26,23 @@ class interrupts {
   std::stop_source second_;
 };
 
+/// What is at work when a run is to end.
+struct work_left {
+  std::size_t evaluations = 0;  ///< without those that confirm
+  std::size_t confirmations = 0;
+  std::size_t variations = 0;
+};
+
+/// "1 evaluation and 2 confirmations"; empty if nothing is at work.
+std::string words(const work_left& left);
+
 /// What a run waits for after the first Ctrl-C, or, `cancelled`, after the second, and what the next one
 /// does; empty if nothing is at work.
-std::string waiting_line(std::size_t evaluations, std::size_t variations, bool cancelled);
+std::string waiting_line(const work_left& left, bool cancelled);
+
+/// What a run waits for after its stop rule, and for how long at most [s]; empty if nothing is at work.
+std::string finishing_line(const work_left& left, double most_s);
+/// What was cancelled when that time was over; empty if nothing is at work.
+std::string cut_off_line(const work_left& left);
 
 }  // namespace kevo

@@ -1,6 +1,9 @@
 #include "src/run/run.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <kevo/load_config.hpp>
@@ -28,6 +31,7 @@ class console {
     plan.parts.sinks.emplace_back(display_);
     plan.wind_down = user_.wind_down();
     plan.at_once = user_.at_once();
+    finish_s_ = plan.finish_s;
     plan.hooks = {.status = [this](const session_status& now) { show(now); },
                   .past = [this](const event& each) { display_.remember(each); },
                   .poll = [this] { user_.poll(); },
@@ -62,12 +66,31 @@ class console {
     say_what_is_waited_for(now);
   }
 
-  /// Once after each Ctrl-C: what it waits for, and what the next one does.
+  /// Once after each Ctrl-C: what it waits for, and what the next one does. After a stop rule: what is waited
+  /// for, if that takes longer than a second, and again when it changes.
   void say_what_is_waited_for(const session_status& now) {
+    if (!now.stopped) return;  // that it stops is said first
+    const work_left left{.evaluations = now.evaluating - now.confirming,
+                         .confirmations = now.confirming,
+                         .variations = now.varying};
     const int asked = user_.at_once().stop_requested() ? 2 : user_.wind_down().stop_requested() ? 1 : 0;
-    if (asked <= answered_ || !now.stopped) return;  // that it stops is said first
-    answered_ = asked;
-    const std::string line = waiting_line(now.evaluating, now.varying, asked == 2);
+    if (asked > 0) {
+      if (asked > answered_) say(waiting_line(left, asked == 2));
+      answered_ = asked;
+      return;
+    }
+    if (!stopped_s_) stopped_s_ = said_s_ = now.elapsed_s;
+    if (now.cut_off) {
+      if (!cut_off_) say(cut_off_line(left));
+      cut_off_ = true;
+      return;
+    }
+    if (now.elapsed_s - said_s_ < 1 || words(left) == said_) return;
+    said_s_ = now.elapsed_s;
+    said_ = words(left);
+    say(finishing_line(left, std::max(0.0, finish_s_ - (now.elapsed_s - *stopped_s_))));
+  }
+  void say(const std::string& line) {
     if (!line.empty()) display_.message(line);
   }
 
@@ -75,6 +98,11 @@ class console {
   any_display display_;
   std::vector<std::string> names_;
   int answered_ = 0;  ///< Ctrl-Cs
+  double finish_s_ = 0;
+  std::optional<double> stopped_s_;  ///< run time at which the stop was first seen [s]
+  double said_s_ = 0;                ///< run time of the latest line about what is waited for [s]
+  std::string said_;
+  bool cut_off_ = false;  ///< that the time is over was said
 };
 
 }  // namespace

@@ -32,6 +32,13 @@ void decode_run(settings& root, session_plan& plan) {
       run.text("output", {.def = "runs/" + plan.name,
                           .doc = "folder of the run; if it already holds a run, a number is appended to the "
                                  "name; if it holds other files, the run is refused"});
+  plan.finish_s = run.real(
+      "finish", {.def = plan.finish_s,
+                 .min = 0.0,
+                 .unit = "s",
+                 .doc = "when a stop rule has ended the run: maximum time for confirming possible champions, "
+                        "for measuring seeds and what models made, and for turns of models; other work has "
+                        "1 s. Then they are cancelled; kevo resume begins with the cancelled evaluations"});
   settings parallel = run.child_or_empty("parallel", "limits of parallel work");
   plan.variations = static_cast<std::size_t>(
       parallel.integer("variations", {.def = 2,
@@ -230,9 +237,12 @@ config_source recorded_config(const journal& record, const std::string& task) {
 }
 
 void require_changeable(const std::string& assignment) {
-  if (assignment.rfind("stop", 0) == 0 || assignment.rfind("run.parallel", 0) == 0) return;
-  throw error(error_code::usage, "resume can change stop and run.parallel alone, not '" + assignment + "'",
-              {}, "other changes need a new run");
+  if (assignment.rfind("stop", 0) == 0 || assignment.rfind("run.parallel", 0) == 0 ||
+      assignment.rfind("run.finish", 0) == 0)
+    return;
+  throw error(error_code::usage,
+              "resume can change stop, run.parallel and run.finish alone, not '" + assignment + "'", {},
+              "other changes need a new run");
 }
 
 }  // namespace

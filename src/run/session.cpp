@@ -187,7 +187,8 @@ class running_session {
                          double now_s) { record_.append_model_call(job, now_s, call); },
              .begun = begun_,
              .wind_down = plan_.wind_down,
-             .at_once = plan_.at_once});
+             .at_once = plan_.at_once,
+             .finish_s = plan_.finish_s});
     } catch (...) {
       close_sinks();
       save_what_can_be();
@@ -234,12 +235,14 @@ class running_session {
                         .varying = load.varying,
                         .evaluating = load.evaluating,
                         .measuring = load.measuring,
+                        .confirming = load.confirming,
                         .budgets = engine_->budgets(now_s),
                         .budget_used = engine_->budget_used(now_s),
                         .archive = &engine_->archive(),
                         .elapsed_s = now_s,
                         .stopping = plan_.wind_down.stop_requested(),
-                        .stopped = engine_->stopped().has_value()});
+                        .stopped = engine_->stopped().has_value(),
+                        .cut_off = load.cut_off});
   }
 
   void write_best() {

@@ -120,8 +120,12 @@ TEST_CASE("a run that was cut anywhere goes on from its record and ends as a who
     drive(resumed, slow_hill{}, std::move(report.unfinished),
           {.variations = 2, .evaluations = 2, .clock_s = [=] { return offset + clock(); }});
     CHECK(resumed.stopped().value_or("") == "60 evaluations");
-    CHECK(resumed.outstanding() == 0);
     for (std::size_t i = 0; i < record.size(); ++i) REQUIRE(record[i].sequence == i + 1);
+    // What had not begun when the rule stopped the run is left to a resume.
+    search again(toy::parts({.evaluations = 60}, {}), {.seed = 4});
+    const replay_report whole = replay(again, source_of(record), store.program_of);
+    CHECK_MESSAGE(!whole.divergence, whole.divergence.value_or(""));
+    CHECK(whole.unfinished.size() == resumed.outstanding());
   }
 }
 
@@ -150,7 +154,6 @@ TEST_CASE(
   for (const int number : {500, 700, 600}) engine.add_seed(toy::program_of(number), 0);
   drive(engine, slow_hill{}, {}, {.variations = 4, .evaluations = 1, .clock_s = wall_clock()});
   CHECK(engine.stopped().value_or("") == "40 evaluations");
-  CHECK(engine.outstanding() <= 1);  // a measurement that was held at the end is left to a resume
 
   for (std::size_t cut = 1; cut <= events.size(); ++cut) {
     const std::vector<event> record(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(cut));
@@ -159,7 +162,11 @@ TEST_CASE(
     REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
     REQUIRE(report.events == cut);
     REQUIRE(report.unfinished.size() == again.outstanding());  // what was held, too
-    if (cut == events.size()) CHECK(again.best().id == engine.best().id);
+    if (cut == events.size()) {
+      CHECK(again.best().id == engine.best().id);
+      CHECK(again.outstanding() ==
+            engine.outstanding());  // what had not begun at the end is left to a resume
+    }
   }
 }
 
@@ -306,6 +313,182 @@ TEST_CASE("a stop rule leaves what queues for the device to a resume, and still 
   CHECK_MESSAGE(!whole.divergence, whole.divergence.value_or(""));
   CHECK(whole.events == events.size());
   CHECK(again.best().id == resumed.best().id);
+}
+
+namespace {
+
+using counter = std::shared_ptr<std::atomic<int>>;
+
+/// Stops when this much time has passed and so many jobs have begun, however slow the machine is.
+struct stop_at {
+  double seconds = 0.2;
+  counter begun{};
+  int jobs = 0;
+  std::optional<std::string> stop(const progress& now) const {
+    const bool early = now.ledger.elapsed_s < seconds || (begun && begun->load() < jobs);
+    return early ? std::nullopt : std::optional<std::string>("time");
+  }
+};
+
+/// Takes `seconds` for an evaluation, `to_confirm` for a confirmation, and ends at once when it is told to.
+struct long_hill {
+  double seconds = 30;
+  double to_confirm = 0;
+  counter cancelled = std::make_shared<std::atomic<int>>(0);
+  counter begun = std::make_shared<std::atomic<int>>(0);
+  evaluation evaluate(const evaluation_request& request) {
+    const double most = request.wanted == evaluation_stage::confirmed ? to_confirm : seconds;
+    const auto clock = wall_clock();
+    *begun += toy::number_in(*request.program) != 500 ? 1 : 0;
+    // The seed is quick.
+    while (toy::number_in(*request.program) != 500 && clock() < most) {
+      if (request.stop.stop_requested()) {
+        ++*cancelled;
+        throw error(error_code::interrupted, "cancelled");
+      }
+      std::this_thread::sleep_for(1ms);
+    }
+    return toy::hill{}.evaluate(request);
+  }
+};
+
+/// Waits as for the reply of a slow server, and ends at once when it is told to.
+struct asks_slow_server {
+  bool again = false;
+  counter begun = std::make_shared<std::atomic<int>>(0);
+  std::string name() const { return "asks_slow_server"; }
+  bool replayable() const { return again; }
+  std::size_t concurrency() const { return 8; }
+  variation_result vary(const variation_request& request, rng& random) {
+    const auto clock = wall_clock();
+    ++*begun;
+    while (clock() < 30) {
+      if (request.stop.stop_requested()) return no_proposal{"cancelled"};
+      std::this_thread::sleep_for(1ms);
+    }
+    return toy::step{}.vary(request, random);
+  }
+};
+
+/// A run of its events, driven to its end; how long that took [s].
+struct timed_run {
+  std::vector<event> events;
+  candidate_store store = memory_store();
+  std::unique_ptr<search> engine;
+
+  timed_run(search_parts parts, int seeds) {
+    parts.store = store;
+    parts.sinks = {any_sink(toy::recorder{&events})};
+    engine = std::make_unique<search>(std::move(parts), search_settings{.seed = 1, .proposals_ahead = 40});
+    for (int i = 0; i < seeds; ++i) engine->add_seed(toy::program_of(500 + i), 0);
+  }
+  double drive_on(const any_fitness& fitness, driver_settings settings, std::vector<job> unfinished = {}) {
+    settings.clock_s = wall_clock();
+    const auto clock = wall_clock();
+    drive(*engine, fitness, std::move(unfinished), settings);
+    return clock();
+  }
+  /// What a resume would begin with.
+  std::size_t left(search_parts parts) const {
+    parts.store = store;
+    search again(std::move(parts), {.seed = 1, .proposals_ahead = 40});
+    const replay_report report =
+        replay(again, source_of(events), store.program_of, {.recompute_variations = false});
+    CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
+    CHECK(report.events == events.size());
+    return report.unfinished.size();
+  }
+};
+
+search_parts parts_until(const stop_at& rule, any_variation op = toy::step{}) {
+  search_parts made = toy::parts({}, {});
+  made.stop = rule;
+  made.operators = {std::move(op)};
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a stop by time cancels the evaluations that run, after a short time; a resume has them") {
+  const long_hill fitness;
+  timed_run run(parts_until({.begun = fitness.begun, .jobs = 3}), 1);
+  const double took = run.drive_on(fitness, {.variations = 1, .evaluations = 3, .linger_s = 0.1});
+  CHECK(took < 10);  // not 30: 0.2 and 0.1, on a machine that may be busy
+  CHECK(run.engine->stopped() == "time");
+  CHECK(fitness.cancelled->load() == 3);
+  CHECK(run.engine->best().id == 0);  // the seed was measured and confirmed
+  CHECK(run.engine->outstanding() == 3);
+  CHECK(run.left(parts_until({})) == 3);
+}
+
+TEST_CASE("jobs that an earlier process left are not begun after a stop") {
+  const long_hill first;
+  timed_run run(parts_until({.begun = first.begun, .jobs = 6}), 1);
+  run.drive_on(first, {.variations = 1, .evaluations = 6, .linger_s = 0.1});
+  REQUIRE(run.engine->outstanding() == 6);
+  auto parts = parts_until({});
+  parts.store = run.store;
+  search resumed(std::move(parts), {.seed = 1, .proposals_ahead = 40});
+  replay_report past =
+      replay(resumed, source_of(run.events), run.store.program_of, {.recompute_variations = false});
+  REQUIRE(past.unfinished.size() == 6);
+  const long_hill fitness;
+  resumed.resume(stop_at{0.1, fitness.begun, 1}, "resumed", past.last_time_s);
+  const auto clock = wall_clock();
+  drive(resumed, fitness, std::move(past.unfinished),
+        {.variations = 1, .evaluations = 1, .clock_s = wall_clock(), .linger_s = 0.1});
+  CHECK(clock() < 10);
+  CHECK(fitness.cancelled->load() == 1);  // the other five were never begun
+  CHECK(resumed.outstanding() == 6);
+}
+
+TEST_CASE("the confirmations after a stop have a time of their own, and what is not confirmed then is left") {
+  // The second seed is better, so that it is to be confirmed; that takes longer than there is time.
+  long_hill fitness;
+  fitness.seconds = 0;
+  fitness.to_confirm = 30;
+  timed_run run(parts_until({}), 2);
+  bool seen = false;
+  const double took =
+      run.drive_on(fitness, {.variations = 1,
+                             .evaluations = 1,
+                             .refresh =
+                                 [&seen](const search& engine, const driver_load& load) {
+                                   seen = seen || (engine.stopped() && load.confirming == 1 && !load.cut_off);
+                                 },
+                             .linger_s = 0.05,
+                             .finish_s = 0.5,
+                             .breath_s = 0.01});
+  CHECK(took < 10);
+  CHECK(seen);  // it was known what is waited for
+  CHECK(fitness.cancelled->load() == 1);
+  CHECK(run.engine->best().id == no_candidate);
+  CHECK(run.engine->outstanding() == 1);
+  CHECK(run.left(parts_until({})) == 1);
+
+  // With enough time they are made.
+  fitness.to_confirm = 0.05;
+  timed_run patient(parts_until({}), 2);
+  patient.drive_on(fitness, {.variations = 1, .evaluations = 1, .linger_s = 0.05});
+  CHECK(patient.engine->best().id != no_candidate);
+  CHECK(patient.engine->outstanding() == 0);
+}
+
+TEST_CASE("turns of a slow server are waited for as long as the run may take to finish, others shortly") {
+  for (const bool again : {false, true}) {
+    CAPTURE(again);
+    const asks_slow_server op{again};
+    timed_run run(parts_until({.begun = op.begun, .jobs = 2}, op), 1);
+    // What can be asked again for nothing is cancelled though there would be time.
+    const double took = run.drive_on(
+        toy::hill{}, {.variations = 2, .evaluations = 1, .linger_s = 0.1, .finish_s = again ? 1000.0 : 0.6});
+    CHECK(took < 10);
+    if (!again) CHECK(took > 0.6);
+    // A turn of a model is booked; one that can be repeated is left to a resume.
+    CHECK(run.engine->spent().no_proposals == (again ? 0 : 2));
+    CHECK(run.engine->outstanding() == (again ? 2 : 0));
+    CHECK(run.left(parts_until({}, op)) == (again ? 2 : 0));
+  }
 }
 
 TEST_CASE("a stop rule still lets the seeds be measured, so that there is a champion") {

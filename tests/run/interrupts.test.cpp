@@ -19,10 +19,23 @@ TEST_CASE("the first signal winds down, the second cancels") {
 
 TEST_CASE("what is waited for is counted, and the next Ctrl-C is explained") {
   using kevo::waiting_line;
-  CHECK(waiting_line(2, 0, false) == "waiting for 2 evaluations; press Ctrl-C again to cancel them");
-  CHECK(waiting_line(1, 2, false) ==
-        "waiting for 1 evaluation and 2 variations; press Ctrl-C again to cancel them");
-  CHECK(waiting_line(0, 1, true) ==
+  CHECK(waiting_line({.evaluations = 2}, false) ==
+        "waiting for 2 evaluations; press Ctrl-C again to cancel them");
+  CHECK(waiting_line({.evaluations = 1, .confirmations = 3, .variations = 2}, false) ==
+        "waiting for 1 evaluation, 3 confirmations and 2 variations; press Ctrl-C again to cancel them");
+  CHECK(waiting_line({.variations = 1}, true) ==
         "cancelled 1 variation; press Ctrl-C again to exit without waiting for it");
-  CHECK(waiting_line(0, 0, false).empty());
+  CHECK(waiting_line({}, false).empty());
+}
+
+TEST_CASE("after a stop rule it is said what is waited for, how long at most, and what was cancelled") {
+  CHECK(kevo::finishing_line({.evaluations = 1, .confirmations = 2}, 118.2) ==
+        "stopped; waiting for 1 evaluation and 2 confirmations, at most 119 s (run.finish)");
+  CHECK(kevo::finishing_line({}, 10).empty());
+  CHECK(kevo::cut_off_line({.confirmations = 1}) ==
+        "the time for finishing (run.finish) is over: cancelled 1 confirmation; `kevo resume` "
+        "evaluates what was cancelled");
+  CHECK(kevo::cut_off_line({.variations = 2}) ==
+        "the time for finishing (run.finish) is over: cancelled 2 variations");
+  CHECK(kevo::cut_off_line({}).empty());
 }
