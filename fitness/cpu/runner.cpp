@@ -7,6 +7,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"
 
 namespace kevo {
@@ -76,8 +77,8 @@ std::optional<call_failure> runner::failure_of(call_end end) const {
     case call_end::done:
       return std::nullopt;
     case call_end::load_failed:
-      return call_failure{outcome::launch_failed, "could not be loaded", session_->message(),
-                          session_->lock_down_failed()};
+      return call_failure{outcome::launch_failed, "could not be loaded",
+                          explain_load_failure(session_->message()), session_->lock_down_failed()};
     case call_end::died:
       return death(*session_->report());
     case call_end::timed_out:

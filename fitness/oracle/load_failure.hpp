@@ -1,0 +1,13 @@
+#pragma once
+// Why a built program cannot be loaded, in words of the person who wrote it.
+
+#include <string>
+#include <string_view>
+
+namespace kevo {
+
+/// The message of the dynamic loader with what it means: an undefined symbol is named as in the source
+/// (demangled) and a missing library by its name, each with the next step. Other messages stay as they are.
+std::string explain_load_failure(std::string_view message);
+
+}  // namespace kevo
