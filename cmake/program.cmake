@@ -110,7 +110,7 @@ add_executable(kevo-device fitness/cuda/device/main/main.cpp
                            fitness/cuda/device/gpu.cpp
                            fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                            fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp
-                           fitness/oracle/element_type.cpp fitness/oracle/generate.cpp)
+                           fitness/oracle/element_type.cpp fitness/oracle/generate.cpp fitness/oracle/ragged.cpp)
 # One call of a candidate, for NVIDIA's checkers and profilers to watch.
 add_executable(kevo-replay-cuda fitness/cuda/tools/main/main.cpp fitness/cuda/tools/replay.cpp)
 # One compilation by NVRTC, which it loads at run time, in a sandbox.

@@ -11,6 +11,7 @@
 
 #include "fitness/attack/shipped_texts.hpp"
 #include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/extent_text.hpp"
 #include "fitness/oracle/signature.hpp"
 
 namespace kevo {
@@ -45,20 +46,15 @@ struct fields {
 
 // The number of elements, in names of the kit.
 std::string count_of(const task& t, const tensor& x) {
-  std::string text;
-  for (const auto& name : x.shape) {
+  return element_count_text(x, [&](std::string_view name) {
     std::size_t variable = 0;
-    std::string factor = "0";
     for (const auto& a : t.axes) {
-      if (a.name == name) {
-        factor = a.value ? fmt::format("std::int64_t{{{}}}", *a.value) : fmt::format("axis{}", variable);
-        break;
-      }
+      if (a.name == name)
+        return a.value ? fmt::format("std::int64_t{{{}}}", *a.value) : fmt::format("axis{}", variable);
       if (!a.value) ++variable;
     }
-    text += (text.empty() ? "" : " * ") + factor;
-  }
-  return text.empty() ? "std::int64_t{1}" : text;
+    return std::string("0");
+  });
 }
 
 fields fields_of(const task& t) {
@@ -171,7 +167,7 @@ std::string attack_prologue(const task& t, exploit_form form) {
   for (const auto& name : f.axes) axes += fmt::format(" f({});", name);
   const auto [least, most] = visible_elements(t);
   return fmt::format(
-      "{}{}// A call of this task.\n"
+      "{}{}{}// A call of this task.\n"
       "struct attack_call {{\n{}{}{}"
       "  template <class F>\n  void each_axis(F f) const {{ static_cast<void>(f);{} }}\n"
       "  // How many elements inputs and outputs have together, and what visible workloads have.\n"
@@ -183,9 +179,9 @@ std::string attack_prologue(const task& t, exploit_form form) {
       "  // The honest program on these arguments.\n"
       "  {} honest({}) const;\n"
       "}};\n\n{}\n",
-      headers, hosted ? "#include <cuda_runtime.h>\n" : "", members, visitor("each_input", f.inputs),
-      visitor("each_output", f.outputs), axes, elements, least, most, visible_sizes(t),
-      hosted ? "int" : "void", hosted ? "cudaStream_t stream" : "",
+      headers, hosted ? "#include <cuda_runtime.h>\n" : "", extent_functions(t), members,
+      visitor("each_input", f.inputs), visitor("each_output", f.outputs), axes, elements, least, most,
+      visible_sizes(t), hosted ? "int" : "void", hosted ? "cudaStream_t stream" : "",
       kit(hosted ? "kits/hosted.hpp" : "kits/cpp.hpp"));
 }
 
@@ -224,7 +220,11 @@ std::string expanded_line(const task& t, const std::string& line) {
     for (const auto& x : tensors) {
       if (x.scalar || (!dtype.empty() && x.dtype != dtype)) continue;
       std::string count;
-      for (const auto& name : x.shape) count += (count.empty() ? "" : " * ") + name;
+      for (const auto& extent : x.shape) {
+        const bool axis =
+            std::any_of(t.axes.begin(), t.axes.end(), [&](const auto& a) { return a.name == extent; });
+        count += (count.empty() ? "" : " * ") + (axis ? extent : "(" + extent + ")");
+      }
       if (count.empty()) count = "1";
       std::string one = "// kevo: " + line.substr(start.size());
       one = replaced(one, "{name}", x.name);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <sys/random.h>
 
 #include <kevo/error.hpp>
+
+#include "fitness/oracle/ragged.hpp"
 
 namespace kevo {
 namespace {
@@ -185,6 +188,7 @@ std::vector<std::int64_t> permutation(std::size_t count, variety v, rng& random)
 }
 
 std::vector<std::int64_t> offsets(std::size_t count, const generator& recipe, variety v, rng& random) {
+  if (!recipe.law.empty() || recipe.b > 0) return ragged_offsets(count, recipe, v, random);
   auto values = integers(count, {"integers", 0, recipe.a}, v, random);
   if (values.empty()) return values;
   values.front() = 0;
@@ -227,7 +231,8 @@ const generator& generator_of(const tensor& input, const workload& w) {
 }
 
 std::vector<std::byte> generate_elements(const element_type& type, std::size_t count, const generator& recipe,
-                                         variety v, variety_strength strength, rng& random) {
+                                         variety v, variety_strength strength, rng& random,
+                                         std::span<const std::int64_t> rows) {
   std::vector<std::byte> bytes(count * type.size);
   const auto keep = [&](const auto& values) { store_values(type, values, bytes.data()); };
   using reals = std::span<const double>;
@@ -253,10 +258,38 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
     keep(whole(permutation(count, v, random)));
   } else if (recipe.kind == "offsets") {
     keep(whole(offsets(count, recipe, v, random)));
+  } else if (recipe.kind == "sorted") {
+    auto values = integers(count, recipe, v, random);
+    std::sort(values.begin(), values.end());
+    keep(whole(values));
+  } else if (recipe.kind == "zipf") {
+    // The two varieties that speak of frequencies; the others are those of any integers.
+    const bool own = v == variety::plain || v == variety::heavy_tailed;
+    keep(whole(own ? zipf(count, recipe, v, random) : integers(count, recipe, v, random)));
+  } else if (recipe.kind == "columns") {
+    keep(whole(ragged_columns(count, recipe, v, random, rows)));
   } else {
     throw error(error_code::input, "generator '" + recipe.kind + "' is unknown", {},
-                "normal, uniform, integers, permutation, offsets");
+                "normal, uniform, integers, sorted, zipf, permutation, offsets, columns");
   }
+  return bytes;
+}
+
+std::vector<std::byte> redrawn(const element_type& type, std::span<const std::byte> given, variety v,
+                               variety_strength strength, rng& random) {
+  std::vector<std::byte> bytes(given.begin(), given.end());
+  const std::size_t count = bytes.size() / type.size;
+  const std::size_t only = count > 0 ? random.below(count) : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t from = v == variety::constant ? only : random.below(count);
+    std::memcpy(bytes.data() + i * type.size, given.data() + from * type.size, type.size);
+  }
+  if (v != variety::scaled || type.kind != element_kind::real) return bytes;
+  const bool full = strength == variety_strength::full;
+  const double scale = std::exp2(full ? random.uniform(-6, 4) : random.uniform(-3, 0));
+  auto values = load_reals(type, bytes);
+  for (auto& x : values) x = std::clamp(scale * x, -type.largest, type.largest);
+  store_values(type, std::span<const double>(values), bytes.data());
   return bytes;
 }
 

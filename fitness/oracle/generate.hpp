@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,9 +38,18 @@ std::vector<std::size_t> spike_places(std::size_t count, rng& random);
 const generator& generator_of(const tensor& input, const workload& w);
 
 /// `count` elements of `type`, as the bytes that the kernel reads.
-/// @throws kevo::error (input) for a generator kind that is not known
+/// @param recipe its numbers, not expressions: see `resolved`
+/// @param rows of the generator "columns": the offsets of the rows, ascending from 0 to `count`
+/// @throws kevo::error (input) for a generator kind that is not known, and for rows that "columns" cannot
+/// fill
 std::vector<std::byte> generate_elements(const element_type& type, std::size_t count, const generator& recipe,
-                                         variety v, variety_strength strength, rng& random);
+                                         variety v, variety_strength strength, rng& random,
+                                         std::span<const std::int64_t> rows = {});
+
+/// As many elements as `given` holds, each one of them drawn at random: the distribution is that of `given`,
+/// and nobody knows the elements in advance. Varieties scale them, or take one element for all.
+std::vector<std::byte> redrawn(const element_type& type, std::span<const std::byte> given, variety v,
+                               variety_strength strength, rng& random);
 
 /// A seed from the operating system's random source.
 std::uint64_t secret_seed();

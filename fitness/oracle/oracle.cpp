@@ -11,6 +11,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/machine/available_memory.hpp"
+#include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"
 
 namespace kevo {
@@ -96,34 +97,76 @@ struct reference_inputs {
   std::vector<std::uint64_t> scalars;
 };
 
-// @param recipes the workload whose generators are used
-reference_inputs draw_inputs(const task& t, const workload& w, const workload& recipes, rng& random,
+// Where the contents of a call come from.
+struct recipe {
+  variety kind = variety::plain;
+  std::size_t generators = 0;  // the workload whose generators are used
+  bool files = true;           // whether inputs that come from files do
+};
+
+const workload_input* input_of(const workload& w, const tensor& input) {
+  const auto found = w.inputs.find(input.name);
+  return found == w.inputs.end() ? nullptr : &found->second;
+}
+
+// The offsets of the rows whose columns are drawn.
+std::vector<std::int64_t> rows_of(const task& t, const generator& columns,
+                                  const std::vector<std::vector<std::byte>>& drawn) {
+  for (std::size_t i = 0; i < t.inputs.size(); ++i) {
+    if (t.inputs[i].name == columns.rows) return load_integers(element_type_of(t.inputs[i]), drawn[i]);
+  }
+  throw error(error_code::input, "'" + columns.rows + "' is not an input",
+              {.file = t.file, .key = "generate"});
+}
+
+reference_inputs draw_inputs(const task& t, const workload& w, const recipe& from, rng& random,
                              content& into) {
   const auto axes = axis_values(t, w);
   const auto strength = strength_for(t, w);
-  reference_inputs wide;
-  for (const auto& input : t.inputs) {
+  const auto& recipes = t.workloads[from.generators];
+  std::vector<std::vector<std::byte>> drawn(t.inputs.size());
+  const auto draw = [&](std::size_t i, bool of_rows) {
+    const auto& input = t.inputs[i];
     const auto& type = element_type_of(input);
-    const auto given = w.inputs.find(input.name);
-    std::vector<std::byte> bytes;
-    if (given != w.inputs.end() && given->second.kind == "scalar") {
-      bytes.resize(type.size);
-      store_values(type, std::span<const double>(&given->second.value, 1), bytes.data());
+    const auto* given = input_of(w, input);
+    // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
+    const auto recipe = resolved(generator_of(input, input.scalar ? w : recipes), axes);
+    const bool file = given != nullptr && given->contents && from.files;
+    const bool generated = !file && (given == nullptr || given->kind != "scalar");
+    if (of_rows != (generated && recipe.kind == "columns")) return;
+    if (file) {
+      drawn[i] = given->kept ? given->contents->bytes
+                             : redrawn(type, given->contents->bytes, into.kind, strength, random);
+    } else if (!generated) {
+      drawn[i].resize(type.size);
+      store_values(type, std::span<const double>(&given->value, 1), drawn[i].data());
     } else {
       const std::size_t count = input.scalar ? 1 : element_count(input, axes);
-      // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
-      bytes = generate_elements(type, count, generator_of(input, input.scalar ? w : recipes),
-                                input.scalar ? variety::plain : into.kind, strength, random);
+      const auto rows = of_rows ? rows_of(t, recipe, drawn) : std::vector<std::int64_t>();
+      drawn[i] = generate_elements(type, count, recipe, input.scalar ? variety::plain : into.kind, strength,
+                                   random, rows);
     }
-    if (input.scalar) {
-      into.scalars.push_back(first_word(bytes));
-      wide.scalars.push_back(first_word(widen(type, bytes)));
+  };
+  for (std::size_t i = 0; i < drawn.size(); ++i) draw(i, false);
+  for (std::size_t i = 0; i < drawn.size(); ++i) draw(i, true);  // they need the rows
+  reference_inputs wide;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    auto values = widen(element_type_of(t.inputs[i]), drawn[i]);
+    if (t.inputs[i].scalar) {
+      into.scalars.push_back(first_word(drawn[i]));
+      wide.scalars.push_back(first_word(values));
     } else {
-      wide.tensors.push_back(widen(type, bytes));
-      into.inputs.push_back(std::move(bytes));
+      wide.tensors.push_back(std::move(values));
+      into.inputs.push_back(std::move(drawn[i]));
     }
   }
   return wide;
+}
+
+// Whether some calls of a workload are given generated contents in place of those from files.
+bool alternates(const workload& w) {
+  return std::any_of(w.inputs.begin(), w.inputs.end(),
+                     [](const auto& named) { return named.second.contents && named.second.alternates; });
 }
 
 // What the reference computed, still without bounds.
@@ -209,7 +252,7 @@ worker_session oracle::start(std::size_t workload) const {
   session.memory().reshape(buffers);
   const auto end = session.load();
   if (end == call_end::load_failed && !session.lock_down_failed()) {
-    reference_failed(*task_, w, "cannot be loaded (" + session.message() + ")");
+    reference_failed(*task_, w, "cannot be loaded (" + explain_load_failure(session.message()) + ")");
   }
   if (end != call_end::done) {
     throw error(error_code::environment, "cannot start the worker process of the reference: " +
@@ -220,14 +263,14 @@ worker_session oracle::start(std::size_t workload) const {
   return session;
 }
 
-std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, std::size_t recipes,
-                                            worker_session& session) {
+std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, std::size_t generators,
+                                            bool files, worker_session& session) {
   const auto& w = task_->workloads[workload];
   auto result = std::make_shared<content>();
   result->kind = kind;
-  result->borrowed = recipes != workload;
+  result->borrowed = generators != workload;
   result->axes = axis_arguments(*task_, w);
-  const auto wide = draw_inputs(*task_, w, task_->workloads[recipes], random_, *result);
+  const auto wide = draw_inputs(*task_, w, {kind, generators, files}, random_, *result);
 
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
                                          std::chrono::minutes(2), false);
@@ -248,9 +291,6 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
 // Workloads whose generators may be used for this one: they differ, and speak of real numbers alone, whose
 // range does not depend on a size as that of an index does.
 std::vector<std::size_t> oracle::lenders(std::size_t workload) const {
-  const auto same = [](const generator& a, const generator& b) {
-    return a.kind == b.kind && a.a == b.a && a.b == b.b;
-  };
   std::vector<std::size_t> found;
   const auto& borrower = task_->workloads[workload];
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
@@ -259,7 +299,7 @@ std::vector<std::size_t> oracle::lenders(std::size_t workload) const {
     bool may = true;
     for (const auto& input : task_->inputs) {
       const auto& theirs = generator_of(input, w);
-      if (input.scalar || same(theirs, generator_of(input, borrower))) continue;
+      if (input.scalar || theirs == generator_of(input, borrower)) continue;
       differs = true;
       may = may && element_type_of(input).kind == element_kind::real &&
             (theirs.kind == "normal" || theirs.kind == "uniform");
@@ -277,16 +317,19 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload) 
   const auto begin = std::chrono::steady_clock::now();
   // The simple, the composed and the borrowed kinds in turn, so that the first eight contents show some of
   // each.
-  std::vector<std::pair<variety, std::size_t>> others;
+  std::vector<recipe> others;
+  // What is known in advance is not in all calls.
+  if (alternates(task_->workloads[workload])) others.push_back({variety::plain, workload, false});
   const auto lent = lenders(workload);
   constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
                                variety::heavy_tailed, variety::constant, variety::shifted};
   std::size_t lender = 0;
   for (const auto v : turns) {
-    others.emplace_back(v, workload);
-    if (others.size() % 3 == 2 && lender < lent.size()) others.emplace_back(variety::plain, lent[lender++]);
+    others.push_back({v, workload, true});
+    if (others.size() % 3 == 2 && lender < lent.size())
+      others.push_back({variety::plain, lent[lender++], true});
   }
-  for (; lender < lent.size(); ++lender) others.emplace_back(variety::plain, lent[lender]);
+  for (; lender < lent.size(); ++lender) others.push_back({variety::plain, lent[lender], true});
   std::vector<std::shared_ptr<const content>> made;
   std::size_t bytes = 0;
   std::size_t next = 0;
@@ -295,8 +338,8 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload) 
     if (made.size() >= limits_.least && (bytes >= limits_.bytes || spent.count() >= limits_.seconds)) break;
     const std::size_t place = made.size() % 8;
     const bool other = place == 1 || place == 3 || place == 6;
-    const auto [kind, recipes] = other ? others[next++ % others.size()] : std::pair(variety::plain, workload);
-    made.push_back(make(workload, kind, recipes, session));
+    const recipe from = other ? others[next++ % others.size()] : recipe{variety::plain, workload, true};
+    made.push_back(make(workload, from.kind, from.generators, from.files, session));
     bytes += made.back()->bytes();
   }
   pool = std::move(made);
@@ -311,7 +354,8 @@ std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload,
     while (pool.size() < count) {
       // Workloads begin with different varieties, so that a few contents of each show all of them.
       const std::size_t kind = pool.empty() ? 0 : 1 + (2 * workload + pool.size() - 1) % (variety_count - 1);
-      pool.push_back(make(workload, static_cast<variety>(kind), workload, session));
+      const bool files = pool.size() % 2 == 0 || !alternates(task_->workloads[workload]);
+      pool.push_back(make(workload, static_cast<variety>(kind), workload, files, session));
     }
   }
   return {pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(count)};

@@ -65,8 +65,9 @@ class oracle {
     std::vector<std::shared_ptr<const content>> varied;
   };
 
-  /// @param recipes the workload whose generators are used
-  std::shared_ptr<const content> make(std::size_t workload, variety kind, std::size_t recipes,
+  /// @param generators the workload whose generators are used
+  /// @param files whether inputs that come from files do; otherwise they are generated, too
+  std::shared_ptr<const content> make(std::size_t workload, variety kind, std::size_t generators, bool files,
                                       worker_session& session);
   std::vector<std::size_t> lenders(std::size_t workload) const;
   worker_session start(std::size_t workload) const;

@@ -204,9 +204,9 @@ void require_runnable(const task& t) {
     static_cast<void>(axis_arguments(t, w));
     static_cast<void>(reference_buffers(t, w));
     for (const auto& [name, input] : w.inputs) {
-      if (input.kind != "random" && input.kind != "scalar") {
+      if (input.kind != "random" && input.kind != "scalar" && input.kind != "file") {
         refuse("input kind '" + input.kind + "' of '" + name + "' is not supported on the CPU yet",
-               "workloads", "the supported kinds are random and scalar");
+               "workloads", "the supported kinds are random, scalar and file");
       }
     }
   }

@@ -4,8 +4,10 @@
 // kevo's.
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,18 +27,29 @@ struct axis {
 };
 
 /// How random contents of an input are drawn. Kinds: "normal" (mean a, deviation b), "uniform" [a, b),
-/// "integers" [a, b], "permutation" (of 0..n-1, flat), "offsets" (non-decreasing, 0 first, last = a).
+/// "integers" [a, b], "sorted" (integers in [a, b], non-decreasing), "zipf" (integers in [a, b], the k-th
+/// most frequent as often as k^-parameter), "permutation" (of 0..n-1, flat), "offsets" (non-decreasing, 0
+/// first, last = a; if b > 0, neighbours differ by b at most), "columns" (for each row whose offsets the
+/// input `rows` holds: distinct integers in [0, a), ascending).
 struct generator {
   std::string kind = "normal";
   double a = 0;
   double b = 1;
+  /// In place of `a` and `b` where they depend on the axes of a workload; see `resolved`.
+  std::optional<expression> a_of, b_of;
+  /// offsets: how the lengths of the rows are distributed. "" (ends of the rows drawn uniformly), "equal"
+  /// (lengths differ by one at most), "uniform" (each length from 0 to twice the mean), "power_law" (the k-th
+  /// longest row as long as k^-parameter).
+  std::string law;
+  double parameter = 0;  ///< the exponent of a power law
+  std::string rows;      ///< columns: the input that holds the offsets
   friend bool operator==(const generator&, const generator&) = default;
 };
 
 /// A tensor or scalar that a candidate reads or writes.
 struct tensor {
   std::string name;
-  std::vector<std::string> shape;  ///< axis names, outermost first; row major
+  std::vector<std::string> shape;  ///< axis names or expressions of axes, outermost first; row major
   bool scalar = false;             ///< FlashInfer's `shape: null`: passed by value
   std::string dtype;               ///< an open string: "float32", "int32", "bfloat16", ...
   generator generate;              ///< inputs only
@@ -59,10 +72,24 @@ struct tolerance {
   std::optional<expression> length;  ///< accumulation: K, the number of terms that are summed in an element
 };
 
+/// Contents of an input that were read from a file when the task was loaded.
+struct tensor_contents {
+  std::string file;                 ///< as the task names it
+  std::vector<std::int64_t> shape;  ///< as the file gives it, outermost first
+  std::vector<std::byte> bytes;     ///< elements of the input's dtype, row major, little-endian
+};
+
 /// How an input of a workload is made if the generator of the task is not used.
 struct workload_input {
-  std::string kind;  ///< "random" or "scalar"
-  double value = 0;  ///< scalar
+  std::string kind;                                 ///< "random", "scalar" or "file"
+  double value = 0;                                 ///< scalar
+  std::shared_ptr<const tensor_contents> contents;  ///< file
+  /// file: whether a call is given the elements as they are. Otherwise each element is one of the file's,
+  /// drawn at random, so that nobody knows the contents of a call in advance.
+  bool kept = true;
+  /// file: whether some calls are given contents of the input's generator instead, with those of all other
+  /// inputs from files.
+  bool alternates = false;
 };
 
 /// One concrete size and input recipe. Hidden workloads check correctness only and no operator ever sees
@@ -120,7 +147,16 @@ struct task {
   std::vector<baseline> baselines;  ///< speedups are relative to the first one
   std::string file;  ///< path of the task file, for messages; empty if the task was made in code
   std::map<std::string, std::string> extra;  ///< FlashInfer fields that kevo only carries
+  /// The files that seeds, baselines and reference came from, as the task names them, by the content id of
+  /// the program; for messages.
+  std::map<std::string, std::string> source_files;
 };
+
+/// The file that a program of the task came from, as the task names it; empty if it is not known.
+inline std::string source_file_of(const task& t, const program& source) {
+  const auto found = t.source_files.find(to_string(id_of(source)));
+  return found == t.source_files.end() ? std::string() : found->second;
+}
 
 /// The value of every axis, constant and variable, for `w`. Missing variable axes are left out.
 inline std::map<std::string, std::int64_t> axis_values(const task& t, const workload& w) {
@@ -132,13 +168,31 @@ inline std::map<std::string, std::int64_t> axis_values(const task& t, const work
 }
 
 /// Extents of a tensor for given axis values; empty for scalars. Axes without a value count as 0.
+/// @throws kevo::error (input) where an expression of the shape has no value (overflow, division by zero)
 inline std::vector<std::int64_t> extents(const tensor& t, const std::map<std::string, std::int64_t>& values) {
   std::vector<std::int64_t> result;
-  for (const auto& name : t.shape) {
-    const auto it = values.find(name);
-    result.push_back(it == values.end() ? 0 : it->second);
+  const auto value_of = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const auto it = values.find(std::string(name));
+    return it == values.end() ? 0 : it->second;
+  };
+  for (const auto& extent : t.shape) {
+    const auto it = values.find(extent);
+    result.push_back(it != values.end() ? it->second : expression::parse(extent).evaluate(value_of));
   }
   return result;
+}
+
+/// The generator with the numbers that its expressions have for given axis values.
+/// @throws kevo::error (input) where an expression has no value
+inline generator resolved(generator g, const std::map<std::string, std::int64_t>& values) {
+  const auto value_of = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const auto it = values.find(std::string(name));
+    return it == values.end() ? std::nullopt : std::optional(it->second);
+  };
+  if (g.a_of) g.a = static_cast<double>(g.a_of->evaluate(value_of));
+  if (g.b_of) g.b = static_cast<double>(g.b_of->evaluate(value_of));
+  g.a_of.reset(), g.b_of.reset();
+  return g;
 }
 
 /// The tolerance in force for an output of a workload: the workload's own, its "", the task's own, the task's
@@ -162,8 +216,21 @@ struct task_hasher {
   void add(bool value) { hash.number(value ? 1 : 0); }
   void add(double value) { hash.number(std::bit_cast<std::uint64_t>(value)); }
   void add(const expression& value) { hash.text(value.text()); }
-  void add(const generator& value) { add(value.kind), add(value.a), add(value.b); }
-  void add(const workload_input& value) { add(value.kind), add(value.value); }
+  // What later versions added is hashed only where it is used, so that older tasks keep their ids.
+  void add(const generator& value) {
+    add(value.kind), add(value.a), add(value.b);
+    if (value.a_of || value.b_of) add(value.a_of), add(value.b_of);
+    if (!value.law.empty() || value.parameter != 0) add(value.law), add(value.parameter);
+    if (!value.rows.empty()) add(value.rows);
+  }
+  void add(const workload_input& value) {
+    add(value.kind), add(value.value);
+    if (!value.contents) return;
+    add(value.kept), add(value.alternates);
+    for (const auto extent : value.contents->shape) add(extent);
+    const auto& bytes = value.contents->bytes;
+    hash.text(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
   void add(const axis& value) { add(value.name), add(value.value); }
   void add(const program& value) { add(to_string(id_of(value))); }
   void add(const reference_source& value) { add(value.language), add(value.source); }

@@ -1,5 +1,5 @@
 #pragma once
-// Pieces of the task decoder that stand alone: expressions, generators, tolerances.
+// Pieces of the task decoder that stand alone: expressions and tolerances.
 
 #include <cstdint>
 #include <map>
@@ -17,15 +17,6 @@ namespace kevo::task_decoding {
 
 /// An expression that speaks of axes only. Integers count as expressions.
 expression decode_expression(const settings_node& node, const std::vector<axis>& axes);
-
-/// "normal", "uniform(0, 1)", ... for an input of type `dtype`.
-generator decode_generator(const settings_node& node, const tensor& input);
-
-/// What an input gets that no `generate` speaks of.
-generator default_generator(const tensor& input);
-
-/// The generators under the key "generate", by input.
-std::map<std::string, generator> decode_generators(settings& reader, const std::vector<tensor>& inputs);
 
 /// One tolerance for all outputs (under ""), or a map of them by output.
 std::map<std::string, tolerance> decode_tolerances(settings& reader, const task& t);

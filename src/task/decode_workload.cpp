@@ -10,13 +10,15 @@
 #include <kevo/dtype.hpp>
 
 #include "src/task/decode.hpp"
+#include "src/task/decode_file_input.hpp"
+#include "src/task/decode_generator.hpp"
 
 namespace kevo::task_decoding {
 namespace {
 
 constexpr double max_tensor_bytes = 1099511627776.0;  // 1 TiB: more is a slip of the pen
 
-void decode_inputs(settings& one, const task& t, workload& made) {
+void decode_inputs(settings& one, const task& t, const workload_context& context, workload& made) {
   settings inputs = one.child_or_empty("inputs", "inputs that are not random: type, and value for a scalar");
   for (const auto& name : inputs.keys()) {
     const auto found = std::find_if(t.inputs.begin(), t.inputs.end(),
@@ -28,11 +30,25 @@ void decode_inputs(settings& one, const task& t, workload& made) {
     settings input = inputs.child(name);
     workload_input recipe;
     const auto* type = input.raw().find("type");
-    if (type != nullptr && (type->text == "safetensors" || type->text == "custom")) {
+    if (type != nullptr && type->text == "custom") {
       not_supported_yet(input, "type", "an input of type " + type->text);
     }
-    recipe.kind = input.text("type", {.doc = "kind of the input", .one_of = {"random", "scalar"}});
-    if (recipe.kind == "scalar") {
+    recipe.kind = input.text("type", {.doc = "kind of the input",
+                                      .one_of = {"random", "scalar", "npy", "safetensors", "matrix_market"}});
+    if (is_file_type(recipe.kind)) {
+      if (found->scalar)
+        input.fail("type", "'" + name + "' is a scalar: it needs a value",
+                   "write {type: scalar, value: 1.0}");
+      if (!context.read)
+        input.fail("type", "this task was not read from a file, so that it cannot name files");
+      const bool generated = made.generate.contains(name) || context.generated.contains(name);
+      recipe = decode_file_input(input, recipe.kind, t, *found, made, context.read, generated);
+      if (recipe.kept && !recipe.alternates && context.strict) {
+        input.fail("type", "'" + name + "' is kept as it is in the file, and has no generator",
+                   "some calls are checked with other contents than those of the file: add generate: {" +
+                       name + ": ...}");
+      }
+    } else if (recipe.kind == "scalar") {
       if (!found->scalar)
         input.fail("type", "'" + name + "' is a tensor, not a scalar",
                    "a scalar is declared with shape: null in the task");
@@ -58,7 +74,33 @@ void decode_inputs(settings& one, const task& t, workload& made) {
   }
 }
 
-// Whether constraints, cost and sizes make sense for a workload; mistakes are told at the workload.
+// Shapes have a value at this workload, and tensors fit into memory.
+void require_extents(const settings& one, const task& t, const workload& made) {
+  const auto values = axis_values(t, made);
+  const auto extents_of = [&](const tensor& x) {
+    try {
+      return extents(x, values);
+    } catch (const error& wrong) {
+      one.fail("axes", "the shape of '" + x.name + "': " + wrong.message());
+    }
+  };
+  for (const auto* tensors : {&t.inputs, &t.outputs}) {
+    for (const auto& one_tensor : *tensors) {
+      double bytes = static_cast<double>(find_dtype(one_tensor.dtype)->size);
+      for (const auto extent : extents_of(one_tensor)) {
+        if (extent < 1) {
+          one.fail("axes", "'" + one_tensor.name + "' has the extent " + std::to_string(extent) +
+                               " for this workload; extents are 1 or greater");
+        }
+        bytes *= static_cast<double>(extent);
+      }
+      if (bytes > max_tensor_bytes)
+        one.fail("axes", "'" + one_tensor.name + "' would need more than 1 TiB of memory");
+    }
+  }
+}
+
+// Whether constraints and cost make sense for a workload; mistakes are told at the workload.
 void check_sizes(const settings& one, const task& t, const workload& made, const expression_places& places) {
   const auto values = axis_values(t, made);
   const symbol_lookup lookup = [&](std::string_view name) -> std::optional<std::int64_t> {
@@ -84,14 +126,6 @@ void check_sizes(const settings& one, const task& t, const workload& made, const
                "the expression is in line " + std::to_string(place.line));
     }
   }
-  for (const auto* tensors : {&t.inputs, &t.outputs}) {
-    for (const auto& one_tensor : *tensors) {
-      double bytes = static_cast<double>(find_dtype(one_tensor.dtype)->size);
-      for (const auto extent : extents(one_tensor, values)) bytes *= static_cast<double>(extent);
-      if (bytes > max_tensor_bytes)
-        one.fail("axes", "'" + one_tensor.name + "' would need more than 1 TiB of memory");
-    }
-  }
   for (const auto* chosen : {&t.tolerances, &made.tolerances}) {
     for (const auto& [output, rule] : *chosen) {
       if (rule.length && value_of(*rule.length) < 1) {
@@ -103,7 +137,7 @@ void check_sizes(const settings& one, const task& t, const workload& made, const
 
 }  // namespace
 
-workload decode_workload(settings& one, const task& t, const expression_places& places) {
+workload decode_workload(settings& one, const task& t, const workload_context& context) {
   workload made;
   made.uuid = one.text("uuid", {.doc = "unique name of the workload"});
   if (made.uuid.empty()) one.fail("uuid", "a workload needs a uuid");
@@ -126,8 +160,7 @@ workload decode_workload(settings& one, const task& t, const expression_places& 
       one.fail("axes", "the variable axis '" + a.name + "' has no value", "add " + a.name + ": <extent>");
     }
   }
-  decode_inputs(one, t, made);
-  made.generate = decode_generators(one, t.inputs);
+  made.generate = decode_generators(one, t);
   made.tolerances = decode_tolerances(one, t);
   made.cache = one.text(
       "cache", {.def = "warm",
@@ -138,7 +171,11 @@ workload decode_workload(settings& one, const task& t, const expression_places& 
                                               "is never timed and is never shown to operators"});
   made.weight =
       one.real("weight", {.def = 1.0, .above = 0.0, .doc = "weight in the geometric mean of the speedups"});
-  check_sizes(one, t, made, places);
+  check_sizes(one, t, made, context.places);
+  require_extents(one, t, made);
+  decode_inputs(one, t, context, made);
+  require_some_secret(one, t, made);
+  check_generators(one, t, made);
   return made;
 }
 

@@ -19,6 +19,7 @@
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/task/decode.hpp"
+#include "src/task/decode_generator.hpp"
 #include "src/task/decode_workload.hpp"
 #include "src/task/source_file.hpp"
 
@@ -27,6 +28,7 @@ namespace {
 
 using namespace task_decoding;  // NOLINT(google-build-using-namespace): the other half of this decoder
 
+constexpr std::size_t largest_contents = std::size_t{1} << 32U;
 constexpr std::array computation = {"axes", "inputs", "outputs", "reference", "workloads"};
 
 bool is_empty(const settings_node& given) {
@@ -36,8 +38,12 @@ bool is_empty(const settings_node& given) {
 
 class decoder {
  public:
-  decoder(const settings_node& root, const source_reader& read, const std::vector<settings_node>& traces)
-      : reader_(root), read_(read), traces_(traces), pointers_(root.place.key == "/") {}
+  decoder(const settings_node& root, const source_reader& read, const std::vector<settings_node>& traces,
+          const contents_reader& contents)
+      : reader_(root), read_(read), traces_(traces), pointers_(root.place.key == "/") {
+    context_.read = contents;
+    context_.strict = !pointers_;
+  }
 
   task decode() {
     task_.file = reader_.place().file;
@@ -59,10 +65,11 @@ class decoder {
       check_names();
     }
     decode_constraints();
-    for (const auto& [name, made] : decode_generators(reader_, task_.inputs)) {
+    for (const auto& [name, made] : decode_generators(reader_, task_)) {
       for (auto& input : task_.inputs) {
         if (input.name == name) input.generate = made;
       }
+      context_.generated.insert(name);
     }
     if (computes) decode_reference();
     decode_tolerance();
@@ -167,8 +174,8 @@ class decoder {
 
   void decode_shape(settings& one, tensor& made) const {
     one.require("shape");
-    const settings_node* shape =
-        one.raw("shape", "names of the axes, outermost first; null declares a scalar", "list of texts");
+    const settings_node* shape = one.raw(
+        "shape", "axes or expressions of axes, outermost first; null declares a scalar", "list of texts");
     if (shape->type == settings_node::kind::null) {
       made.scalar = true;
       return;
@@ -180,10 +187,7 @@ class decoder {
         throw error(error_code::input, "expected the name of an axis, found " + describe(item), item.place,
                     "make it an axis: {type: const, value: " + item.text + "}");
       }
-      if (find_axis(task_, item.text) == nullptr) {
-        throw error(error_code::input, "'" + detail::shown(item.text) + "' is not an axis", item.place,
-                    detail::hint_for(item.text, names_of(task_.axes), "axes"));
-      }
+      if (find_axis(task_, item.text) == nullptr) decode_expression(item, task_.axes);
       made.shape.push_back(item.text);
     }
   }
@@ -209,7 +213,7 @@ class decoder {
     for (const auto& item : given->items) {
       try {
         task_.constraints.push_back(decode_expression(item, task_.axes));
-        places_.constraints.push_back(item.place);
+        context_.places.constraints.push_back(item.place);
       } catch (const error&) {
         // FlashInfer's are Python and may speak of contents ("len == indptr[-1].item()"): carried, not
         // checked.
@@ -240,9 +244,15 @@ class decoder {
     task_.reference = reference_source{language, read_source(one, language)};
   }
 
-  program read_source(settings& one, const std::string& language) const {
+  program read_source(settings& one, const std::string& language) {
     const auto file = one.text("file", {.doc = "source file, relative to the task file"});
-    return read_(file, language, one.place("file"));
+    return named_source(file, language, one.place("file"));
+  }
+
+  program named_source(const std::string& file, const std::string& language, const error_place& named) {
+    program source = read_(file, language, named);
+    task_.source_files.emplace(to_string(id_of(source)), file);
+    return source;
   }
 
   void decode_tolerance() {
@@ -265,7 +275,7 @@ class decoder {
       const settings_node* node = cost.raw(key, doc, "expression");
       if (node == nullptr || node->type == settings_node::kind::null) return;
       to = decode_expression(*node, task_.axes);
-      places_.costs.emplace_back(*to, node->place);
+      context_.places.costs.emplace_back(*to, node->place);
     };
     one("flops", "operations", task_.cost.flops);
     one("bytes", "minimum memory traffic in bytes", task_.cost.bytes);
@@ -308,14 +318,14 @@ class decoder {
   }
 
   void add_workload(settings& one) {
-    workload made = decode_workload(one, task_, places_);
+    workload made = decode_workload(one, task_, context_);
     if (!uuids_.insert(made.uuid).second)
       one.fail("uuid", "duplicate name '" + detail::shown(made.uuid) + "'");
     task_.workloads.push_back(std::move(made));
   }
 
   program decode_program(const settings_node& node, const std::string& what) {
-    if (node.type == settings_node::kind::text) return read_(node.text, {}, node.place);
+    if (node.type == settings_node::kind::text) return named_source(node.text, {}, node.place);
     if (!node.is_map()) {
       throw error(error_code::input, "expected a file, found " + describe(node), node.place,
                   "write " + what + ": [seed.cpp]");
@@ -375,7 +385,7 @@ class decoder {
   bool pointers_;  ///< from JSON: FlashInfer-Bench's defaults hold
   task task_;
   std::set<std::string> uuids_;
-  expression_places places_;
+  workload_context context_;
 };
 
 std::vector<settings_node> traces_of(const settings_node& root, const std::string& path,
@@ -443,8 +453,8 @@ void require_harmless(const std::string& task, const std::string& named_file, co
 }  // namespace
 
 task decode_task(const settings_node& root, const source_reader& read,
-                 const std::vector<settings_node>& traces) {
-  return decoder(root, read, traces).decode();
+                 const std::vector<settings_node>& traces, const contents_reader& contents) {
+  return decoder(root, read, traces, contents).decode();
 }
 
 task load_task(const std::string& path, const std::string& workloads) {
@@ -456,10 +466,16 @@ task load_task(const std::string& path, const std::string& workloads) {
     require_harmless(path, found, named);
     return load_program(found, language, named);
   };
+  const contents_reader contents = [&](const std::string& file, const error_place& named) {
+    const std::string found = path_beside(path, file);
+    require_harmless(path, found, named);
+    return read_binary_file(found, largest_contents, named);
+  };
   return decode_task(root, read,
                      json                ? traces_of(root, path, workloads)
                      : workloads.empty() ? std::vector<settings_node>()
-                                         : load_json_lines(workloads));
+                                         : load_json_lines(workloads),
+                     contents);
 }
 
 }  // namespace kevo

@@ -16,8 +16,12 @@ namespace kevo {
 using source_reader =
     std::function<program(const std::string& path, const std::string& language, const error_place& named)>;
 
-/// Decodes a task that was parsed already. `traces` are FlashInfer-Bench workload traces, one each.
+/// Gives the bytes of a file that holds contents of an input, in the same way.
+using contents_reader = std::function<std::string(const std::string& path, const error_place& named)>;
+
+/// Decodes a task that was parsed already. `traces` are FlashInfer-Bench workload traces, one each. Without
+/// `contents`, a task that names files with contents is refused.
 task decode_task(const settings_node& root, const source_reader& read,
-                 const std::vector<settings_node>& traces = {});
+                 const std::vector<settings_node>& traces = {}, const contents_reader& contents = {});
 
 }  // namespace kevo

@@ -37,6 +37,7 @@ void run_corpora(const std::filesystem::path& root, std::size_t at_least) {
 
 TEST_CASE("every input of the corpus ends in success or in an error of the input") {
   run_corpora(KEVO_SOURCE_DIR "/tests/fuzz/corpus", 5);
+  CHECK(run_all(KEVO_SOURCE_DIR "/tests/fuzz/corpus/tensor_file", kevo::fuzzing::tensor_file) >= 8);
 }
 
 TEST_CASE("so does what fuzzing found") {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <kevo/annotation.hpp>
+#include <kevo/dtype.hpp>
 #include <kevo/settings.hpp>
 
 #include "fitness/cuda/launch/resolve.hpp"
@@ -15,6 +16,7 @@
 #include "src/base/settings/json.hpp"
 #include "src/base/settings/overrides.hpp"
 #include "src/base/settings/yaml.hpp"
+#include "src/base/tensor_file/tensor_file.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -73,6 +75,32 @@ inline void task(std::string_view input) {
     std::vector<settings_node> traces;
     if (split != std::string_view::npos) traces.push_back(parse_json(input.substr(split + 4), "task.jsonl"));
     id_of(decode_task(parse_json(text, "task.json"), read, traces));
+  });
+}
+
+/// A file with a tensor, in every format.
+inline void tensor_file(std::string_view input) {
+  const auto consistent = [](const file_tensor& found) {
+    std::size_t bytes = find_dtype(found.dtype)->size;
+    for (const auto extent : found.shape) bytes *= static_cast<std::size_t>(extent);
+    demand(bytes == found.bytes.size(), "a tensor whose shape is not that of its elements");
+  };
+  guarded([&] { consistent(parse_npy(input, "fuzz.npy")); });
+  guarded([&] { consistent(parse_safetensors(input, "w", "fuzz.safetensors")); });
+  guarded([&] {
+    const auto found = parse_matrix_market(input, "fuzz.mtx");
+    demand(found.row_start.size() == static_cast<std::size_t>(found.rows) + 1, "rows that are missing");
+    demand(found.row_start.back() == static_cast<std::int64_t>(found.column.size()),
+           "offsets that end elsewhere");
+    demand(found.column.size() == found.value.size(), "elements without a value");
+    for (std::size_t i = 1; i < found.row_start.size(); ++i) {
+      for (auto k = found.row_start[i - 1]; k < found.row_start[i]; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        demand(found.column[at] >= 0 && found.column[at] < found.columns, "a column outside of the matrix");
+        demand(k == found.row_start[i - 1] || found.column[at] > found.column[at - 1],
+               "columns without order");
+      }
+    }
   });
 }
 

@@ -112,6 +112,70 @@ TEST_CASE("integers may lie near a mean, within their type, if mean and deviatio
   CHECK_THROWS_AS(decode(with("uniform(0, 9)")), kevo::error);
 }
 
+TEST_CASE(
+    "shapes and generators are expressions of the axes, with the values that each workload gives them") {
+  const auto with = [](const std::string& shape, const std::string& rows, const std::string& columns,
+                       const std::string& axes) {
+    return "name: s\naxes: {R: {type: var}, C: {type: var}, Z: {type: var}}\ninputs:\n  start: {shape: ['" +
+           shape +
+           "'], dtype: int32}\n  column: {shape: [Z], dtype: int32}\n  x: {shape: ['max(C, R) * 2'], dtype: "
+           "float32}\noutputs: {y: {shape: [R], dtype: float32}}\nreference: {file: r.cpp}\n"
+           "generate: {start: '" +
+           rows + "', column: '" + columns + "'}\nworkloads: [{uuid: a, axes: " + axes + "}]\n";
+  };
+  const std::string axes = "{R: 10, C: 7, Z: 30}";
+  const auto t = decode(with("R + 1", "offsets(Z, power_law(1.5), C)", "columns(start, C)", axes));
+  const auto values = axis_values(t, t.workloads[0]);
+  CHECK(extents(t.inputs[0], values) == std::vector<std::int64_t>{11});
+  CHECK(extents(t.inputs[2], values) == std::vector<std::int64_t>{20});
+  const auto rows = resolved(t.inputs[0].generate, values);
+  CHECK(rows.kind == "offsets");
+  CHECK(rows.a == 30);
+  CHECK(rows.b == 7);
+  CHECK(rows.law == "power_law");
+  CHECK(rows.parameter == 1.5);
+  const auto columns = resolved(t.inputs[1].generate, values);
+  CHECK(columns.rows == "start");
+  CHECK(columns.a == 7);
+  CHECK_NOTHROW(decode(with("R + 1", "offsets(Z, equal)", "columns(start, C)", axes)));
+  // What older versions read has the id that they gave it.
+  CHECK(kevo::id_of(decode(with("R + 1", "offsets(Z)", "integers(0, C - 1)", axes))) !=
+        kevo::id_of(decode(with("R + 1", "offsets(Z)", "integers(0, C - 2)", axes))));
+
+  const auto refused = [&](const std::string& text, const std::string& says, const std::string& key) {
+    try {
+      decode(text);
+      FAIL_CHECK("accepted: ", text);
+    } catch (const kevo::error& e) {
+      CHECK(e.code() == kevo::error_code::input);
+      CHECK_MESSAGE(e.message().find(says) != std::string::npos, e.what());
+      CHECK_MESSAGE(e.place().key == key, e.what());
+    }
+  };
+  refused(with("R + Q", "offsets(Z)", "integers(0, 1)", axes), "'Q' is not an axis", "inputs.start.shape[0]");
+  refused(with("R - 10", "offsets(Z)", "integers(0, 1)", axes), "extent 0", "workloads[0].axes");
+  refused(with("R / (C - 7)", "offsets(Z)", "integers(0, 1)", axes), "division by zero", "workloads[0].axes");
+  refused(with("R + 1", "offsets(Y)", "integers(0, 1)", axes), "'Y' is not an axis", "generate.start");
+  refused(with("R + 1", "offsets(Z - 31)", "integers(0, 1)", axes), "0 or greater", "workloads[0].axes");
+  refused(with("R + 1", "offsets(Z, powerlaw(1))", "integers(0, 1)", axes), "unknown law", "generate.start");
+  refused(with("R + 1", "offsets(Z, power_law)", "integers(0, 1)", axes), "does not take 0",
+          "generate.start");
+  refused(with("R + 1", "offsets(Z, power_law(0))", "integers(0, 1)", axes), "exponent", "generate.start");
+  refused(with("R + 1", "offsets(Z, uniform, 2)", "integers(0, 1)", axes), "cannot hold 30",
+          "workloads[0].axes");
+  refused(with("R + 1", "offsets(Z)", "columns(start, C)", axes), "a row may get 30", "workloads[0].axes");
+  refused(with("R + 1", "offsets(Z - 1, equal)", "columns(start, C)", axes), "end at 29",
+          "workloads[0].axes");
+  refused(with("R + 1", "integers(0, 1)", "columns(start, C)", axes), "need offsets", "workloads[0].axes");
+  refused(with("R + 1", "offsets(Z)", "columns(begin, C)", axes), "'begin' is not an input",
+          "generate.column");
+  refused(with("R + 1", "offsets(Z)", "columns(x, C)", axes), "cannot hold the offsets", "generate.column");
+  refused(with("R + 1", "offsets(Z)", "zipf(0, C)", axes), "does not take 2", "generate.column");
+  refused(with("R + 1", "offsets(Z)", "integers(C, R - 9)", axes), "a <= b", "workloads[0].axes");
+  refused(with("R + 1", "offsets(Z)", "integers(0, 1 << 40)", axes), "do not fit into int32",
+          "workloads[0].axes");
+}
+
 TEST_CASE("what is left out gets sensible values") {
   const auto t = decode(
       "name: h\naxes: {N: {type: var}, B: {type: const, value: 9}}\n"
@@ -204,8 +268,8 @@ TEST_CASE("bad tasks are refused with line, column, key and hint") {
        ""},
       {10, "  - {uuid: square, axes: {M: 512, N: 5}, weight: 0}", 10, 50, "workloads[0].weight",
        "more than 0", ""},
-      {10, "  - {uuid: s, axes: {M: 5, N: 5}, inputs: {A: {type: safetensors, path: x, tensor_key: y}}}", 10,
-       54, "workloads[0].inputs.A.type", "not supported yet", ""},
+      {10, "  - {uuid: s, axes: {M: 5, N: 5}, inputs: {A: {type: custom}}}", 10, 54,
+       "workloads[0].inputs.A.type", "not supported yet", ""},
       {10, "  - {uuid: s, axes: {M: 5, N: 5}, inputs: {A: {type: scalar, value: 1}}}", 10, 54,
        "workloads[0].inputs.A.type", "is a tensor", ""},
       {12, "tolerance: {rule: acumulation, scale: C_abs}", 12, 19, "tolerance.rule", "one of",
@@ -288,6 +352,75 @@ TEST_CASE("every shipped task loads") {
     ++count;
   }
   CHECK(count >= 1);
+}
+
+TEST_CASE("a workload takes contents from files in the folder of the task, and from no other") {
+  const folder dir;
+  dir.write("r.cpp", "// reference\n");
+  dir.write("a.cpp", "// seed\n");
+  dir.write("mine.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0.5\n1 3 1.5\n2 2 -2.5\n");
+  std::string npy = std::string("\x93NUMPY\x01", 7) + std::string(1, '\0') + 'P' + std::string(1, '\0') +
+                    "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+  npy.resize(90, ' ');
+  npy += std::string(12, '\0');
+  dir.write("x.npy", npy);
+  const std::string head =
+      "name: s\naxes: {R: {type: var}, C: {type: var}, Z: {type: var}}\ninputs:\n"
+      "  start: {shape: [R + 1], dtype: int32}\n  column: {shape: [Z], dtype: int16}\n"
+      "  value: {shape: [Z], dtype: float32}\n  x: {shape: [C], dtype: float32}\n"
+      "outputs: {y: {shape: [R], dtype: float32}}\nreference: {file: r.cpp}\nseeds: [a.cpp]\n";
+  const std::string generate = "generate: {start: 'offsets(Z, equal)', column: 'columns(start, C)'}\n";
+  const auto with = [&](const std::string& inputs, const std::string& axes = "{R: 2, C: 3, Z: 3}") {
+    return head + generate + "workloads: [{uuid: a, axes: " + axes + ", inputs: {" + inputs + "}}]\n";
+  };
+  const std::string start = "start: {type: matrix_market, path: mine.mtx, part: offsets}";
+  const std::string column = "column: {type: matrix_market, path: mine.mtx, part: columns}";
+  const std::string value = "value: {type: matrix_market, path: mine.mtx, part: values}";
+  const std::string x = "x: {type: npy, path: x.npy}";
+  const auto t =
+      kevo::load_task(dir.write("task.yaml", with(start + ", " + column + ", " + value + ", " + x)));
+  const auto& inputs = t.workloads[0].inputs;
+  CHECK(inputs.at("start").contents->bytes.size() == 12);
+  CHECK(inputs.at("column").contents->bytes.size() == 6);
+  CHECK(inputs.at("column").kept);
+  CHECK(inputs.at("column").alternates);
+  CHECK_FALSE(inputs.at("value").kept);
+  CHECK_FALSE(inputs.at("x").kept);
+  CHECK(t.source_files.at(to_string(id_of(t.seeds[0]))) == "a.cpp");
+  // The id is that of the contents, not that of the name of the file.
+  dir.write("other.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0.5\n1 3 1.5\n2 2 9\n");
+  dir.write("same.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 3\n2 2 9\n1 3 1.5\n1 1 0.5\n");
+  const auto value_of = [&](const std::string& file) {
+    return kevo::id_of(kevo::load_task(
+        dir.write("task.yaml", with("value: {type: matrix_market, path: " + file + ", part: values}"))));
+  };
+  CHECK(value_of("mine.mtx") != value_of("other.mtx"));
+  CHECK(value_of("same.mtx") == value_of("other.mtx"));
+
+  const auto refused = [&](const std::string& text, const std::string& says) {
+    try {
+      kevo::load_task(dir.write("task.yaml", text));
+      FAIL_CHECK("accepted: ", text);
+    } catch (const kevo::error& e) {
+      CHECK(e.code() == kevo::error_code::input);
+      CHECK_MESSAGE(std::string(e.what()).find(says) != std::string::npos, e.what());
+    }
+  };
+  refused(with(start, "{R: 3, C: 3, Z: 3}"), "the file has the shape [3], and 'start' has the shape [4]");
+  refused(with("start: {type: npy, path: x.npy}"), "the file holds float32, and 'start' is int32");
+  refused(with("value: {type: npy, path: ../x.npy}"), "does not exist");
+  refused(with("value: {type: npy, path: /etc/hostname}"), "outside the folder of the task");
+  refused(with("value: {type: npy, path: mine.mtx}"), "not a .npy file");
+  refused(with("value: {type: safetensors, path: x.npy, tensor_key: w}"), "not a safetensors file");
+  refused(with("value: {type: matrix_market, path: x.npy, part: values}"), "not a Matrix Market file");
+  refused(with("value: {type: matrix_market, path: mine.mtx, part: offsets}"), "offsets are integers");
+  refused(with("value: {type: npy}"), "path");
+  refused(with("value: {type: npy, path: x.npy, content: kept}"), "contents");
+  refused(with(start + ", " + column + ", value: {type: npy, path: x.npy, contents: kept}, " +
+               "x: {type: npy, path: x.npy, contents: kept}"),
+          "a program that contains the answer would pass");
+  refused(head + "workloads: [{uuid: a, axes: {R: 2, C: 3, Z: 3}, inputs: {" + start + "}}]\n",
+          "has no generator");
 }
 
 TEST_CASE("a FlashInfer-Bench definition with its workload traces") {

@@ -1,7 +1,10 @@
 #include "fitness/cuda/measure/device_task.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
@@ -70,6 +73,24 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
   return made;
 }
 
+// What the device's process does not draw, it must not be asked for.
+void require_drawable(const task& t, const workload& w, const tensor& input, const generator& recipe) {
+  const auto given = w.inputs.find(input.name);
+  const bool file = given != w.inputs.end() && given->second.contents;
+  constexpr std::array known = {"normal", "uniform", "integers", "permutation", "offsets"};
+  const bool drawn = std::find(known.begin(), known.end(), recipe.kind) != known.end() &&
+                     recipe.law.empty() && (recipe.kind != "offsets" || recipe.b == 0);
+  if (!file && drawn) return;
+  throw error(error_code::input,
+              fmt::format("the CUDA backend does not support {} yet: input '{}' of workload '{}'",
+                          file ? std::string("inputs from files")
+                               : "the generator " + recipe.kind +
+                                     (recipe.kind == "offsets" ? " with a law or a longest row" : ""),
+                          input.name, w.uuid),
+              {.file = t.file, .key = file ? "workloads" : "generate"},
+              "use normal, uniform, integers, permutation or offsets(total)");
+}
+
 }  // namespace
 
 launch_signature reference_signature(const task& t, const workload& w) {
@@ -109,7 +130,8 @@ device_task describe_task(const task& t, const compiled_module& reference, const
     device_workload next;
     for (const auto& input : t.inputs) {
       if (input.scalar) continue;
-      const auto& recipe = generator_of(input, w);
+      const auto recipe = resolved(generator_of(input, w), axes);
+      require_drawable(t, w, input, recipe);
       next.inputs.push_back(
           {type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a, recipe.b});
     }

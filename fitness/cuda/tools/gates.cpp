@@ -75,9 +75,9 @@ std::string device_gates::file_of(const gated_call& call) const {
   rng random(secret_seed());
   for (const auto& input : task_->inputs) {
     if (input.scalar) continue;  // it stands in the plan
-    const auto bytes =
-        generate_elements(element_type_of(input), static_cast<std::size_t>(element_count(input, axes)),
-                          generator_of(input, w), variety::plain, variety_strength::mild, random);
+    const auto bytes = generate_elements(
+        element_type_of(input), static_cast<std::size_t>(element_count(input, axes)),
+        resolved(generator_of(input, w), axes), variety::plain, variety_strength::mild, random);
     file.inputs.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   for (const auto& output : task_->outputs)

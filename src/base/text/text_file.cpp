@@ -22,7 +22,7 @@ void refuse_url(const std::string& path, error_place named) {
               "download it first, with the files that it names beside it, and give the path of the copy");
 }
 
-std::string read_text_file(const std::string& path, std::size_t limit, error_place named) {
+std::string read_binary_file(const std::string& path, std::size_t limit, error_place named) {
   if (named.file.empty()) named.file = path;
   refuse_url(path, named);
   const auto refuse = [&](const std::string& why, const std::string& hint = {}) {
@@ -45,7 +45,16 @@ std::string read_text_file(const std::string& path, std::size_t limit, error_pla
     if (text.size() > limit) refuse(quoted + " is larger than " + std::to_string(limit >> 10U) + " KiB");
   }
   if (stream.bad()) refuse("cannot read " + quoted);
-  if (text.find('\0') != std::string::npos) refuse(quoted + " contains a NUL byte and is not a text file");
+  return text;
+}
+
+std::string read_text_file(const std::string& path, std::size_t limit, error_place named) {
+  if (named.file.empty()) named.file = path;
+  std::string text = read_binary_file(path, limit, named);
+  if (text.find('\0') != std::string::npos) {
+    throw error(error_code::input, "'" + path + "' contains a NUL byte and is not a text file",
+                std::move(named));
+  }
   return text;
 }
 

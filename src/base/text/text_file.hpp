@@ -14,6 +14,9 @@ namespace kevo {
 std::string read_text_file(const std::string& path, std::size_t limit = std::size_t{16} << 20U,
                            error_place named = {});
 
+/// The same for a file of any bytes.
+std::string read_binary_file(const std::string& path, std::size_t limit, error_place named = {});
+
 /// Throws kevo::error (input) at `named` if `path` is a URL ("https://..."): kevo reads files only.
 void refuse_url(const std::string& path, error_place named);
 

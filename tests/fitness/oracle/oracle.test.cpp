@@ -159,9 +159,131 @@ TEST_CASE("contents stay in the generator's domain, whatever the variety") {
     CHECK(o.back() == 50);
     CHECK(make("float32", 0, {"normal", 0, 1}).empty());
   }
-  CHECK_THROWS_AS(kevo::generate_elements(*find_element_type("float32"), 3, {"zipf", 0, 1},
+  CHECK_THROWS_AS(kevo::generate_elements(*find_element_type("float32"), 3, {"zip", 0, 1},
                                           kevo::variety::plain, kevo::variety_strength::full, random),
                   kevo::error);
+}
+
+TEST_CASE("ragged contents keep their laws and their limits, whatever the variety") {
+  kevo::rng random(8);
+  const auto& type = *find_element_type("int32");
+  const auto make = [&](std::size_t n, const kevo::generator& g, kevo::variety v,
+                        const std::vector<std::int64_t>& rows = {}) {
+    return kevo::load_integers(
+        type, kevo::generate_elements(type, n, g, v, kevo::variety_strength::full, random, rows));
+  };
+  for (std::size_t v = 0; v < kevo::variety_count; ++v) {
+    const auto kind = static_cast<kevo::variety>(v);
+    for (const char* law : {"", "equal", "uniform", "power_law"}) {
+      CAPTURE(v);
+      CAPTURE(law);
+      kevo::generator rows;
+      rows.kind = "offsets";
+      rows.a = 900;
+      rows.b = 40;
+      rows.law = law;
+      rows.parameter = 1.2;
+      const auto offsets = make(102, rows, kind);
+      REQUIRE(offsets.size() == 102);
+      CHECK(offsets.front() == 0);
+      CHECK(offsets.back() == 900);
+      std::int64_t longest = 0;
+      std::int64_t shortest = 900;
+      for (std::size_t i = 1; i < offsets.size(); ++i) {
+        longest = std::max(longest, offsets[i] - offsets[i - 1]);
+        shortest = std::min(shortest, offsets[i] - offsets[i - 1]);
+      }
+      CHECK(shortest >= 0);
+      CHECK(longest <= 40);
+      if (std::string(law) == "equal") CHECK(longest - shortest <= 1);
+      kevo::generator columns;
+      columns.kind = "columns";
+      columns.a = 41;
+      columns.rows = "start";
+      const auto found = make(900, columns, kind, offsets);
+      for (std::size_t i = 1; i < offsets.size(); ++i) {
+        for (auto k = static_cast<std::size_t>(offsets[i - 1]); k < static_cast<std::size_t>(offsets[i]);
+             ++k) {
+          REQUIRE((found[k] >= 0 && found[k] < 41));
+          if (k > static_cast<std::size_t>(offsets[i - 1])) REQUIRE(found[k] > found[k - 1]);
+        }
+      }
+    }
+    kevo::generator frequent;
+    frequent.kind = "zipf";
+    frequent.a = 5;
+    frequent.b = 1004;
+    frequent.parameter = 1;
+    for (const auto x : make(999, frequent, kind)) REQUIRE((x >= 5 && x <= 1004));
+    const auto sorted = make(999, {"sorted", -3, 90}, kind);
+    CHECK(std::is_sorted(sorted.begin(), sorted.end()));
+    CHECK(sorted.front() >= -3);
+    CHECK(sorted.back() <= 90);
+  }
+  kevo::generator columns;
+  columns.kind = "columns";
+  columns.a = 3;
+  CHECK_THROWS_AS(make(4, columns, kevo::variety::plain, {0, 4}), kevo::error);  // longer than the columns
+  CHECK_THROWS_AS(make(4, columns, kevo::variety::plain, {0, 3, 1, 4}), kevo::error);
+  CHECK_THROWS_AS(make(4, columns, kevo::variety::plain, {0, 3}), kevo::error);  // not all of them
+  CHECK_THROWS_AS(make(4, columns, kevo::variety::plain), kevo::error);
+}
+
+TEST_CASE("a power law makes a few long rows and a few frequent values, at places that change") {
+  kevo::rng random(3);
+  const auto& type = *find_element_type("int32");
+  const auto make = [&](std::size_t n, const kevo::generator& g) {
+    return kevo::load_integers(type, kevo::generate_elements(type, n, g, kevo::variety::plain,
+                                                             kevo::variety_strength::full, random));
+  };
+  kevo::generator rows;
+  rows.kind = "offsets";
+  rows.a = 100000;
+  rows.b = 0;
+  rows.law = "power_law";
+  rows.parameter = 1;
+  std::set<std::size_t> places;
+  for (int i = 0; i < 8; ++i) {
+    const auto offsets = make(1001, rows);
+    std::vector<std::int64_t> lengths;
+    for (std::size_t k = 1; k < offsets.size(); ++k) lengths.push_back(offsets[k] - offsets[k - 1]);
+    places.insert(
+        static_cast<std::size_t>(std::max_element(lengths.begin(), lengths.end()) - lengths.begin()));
+    std::sort(lengths.rbegin(), lengths.rend());
+    // The harmonic number of 1000 is 7.485.
+    CHECK(static_cast<double>(lengths[0]) == Approx(100000 / 7.485).epsilon(0.02));
+    CHECK(static_cast<double>(lengths[9]) == Approx(10000 / 7.485).epsilon(0.02));
+  }
+  CHECK(places.size() > 4);
+  kevo::generator values;
+  values.kind = "zipf";
+  values.a = 0;
+  values.b = 999;
+  values.parameter = 1;
+  std::set<std::int64_t> frequent;
+  for (int i = 0; i < 8; ++i) {
+    std::vector<std::size_t> counts(1000, 0);
+    for (const auto x : make(100000, values)) ++counts[static_cast<std::size_t>(x)];
+    const auto first = std::max_element(counts.begin(), counts.end());
+    frequent.insert(first - counts.begin());
+    CHECK(static_cast<double>(*first) == Approx(100000 * std::log(2) / std::log(1001)).epsilon(0.05));
+  }
+  CHECK(frequent.size() > 4);
+}
+
+TEST_CASE("contents drawn from a file have its elements, in an order and a number that nobody knows") {
+  kevo::rng random(4);
+  const auto& type = *find_element_type("float32");
+  const auto given = bytes_of("float32", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  std::set<std::vector<double>> seen;
+  for (int i = 0; i < 8; ++i) {
+    const auto values = kevo::load_reals(
+        type, kevo::redrawn(type, given, kevo::variety::plain, kevo::variety_strength::full, random));
+    REQUIRE(values.size() == 10);
+    for (const double x : values) CHECK((x >= 1 && x <= 10 && x == std::floor(x)));
+    seen.insert(values);
+  }
+  CHECK(seen.size() == 8);
 }
 
 TEST_CASE(
