@@ -12,6 +12,7 @@
 #include "fitness/cpu/arithmetic_rate.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/text/renamed_file.hpp"
 
 namespace kevo {
 namespace {
@@ -87,9 +88,10 @@ std::string test_bench::build_trusted(compiler& with, const program& source, con
   if (built.ok) return built.object_path;
   error_place place;
   place.file = task_->file;
+  const auto said = built.diagnostics.empty() ? joined(built.reasons) : built.diagnostics;
   throw error(error_code::input,
               "the " + who + " does not build: " +
-                  (built.diagnostics.empty() ? joined(built.reasons) : built.diagnostics),
+                  with_renamed_file(said, source.files.front().path, source_file_of(*task_, source)),
               place);
 }
 

@@ -5,10 +5,13 @@
 
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/renamed_file.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_words.hpp"
+#include "src/cli/warning.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/report/evaluation_text.hpp"
+#include "src/task/misspelt.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -22,14 +25,25 @@ struct options {
   bool samples = false;
 };
 
+// The program's file is called "kernel.cpp" while it is built, whatever the user calls it.
+void name_the_users_file(evaluation& result, const program& source, const std::string& path) {
+  const auto rename = [&](std::string& text) {
+    text = with_renamed_file(text, source.files.front().path, path);
+  };
+  rename(result.feedback);
+  for (auto& reason : result.reasons) rename(reason);
+}
+
 void evaluate(const options& given, const invocation& shared) {
   const registry plugins = builtin_plugins();
   const auto loaded = std::make_shared<const task>(load_task(given.task));
   const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
   const auto source = std::make_shared<const program>(load_program(given.program));
-  const evaluation result =
+  for (const auto& each : misspelt_annotations(*source, given.program)) warn(each);
+  evaluation result =
       fitness_from_words(given.overrides, plugins, context)
           .evaluate({.program = source, .wanted = evaluation_stage::confirmed, .fresh = true});
+  name_the_users_file(result, *source, given.program);
   if (shared.json) {
     fmt::print("{}\n", to_json(result, {.task = loaded->name,
                                         .program = to_string(id_of(*source)),

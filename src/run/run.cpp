@@ -15,6 +15,7 @@
 #include "src/display/budgets.hpp"
 #include "src/run/interrupts.hpp"
 #include "src/run/run_plan.hpp"
+#include "src/task/misspelt.hpp"
 
 namespace kevo {
 namespace {
@@ -111,6 +112,8 @@ run_outcome start_run(const run_request& request) {
   session_plan plan = load_config(request.config_path, {.overrides = request.overrides});
   console shown(request.display, plan);
   shown.attach(plan);
+  for (const auto& warning : misspelt_annotations(*plan.parts.task))
+    plan.hooks.message("warning: " + warning);
   return start_session(std::move(plan));
 }
 
