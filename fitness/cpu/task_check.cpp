@@ -10,7 +10,9 @@
 
 #include "fitness/cpu/bench.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
+#include "fitness/oracle/extent_text.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "src/base/text/renamed_file.hpp"
 
 namespace kevo {
 namespace {
@@ -106,7 +108,10 @@ control_result mutant(test_bench& bench, const std::string& name, const mutation
   return {name, false, true, false, "fails on workload '" + trial.fails_on + "'"};
 }
 
-control_result honest(cpu_fitness& fitness, const std::string& name, program source, std::stop_token stop) {
+// @param file how the task calls the file of the program; empty: it has none
+control_result honest(cpu_fitness& fitness, const std::string& name, program source, const std::string& file,
+                      std::stop_token stop) {
+  const std::string path = source.files.front().path;
   evaluation_request request;
   request.program = std::make_shared<const program>(std::move(source));
   request.wanted = evaluation_stage::checked;
@@ -118,50 +123,169 @@ control_result honest(cpu_fitness& fitness, const std::string& name, program sou
   for (const auto& w : e.workloads) {
     if (w.outcome && w.outcome != outcome::valid) where += (where.empty() ? "" : ", ") + w.uuid;
   }
-  return {name, true, false, false, fmt::format("{} ({}): {}", to_string(e.outcome), where, e.feedback)};
+  return {name, true, false, false,
+          fmt::format("{} ({}): {}", to_string(e.outcome), where, with_renamed_file(e.feedback, path, file))};
 }
 
-bool all_float32(const task& t) {
-  const auto fits = [](const tensor& x) { return x.dtype == "float32"; };
-  return std::all_of(t.inputs.begin(), t.inputs.end(), fits) &&
-         std::all_of(t.outputs.begin(), t.outputs.end(), fits);
+// Whether the reference can be computed in float32: real tensors are float32, others integers.
+bool computes_in_float32(const task& t) {
+  bool any = false;
+  for (const auto* list : {&t.inputs, &t.outputs}) {
+    for (const auto& x : *list) {
+      const bool real = element_type_of(x).kind == element_kind::real;
+      if (real && x.dtype != "float32") return false;
+      any = any || real;
+    }
+  }
+  return any;
 }
 
-// The reference's own text with float for double. Its scale tensors go to scratch memory.
-program reference_in_float(const task& t) {
+std::string name_or_value(const task& t, std::string_view name) {
+  const auto a = std::find_if(t.axes.begin(), t.axes.end(), [&](const axis& x) { return x.name == name; });
+  return a != t.axes.end() && a->value ? fmt::format("std::int64_t{{{}}}", *a->value) : std::string(name);
+}
+
+std::string count_of(const task& t, const tensor& x) {
+  return element_count_text(x, [&](std::string_view name) { return name_or_value(t, name); });
+}
+
+// Several seeds may have the same name in different folders: the name is that in the task file.
+std::string name_of_seed(const task& t, const program& seed) {
+  const auto file = source_file_of(t, seed);
+  return file.empty() ? seed.files.front().path : file;
+}
+
+// The pieces of a program that calls the reference's own text.
+struct call_of_reference {
+  std::string before;  // memory of its own
+  std::string arguments;
+  std::string after;
+
+  void add(const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; }
+};
+
+// Scale tensors go to scratch memory: every one has the shape of an output, so that the sum of all is enough.
+void add_scales_and_axes(const task& t, const std::string& type, call_of_reference& call) {
+  for (const auto& scale : scale_tensors(t)) {
+    std::string size;
+    for (const auto& output : t.outputs) size += (size.empty() ? "" : " + ") + count_of(t, output);
+    call.before +=
+        fmt::format("  std::vector<{}> kevo_scratch_{}(static_cast<std::size_t>({}));\n", type, scale, size);
+    call.add("kevo_scratch_" + scale + ".data()");
+  }
+  for (const auto& a : t.axes) {
+    if (!a.value) call.add(a.name);
+  }
+}
+
+program program_around_reference(const task& t, const std::string& name, const call_of_reference& call,
+                                 bool in_float) {
   std::string includes = "#include <cstdint>\n#include <vector>\n";
   std::string body;
   std::istringstream lines{std::string(t.reference->source.text())};
   for (std::string line; std::getline(lines, line);) {
     (line.rfind("#include", 0) == 0 ? includes : body) += line + '\n';
   }
-  std::string scratch;
-  std::string arguments;
-  const auto add = [&](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };
-  for (const auto& input : t.inputs) add(input.name);
-  for (const auto& output : t.outputs) add(output.name);
-  for (const auto& scale : scale_tensors(t)) {
-    // Every scale has the shape of an output; the largest product of extents is enough.
-    std::string size;
-    for (const auto& output : t.outputs) {
-      std::string product = "1";
-      for (const auto& name : output.shape) {
-        const auto a =
-            std::find_if(t.axes.begin(), t.axes.end(), [&](const axis& x) { return x.name == name; });
-        product += " * " + (a != t.axes.end() && a->value ? std::to_string(*a->value) : name);
-      }
-      size += (size.empty() ? "" : " + ") + product;
+  if (in_float) body = "#define double float\n" + body + "#undef double\n";
+  return single_file_program("cpp", name,
+                             includes + body + extent_functions(t) + prototype(t) + " {\n" + call.before +
+                                 "  reference(" + call.arguments + ");\n" + call.after + "}\n");
+}
+
+bool is_word_type(const tensor& x) {  // 16-bit floating-point numbers are words in C++
+  return x.dtype == "float16" || x.dtype == "bfloat16";
+}
+
+bool has_plain_types(const task& t) {
+  return std::none_of(t.inputs.begin(), t.inputs.end(), is_word_type) &&
+         std::none_of(t.outputs.begin(), t.outputs.end(), is_word_type);
+}
+
+// The reference's own text, computing in float64 or (`in_float`) in float32; its results are rounded to the
+// types of the outputs.
+program program_of_reference(const task& t, bool in_float) {
+  call_of_reference call;
+  const std::string real = in_float ? "float" : "double";
+  const auto wide = [&](const tensor& x) {
+    return element_type_of(x).kind == element_kind::real ? real : std::string("std::int64_t");
+  };
+  for (const auto& input : t.inputs) {
+    if (input.scalar) {
+      call.add(input.name);
+      continue;
     }
-    scratch +=
-        fmt::format("  std::vector<float> kevo_scratch_{0}(static_cast<std::size_t>({1}));\n", scale, size);
-    add("kevo_scratch_" + scale + ".data()");
+    call.before += fmt::format("  std::vector<{0}> kevo_wide_{1}({1}, {1} + {2});\n", wide(input), input.name,
+                               count_of(t, input));
+    call.add("kevo_wide_" + input.name + ".data()");
   }
-  for (const auto& a : t.axes) {
-    if (!a.value) add(a.name);
+  for (const auto& output : t.outputs) {
+    call.before += fmt::format("  std::vector<{}> kevo_wide_{}(static_cast<std::size_t>({}));\n",
+                               wide(output), output.name, count_of(t, output));
+    call.add("kevo_wide_" + output.name + ".data()");
+    call.after += fmt::format(
+        "  for (std::size_t i = 0; i < kevo_wide_{0}.size(); ++i) {0}[i] = "
+        "static_cast<{1}>(kevo_wide_{0}[i]);\n",
+        output.name, element_type_of(output).c_type);
   }
-  auto text = includes + "#define double float\n" + body + "#undef double\n" + prototype(t) + " {\n" +
-              scratch + "  reference(" + arguments + ");\n}\n";
-  return single_file_program("cpp", "reference_in_float.cpp", std::move(text));
+  add_scales_and_axes(t, real, call);
+  return program_around_reference(t, in_float ? "reference_in_float32.cpp" : "rounded_reference.cpp", call,
+                                  in_float);
+}
+
+constexpr const char* too_tight =
+    "the tolerance is too tight: the reference computed in float32, which is what correct programs do, is "
+    "not "
+    "accepted. Widen it (max_rtol of 1e-5 or more for float32), or use rule: accumulation for sums and "
+    "products";
+constexpr const char* below_rounding =
+    "the tolerance is too tight: not even the reference's own result is accepted once it is rounded to the "
+    "type "
+    "of the output, so that no program can pass. Widen it to several times the rounding error of the type";
+
+// A program in the place of the baseline: the first thing that kevo checks.
+control_result as_baseline(const task& t, const cpu_settings& settings, const std::string& name,
+                           program source, std::stop_token stop) {
+  auto changed = std::make_shared<task>(t);
+  changed->baselines = {{name, std::move(source), {}, false}};
+  try {
+    test_bench bench(changed, settings);
+    bench.prepare(std::move(stop));
+    return {name, true, true, false, "passes every workload"};
+  } catch (const error& failure) {
+    if (failure.code() != error_code::input) throw;
+    return {name, true, false, false, failure.message()};
+  }
+}
+
+// A baseline is not accepted: is it wrong, or the tolerance?
+task_report blame(const task& t, const cpu_settings& settings, const error& failure, std::stop_token stop) {
+  task_report report;
+  const std::string name = t.baselines.empty() ? "baseline" : "baseline " + t.baselines.front().name;
+  report.controls.push_back({name, true, false, false, failure.message()});
+  report.advice = "a baseline is not correct: compare it with the reference";
+  if (!has_plain_types(t)) return report;
+  report.controls.push_back(
+      as_baseline(t, settings, "reference, rounded once", program_of_reference(t, false), stop));
+  const bool possible = report.controls.back().ok;
+  if (!possible) report.advice = below_rounding;
+  if (!possible || !computes_in_float32(t)) return report;
+  report.controls.push_back(
+      as_baseline(t, settings, "reference in float32", program_of_reference(t, true), stop));
+  if (!report.controls.back().ok) report.advice = too_tight;
+  return report;
+}
+
+std::string advice_for(const task_report& report) {
+  if (report.ok()) return {};
+  for (const auto& one : report.controls) {
+    if (one.honest && !one.ok && one.name == "reference in float32") return too_tight;
+  }
+  const auto fails = [&](bool honest) {
+    return std::any_of(report.controls.begin(), report.controls.end(),
+                       [&](const control_result& one) { return one.honest == honest && !one.ok; });
+  };
+  if (fails(true)) return "a seed is not correct, or the tolerance is too tight for it";
+  return "the tolerance is too wide, or the workloads are too few: incorrect programs are accepted";
 }
 
 }  // namespace
@@ -175,7 +299,12 @@ task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings&
   task_report report;
   {
     test_bench bench(t, settings);
-    bench.prepare(stop);
+    try {
+      bench.prepare(stop);
+    } catch (const error& failure) {
+      if (failure.code() != error_code::input || failure.place().key != "baselines") throw;
+      return blame(*t, settings, failure, stop);
+    }
     const auto in_use = bench.take_processors(stop);
     auto& controls = report.controls;
     controls.push_back(mutant(bench, "zeros", [](const material& m) { return all(m.right.size(), 0); }));
@@ -198,13 +327,16 @@ task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings&
   }
   cpu_fitness fitness(t, settings);
   for (const auto& seed : t->seeds) {
-    report.controls.push_back(honest(fitness, "seed " + seed.files.front().path, seed, stop));
+    report.controls.push_back(
+        honest(fitness, "seed " + name_of_seed(*t, seed), seed, source_file_of(*t, seed), stop));
   }
-  if (all_float32(*t)) {
-    report.controls.push_back(honest(fitness, "reference in float32", reference_in_float(*t), stop));
+  if (computes_in_float32(*t)) {
+    report.controls.push_back(
+        honest(fitness, "reference in float32", program_of_reference(*t, true), {}, stop));
   } else {
-    report.controls.push_back({"reference in float32", true, true, true, "not every tensor is float32"});
+    report.controls.push_back({"reference in float32", true, true, true, "its real tensors are not float32"});
   }
+  report.advice = advice_for(report);
   return report;
 }
 

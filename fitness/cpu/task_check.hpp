@@ -24,14 +24,18 @@ struct control_result {
 
 struct task_report {
   std::vector<control_result> controls;
+  /// What to change, in a sentence or two, where a control is not ok; empty if all are.
+  std::string advice;
   bool ok() const;
 };
 
 /// Mutants are outputs made from the oracle's own: zeros, a constant, the mean, a copied input, the first
 /// nine tenths, the right values rounded to the next lower precision, the result of another content. Honest
-/// controls are the task's seeds and, where every tensor is float32, the reference computed in float32. A
-/// mutant that is the right answer on every workload (the mean of one element) is skipped.
-/// @throws kevo::error as cpu_fitness does: input (a wrong reference or baseline), environment, interrupted
+/// controls are the task's seeds and, where all real tensors are float32, the reference computed in float32.
+/// A mutant that is the right answer on every workload (the mean of one element) is skipped. Where a baseline
+/// is not accepted, the report says whether the tolerance is to blame: then results that are rounded once to
+/// the type of the output, or the reference computed in float32, are not accepted either.
+/// @throws kevo::error as cpu_fitness does: input (a wrong reference), environment, interrupted
 task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
                        std::stop_token stop = {});
 

@@ -11,6 +11,8 @@
 #include "fitness/cpu/task_check.hpp"
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
+#include "src/cli/warning.hpp"
+#include "src/task/misspelt.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {
@@ -31,8 +33,12 @@ void print_json(const std::string& name, const task_report& report) {
                                     {"skipped", one.skipped},
                                     {"detail", one.detail}});
   }
-  fmt::print("{}\n", json::serialize(json::object{
-                         {"task", name}, {"ok", report.ok()}, {"controls", std::move(controls)}}));
+  fmt::print("{}\n",
+             json::serialize(json::object{
+                 {"task", name},
+                 {"ok", report.ok()},
+                 {"controls", std::move(controls)},
+                 {"advice", report.advice.empty() ? json::value(nullptr) : json::value(report.advice)}}));
 }
 
 void print(const std::string& name, const task_report& report) {
@@ -43,9 +49,9 @@ void print(const std::string& name, const task_report& report) {
                         one.detail);
   }
   text += fmt::format("{}: {}\n", name,
-                      report.ok() ? "the task separates correct from incorrect programs"
-                                  : "the task does not separate correct from incorrect programs: adjust its "
-                                    "tolerance or add workloads");
+                      report.ok()
+                          ? "the task separates correct from incorrect programs"
+                          : "the task does not separate correct from incorrect programs: " + report.advice);
   fmt::print("{}", format::printable(text));
 }
 
@@ -69,6 +75,7 @@ void add_task(CLI::App& program, invocation& shared) {
     settings.sandbox = *sandbox == "required" ? sandbox_mode::required
                        : *sandbox == "best"   ? sandbox_mode::best
                                               : sandbox_mode::off;
+    for (const auto& each : misspelt_annotations(*loaded)) warn(each);
     const task_report report = check_task(loaded, settings);
     (shared.json ? print_json : print)(loaded->name, report);
     if (!report.ok()) shared.exit_code = exit_code(error_code::input);

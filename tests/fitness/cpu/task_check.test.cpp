@@ -63,6 +63,21 @@ kevo::cpu_settings settings() {
   return s;
 }
 
+// The same sums, accepted by a bound relative to their value.
+std::shared_ptr<kevo::task> with_relative_tolerance(double most) {
+  auto t = example();
+  kevo::tolerance rule;
+  rule.max_atol = 0;
+  rule.max_rtol = most;
+  t->tolerances[""] = rule;
+  t->reference->source = source("reference.cpp",
+                                "#include <cstdint>\n"
+                                "extern \"C\" void reference(const double* x, double* y, std::int64_t N) {\n"
+                                "  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
+                                "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
+  return t;
+}
+
 const kevo::control_result& control(const kevo::task_report& report, const std::string& name) {
   for (const auto& c : report.controls) {
     if (c.name == name) return c;
@@ -92,6 +107,38 @@ TEST_CASE("rule 6: a tolerance that is too wide lets mutants through, and the re
   CHECK_FALSE(control(report, "zeros").ok);
   CHECK_FALSE(control(report, "next lower precision").ok);
   CHECK(control(report, "seed seed.cpp").ok);
+  CHECK_MESSAGE(report.advice.find("too wide") != std::string::npos, report.advice);
+}
+
+TEST_CASE("a tolerance that no program can meet is blamed, and not the baseline") {
+  const auto t = with_relative_tolerance(1e-9);
+  const auto report = kevo::check_task(t, settings());
+  CHECK_FALSE(report.ok());
+  CHECK_FALSE(control(report, "baseline seed").ok);
+  CHECK_FALSE(control(report, "reference, rounded once").ok);
+  CHECK_MESSAGE(report.advice.find("no program can pass") != std::string::npos, report.advice);
+}
+
+TEST_CASE("a tolerance below what the order of additions changes in float32 is blamed, too") {
+  const auto t = with_relative_tolerance(1.2e-7);
+  const auto report = kevo::check_task(t, settings());
+  CHECK_FALSE(report.ok());
+  CHECK_FALSE(control(report, "baseline seed").ok);
+  CHECK(control(report, "reference, rounded once").ok);
+  CHECK_FALSE(control(report, "reference in float32").ok);
+  CHECK_MESSAGE(report.advice.find("computed in float32") != std::string::npos, report.advice);
+}
+
+TEST_CASE("a baseline that is wrong is blamed where the tolerance is fine") {
+  auto t = example();
+  t->baselines.front().source = source(
+      "wrong.cpp",
+      "#include <cstdint>\nextern \"C\" void run(const float*, float* y, std::int64_t) { y[0] = 0; }\n");
+  const auto report = kevo::check_task(t, settings());
+  CHECK_FALSE(report.ok());
+  CHECK_FALSE(control(report, "baseline seed").ok);
+  CHECK(control(report, "reference in float32").ok);
+  CHECK_MESSAGE(report.advice.find("a baseline is not correct") != std::string::npos, report.advice);
 }
 
 TEST_CASE("rule 6: a seed that is wrong is no honest control") {
