@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -106,12 +107,26 @@ class console {
   bool cut_off_ = false;  ///< that the time is over was said
 };
 
+/// Which candidate is which file, where there are several seeds: "seeds: #0 seed.cpp, #1 tunable.cpp".
+std::string seeds_of(const task& t) {
+  std::set<std::string> known;  // the same text twice is one candidate
+  std::string text;
+  for (const auto& seed : t.seeds) {
+    const std::size_t number = known.size();
+    const std::string file = source_file_of(t, seed);
+    if (!known.insert(to_string(id_of(seed))).second || file.empty()) continue;
+    text += (text.empty() ? "seeds: #" : ", #") + std::to_string(number) + ' ' + file;
+  }
+  return known.size() > 1 ? text : std::string();
+}
+
 }  // namespace
 
 run_outcome start_run(const run_request& request) {
   session_plan plan = load_config(request.config_path, {.overrides = request.overrides});
   console shown(request.display, plan);
   shown.attach(plan);
+  if (const auto seeds = seeds_of(*plan.parts.task); !seeds.empty()) plan.hooks.message(seeds);
   for (const auto& warning : misspelt_annotations(*plan.parts.task))
     plan.hooks.message("warning: " + warning);
   return start_session(std::move(plan));

@@ -17,8 +17,9 @@ std::string with_renamed_file(std::string_view text, std::string_view from, std:
   for (std::size_t found; (found = text.find(from, at)) != std::string_view::npos;) {
     const std::size_t end = found + from.size();
     const bool whole = found == 0 || !in_name(text[found - 1]);
-    const bool place =
-        end + 1 < text.size() && text[end] == ':' && text[end + 1] >= '0' && text[end + 1] <= '9';
+    // "kernel.cpp:3: error" and "kernel.cpp: In function"
+    const char next = end + 1 < text.size() && text[end] == ':' ? text[end + 1] : '\0';
+    const bool place = (next >= '0' && next <= '9') || next == ' ';
     made += text.substr(at, found - at);
     made += whole && place ? to : from;
     at = end;

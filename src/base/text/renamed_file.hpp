@@ -6,8 +6,8 @@
 
 namespace kevo {
 
-/// `text` with every "FROM:<digit>" of a message (a file with a line) as "TO:<digit>". Longer names that end
-/// in FROM stay. An empty `to` changes nothing.
+/// `text` with every "FROM:<digit>" (a file with a line) and "FROM: " of a message as those of TO. Longer
+/// names that end in FROM stay. An empty `to` changes nothing.
 std::string with_renamed_file(std::string_view text, std::string_view from, std::string_view to);
 
 }  // namespace kevo

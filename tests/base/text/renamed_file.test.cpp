@@ -10,6 +10,8 @@ TEST_CASE("a message of a compiler names the file that the user wrote") {
   CHECK(with_renamed_file("kernel.cpp:3: kernel.cpp:x my_kernel.cpp:3 a/kernel.cpp:3 kernel.cpp",
                           "kernel.cpp",
                           "b") == "b:3: kernel.cpp:x my_kernel.cpp:3 a/kernel.cpp:3 kernel.cpp");
+  CHECK(with_renamed_file("kernel.cpp: In function 'void f()'", "kernel.cpp", "b") ==
+        "b: In function 'void f()'");
   CHECK(with_renamed_file("kernel.cpp:3", "kernel.cpp", "") == "kernel.cpp:3");
   CHECK(with_renamed_file("kernel.cpp:3", "", "b") == "kernel.cpp:3");
   CHECK(with_renamed_file("kernel.cpp:", "kernel.cpp", "b") == "kernel.cpp:");
