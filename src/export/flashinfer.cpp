@@ -69,6 +69,33 @@ std::string line(const json::object& o) {
   return as_utf8(json::serialize(o)) + '\n';
 }
 
+/// An extent that is an expression: their shapes are names of axes, so that it becomes an axis of its own.
+struct computed_axis {
+  std::string name;    ///< "row_start_0": the tensor, and the place in its shape
+  std::string extent;  ///< the expression
+};
+
+/// The name of an extent of a tensor: its axis, or that of a computed one.
+std::string axis_name(const task& t, const tensor& of, std::size_t place) {
+  const auto& extent = of.shape[place];
+  const bool axis =
+      std::any_of(t.axes.begin(), t.axes.end(), [&](const auto& each) { return each.name == extent; });
+  return axis ? extent : fmt::format("{}_{}", of.name, place);
+}
+
+std::vector<computed_axis> computed_axes(const task& t) {
+  std::vector<computed_axis> found;
+  for (const auto* all : {&t.inputs, &t.outputs}) {
+    for (const auto& one : *all) {
+      for (std::size_t i = 0; i < one.shape.size(); ++i) {
+        const auto name = axis_name(t, one, i);
+        if (name != one.shape[i]) found.push_back({name, one.shape[i]});
+      }
+    }
+  }
+  return found;
+}
+
 json::object tensors(const task& t, const std::vector<tensor>& all) {
   json::object o;
   for (const auto& one : all) {
@@ -83,7 +110,7 @@ json::object tensors(const task& t, const std::vector<tensor>& all) {
       spec["shape"] = nullptr;
     } else {
       json::array shape;
-      for (const auto& name : one.shape) shape.push_back(json::value(name));
+      for (std::size_t i = 0; i < one.shape.size(); ++i) shape.push_back(json::value(axis_name(t, one, i)));
       spec["shape"] = std::move(shape);
     }
     spec["dtype"] = one.dtype;
@@ -152,6 +179,9 @@ json::object definition_of(const task& t) {
     if (!a.description.empty()) spec["description"] = a.description;
     axes[a.name] = std::move(spec);
   }
+  const auto computed = computed_axes(t);
+  for (const auto& one : computed)
+    axes[one.name] = json::object{{"type", "var"}, {"description", one.extent}};
   o["axes"] = std::move(axes);
   o["inputs"] = tensors(t, t.inputs);
   o["outputs"] = tensors(t, t.outputs);
@@ -159,6 +189,10 @@ json::object definition_of(const task& t) {
   json::array constraints;
   for (const auto& c : t.constraints) {
     if (const auto python = python_expression(c.text())) constraints.push_back(json::value(*python));
+  }
+  for (const auto& one : computed) {
+    if (const auto python = python_expression(one.extent))
+      constraints.push_back(json::value(one.name + " == " + *python));
   }
   if (const auto carried = t.extra.find("constraints"); carried != t.extra.end()) {
     std::string_view rest = carried->second;
@@ -177,6 +211,14 @@ json::object workload_of(const task& t, const workload& w) {
   for (const auto& a : t.axes) {
     if (a.value) continue;
     if (const auto it = w.axes.find(a.name); it != w.axes.end()) axes[a.name] = it->second;
+  }
+  const auto values = axis_values(t, w);
+  for (const auto& one : computed_axes(t)) {
+    axes[one.name] =
+        expression::parse(one.extent).evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+          const auto it = values.find(std::string(name));
+          return it == values.end() ? std::nullopt : std::optional(it->second);
+        });
   }
   json::object inputs;
   for (const auto& in : t.inputs) {

@@ -379,6 +379,26 @@ TEST_CASE(
   CHECK(number > 10);
 }
 
+TEST_CASE("flashinfer: an extent that is an expression is an axis with its value and a constraint") {
+  small_run run;
+  auto t = run.task;
+  t.inputs[0].shape[0] = "2 * M / 2";
+  kevo::export_flashinfer(run.record, t, run.folder / "set");
+  const files::path root = run.folder / "set";
+  const auto definition = read_json(root / "definitions/gemm/matmul.json");
+  const std::string name = t.inputs[0].name + "_0";
+  CHECK(text(definition.at("axes").at(name).at("type")) == "var");
+  CHECK(text(definition.at("inputs").at(t.inputs[0].name).at("shape").at(0)) == name);
+  const auto& constraints = definition.at("constraints").as_array();
+  REQUIRE(!constraints.empty());
+  CHECK(text(constraints.back()) == name + " == 2 * M // 2");
+  std::ifstream lines(root / "workloads/gemm/matmul.jsonl");
+  std::string line;
+  REQUIRE(std::getline(lines, line));
+  const auto axes = json::parse(line).at("workload").at("axes");
+  CHECK(axes.at(name) == axes.at("M"));
+}
+
 TEST_CASE("a random run exports in every format") {
   const scratch_folder folder;
   auto record = kevo::journal::create(folder / "run", example_header());
