@@ -10,6 +10,7 @@
 #include <kevo/annotation.hpp>
 #include <kevo/load_task.hpp>
 
+#include "fitness/cuda/launch/resolve.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
@@ -27,6 +28,17 @@ TEST_CASE("every template gives a task that loads, with a seed to tune, and a co
     const auto config =
         shell::run(shell::kevo({"run", "own_" + name + "/config.yaml", "--print-config"}), folder.string());
     CHECK_MESSAGE(config.code == 0, config.err);
+  }
+}
+
+TEST_CASE("the CUDA project's lines say how its kernels are launched") {
+  const shell::scratch folder;
+  REQUIRE(shell::run(shell::kevo({"init", "own", "--template", "cuda"}), folder.string()).code == 0);
+  const kevo::task t = kevo::load_task((folder / "own/task.yaml").string());
+  REQUIRE(t.reference);
+  for (const auto* source : {&t.seeds[0], &t.reference->source}) {
+    const auto lines = kevo::cuda::read_launch_lines(*source);
+    CHECK(std::holds_alternative<kevo::cuda::declared_launch>(lines));
   }
 }
 
