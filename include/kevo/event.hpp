@@ -17,6 +17,7 @@
 #include <kevo/evaluation.hpp>
 #include <kevo/ledger.hpp>
 #include <kevo/select.hpp>
+#include <kevo/verdict.hpp>
 
 namespace kevo {
 
@@ -50,7 +51,7 @@ struct evaluation_asked {
   ticket job = 0;
   candidate_id candidate = no_candidate;
   evaluation_stage wanted = evaluation_stage::timed_full;
-  bool fresh = false;
+  bool fresh = false;  ///< again: a selector's wish, or a further confirmation
 };
 /// An evaluation ended, with the answer of the archive.
 struct evaluation_told {
@@ -66,11 +67,18 @@ struct draft_evaluated {
   content_id program;
   std::shared_ptr<const evaluation> result;
 };
-/// A confirmed candidate became the champion.
+/// A candidate became the champion by its confirmation, or further confirmations gave the champion other
+/// figures.
 struct champion_crowned {
   candidate_id candidate = no_candidate;
   double speedup = 0;
   interval speedup_interval;
+  champion_verdict verdict{};
+};
+/// A valid candidate is the program of the baseline of its speedup: it is never champion.
+struct baseline_met {
+  candidate_id candidate = no_candidate;
+  std::string baseline;  ///< its name; may be empty
 };
 /// The search ended; only results of jobs that were still running can follow.
 struct search_stopped {
@@ -88,7 +96,7 @@ struct event {
   std::uint64_t sequence = 0;
   double time_s = 0;  ///< [s] run time at which the search was told
   std::variant<seeded, variation_asked, variation_told, evaluation_asked, evaluation_told, draft_evaluated,
-               champion_crowned, search_stopped, search_resumed>
+               champion_crowned, search_stopped, search_resumed, baseline_met>
       what;
 };
 

@@ -18,6 +18,7 @@
 #include <kevo/select.hpp>
 #include <kevo/stop.hpp>
 #include <kevo/vary.hpp>
+#include <kevo/verdict.hpp>
 
 namespace kevo {
 
@@ -42,6 +43,7 @@ struct search_settings {
            ///< of them it varies any valid candidate instead of those that the selector chooses
   double improvement_margin =
       0.001;  ///< relative gain in score that counts as an improvement for `since_improvement`
+  confirmation_rules confirm{};
 };
 
 /// Which kinds of job the driver can take now. A search hands out no other kind: if there is nothing that

@@ -56,6 +56,7 @@
 #include <kevo/vary/uniform.hpp>
 // evaluate
 #include <kevo/evaluate.hpp>
+#include <kevo/evaluate/pooled.hpp>
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
 // archive
@@ -98,4 +99,5 @@
 #include <kevo/run_to_end.hpp>
 #include <kevo/screen.hpp>
 #include <kevo/search.hpp>
+#include <kevo/verdict.hpp>
 // clang-format on

@@ -128,6 +128,7 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(progress, best_speedup);
   KEVO_MEMBER(progress, best_score);
   KEVO_MEMBER(progress, since_improvement);
+  KEVO_MEMBER(progress, best_undecided);
   KEVO_MEMBER(program, language);
   KEVO_MEMBER(program, files);
   KEVO_MEMBER(kevo::task, name);

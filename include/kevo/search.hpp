@@ -31,6 +31,7 @@ class search {
       : parts_(std::move(parts)),
         settings_(settings),
         root_(settings.seed),
+        confirmation_(settings_.confirm),
         queue_(std::move(parts_.screen)),
         fruitless_(parts_.operators.size(), 0),
         running_(parts_.operators.size(), 0),
@@ -64,7 +65,7 @@ class search {
     const bool choosy = free.vary && queue_.wants_more() && may_vary();
     if (free.evaluate && !queue_.empty() && !choosy) return evaluate_next(now_s);
     if (free.vary && !held_ && may_vary()) return vary_next(free, now_s);
-    if (in_flight_.empty() && queue_.empty() && confirmation_.contender() == no_candidate && free.vary) {
+    if (in_flight_.empty() && queue_.empty() && confirmation_.next() == no_candidate && free.vary) {
       halt(dead_end(), now_s, false);
       return stop_job{};
     }
@@ -133,12 +134,12 @@ class search {
     since_kept_ = archived.status == archive_status::rejected ? since_kept_ + 1 : 0;
     emit(now_s, evaluation_told{id, who, turn.wanted, kept, archived});
     if (turn.wanted == evaluation_stage::confirmed) {
-      if (confirmation_.finish(who, e)) emit(now_s, champion_crowned{who, e.speedup, e.speedup_interval});
-      confirmation_.look_for_contender(population_,
-                                       [this](candidate_id one) { return parts_.store.evaluation_of(one); });
+      if (confirmation_.finish(who, kept, stopped_.has_value())) tell_champion(now_s);
+      look_for_contender();
     } else {
-      nominate(who, before);
+      nominate(who, before, e, now_s);
     }
+    pass_over_baselines(now_s);
     parts_.stop.observe(progress(now_s));
   }
 
@@ -181,6 +182,9 @@ class search {
   /// Why the search stopped; nothing while it goes on.
   const std::optional<std::string>& stopped() const { return stopped_; }
   const champion& best() const { return confirmation_.best(); }
+  /// A valid candidate that is the baseline's program, which is never champion; `no_candidate` if none is
+  /// known.
+  candidate_id baseline_twin() const { return confirmation_.baseline_twin(); }
   const kevo::population& population() const { return population_; }
   const search_graph& graph() const { return graph_; }
   const any_archive& archive() const { return parts_.archive; }
@@ -208,6 +212,7 @@ class search {
     p.best_sol_fraction = best.sol_fraction;
     p.best_score = scores_.best;
     if (best) p.champion_score = best.score;
+    p.best_undecided = !best.verdict.confirmed();
     p.since_improvement = since_improvement_;
     p.since_kept = since_kept_;
     p.archive_size = parts_.archive.size();
@@ -282,8 +287,16 @@ class search {
                const archive_result& archived);
   /// Offers a candidate to the confirmation. While seeds are out, their best waits for the others: a run need
   /// not confirm what the next seed beats.
-  void nominate(candidate_id who, const population_row& before);
+  void nominate(candidate_id who, const population_row& before, const evaluation& e, double now_s);
   job confirm_next(double now_s);
+  void look_for_contender();
+  /// The name of the baseline of a valid candidate's speedup if the candidate is that baseline's program.
+  std::optional<std::string> baseline_met_by(candidate_id who, const evaluation& e) const;
+  /// Whether a candidate is the baseline's program; then it is excluded and recorded.
+  bool is_baseline(candidate_id who, const evaluation& e, double now_s);
+  /// Takes the place of the contender from those that are the baseline's program.
+  void pass_over_baselines(double now_s);
+  void tell_champion(double now_s);
 
   search_parts parts_;
   search_settings settings_;
@@ -293,6 +306,8 @@ class search {
   kinship kinship_;
   kevo::ledger ledger_;
   confirmation confirmation_;
+  candidate_id no_baseline_ =
+      no_candidate;  ///< the contender that was found not to be the baseline's program
   detail::evaluation_queue queue_;
   std::unordered_map<ticket, in_flight> in_flight_;
   std::size_t withdrawn_ = 0;  ///< of those in flight

@@ -101,6 +101,9 @@ struct run_outcome {
   std::optional<screening_report> screened;  ///< nothing without a screening
   std::vector<std::string> setbacks;         ///< sentences that say why nothing or little was found
   any_archive archive;                       ///< the archive at the end; empty after a replay that diverged
+  /// A valid candidate that is the program of `baseline`, which is never champion; `no_candidate`: none is
+  /// known
+  candidate_id baseline_twin = no_candidate;
 };
 
 /// Starts a new run in `plan.folder` and returns when its stop rule says so or when it is interrupted.

@@ -32,6 +32,7 @@ struct progress {
   std::size_t archive_size = 0;
   std::size_t archive_cells = 0;         ///< 0 if not bounded
   std::optional<double> champion_score;  ///< the champion's confirmed score; nothing if there is no champion
+  bool best_undecided = false;           ///< the interval does not allow to call the champion confirmed
 };
 
 /// One limit of a stop rule, for people: "evaluations", 200 of 400.

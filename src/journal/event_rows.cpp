@@ -19,9 +19,9 @@ namespace {
 namespace json = boost::json;
 
 // In the order of the alternatives of event::what.
-constexpr std::array<std::string_view, 9> kinds = {"seeded",           "variation_asked", "variation_told",
-                                                   "evaluation_asked", "evaluation_told", "draft_evaluated",
-                                                   "champion_crowned", "search_stopped",  "search_resumed"};
+constexpr std::array<std::string_view, 10> kinds = {
+    "seeded",          "variation_asked",  "variation_told", "evaluation_asked", "evaluation_told",
+    "draft_evaluated", "champion_crowned", "search_stopped", "search_resumed",   "baseline_met"};
 static_assert(std::variant_size_v<decltype(event::what)> == kinds.size());
 
 std::string in_quotes(std::string_view text) {
@@ -67,6 +67,10 @@ archive_status parse_archive_status(std::string_view name) {
 evaluation_stage parse_stage(const std::string& name) {
   if (const auto stage = parse_evaluation_stage(name)) return *stage;
   throw error(error_code::input, "unknown stage '" + name + "'");
+}
+verdict_reason parse_reason(const std::string& name) {
+  if (const auto reason = parse_verdict_reason(name)) return *reason;
+  throw error(error_code::input, "unknown reason '" + name + "' of a verdict");
 }
 std::optional<candidate_id> known(candidate_id id) {
   return id == no_candidate ? std::nullopt : std::optional(id);
@@ -117,8 +121,16 @@ columns columns_of(const champion_crowned& e) {
   return {.job = {},
           .candidate = known(e.candidate),
           .program = {},
-          .detail = fmt::format(R"({{"speedup":{},"interval":[{},{}]}})", number(e.speedup),
-                                number(e.speedup_interval.low), number(e.speedup_interval.high))};
+          .detail = fmt::format(
+              R"({{"speedup":{},"interval":[{},{}],"verdict":"{}","reason":"{}","widest":{}}})",
+              number(e.speedup), number(e.speedup_interval.low), number(e.speedup_interval.high),
+              to_string(e.verdict.word()), to_string(e.verdict.reason), number(e.verdict.widest))};
+}
+columns columns_of(const baseline_met& e) {
+  return {.job = {},
+          .candidate = known(e.candidate),
+          .program = {},
+          .detail = "{\"baseline\":" + in_quotes(e.baseline) + "}"};
 }
 columns columns_of(const search_stopped& e) {
   return {.job = {},
@@ -297,7 +309,10 @@ class event_row {
   champion_crowned crowned() const {
     const auto d = detail();
     const auto& ends = d.at("interval").as_array();
-    return {candidate(), number(d.at("speedup")), {number(ends.at(0)), number(ends.at(1))}};
+    champion_crowned e{candidate(), number(d.at("speedup")), {number(ends.at(0)), number(ends.at(1))}};
+    if (const auto* reason = d.if_contains("reason"))  // older journals: every champion was called confirmed
+      e.verdict = {parse_reason(std::string(reason->as_string())), number(d.at("widest"))};
+    return e;
   }
 
  private:
@@ -368,6 +383,9 @@ event read_event(const sqlite::statement& statement) {
     }
     case 8:
       e.what = search_resumed{std::string(row.detail().at("reason").as_string())};
+      break;
+    case 9:
+      e.what = baseline_met{row.candidate(), std::string(row.detail().at("baseline").as_string())};
       break;
     default:
       throw error(error_code::input,

@@ -158,7 +158,8 @@ CREATE VIEW results AS
 CREATE VIEW champions AS
   SELECT sequence, time_s, candidate, nullif(json_extract(detail, '$.speedup'), 0) AS speedup,
          nullif(json_extract(detail, '$.interval[0]'), 0) AS speedup_low,
-         nullif(json_extract(detail, '$.interval[1]'), 0) AS speedup_high
+         nullif(json_extract(detail, '$.interval[1]'), 0) AS speedup_high,
+         coalesce(json_extract(detail, '$.verdict'), 'confirmed') AS verdict, json_extract(detail, '$.reason') AS reason
   FROM events WHERE kind = 'champion_crowned';
 
 CREATE VIEW best AS

@@ -85,6 +85,7 @@ std::optional<cell_result> run_cell(const lab_plan& plan, const lab_policy& poli
   parts.stop = budget_rule_of_lab{plan.unit, plan.budgets.back(), stop};
   const auto trace = std::make_shared<tracer>(plan.believed, instance, cell);
   search_settings settings = policy.search;
+  settings.confirm.decides = false;  // policies are compared at one confirmation a candidate
   settings.seed = seed;
   search engine(std::move(parts), settings);
   trace->watch(engine);

@@ -45,8 +45,13 @@ std::string words(const draft_evaluated& e) {
   return fmt::format("job {}: draft {}", e.job, to_string(e.program));
 }
 std::string words(const champion_crowned& e) {
-  return fmt::format("candidate {} is champion at {:a} [{:a}, {:a}]", e.candidate, e.speedup,
-                     e.speedup_interval.low, e.speedup_interval.high);
+  const std::string undecided =
+      e.verdict.confirmed() ? "" : fmt::format(", undecided: {}", to_string(e.verdict.reason));
+  return fmt::format("candidate {} is champion at {:a} [{:a}, {:a}]{}", e.candidate, e.speedup,
+                     e.speedup_interval.low, e.speedup_interval.high, undecided);
+}
+std::string words(const baseline_met& e) {
+  return fmt::format("candidate {} is the program of the baseline \"{}\"", e.candidate, e.baseline);
 }
 std::string words(const search_stopped& e) {
   return "stopped: " + e.reason;
@@ -112,7 +117,7 @@ class repeater {
       for (const auto& [id, left] : jobs_) engine_.withdraw(id);
     }
     // A selector's wish to measure again was recorded when it was made, whether there was room for it or not.
-    if (e.fresh) {
+    if (e.fresh && e.wanted != evaluation_stage::confirmed) {
       ask({.vary = true, .evaluate = false}, now_s);
       ask({.vary = false, .evaluate = true}, now_s);
       return;
@@ -133,6 +138,7 @@ class repeater {
     if (settings_.repeat) drafts_[e.job].emplace_back(e.program, *e.result);
   }
   void provoke(const champion_crowned&, double) {}
+  void provoke(const baseline_met&, double) {}
   void provoke(const search_stopped& e, double now_s) {
     if (e.external || resumed_ || settings_.stops_from_record) {
       engine_.stop(e.reason, now_s);

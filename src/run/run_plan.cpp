@@ -23,6 +23,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void decode_confirm(settings& root, confirmation_rules& rules) {
+  settings confirm = root.child_or_empty("confirm", "when the best candidate may be called confirmed");
+  rules.widest = confirm.real(
+      "widest",
+      {.def = 0.10,
+       .min = 0.001,
+       .max = 10.0,
+       .unit = "of the figure",
+       .doc = "largest width of the interval of a confirmed speedup, relative to the speedup; a champion "
+              "with a wider interval, or one that contains 1, is called undecided"});
+  rules.further = static_cast<int>(confirm.integer(
+      "further", {.def = 3,
+                  .min = 0,
+                  .max = 100,
+                  .unit = "confirmations",
+                  .doc = "maximum number of further confirmations of a candidate that is "
+                         "undecided; the samples of all are combined. None is begun after the "
+                         "stop rule has stopped the run"}));
+}
+
 void decode_run(settings& root, session_plan& plan) {
   settings run = root.child_or_empty("run", "the run: name, seed, folder and parallelism");
   plan.name = run.text("name", {.def = "run", .doc = "name of the run"});
@@ -59,6 +79,7 @@ void decode_run(settings& root, session_plan& plan) {
                                            .unit = "candidates",
                                            .doc = "maximum number of candidates that wait for an evaluation; "
                                                   "when it is reached, no further variation is started"}));
+  decode_confirm(root, plan.search.confirm);
 }
 
 std::vector<any_variation> decode_operators(settings& vary, const registry& plugins,

@@ -15,6 +15,8 @@ namespace {
               {.file = record.directory()}, "continue it with what it began with, or start a new run");
 }
 
+constexpr const char* widest_key = "search.confirm.widest";
+
 std::string list(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -29,9 +31,20 @@ std::vector<std::string> operator_names_of(const session_plan& plan) {
 }
 
 std::map<std::string, std::string> decisive_settings(const search_settings& given) {
-  return {{"search.proposals_ahead", std::to_string(given.proposals_ahead)},
-          {"search.patience", std::to_string(given.patience)},
-          {"search.improvement_margin", fmt::format("{}", given.improvement_margin)}};
+  std::map<std::string, std::string> all = {
+      {"search.proposals_ahead", std::to_string(given.proposals_ahead)},
+      {"search.patience", std::to_string(given.patience)},
+      {"search.improvement_margin", fmt::format("{}", given.improvement_margin)}};
+  if (given.confirm.decides) {
+    all[widest_key] = fmt::format("{}", given.confirm.widest);
+    all["search.confirm.further"] = std::to_string(given.confirm.further);
+  }
+  return all;
+}
+
+confirmation_rules rules_of(const journal& record, confirmation_rules given) {
+  given.decides = given.decides && record.header().more.contains(widest_key);
+  return given;
 }
 
 void require_same_task(const journal& record, const task& now) {

@@ -15,6 +15,10 @@ std::vector<std::string> operator_names_of(const session_plan& plan);
 /// The settings of a search that decide what it does, as texts for the journal's header.
 std::map<std::string, std::string> decisive_settings(const search_settings& given);
 
+/// The confirmation rules by which a recorded run is repeated: `given`, or none for a journal of a version
+/// that had none.
+confirmation_rules rules_of(const journal& record, confirmation_rules given);
+
 /// Throws kevo::error (input) if the task is not the one that the run began with.
 void require_same_task(const journal& record, const task& now);
 

@@ -262,7 +262,8 @@ class running_session {
             .baseline = baseline_of(*engine_, *task_),
             .screened = engine_->screened(),
             .setbacks = setbacks_,
-            .archive = engine_->archive()};
+            .archive = engine_->archive(),
+            .baseline_twin = engine_->baseline_twin()};
   }
 
   session_plan plan_;
@@ -289,6 +290,7 @@ run_outcome start_session(session_plan plan) {
 run_outcome resume_session(session_plan plan) {
   plan = completed(std::move(plan), true);
   journal record = journal::open(plan.folder);
+  plan.search.confirm = rules_of(record, plan.search.confirm);
   require_same_plan(record, plan);
   const bool empty = record.last_sequence() == 0;  // killed before its first event was on disk
   running_session session(std::move(plan), std::move(record));
@@ -302,6 +304,7 @@ run_outcome start_or_resume_session(session_plan plan) {
 replay_outcome replay_session(session_plan plan, replayed_operators which) {
   plan = completed(std::move(plan), false);
   const journal record = journal::open_read_only(plan.folder);
+  plan.search.confirm = rules_of(record, plan.search.confirm);
   require_same_plan(record, plan);
   // Programs come from the record; what the replay itself puts goes to memory, for nothing is written here.
   candidate_store memory = memory_store();
@@ -336,7 +339,8 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
                 .best_program = best_program_of(engine),
                 .stopped_by = engine.stopped().value_or(""),
                 .ledger = engine.progress(report.last_time_s).ledger,
-                .baseline = baseline_of(engine, *subject)};
+                .baseline = baseline_of(engine, *subject),
+                .baseline_twin = engine.baseline_twin()};
   if (!result.divergence) result.run.archive = engine.archive();
   return result;
 }

@@ -38,7 +38,7 @@ struct measured {
   /// Tells the protocol how a confirmation came out, as a search does.
   bool finish(confirmation& protocol, candidate_id id, const evaluation& e) {
     tell(id, e);
-    const bool crowned = protocol.finish(id, e);
+    const bool crowned = protocol.finish(id, latest[id]);
     protocol.look_for_contender(all, [this](candidate_id one) { return latest[one]; });
     return crowned;
   }
@@ -105,19 +105,164 @@ TEST_CASE("a champion falls only to an interval above its figure, or to a higher
   for (const double score : {2.0, 3.0, 4.0, 5.0}) m.add(score);
   m.offer(protocol, 0);
   protocol.begin();
-  CHECK(m.finish(protocol, 0, confirmed(2, {1.9, 2.1})));
+  CHECK(m.finish(protocol, 0, confirmed(2, {1.95, 2.1})));
   CHECK(protocol.best().speedup == 2);
   CHECK(protocol.begin() == 3);  // the best of those that are left
-  CHECK_FALSE(m.finish(protocol, 3, confirmed(2.4, {1.99, 2.9})));
+  CHECK_FALSE(m.finish(protocol, 3, confirmed(2.05, {1.99, 2.1})));
   CHECK(protocol.futile() == 1);
   CHECK(protocol.begin() == 2);
-  CHECK(m.finish(protocol, 2, confirmed(2.4, {2.01, 2.9})));
+  CHECK(m.finish(protocol, 2, confirmed(2.1, {2.01, 2.2})));
   CHECK(protocol.futile() == 0);
   CHECK(protocol.best().id == 2);
   CHECK(protocol.best().speedup_interval.low == 2.01);
   CHECK(protocol.begin() == 1);
-  CHECK_FALSE(m.finish(protocol, 1, confirmed(2.4)));  // an equal score, without a speedup
+  CHECK_FALSE(m.finish(protocol, 1, confirmed(2.1)));  // an equal score, without a speedup
   CHECK(protocol.futile() == 1);
   protocol.forget_futile();
   CHECK(protocol.futile() == 0);
+}
+
+TEST_CASE("without rules every valid confirmation is called confirmed, and nothing is confirmed twice") {
+  measured m;
+  confirmation protocol(confirmation_rules{.decides = false});
+  m.offer(protocol, m.add(2));
+  protocol.begin();
+  CHECK(m.finish(protocol, 0, confirmed(1.8, {0.14, 27})));
+  CHECK(protocol.best().verdict.confirmed());
+  CHECK(protocol.next() == no_candidate);
+}
+
+TEST_CASE("an undecided champion is measured again until it is decided or has had its share") {
+  measured m;
+  confirmation protocol;
+  m.offer(protocol, m.add(2));
+  CHECK(protocol.begin() == 0);
+  CHECK(m.finish(protocol, 0, confirmed(1.8, {0.14, 27})));
+  CHECK(protocol.best().verdict.reason == verdict_reason::contains_one);
+  CHECK(protocol.best().sure_speedup() == 0.14);
+  REQUIRE(protocol.due());
+  CHECK(protocol.asked_before(protocol.next()));
+  CHECK(protocol.begin() == 0);
+  CHECK(m.finish(protocol, 0, confirmed(1.31, {1.3, 1.32})));  // the sharper one decides
+  CHECK(protocol.best().verdict.confirmed());
+  CHECK(protocol.best().speedup == doctest::Approx(1.31).epsilon(0.01));
+  CHECK(protocol.next() == no_candidate);
+
+  m.offer(protocol, m.add(9));
+  CHECK(protocol.begin() == 1);
+  CHECK(m.finish(protocol, 1, confirmed(8, {4, 16})));  // surely better than before, and not known well
+  for (int i = 0; i < 3; ++i) {
+    CHECK(protocol.best().verdict.reason == verdict_reason::wide);
+    CHECK(protocol.begin() == 1);
+    CHECK(m.finish(protocol, 1, confirmed(8, {4, 16})));
+  }
+  CHECK(protocol.best().verdict.reason == verdict_reason::wide);
+  CHECK(protocol.best().speedup == doctest::Approx(8));
+  CHECK(protocol.best().speedup_interval.low == doctest::Approx(8 / std::sqrt(2)));
+  CHECK(protocol.next() == no_candidate);  // one and three further ones
+}
+
+TEST_CASE("a champion that is as fast as the baseline to 1 % is not measured again") {
+  measured m;
+  confirmation protocol;
+  m.offer(protocol, m.add(1.02));
+  protocol.begin();
+  CHECK(m.finish(protocol, 0, confirmed(1.001, {0.995, 1.006})));
+  CHECK(protocol.best().verdict.reason == verdict_reason::contains_one);
+  CHECK(protocol.next() == no_candidate);
+}
+
+TEST_CASE("a candidate that cannot be told from the champion is measured again before it is judged") {
+  measured m;
+  confirmation protocol;
+  m.offer(protocol, m.add(1.2));
+  protocol.begin();
+  CHECK(m.finish(protocol, 0, confirmed(1.2, {1.18, 1.22})));
+  m.offer(protocol, m.add(1.4));
+  protocol.begin();
+  CHECK_FALSE(m.finish(protocol, 1, confirmed(1.4, {0.9, 2.2})));
+  CHECK(protocol.futile() == 0);
+  SUBCASE("it wins by all its samples") {
+    CHECK(protocol.begin() == 1);
+    CHECK(m.finish(protocol, 1, confirmed(1.37, {1.36, 1.38})));
+    CHECK(protocol.best().id == 1);
+    CHECK(protocol.best().verdict.confirmed());
+  }
+  SUBCASE("it fails a further confirmation") {
+    CHECK(protocol.begin() == 1);
+    evaluation wrong;
+    wrong.outcome = outcome::incorrect;
+    CHECK_FALSE(m.finish(protocol, 1, wrong));
+    CHECK(protocol.best().id == 0);
+    CHECK(protocol.next() == no_candidate);
+  }
+  SUBCASE("the search stops, and it has shown nothing") {
+    CHECK_FALSE(protocol.settle());
+    CHECK(protocol.best().id == 0);
+    CHECK(protocol.futile() == 1);
+    CHECK(protocol.next() == no_candidate);
+  }
+}
+
+TEST_CASE("a champion that turns out slower than the one before gives its place back, also where it fails") {
+  measured m;
+  confirmation protocol;
+  m.offer(protocol, m.add(1.5));
+  protocol.begin();
+  m.finish(protocol, 0, confirmed(1.5, {1.48, 1.52}));
+  m.offer(protocol, m.add(2));
+  protocol.begin();
+  CHECK(m.finish(protocol, 1, confirmed(1.9, {1.55, 2.4})));
+  CHECK(protocol.begin() == 1);
+  evaluation next = confirmed(1.3, {1.29, 1.31});
+  SUBCASE("slower") {
+    next.stage = evaluation_stage::confirmed;
+  }
+  SUBCASE("not valid") {
+    next.outcome = outcome::crashed;
+  }
+  CHECK(m.finish(protocol, 1, next));
+  CHECK(protocol.best().id == 0);
+  CHECK(protocol.best().speedup == 1.5);
+  CHECK(protocol.best().verdict.confirmed());
+  CHECK(protocol.next() == no_candidate);
+}
+
+TEST_CASE("the first champion stays, as undecided, where its further confirmation fails") {
+  measured m;
+  confirmation protocol;
+  m.offer(protocol, m.add(1.5));
+  protocol.begin();
+  m.finish(protocol, 0, confirmed(1.5, {0.9, 2}));
+  protocol.begin();
+  evaluation crashed;
+  crashed.outcome = outcome::crashed;
+  CHECK(m.finish(protocol, 0, crashed));
+  CHECK(protocol.best().id == 0);
+  CHECK(protocol.best().verdict.reason == verdict_reason::failed);
+  CHECK(protocol.next() == no_candidate);
+  m.offer(protocol, m.add(0.7));  // whatever is valid is better
+  CHECK(protocol.begin() == 1);
+  CHECK(m.finish(protocol, 1, confirmed(0.7, {0.69, 0.71})));
+  CHECK(protocol.best().id == 1);
+}
+
+TEST_CASE("the baseline's program is never champion, and nothing that is not faster than it") {
+  measured m;
+  confirmation protocol;
+  const candidate_id seed = m.add(1.05);
+  m.offer(protocol, seed);
+  CHECK(protocol.contender() == seed);
+  protocol.exclude_baseline(seed, true);
+  CHECK(protocol.contender() == no_candidate);
+  CHECK(protocol.baseline_twin() == seed);
+  m.offer(protocol, m.add(0.9));
+  CHECK(protocol.contender() == no_candidate);
+  m.offer(protocol, m.add(1.1));
+  CHECK(protocol.begin() == 2);
+  CHECK_FALSE(m.finish(protocol, 2, confirmed(0.97, {0.95, 0.99})));
+  CHECK_FALSE(protocol.best());
+  m.offer(protocol, m.add(1.3));
+  CHECK(protocol.begin() == 3);
+  CHECK(m.finish(protocol, 3, confirmed(1.2, {1.18, 1.22})));
 }

@@ -135,7 +135,7 @@ class event_maker {
       m.what.what = kevo::seeded{candidates_++, kevo::id_of(*m.program)};
       return m;
     }
-    switch (random_.below(wild_ ? 12 : 8)) {
+    switch (random_.below(wild_ ? 13 : 8)) {
       case 0:
       case 1: {
         kevo::variation_asked asked{++tickets_, selection(),
@@ -159,7 +159,13 @@ class event_maker {
         m.what.what = kevo::draft_evaluated{ticket(), kevo::id_of(*m.program), result()};
         break;
       case 9:
-        m.what.what = kevo::champion_crowned{candidate(), number(), {number(), number()}};
+        m.what.what = kevo::champion_crowned{candidate(),
+                                             number(),
+                                             {number(), number()},
+                                             {static_cast<kevo::verdict_reason>(random_.below(4)), number()}};
+        break;
+      case 12:
+        m.what.what = kevo::baseline_met{candidate(), wild_text(random_)};
         break;
       case 10:
         m.what.what = kevo::search_stopped{wild_text(random_), random_.chance(0.5)};
@@ -272,7 +278,11 @@ inline bool same(const kevo::draft_evaluated& a, const kevo::draft_evaluated& b)
 inline bool same(const kevo::champion_crowned& a, const kevo::champion_crowned& b) {
   return a.candidate == b.candidate && same(a.speedup, b.speedup) &&
          same(a.speedup_interval.low, b.speedup_interval.low) &&
-         same(a.speedup_interval.high, b.speedup_interval.high);
+         same(a.speedup_interval.high, b.speedup_interval.high) && a.verdict.reason == b.verdict.reason &&
+         same(a.verdict.widest, b.verdict.widest);
+}
+inline bool same(const kevo::baseline_met& a, const kevo::baseline_met& b) {
+  return a.candidate == b.candidate && a.baseline == b.baseline;
 }
 inline bool same(const kevo::search_stopped& a, const kevo::search_stopped& b) {
   return a.reason == b.reason && a.external == b.external;

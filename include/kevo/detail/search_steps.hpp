@@ -1,6 +1,7 @@
 #pragma once
 // The steps of a search: what search.hpp declares. Not to be included alone.
 
+#include <kevo/detail/same_source.hpp>
 #include <kevo/search.hpp>
 
 namespace kevo {
@@ -22,6 +23,7 @@ inline void search::halt(std::string reason, double now_s, bool external) {
   stopped_ = reason;
   confirmation_.forget_futile();
   emit(now_s, search_stopped{std::move(reason), external});
+  if (confirmation_.settle()) tell_champion(now_s);
 }
 
 inline void search::check_stop(double now_s) {
@@ -91,7 +93,7 @@ inline job search::evaluate(candidate_id who, evaluation_stage wanted, bool fres
   evaluation_job made{.id = id, .candidate = who};
   made.request.program = parts_.store.program_of(graph_.program_of(who));
   made.request.wanted = wanted;
-  made.request.best_speedup = confirmation_.best().speedup;
+  made.request.best_speedup = confirmation_.best().sure_speedup();
   made.request.fresh = fresh;
   emit(now_s, evaluation_asked{id, who, wanted, fresh});
   return made;
@@ -232,16 +234,66 @@ inline void search::observe(candidate_id who, const in_flight& turn, const popul
   }
 }
 
-inline void search::nominate(candidate_id who, const population_row& before) {
+inline void search::nominate(candidate_id who, const population_row& before, const evaluation& e,
+                             double now_s) {
+  const bool first_of_seed = before.made_by == seed_operator && !before.evaluated;
+  if (first_of_seed) is_baseline(who, e, now_s);
   if (unevaluated_seeds_ > 0) return;
-  if (before.made_by == seed_operator && !before.evaluated && population_.ranked() > 0)
+  if (first_of_seed && population_.ranked() > 0) {
+    if (settings_.confirm.decides) return look_for_contender();  // the best may be the baseline's program
     who = population_.nth_best(0);
+  }
   const auto latest = parts_.store.evaluation_of(who);
   if (latest) confirmation_.offer(who, *latest, population_);
 }
 
 inline job search::confirm_next(double now_s) {
-  return evaluate(confirmation_.begin(), evaluation_stage::confirmed, false, now_s);
+  const bool again = confirmation_.asked_before(stopped_ ? confirmation_.contender() : confirmation_.next());
+  return evaluate(confirmation_.begin(stopped_.has_value()), evaluation_stage::confirmed, again, now_s);
+}
+
+inline void search::look_for_contender() {
+  confirmation_.look_for_contender(population_,
+                                   [this](candidate_id one) { return parts_.store.evaluation_of(one); });
+}
+
+inline std::optional<std::string> search::baseline_met_by(candidate_id who, const evaluation& e) const {
+  if (!settings_.confirm.decides || !e.valid() || !(e.speedup > 0)) return std::nullopt;
+  const auto found = e.context.find("identical_to");  // a fitness function compares what it built
+  if (found != e.context.end() && found->second == e.baseline) return e.baseline;
+  if (!parts_.task) return std::nullopt;
+  for (const baseline& one : parts_.task->baselines) {
+    if (!e.baseline.empty() && one.name != e.baseline) continue;
+    const auto source = parts_.store.program_of(graph_.program_of(who));
+    return source && detail::same_source(*source, one.source) ? std::optional(one.name) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+inline bool search::is_baseline(candidate_id who, const evaluation& e, double now_s) {
+  auto name = baseline_met_by(who, e);
+  if (!name) return false;
+  confirmation_.exclude_baseline(who, e.score == e.speedup);
+  emit(now_s, baseline_met{who, std::move(*name)});
+  return true;
+}
+
+inline void search::pass_over_baselines(double now_s) {
+  while (true) {
+    const candidate_id who = confirmation_.contender();
+    if (who == no_candidate || who == no_baseline_) return;
+    const auto known = parts_.store.evaluation_of(who);
+    if (!known || !is_baseline(who, *known, now_s)) {
+      no_baseline_ = who;
+      return;
+    }
+    look_for_contender();
+  }
+}
+
+inline void search::tell_champion(double now_s) {
+  const champion& best = confirmation_.best();
+  emit(now_s, champion_crowned{best.id, best.speedup, best.speedup_interval, best.verdict});
 }
 
 inline std::vector<double> search::features_of(candidate_id who,

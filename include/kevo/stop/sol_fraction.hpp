@@ -12,12 +12,13 @@ namespace kevo::stop {
 
 /// Stops when the champion's speed-of-light fraction, its smallest over the visible workloads, reaches
 /// `limit` in (0, 1]: what is left is not worth the search (uCUTLASS's headroom rule). Never, where the task
-/// has no cost model.
+/// has no cost model, and not by an undecided champion.
 struct sol_fraction {
   double limit = 0.9;
 
   std::optional<std::string> stop(const progress& now) const {
-    if (!(now.best_sol_fraction > 0) || now.best_sol_fraction < limit) return std::nullopt;
+    if (now.best_undecided || !(now.best_sol_fraction > 0) || now.best_sol_fraction < limit)
+      return std::nullopt;
     return "speed-of-light fraction " + number(now.best_sol_fraction) + " of " + number(limit);
   }
   std::optional<double> used(const progress& now) const { return share(now.best_sol_fraction, limit); }

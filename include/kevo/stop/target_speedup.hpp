@@ -11,7 +11,8 @@
 namespace kevo::stop {
 
 /// Stops when a confirmed champion reaches a speedup of `limit`; with `certain`, when its whole confidence
-/// interval does, because half of those whose median just reaches a target do not keep it.
+/// interval does, because half of those whose median just reaches a target do not keep it. The figure of an
+/// undecided champion counts only as far as its whole interval reaches.
 struct target_speedup {
   double limit = 0;
   bool certain = true;
@@ -27,7 +28,9 @@ struct target_speedup {
   }
 
  private:
-  double reached(const progress& now) const { return certain ? now.best_interval.low : now.best_speedup; }
+  double reached(const progress& now) const {
+    return certain || now.best_undecided ? now.best_interval.low : now.best_speedup;
+  }
 };
 
 }  // namespace kevo::stop

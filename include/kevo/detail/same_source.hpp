@@ -1,0 +1,92 @@
+#pragma once
+// Whether two programs are the same but for blanks and comments. It errs towards "different".
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include <kevo/program.hpp>
+
+namespace kevo::detail {
+
+/// The length of the literal that begins at `at` with a quote, to its end or to the end of the line.
+inline std::size_t literal_length(std::string_view text, std::size_t at) {
+  std::size_t end = at + 1;
+  while (end < text.size() && text[end] != text[at] && text[end] != '\n') end += text[end] == '\\' ? 2 : 1;
+  return std::min(end + 1, text.size()) - at;
+}
+
+/// C and C++ without comments, with every run of blanks as one; lines stay lines, because the preprocessor
+/// reads by line. Annotations (comments with "kevo:") stay. With a raw string in it, the text as it is.
+inline std::string without_blanks_and_comments(std::string_view text) {
+  if (text.find("R\"") != std::string_view::npos) return std::string(text);
+  std::string result;
+  const auto blank = [&result](char c) {
+    if (result.empty() || result.back() == '\n') return;
+    if (c == '\n') {
+      if (result.back() == ' ') result.pop_back();
+      if (!result.empty() && result.back() != '\n') result += '\n';
+    } else if (result.back() != ' ') {
+      result += ' ';
+    }
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const bool line_comment = rest.starts_with("//");
+    if (line_comment || rest.starts_with("/*")) {
+      const std::size_t found = line_comment ? rest.find('\n') : rest.find("*/", 2);
+      const std::size_t length = found == std::string_view::npos ? rest.size() : found + (line_comment ? 0 : 2);
+      const std::string_view comment = rest.substr(0, length);
+      if (comment.find("kevo:") != std::string_view::npos) {
+        result += comment;
+      } else {
+        blank(' ');
+      }
+      at += length;
+    } else if (std::isspace(static_cast<unsigned char>(rest.front())) != 0) {
+      blank(rest.front());
+      ++at;
+    } else {
+      // An apostrophe after a letter or digit separates digits: 1'000.
+      const bool inside = !result.empty() && std::isalnum(static_cast<unsigned char>(result.back())) != 0;
+      const bool literal = rest.front() == '"' || (rest.front() == '\'' && !inside);
+      const std::size_t length = literal ? literal_length(text, at) : 1;
+      result += rest.substr(0, length);
+      at += length;
+    }
+  }
+  while (!result.empty() && (result.back() == '\n' || result.back() == ' ')) result.pop_back();
+  return result;
+}
+
+/// Text of a language whose comments are not known here: blanks at the ends of lines and empty lines go.
+inline std::string without_blank_ends(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::size_t last = text.substr(0, end).find_last_not_of(" \t\r");
+    if (last != std::string_view::npos) result.append(text.substr(0, last + 1)) += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+/// Whether two programs have the same language and, file by file, the same text but for blanks and comments.
+/// The names of files count only where there are several, because their files include each other by name.
+inline bool same_source(const program& a, const program& b) {
+  if (a.language != b.language || a.files.size() != b.files.size()) return false;
+  const bool c_like = a.language == "cpp" || a.language == "cuda" || a.language == "c";
+  for (std::size_t i = 0; i < a.files.size(); ++i) {
+    if (a.files.size() > 1 && a.files[i].path != b.files[i].path) return false;
+    const std::string& x = a.files[i].text;
+    const std::string& y = b.files[i].text;
+    if (x == y) continue;
+    if (c_like ? without_blanks_and_comments(x) != without_blanks_and_comments(y)
+               : without_blank_ends(x) != without_blank_ends(y))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace kevo::detail
