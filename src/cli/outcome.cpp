@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/verdict_text.hpp"
 #include "src/cli/command.hpp"
 #include "src/report/evaluation_text.hpp"
 
@@ -44,6 +45,27 @@ json::value screening_object(const std::optional<screening_report>& screened) {
                       {"dropped", s.dropped}};
 }
 
+std::string why_undecided(const champion& best) {
+  return format::why_undecided(best.verdict, best.speedup, best.speedup_interval, best.disturbed);
+}
+
+/// Whether something was found, and if not, why: the verdict of the whole run.
+struct run_verdict {
+  std::string_view word = "confirmed";
+  std::string reason;
+};
+run_verdict verdict_of(const run_outcome& ended) {
+  const champion& best = ended.best;
+  if (best && !best.verdict.confirmed()) return {"undecided", why_undecided(best)};
+  if (best && best.speedup > 0 && best.speedup_interval.high < 1)
+    return {"nothing_faster", format::nothing_faster(ended.baseline)};
+  if (best) return {};
+  if (ended.baseline_twin != no_candidate)
+    return {"nothing_faster", fmt::format("{}; candidate {} is its program",
+                                          format::nothing_faster(ended.baseline), ended.baseline_twin)};
+  return {"none", "no candidate was confirmed"};
+}
+
 json::value best_object(const run_outcome& ended) {
   if (ended.best.id == no_candidate) return nullptr;
   const bool compared = ended.best.speedup > 0;
@@ -54,31 +76,39 @@ json::value best_object(const run_outcome& ended) {
       {"speedup_interval",
        compared ? json::value{ended.best.speedup_interval.low, ended.best.speedup_interval.high}
                 : json::value(nullptr)},
+      {"verdict", to_string(ended.best.verdict.word())},
+      {"reason",
+       ended.best.verdict.confirmed() ? json::value(nullptr) : json::value(why_undecided(ended.best))},
       {"file", ended.best_file.empty() ? json::value(nullptr) : json::value(ended.best_file)}};
 }
 
 void print_json(const run_outcome& ended) {
-  const json::object all{{"run", ended.directory},
-                         {"best", best_object(ended)},
-                         {"evaluations", ended.ledger.evaluations},
-                         {"valid", ended.ledger.valid},
-                         {"stopped_by", ended.stopped_by},
-                         {"setbacks", json::value_from(ended.setbacks)},
-                         {"screening", screening_object(ended.screened)},
-                         {"ledger", ledger_object(ended.ledger)}};
+  const run_verdict verdict = verdict_of(ended);
+  const json::object all{
+      {"run", ended.directory},
+      {"best", best_object(ended)},
+      {"verdict", verdict.word},
+      {"reason", verdict.reason.empty() ? json::value(nullptr) : json::value(verdict.reason)},
+      {"evaluations", ended.ledger.evaluations},
+      {"valid", ended.ledger.valid},
+      {"stopped_by", ended.stopped_by},
+      {"setbacks", json::value_from(ended.setbacks)},
+      {"screening", screening_object(ended.screened)},
+      {"ledger", ledger_object(ended.ledger)}};
   fmt::print("{}\n", json::serialize(all));
 }
 
 std::string words_of(const run_outcome& ended) {
   std::string text;
   if (ended.best.id == no_candidate) {
-    text += fmt::format("no candidate was confirmed; {} evaluations, {} valid; stopped by {}\n",
+    text += fmt::format("{}; {} evaluations, {} valid; stopped by {}\n", verdict_of(ended).reason,
                         ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
   } else {
     text += fmt::format(
-        "best: candidate {}, {}; {} evaluations, {} valid; stopped by {}\n", ended.best.id,
+        "best: candidate {}, {}, {}; {} evaluations, {} valid; stopped by {}\n", ended.best.id,
         finding(ended.best.speedup, ended.best.speedup_interval, ended.best.score, ended.baseline, 2),
-        ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
+        to_string(ended.best.verdict.word()), ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
+    if (!ended.best.verdict.confirmed()) text += fmt::format("undecided: {}\n", why_undecided(ended.best));
     if (!ended.best_file.empty()) text += fmt::format("source: {}\n", ended.best_file);
   }
   if (ended.screened && ended.screened->pairs > 0) {
@@ -88,14 +118,18 @@ std::string words_of(const run_outcome& ended) {
         "highest-ranked and {} of {} randomly chosen proposals; {} were never evaluated\n",
         100 * s.hit_rate(), s.pairs, s.ranked_kept, s.ranked, s.explored_kept, s.explored, s.dropped);
   }
-  for (const auto& setback : ended.setbacks) text += fmt::format("{}\n", setback);
+  const std::string said = verdict_of(ended).reason;
+  for (const auto& setback : ended.setbacks) {
+    if (setback != said || ended.best) text += fmt::format("{}\n", setback);
+  }
   text += fmt::format("run: {}\n", ended.directory);
   return text;
 }
 
 }  // namespace
 
-void print_outcome(const run_outcome& ended, invocation& shared, const std::string& note) {
+void print_outcome(const run_outcome& ended, invocation& shared, const std::string& note,
+                   bool require_confirmed) {
   if (shared.json) {
     print_json(ended);
   } else {
@@ -105,6 +139,8 @@ void print_outcome(const run_outcome& ended, invocation& shared, const std::stri
   }
   // Seeds that do not pass, an operator without a program: what the user gave cannot work.
   if (ended.ledger.valid == 0 && !ended.setbacks.empty()) shared.exit_code = 2;
+  const bool sure = ended.best && ended.best.verdict.confirmed();
+  if (shared.exit_code == 0 && require_confirmed && !sure) shared.exit_code = 3;
   if (ended.interrupted) shared.exit_code = 130;
 }
 

@@ -20,6 +20,7 @@ struct options {
   bool reference = false;
   bool plain = false;
   bool replay_models = false;
+  bool require_confirmed = false;
   std::string task;
 };
 
@@ -44,7 +45,13 @@ void replay(const options& given, invocation& shared) {
         "; {} recorded replies of models were used, {} of them for a request that differs from the recorded "
         "one",
         result.replies, result.changed_requests);
-  print_outcome(result.run, shared, said);
+  print_outcome(result.run, shared, said, given.require_confirmed);
+}
+
+void add_require_confirmed(CLI::App& verb, options& given) {
+  verb.add_flag("--require-confirmed", given.require_confirmed,
+                "Exit with 3 if the run ends without a best program that is confirmed; without this option "
+                "an undecided or missing best program is a result, and the exit code is 0");
 }
 
 }  // namespace
@@ -70,6 +77,7 @@ void add_run(CLI::App& program, invocation& shared) {
                  "Take the replies of language models from the cassette of the config, or with --replay from "
                  "the journal; needs no network and no API keys");
   verb->add_flag("--plain", given->plain, "Print plain lines instead of the live display");
+  add_require_confirmed(*verb, *given);
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
     if (given->replay_models) given->overrides.emplace_back("llm.cassette.mode=replay");
@@ -88,7 +96,7 @@ void add_run(CLI::App& program, invocation& shared) {
                                         : display_mode::automatic;
     const run_outcome ended =
         start_run({.config_path = given->config, .overrides = given->overrides, .display = display});
-    print_outcome(ended, shared);
+    print_outcome(ended, shared, {}, given->require_confirmed);
   });
 }
 
@@ -101,6 +109,7 @@ void add_resume(CLI::App& program, invocation& shared) {
       ->allow_extra_args(false);
   verb->add_option("--task", given->task, "Path of the task file, if it has moved");
   verb->add_flag("--plain", given->plain, "Print plain lines instead of the live display");
+  add_require_confirmed(*verb, *given);
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
     const auto display = shared.json    ? display_mode::quiet
@@ -110,7 +119,7 @@ void add_resume(CLI::App& program, invocation& shared) {
                               .task = given->task,
                               .overrides = given->overrides,
                               .display = display}),
-                  shared);
+                  shared, {}, given->require_confirmed);
   });
 }
 

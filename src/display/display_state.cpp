@@ -47,29 +47,7 @@ void display_state::consume(const event& what) {
   } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
     consume_evaluation(*evaluated, what.time_s);
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
-    improvement entry;
-    const bool known =
-        last_candidate_ == crowned->candidate && last_result_;  // its confirmation, told just before
-    const auto it = std::find_if(improvements.rbegin(), improvements.rend(),
-                                 [&](const auto& i) { return i.candidate == crowned->candidate; });
-    if (it != improvements.rend()) {
-      it->confirmed = true;
-      if (known) it->score = last_result_->score;
-      it->speedup = crowned->speedup;
-      it->speedup_interval = crowned->speedup_interval;
-      entry = *it;
-    } else {
-      entry.candidate = crowned->candidate;
-      describe(entry);
-      entry.score = known ? last_result_->score : std::numeric_limits<double>::quiet_NaN();
-      entry.speedup = crowned->speedup;
-      entry.speedup_interval = crowned->speedup_interval;
-      entry.confirmed = true;
-      entry.time_s = what.time_s;
-      improvements.push_back(entry);
-    }
-    champion = entry;
-    champion_result = known ? last_result_ : nullptr;
+    consume_crown(*crowned, what.time_s);
   } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
     stopped = stop->reason;
   } else if (std::holds_alternative<search_resumed>(what.what)) {
@@ -79,6 +57,29 @@ void display_state::consume(const event& what) {
     asked_.clear();
   }
   while (improvements.size() > improvements_kept) improvements.pop_front();
+}
+
+void display_state::consume_crown(const champion_crowned& crowned, double time_s) {
+  // Its confirmation was told just before, unless an earlier champion is back in its place.
+  const bool known = last_candidate_ == crowned.candidate && last_result_;
+  auto it = std::find_if(improvements.rbegin(), improvements.rend(),
+                         [&](const auto& i) { return i.candidate == crowned.candidate; });
+  if (it == improvements.rend()) {
+    improvement entry;
+    entry.candidate = crowned.candidate;
+    describe(entry);
+    entry.score = std::numeric_limits<double>::quiet_NaN();
+    entry.time_s = time_s;
+    improvements.push_back(std::move(entry));
+    it = improvements.rbegin();
+  }
+  if (known) it->score = last_result_->score;
+  it->confirmed = true;
+  it->speedup = crowned.speedup;
+  it->speedup_interval = crowned.speedup_interval;
+  it->verdict = crowned.verdict;
+  champion = *it;
+  champion_result = known ? last_result_ : nullptr;
 }
 
 void display_state::consume_evaluation(const evaluation_told& told, double time_s) {

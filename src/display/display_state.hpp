@@ -25,8 +25,9 @@ struct improvement {
   double score = 0;
   double speedup = 0;  ///< 0 if the fitness function gave a score alone
   interval speedup_interval;
-  double gain = 0;  ///< over the best before, as a ratio; 0 for the first
-  bool confirmed = false;
+  double gain = 0;             ///< over the best before, as a ratio; 0 for the first
+  bool confirmed = false;      ///< measured again in fresh processes, and champion
+  champion_verdict verdict{};  ///< of a champion
   double time_s = 0;
   std::string summary;
 };
@@ -69,6 +70,7 @@ struct display_state {
 
  private:
   void consume_evaluation(const evaluation_told& told, double time_s);
+  void consume_crown(const champion_crowned& crowned, double time_s);
 
   struct pending_variation {
     operator_index op = seed_operator;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/verdict_text.hpp"
+
 namespace kevo::panels {
 
 using styled::block;
@@ -27,6 +29,13 @@ std::string readable(std::string_view name) {
 }
 bool better(const improvement& a, const improvement& b) {
   return a.speedup > 0 && b.speedup > 0 ? a.speedup > b.speedup : a.score > b.score;
+}
+/// A sentence on as many lines as it needs, broken between words; at most two.
+std::vector<std::string> folded(std::string_view text, std::size_t width) {
+  const std::size_t end = format::width_of(text) > width ? text.rfind(' ', std::min(width, text.size() - 1))
+                                                         : std::string_view::npos;
+  if (end == std::string_view::npos || end == 0) return {std::string(text)};
+  return {std::string(text.substr(0, end)), std::string(text.substr(end + 1))};
 }
 /// Outcomes as one bar and its legend.
 void add_outcomes(block& result, const display_state& s, const pen& with, std::size_t width) {
@@ -77,10 +86,19 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
     first.add(with.figure(shown->speedup, shown->score), tone::good_strong);
     const auto& ends = shown->speedup_interval;
     const auto range = format::interval(ends.low, ends.high, with.unicode);
-    caution = shown->speedup > 0 ? format::caution(ends.low, ends.high) : std::string();
+    const bool undecided = shown->confirmed && !shown->verdict.confirmed();
+    if (undecided) {
+      const auto disturbed =
+          s.champion_result ? format::disturbance_in(s.champion_result->context) : std::string();
+      caution = format::why_undecided(shown->verdict, shown->speedup, ends, disturbed);
+    } else if (shown->speedup > 0) {
+      caution = format::caution(ends.low, ends.high);
+    }
     if (!range.empty()) first.add(" [" + range + "]", caution.empty() ? tone::plain : tone::warning);
     if (shown->speedup > 0) first.add(" the speed of " + (against.empty() ? "baseline" : with.safe(against)));
-    if (shown->confirmed) {
+    if (undecided) {
+      first.add("  undecided", tone::warning);
+    } else if (shown->confirmed) {
       first.add(with.unicode ? "  ✓ confirmed" : "  confirmed", tone::good);
     } else {
       first.add("  unconfirmed", tone::warning);
@@ -88,7 +106,9 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
     first.add(fmt::format("  #{}", shown->candidate), tone::faint);
   }
   result.push_back(std::move(first));
-  if (!caution.empty()) result.emplace_back(caution, tone::warning);
+  if (!caution.empty()) {
+    for (auto& row : folded(with.safe(caution), width)) result.emplace_back(row, tone::warning);
+  }
 
   line facts;
   const auto say = [&](const std::string& value, const std::string& of_what) {
@@ -252,9 +272,12 @@ block improvements_block(const display_state& s, const pen& with, std::size_t ro
     row.add(fmt::format("{:<8}", "#" + std::to_string(i.candidate)));
     const std::string ratio = with.bare(s.scores_are_speedups ? i.speedup : i.score, s.scores_are_speedups);
     row.add(std::string(9 - std::min<std::size_t>(9, format::width_of(ratio)), ' '));
-    row.add(ratio, i.confirmed ? tone::good_strong : tone::warning);
-    row.add(i.confirmed ? (with.unicode ? " ✓ " : " c ") : (with.unicode ? "   " : " ? "),
-            i.confirmed ? tone::good : tone::warning);
+    const bool sure = i.confirmed && i.verdict.confirmed();
+    row.add(ratio, sure ? tone::good_strong : tone::warning);
+    row.add(sure          ? (with.unicode ? " ✓ " : " c ")
+            : i.confirmed ? (with.unicode ? " ≈ " : " u ")
+                          : (with.unicode ? "   " : " ? "),
+            sure ? tone::good : tone::warning);
     const std::string gain = i.gain > 1 ? "+" + format::percent(i.gain - 1) : "";
     row.add(fmt::format("{:>8}  ", gain), tone::faint);
     row.add(line(with.safe(s.operator_name(i.op)), tone::violet).fitted(label, with.ellipsis())).add("  ");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/verdict_text.hpp"
 
 namespace kevo {
 
@@ -31,15 +32,19 @@ void plain_display::consume(const event& what) {
     const auto range = format::interval(i.speedup_interval.low, i.speedup_interval.high, state_.unicode);
     if (!range.empty()) text += " [" + range + "]";
     const auto caution = format::caution(i.speedup_interval.low, i.speedup_interval.high);
-    if (i.speedup > 0 && !caution.empty()) text += " (" + caution + ")";
+    if (i.speedup > 0 && !caution.empty() && i.verdict.confirmed()) text += " (" + caution + ")";
     return text;
   };
   if (crowned != nullptr && state_.champion) {
     const auto& c = *state_.champion;
-    std::string text = at + "champion " + describe(c) + " confirmed";
+    std::string text = at + "champion " + describe(c) + ' ' + std::string(to_string(c.verdict.word()));
+    if (const auto why = why_undecided(); !why.empty()) text += " (" + why + ")";
     text += " by " + format::one_line(state_.operator_name(c.op), !state_.unicode);
     if (!c.summary.empty()) text += ": " + format::one_line(c.summary, !state_.unicode);
     say(text);
+  } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
+    say(at + fmt::format("#{} is the program of the baseline {}: it cannot be champion", met->candidate,
+                         format::one_line(met->baseline, !state_.unicode)));
   } else if (stopped != nullptr) {
     say(at + "stopped: " + format::one_line(stopped->reason, !state_.unicode));
   } else if (resumed) {
@@ -51,6 +56,15 @@ void plain_display::consume(const event& what) {
     if (!i.summary.empty()) text += ": " + format::one_line(i.summary, !state_.unicode);
     say(text);
   }
+}
+
+std::string plain_display::why_undecided() const {
+  if (!state_.champion) return {};
+  const improvement& c = *state_.champion;
+  const auto disturbed =
+      state_.champion_result ? format::disturbance_in(state_.champion_result->context) : std::string();
+  return format::one_line(format::why_undecided(c.verdict, c.speedup, c.speedup_interval, disturbed),
+                          !state_.unicode);
 }
 
 void plain_display::refresh(const run_status& now) {
@@ -83,7 +97,7 @@ void plain_display::say_status() {
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;
   text += fmt::format(", {} of {} candidates valid", format::count(s.outcomes[0]), format::count(judged));
-  text += !best.empty() ? ", best " + best + " confirmed"
+  text += !best.empty() ? ", best " + best + ' ' + std::string(to_string(s.champion->verdict.word()))
           : s.best_seen ? ", best " + seen + " unconfirmed"
                         : ", nothing valid yet";
   text += fmt::format(", archive {}", format::count(s.status.progress.archive_size));

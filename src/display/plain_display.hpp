@@ -20,6 +20,8 @@ class plain_display {
  private:
   void say(const std::string& line);
   void say_status();
+  /// Why the champion is undecided; empty if it is confirmed.
+  std::string why_undecided() const;
 
   display_state state_;
   display_output output_;

@@ -39,11 +39,18 @@ std::string head(const report_content& content) {
       text += "<div class=\"hero\"><p class=\"big\">" + format::score(score) +
               "</p><p class=\"say\">score, larger is better";
     }
-    if (const auto caution = format::caution(range.low, range.high); speedup > 0 && !caution.empty())
+    const bool undecided = crown != nullptr && !crown->verdict.confirmed();
+    if (const auto caution = format::caution(range.low, range.high);
+        speedup > 0 && !caution.empty() && !undecided)
       text += "<br><span class=\"warn\">" + caution + "</span>";
+    const auto twin = h.baseline_twins().find(*content.best);
     text +=
-        crown != nullptr
-            ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
+        undecided ? "<br><span class=\"warn\">undecided: " + html::escape_short(why_undecided(content), 300) +
+                        "</span>"
+        : crown != nullptr ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
+        : twin != h.baseline_twins().end()
+            ? "<br><span class=\"warn\">the program of the baseline itself: nothing faster was "
+              "confirmed</span>"
             : "<br><span class=\"warn\">not confirmed: measured once, not repeated in a fresh process</span>";
     text += "</p>";
     if (content.best_evaluation) {

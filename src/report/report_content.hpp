@@ -40,11 +40,16 @@ struct report_content {
   std::shared_ptr<const program> root_program;
   judgements judged;  ///< after the run, by `kevo rejudge`
 
+  /// The champion's record; null if there is no champion.
+  const champion_record* crown() const { return best ? history.crown_of(*best) : nullptr; }
   /// "tune", "seed", "operator 7".
   std::string operator_name(operator_index op) const {
     if (op == seed_operator) return "seed";
     return op < operator_names.size() ? operator_names[op] : "operator " + std::to_string(op);
   }
 };
+
+/// Why the champion is undecided, without a full stop; empty if it is confirmed, or if there is none.
+std::string why_undecided(const report_content& content);
 
 }  // namespace kevo

@@ -61,10 +61,12 @@ void run_history::consume(const event& what) {
     }
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
     if (crowned->candidate < candidates_.size()) {
+      if (crown_of(crowned->candidate) == nullptr) ++record_of(candidates_[crowned->candidate].op).crowned;
       champions_.push_back({ordinal_, what.time_s, crowned->candidate, candidates_[crowned->candidate].score,
-                            crowned->speedup, crowned->speedup_interval});
-      ++record_of(candidates_[crowned->candidate].op).crowned;
+                            crowned->speedup, crowned->speedup_interval, crowned->verdict});
     }
+  } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
+    if (met->candidate < candidates_.size()) baseline_twins_[met->candidate] = met->baseline;
   } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
     marks_.push_back({ordinal_, what.time_s, true, stop->reason});
   } else if (const auto* on = std::get_if<search_resumed>(&what.what)) {

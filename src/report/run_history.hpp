@@ -61,7 +61,7 @@ struct best_point {
   double score = 0;
 };
 
-/// A champion was crowned: figures of its confirmation.
+/// A champion was crowned, or got other figures: those of its confirmations.
 struct champion_record {
   std::uint64_t ordinal = 0;  ///< evaluations that were finished
   double time_s = 0;          ///< [s]
@@ -69,6 +69,7 @@ struct champion_record {
   double score = 0;
   double speedup = 0;  ///< 0 if the fitness function gave a score alone
   interval speedup_interval;
+  champion_verdict verdict{};
 };
 
 using outcome_counts = std::array<std::uint64_t, outcome_names.size()>;
@@ -129,6 +130,8 @@ class run_history {
   const operator_record& seeds() const { return seeds_; }
   /// Seeds that are not valid, with what was said of them.
   const std::map<candidate_id, std::string>& failed_seeds() const { return failed_seeds_; }
+  /// Valid candidates that are the program of the baseline, with its name: they are never champion.
+  const std::map<candidate_id, std::string>& baseline_twins() const { return baseline_twins_; }
   /// Candidates by their latest outcome.
   const outcome_counts& outcomes() const { return outcomes_; }
   /// Whether every score that was seen is a speedup over the baseline: with a fitness function that gives
@@ -169,6 +172,7 @@ class run_history {
   std::vector<operator_record> operators_;
   operator_record seeds_;
   std::map<candidate_id, std::string> failed_seeds_;
+  std::map<candidate_id, std::string> baseline_twins_;
   outcome_counts outcomes_{};
   kevo::ledger ledger_;
   std::uint64_t ordinal_ = 0;

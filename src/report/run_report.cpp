@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <boost/json/parse.hpp>
 
 #include <kevo/error.hpp>
+#include <kevo/evaluate/pooled.hpp>
 #include <kevo/settings.hpp>
 
 #include "src/base/settings/yaml.hpp"
@@ -65,15 +67,25 @@ std::vector<std::string> overrides_in(const std::string& text) {
 }
 
 /// The evaluation that says most: of valid ones the latest of the widest stage (a confirmation rather than a
-/// quick look), but a failure if that came last.
-std::shared_ptr<const evaluation> best_known(const journal& run, candidate_id id) {
+/// quick look), several confirmations as one, but a failure if that came last.
+std::shared_ptr<const evaluation> best_known(const journal& run, candidate_id id, int looks) {
   std::shared_ptr<const evaluation> found;
+  std::vector<std::shared_ptr<const evaluation>> confirmed;
   for (const auto& one : run.evaluations(id)) {
     if (!one.result) continue;
     const bool wider = !found || !found->valid() || !one.result->valid() || one.result->stage >= found->stage;
     if (wider) found = one.result;
+    if (one.wanted == evaluation_stage::confirmed && one.result->valid()) confirmed.push_back(one.result);
   }
-  return found;
+  const bool several = confirmed.size() > 1 && found == confirmed.back();
+  return several ? std::make_shared<const evaluation>(pooled(confirmed, looks)) : found;
+}
+
+/// How often the run could confirm one candidate: see confirmation_rules.
+int looks_of(const journal& run) {
+  const auto& more = run.header().more;
+  const auto further = more.find("search.confirm.further");
+  return further == more.end() ? 1 : 1 + std::atoi(further->second.c_str());
 }
 
 }  // namespace
@@ -112,7 +124,7 @@ report_content content_of(const journal& run, any_archive empty_archive) {
     const auto store = run.store();
     const auto& all = content.history.candidates();
     content.best_program = store.program_of(all[*content.best].program);
-    content.best_evaluation = best_known(run, *content.best);
+    content.best_evaluation = best_known(run, *content.best, looks_of(run));
     content.root = content.history.main_line(*content.best).front();
     content.root_program = store.program_of(all[content.root].program);
     if (content.device.empty() && content.best_evaluation) content.device = content.best_evaluation->device;
@@ -123,8 +135,8 @@ report_content content_of(const journal& run, any_archive empty_archive) {
 shown_candidate shown_candidate_of(const journal& run, candidate_id id) {
   const auto recorded = run.candidate(id);
   if (!recorded) return {.id = id};
-  return {id, run.store().program_of(recorded->program), best_known(run, id), recorded->transcript,
-          run.model_calls(id)};
+  return {id, run.store().program_of(recorded->program), best_known(run, id, looks_of(run)),
+          recorded->transcript, run.model_calls(id)};
 }
 
 std::string write_report(const journal& run, any_archive empty_archive) {

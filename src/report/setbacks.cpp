@@ -6,6 +6,7 @@
 
 #include "operators/llm/model_failure.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/verdict_text.hpp"
 
 namespace kevo {
 namespace {
@@ -21,6 +22,20 @@ std::string reason(const std::string& text) {
   return end < line.size() ? line.substr(0, end) + "..." : line;
 }
 
+/// That a run that has ended found nothing faster than the baseline; empty if it did, or if it has not ended.
+std::string nothing_faster(const report_content& content) {
+  const run_history& h = content.history;
+  if (!h.stopped_by()) return {};
+  if (h.champions().empty()) {
+    if (h.baseline_twins().empty()) return {};
+    const auto& [twin, name] = *h.baseline_twins().begin();
+    return fmt::format("{}; candidate {} is its program", format::nothing_faster(name), twin);
+  }
+  const champion_record& best = h.champions().back();
+  if (!(best.speedup > 0) || !(best.speedup_interval.high < 1)) return {};
+  return format::nothing_faster(content.best_evaluation ? content.best_evaluation->baseline : "");
+}
+
 }  // namespace
 
 std::vector<std::string> setbacks_of(const report_content& content) {
@@ -33,6 +48,7 @@ std::vector<std::string> setbacks_of(const report_content& content) {
                                 content.folder.empty() ? "RUN" : content.folder, seed));
     }
   }
+  if (const std::string said = nothing_faster(content); !said.empty()) all.push_back(said);
   for (std::size_t i = 0; i < h.operators().size(); ++i) {
     const auto& op = h.operators()[i];
     const std::string name = content.operator_name(static_cast<operator_index>(i));
@@ -50,6 +66,14 @@ std::vector<std::string> setbacks_of(const report_content& content) {
     }
   }
   return all;
+}
+
+std::string why_undecided(const report_content& content) {
+  const champion_record* crown = content.crown();
+  if (crown == nullptr) return {};
+  const std::string disturbed =
+      content.best_evaluation ? format::disturbance_in(content.best_evaluation->context) : std::string();
+  return format::why_undecided(crown->verdict, crown->speedup, crown->speedup_interval, disturbed);
 }
 
 }  // namespace kevo

@@ -5,6 +5,7 @@
 
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/verdict_text.hpp"
 #include "src/report/show.hpp"
 
 namespace kevo {
@@ -76,6 +77,13 @@ json::value judgements_json(const judgements& all) {
   return json::object{{"verdicts", std::move(verdicts)}, {"candidates", std::move(candidates)}};
 }
 
+/// Nothing where the candidate was never confirmed.
+std::optional<champion_verdict> verdict_of(const champion_record* crown, const evaluation_record* latest) {
+  if (crown != nullptr) return crown->verdict;
+  if (latest == nullptr || latest->stage != evaluation_stage::confirmed) return std::nullopt;
+  return verdict_on(latest->speedup, latest->speedup_interval, {});
+}
+
 json::object brief(const report_content& content, candidate_id id) {
   const auto& c = content.history.candidates()[id];
   const auto* crown = content.history.crown_of(id);
@@ -92,7 +100,21 @@ json::object brief(const report_content& content, candidate_id id) {
   o["speedup_interval"] = crown != nullptr    ? pair(crown->speedup_interval)
                           : latest != nullptr ? pair(latest->speedup_interval)
                                               : json::value(nullptr);
-  o["confirmed"] = crown != nullptr || (latest != nullptr && latest->stage == evaluation_stage::confirmed);
+  const auto verdict = verdict_of(crown, latest);
+  const double c_speedup = crown != nullptr ? crown->speedup : latest != nullptr ? latest->speedup : 0;
+  const interval c_range = crown != nullptr    ? crown->speedup_interval
+                           : latest != nullptr ? latest->speedup_interval
+                                               : interval();
+  o["confirmed"] = verdict && verdict->confirmed();
+  o["verdict"] = verdict ? json::value(to_string(verdict->word())) : json::value(nullptr);
+  const bool of_best = crown != nullptr && content.best == id;
+  const std::string reason = of_best   ? why_undecided(content)
+                             : verdict ? format::why_undecided(*verdict, c_speedup, c_range)
+                                       : std::string();
+  o["reason"] = verdict && !verdict->confirmed() ? json::value(utf8(reason)) : json::value(nullptr);
+  const auto& twins = content.history.baseline_twins();
+  const auto twin = twins.find(id);
+  o["baseline_program"] = twin == twins.end() ? json::value(nullptr) : json::value(utf8(twin->second));
   o["rejudged"] = judgement(content.judged.of(id));
   return o;
 }

@@ -107,6 +107,10 @@ tone tone_of(const judged_again& judged) {
                                                                  : tone::warning;
 }
 
+bool measured_again(const evaluation_record& e) {
+  return e.stage == evaluation_stage::confirmed;
+}
+
 line figure(const writer& out, const report_content& content, candidate_id id) {
   const auto& c = content.history.candidates()[id];
   const auto* crown = content.history.crown_of(id);
@@ -115,7 +119,8 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
   if (crown != nullptr) {
     l.add(out.figure(crown->speedup, crown->score), tone::good_strong)
         .add(out.bracket(crown->speedup_interval), tone::faint);
-    l.add(" confirmed", tone::good);
+    const bool sure = crown->verdict.confirmed();
+    l.add(sure ? " confirmed" : " undecided", sure ? tone::good : tone::warning);
   } else if (latest == nullptr) {
     l.add("not evaluated", tone::faint);
   } else if (latest->outcome != outcome::valid) {
@@ -123,8 +128,14 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
   } else {
     l.add(out.figure(latest->speedup, c.score), tone::strong);
     l.add(out.bracket(latest->speedup_interval), tone::faint);
-    l.add(latest->stage == evaluation_stage::confirmed ? " confirmed" : " unconfirmed",
-          latest->stage == evaluation_stage::confirmed ? tone::good : tone::warning);
+    const bool twin = content.history.baseline_twins().contains(id);
+    const bool sure =
+        measured_again(*latest) && verdict_on(latest->speedup, latest->speedup_interval, {}).confirmed();
+    const std::string_view word = twin                      ? " the program of the baseline"
+                                  : sure                    ? " confirmed"
+                                  : measured_again(*latest) ? " undecided"
+                                                            : " unconfirmed";
+    l.add(word, twin ? tone::faint : sure ? tone::good : tone::warning);
   }
   return l;
 }
@@ -181,6 +192,8 @@ void best_found(writer& out, const report_content& content) {
     best.add(fmt::format("  #{}", *content.best))
         .add(" by " + out.safe(content.operator_name(h.candidates()[*content.best].op)), tone::faint);
     out.fact("best", best);
+    if (const std::string why = why_undecided(content); !why.empty())
+      out.fact("undecided", line(out.safe(why), tone::warning));
     if (content.best_evaluation) {
       const auto& e = *content.best_evaluation;
       line against;
@@ -288,8 +301,11 @@ void candidate_head(writer& out, const report_content& content, const shown_cand
   const auto& c = content.history.candidates()[one.id];
   line title;
   title.add(fmt::format("#{}", one.id), tone::strong).add("  ").add(figure(out, content, one.id));
-  if (content.best == one.id) title.add("  champion", tone::good);
+  const bool champion = content.best == one.id && content.history.crown_of(one.id) != nullptr;
+  if (champion) title.add("  champion", tone::good);
   out.add(title);
+  if (const std::string why = why_undecided(content); champion && !why.empty())
+    out.fact("undecided", line(out.safe(why), tone::warning));
   out.fact("operator", line(out.safe(content.operator_name(c.op)), tone::violet));
   if (!c.summary.empty()) out.fact("change", line(out.safe(c.summary)));
   if (!c.parents.empty()) out.fact("parents", ids(c.parents));

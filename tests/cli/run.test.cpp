@@ -146,7 +146,41 @@ TEST_CASE("what a program scores is nowhere called a speedup, unless it says so 
       "#!/bin/sh\necho '{\"speedup\": 2.5, \"score\": 7, \"baseline\": \"numpy\", \"size\": 1}'\n");
   const auto ratio = toy.kevo({"run", "config.yaml", "--plain", "--set",
                                "fitness.command=[/bin/sh, ratio.sh]", "--set", "stop={evaluations: 1}"});
-  CHECK_MESSAGE(says(ratio.out, "best: candidate 0, 2.50x over numpy, score 7; "), ratio.out);
+  CHECK_MESSAGE(says(ratio.out, "best: candidate 0, 2.50x over numpy, score 7, confirmed; "), ratio.out);
+}
+
+TEST_CASE("a run whose only candidate is the baseline's program says that nothing was faster") {
+  const toy_project toy;
+  shell::write_file(toy.folder / "seed.txt", "N = 3\n");
+  std::string task = shell::read_file(toy.folder / "task.yaml");
+  shell::write_file(toy.folder / "task.yaml", task + "baselines: [{name: plain, file: seed.txt}]\n");
+  shell::write_file(toy.folder / "ratio.sh",
+                    "#!/bin/sh\necho '{\"speedup\": 1.02, \"baseline\": \"plain\", \"size\": 1}'\n");
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"run", "config.yaml", "--set", "fitness.command=[/bin/sh, ratio.sh]"};
+    words.insert(words.end(), more.begin(), more.end());
+    return toy.kevo(words);
+  };
+  const auto ended = run({"--plain"});
+  CHECK(ended.code == 0);
+  const std::string sentence = "no program was faster than the baseline 'plain'; candidate 0 is its program";
+  CHECK_MESSAGE(
+      ended.out.find("\n" + sentence + "; 1 evaluations, 1 valid; stopped by ") != std::string::npos,
+      ended.out);
+  CHECK_MESSAGE(
+      ended.out.find("#0 is the program of the baseline plain: it cannot be champion") != std::string::npos,
+      ended.out);
+  CHECK_FALSE(std::filesystem::exists(toy.folder / "run/best.txt"));
+  CHECK(toy.kevo({"show", "run"}).out.find(sentence) != std::string::npos);
+  const auto machine = run({"--json", "--require-confirmed"});
+  CHECK(machine.code == 3);
+  const json::object all = parsed(machine);
+  CHECK(all.at("best").is_null());
+  CHECK(all.at("verdict").as_string() == "nothing_faster");
+  CHECK(all.at("reason").as_string() == sentence);
+  const auto replayed = toy.kevo({"run", "--replay", "run", "--json"});
+  CHECK_MESSAGE(replayed.code == 0, replayed.out);
+  CHECK(parsed(replayed).at("verdict").as_string() == "nothing_faster");
 }
 
 TEST_CASE("kill -9 at any moment loses nothing that was finished; resume goes on; the whole replays") {

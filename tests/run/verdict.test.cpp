@@ -1,0 +1,229 @@
+// Sessions on a machine that is too busy to decide, and sessions that find nothing faster than the baseline: what
+// they call the champion, and that a replay and a resumed session come to the same.
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <mutex>
+
+#include <doctest/doctest.h>
+
+#include <kevo/archive/top_k.hpp>
+#include <kevo/journal.hpp>
+#include <kevo/session.hpp>
+#include <kevo/stop/evaluations.hpp>
+
+#include "src/report/html_report.hpp"
+#include "src/report/run_report.hpp"
+#include "src/report/setbacks.hpp"
+#include "src/report/show.hpp"
+#include "tests/support/toy_search.hpp"
+
+using namespace kevo;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct scratch {
+  fs::path path;
+  scratch() {
+    static std::atomic<int> number = 0;
+    path = fs::temp_directory_path() /
+           ("kevo_verdict_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
+    fs::remove_all(path);
+  }
+  ~scratch() { fs::remove_all(path); }
+  std::string run() const { return (path / "run").string(); }
+};
+
+/// A hill whose figures come with an interval, from half to double, and the reason for it.
+struct busy_hill {
+  evaluation evaluate(const evaluation_request& request) {
+    evaluation e = toy::hill{}.evaluate(request);
+    e.speedup_interval = {e.speedup / 2, e.speedup * 2};
+    e.context["disturbed"] = "other processes used 1.9 of 2 processors while it was timed";
+    return e;
+  }
+};
+
+/// A hill measured with noise of any size, from pairs.
+struct noisy_hill {
+  std::shared_ptr<std::mutex> guard = std::make_shared<std::mutex>();
+  std::shared_ptr<rng> noise = std::make_shared<rng>(5);
+
+  evaluation evaluate(const evaluation_request& request) {
+    const std::scoped_lock lock(*guard);
+    evaluation e = toy::hill{}.evaluate(request);
+    if (!e.valid()) return e;
+    const double sd = noise->uniform() * 0.3;
+    workload_result w{.uuid = "one"};
+    for (int i = 0; i < 12; ++i)
+      w.samples.push_back({1000 / e.speedup * std::exp(sd * noise->normal()), 1000});
+    const estimate found = speedup_of(w.samples, 0.05);
+    e.speedup = e.score = found.value;
+    e.speedup_interval = found.range;
+    e.workloads = {w};
+    return e;
+  }
+};
+
+session_plan plan_of(const std::string& folder, any_fitness how, std::uint64_t evaluations) {
+  session_plan plan;
+  plan.name = "toy";
+  plan.folder = folder;
+  plan.parts.select = toy::best_or_random{};
+  plan.parts.operators = {toy::step{}};
+  plan.parts.archive = top_k(10);
+  plan.parts.stop = stop::evaluations{evaluations};
+  plan.fitness = std::move(how);
+  plan.seeds = {toy::program_of(8000)};
+  return plan;
+}
+
+report_content report_of(const std::string& folder) {
+  return content_of(journal::open_read_only(folder), top_k(10));
+}
+
+bool says(const std::string& text, const std::string& what) {
+  return text.find(what) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a champion of a busy machine is undecided, measured again, and everything says why") {
+  const scratch folder;
+  const run_outcome ended = start_session(plan_of(folder.run(), busy_hill{}, 6));
+  REQUIRE(ended.best);
+  CHECK(ended.best.verdict.reason == verdict_reason::wide);
+  CHECK(ended.best.disturbed == "other processes used 1.9 of 2 processors while it was timed");
+  CHECK(ended.ledger.confirmations >= 4);  // the seed alone is confirmed four times
+  const double width = relative_width(ended.best.speedup, ended.best.speedup_interval);
+  CHECK(width < 1.5);  // of one alone
+  CHECK(width > 0.1);
+
+  const report_content content = report_of(folder.run());
+  REQUIRE(content.crown() != nullptr);
+  CHECK(content.crown()->verdict == ended.best.verdict);
+  CHECK(content.crown()->speedup_interval == ended.best.speedup_interval);
+  CHECK(content.best_evaluation->speedup == ended.best.speedup);  // several confirmations, as one
+  const std::string reason = "of the figure wide, more than 10 %; other processes used 1.9 of 2 processors";
+  const std::string text = run_text(content, {});
+  CHECK_MESSAGE(says(text, " undecided"), text);
+  CHECK_MESSAGE(says(text, reason), text);
+  CHECK_FALSE(says(text, "confirmed "));
+  const std::string json = run_json(content);
+  CHECK_MESSAGE(says(json, "\"confirmed\":false,\"verdict\":\"undecided\",\"reason\":\"the interval is"), json);
+  const std::string page = html_report(content);
+  CHECK(says(page, "undecided: the interval is"));
+  CHECK(says(page, reason));
+  CHECK_FALSE(says(page, "✓ confirmed"));
+
+  const replay_outcome again = replay_session(plan_of(folder.run(), busy_hill{}, 6));
+  CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
+  CHECK(again.run.best.verdict == ended.best.verdict);
+  CHECK(again.run.best.speedup_interval == ended.best.speedup_interval);
+}
+
+TEST_CASE("whatever the noise, a run replays bit for bit and goes on where it was stopped") {
+  const scratch folder;
+  const noisy_hill hill;
+  run_outcome ended = start_session(plan_of(folder.run(), hill, 40));
+  for (const std::uint64_t more : {60U, 90U}) {
+    const replay_outcome again = replay_session(plan_of(folder.run(), {}, 40));
+    CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
+    CHECK(again.run.best.id == ended.best.id);
+    CHECK(again.run.best.speedup == ended.best.speedup);
+    CHECK(again.run.best.verdict == ended.best.verdict);
+    ended = resume_session(plan_of(folder.run(), hill, more));
+  }
+  CHECK(ended.ledger.evaluations >= 90);
+  const report_content content = report_of(folder.run());
+  std::size_t most = 0;
+  for (const auto& one : content.history.candidates()) {
+    std::size_t confirmations = 0;
+    for (const auto& e : one.evaluations) confirmations += e.wanted == evaluation_stage::confirmed ? 1U : 0U;
+    most = std::max(most, confirmations);
+  }
+  CHECK(most > 1);
+  CHECK(most <= 4);
+}
+
+TEST_CASE("a journal that was recorded without rules is replayed and resumed without them") {
+  const scratch folder;
+  session_plan plan = plan_of(folder.run(), busy_hill{}, 6);
+  plan.search.confirm.decides = false;
+  const run_outcome ended = start_session(plan);
+  CHECK(ended.best.verdict.confirmed());
+  const replay_outcome again = replay_session(plan_of(folder.run(), {}, 6));
+  CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
+  CHECK(again.run.best.verdict.confirmed());
+  const run_outcome more = resume_session(plan_of(folder.run(), busy_hill{}, 12));
+  CHECK(more.best.verdict.confirmed());
+  const report_content content = report_of(folder.run());
+  for (const auto& one : content.history.candidates()) {
+    std::size_t confirmations = 0;
+    for (const auto& e : one.evaluations) confirmations += e.wanted == evaluation_stage::confirmed ? 1U : 0U;
+    CHECK(confirmations <= 1);
+  }
+  session_plan other = plan_of((folder.path / "other").string(), busy_hill{}, 6);
+  start_session(other);
+  other.search.confirm.widest = 0.2;
+  CHECK_THROWS_AS(replay_session(other), error);  // it decided otherwise
+}
+
+TEST_CASE("the baseline's own program is never champion: the run says that nothing was faster") {
+  /// Every program is about as fast as the seed.
+  struct flat {
+    evaluation evaluate(const evaluation_request& request) {
+      evaluation e = toy::hill{}.evaluate(request);
+      const double factor = toy::number_in(*request.program) == 8000 ? 1.03 : 0.97;
+      e.speedup = e.score = factor;
+      e.speedup_interval = {factor * 0.99, factor * 1.01};
+      e.baseline = "seed";
+      return e;
+    }
+  };
+  const scratch folder;
+  const auto plan = [&] {
+    session_plan made = plan_of(folder.run(), flat{}, 5);
+    task subject{.name = "toy"};
+    program spaced = toy::program_of(8000);
+    spaced.files.front().text += "  \n\n";
+    subject.baselines = {{.name = "seed", .source = spaced}, {.name = "other", .source = toy::program_of(1)}};
+    made.parts.task = std::make_shared<const task>(subject);
+    return made;
+  };
+  const run_outcome ended = start_session(plan());
+  CHECK_FALSE(ended.best);
+  CHECK(ended.best_file.empty());
+  CHECK(ended.baseline_twin == 0);
+  CHECK(ended.ledger.confirmations == 0);
+  REQUIRE(ended.setbacks.size() == 1);
+  CHECK(ended.setbacks.front() ==
+        "no program was faster than the baseline 'seed'; candidate 0 is its program");
+  const report_content content = report_of(folder.run());
+  CHECK(says(run_text(content, {}), "the program of the baseline"));
+  CHECK(says(run_json(content), "\"baseline_program\":\"seed\""));
+  CHECK(says(html_report(content), "the program of the baseline itself: nothing faster was confirmed"));
+  const replay_outcome again = replay_session(plan());
+  CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
+  CHECK(again.run.baseline_twin == 0);
+}
+
+TEST_CASE("a program that a fitness function built to the baseline's object is never champion") {
+  struct optimized_away {
+    evaluation evaluate(const evaluation_request& request) {
+      evaluation e = toy::hill{}.evaluate(request);
+      e.baseline = "seed";
+      e.speedup = e.score = 1.5;
+      e.speedup_interval = {1.49, 1.51};
+      if (toy::number_in(*request.program) == 8000) e.context["identical_to"] = "seed";
+      return e;
+    }
+  };
+  const scratch folder;
+  const run_outcome ended = start_session(plan_of(folder.run(), optimized_away{}, 5));
+  CHECK(ended.baseline_twin == 0);
+  REQUIRE(ended.best);
+  CHECK(ended.best.id != 0);
+}
