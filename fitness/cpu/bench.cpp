@@ -184,7 +184,10 @@ void test_bench::prepare(std::stop_token stop) {
   std::vector<trusted_program> programs;
   for (const auto& [name, object] : objects) {
     trusted_program next{
-        name, std::make_unique<runner>(task_, worker_for_trusted(object), object, rng(seed).split(name)), {}};
+        name,
+        std::make_unique<runner>(task_, worker_for_trusted(object), object, rng(seed).split(name)),
+        {},
+        object};
     check_trusted(next);
     programs.push_back(std::move(next));
   }

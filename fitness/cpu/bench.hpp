@@ -11,6 +11,7 @@
 #include <kevo/task.hpp>
 
 #include "fitness/build/compiler.hpp"
+#include "fitness/build/same_object.hpp"
 #include "fitness/cpu/cpu_settings.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/runner.hpp"
@@ -25,6 +26,7 @@ struct trusted_program {
   std::string name;
   std::unique_ptr<runner> program;
   std::vector<double> call_ns;  ///< of one call of each workload; 0 for hidden ones
+  std::string object;           ///< path of what was built
 };
 
 /// Exclusive use of the processors: the lock, the controller's thread bound, builds at rest where they would
@@ -61,6 +63,10 @@ class test_bench {
   runner run_candidate(const std::string& object, std::stop_token stop) const;
 
   runner& baseline_runner() { return *baseline_.program; }
+  /// Whether a candidate was built to the same bytes as the first baseline.
+  bool is_baseline(const build_result& built) const {
+    return same_object(built.object_path, baseline_.object);
+  }
   std::vector<trusted_program>& other_baselines() { return others_; }
   /// A timer of the candidate against the baseline, or against another one. @param candidate_ns of one call;
   /// 0: unknown

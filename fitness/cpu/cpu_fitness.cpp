@@ -107,7 +107,10 @@ bool cpu_fitness::state::check_source(passage& p) const {
 
 bool cpu_fitness::state::build(passage& p) {
   p.built = bench.build_candidate(*p.request.program, p.request.stop);
-  if (p.built.ok) return true;
+  if (p.built.ok) {
+    if (bench.is_baseline(p.built)) p.result.context["identical_to"] = p.result.baseline;
+    return true;
+  }
   p.result.outcome = outcome::build_failed;
   p.result.reasons = p.built.reasons;
   if (p.result.reasons.empty()) p.result.reasons.emplace_back("does not compile");

@@ -1,6 +1,6 @@
 #pragma once
-// The verdict on a champion's figure: may it be called confirmed, or is it undecided, and why. A pure function
-// of the figure, its interval and a limit, so that a replay and a report come to the same word.
+// The verdict on a champion's figure: may it be called confirmed, or is it undecided, and why. A pure
+// function of the figure, its interval and a limit, so that a replay and a report come to the same word.
 
 #include <array>
 #include <cmath>

@@ -65,5 +65,6 @@ TEST_CASE("programs are the same where only blanks and comments differ") {
   CHECK_FALSE(same("inta;", "int a;"));
   CHECK(same("def f():\n  return 1\n", "def f():  \n\n  return 1", "python"));
   CHECK_FALSE(same("if a:\n  b\n  c\n", "if a:\n  b\nc\n", "python"));
-  CHECK_FALSE(detail::same_source(single_file_program("cpp", "a", "x"), single_file_program("cuda", "a", "x")));
+  CHECK_FALSE(
+      detail::same_source(single_file_program("cpp", "a", "x"), single_file_program("cuda", "a", "x")));
 }

@@ -28,7 +28,8 @@ evaluation measured(rng& random, double speedup, double pair_sd, double session_
     workload_result w{.uuid = weight > 1 ? "large" : "small", .weight = weight};
     for (std::size_t i = 0; i < pairs; ++i) {
       const double baseline = 1000 * weight * std::exp(pair_sd * random.normal());
-      w.samples.push_back({1000 * weight / speedup * std::exp(session + pair_sd * random.normal()), baseline});
+      w.samples.push_back(
+          {1000 * weight / speedup * std::exp(session + pair_sd * random.normal()), baseline});
     }
     const auto ratio = speedup_of(w.samples, 0.05);
     std::vector<double> times;

@@ -1,5 +1,5 @@
-// Sessions on a machine that is too busy to decide, and sessions that find nothing faster than the baseline: what
-// they call the champion, and that a replay and a resumed session come to the same.
+// Sessions on a machine that is too busy to decide, and sessions that find nothing faster than the baseline:
+// what they call the champion, and that a replay and a resumed session come to the same.
 
 #include <atomic>
 #include <cmath>
@@ -112,7 +112,8 @@ TEST_CASE("a champion of a busy machine is undecided, measured again, and everyt
   CHECK_MESSAGE(says(text, reason), text);
   CHECK_FALSE(says(text, "confirmed "));
   const std::string json = run_json(content);
-  CHECK_MESSAGE(says(json, "\"confirmed\":false,\"verdict\":\"undecided\",\"reason\":\"the interval is"), json);
+  CHECK_MESSAGE(says(json, "\"confirmed\":false,\"verdict\":\"undecided\",\"reason\":\"the interval is"),
+                json);
   const std::string page = html_report(content);
   CHECK(says(page, "undecided: the interval is"));
   CHECK(says(page, reason));

@@ -36,7 +36,8 @@ inline std::string without_blanks_and_comments(std::string_view text) {
     const bool line_comment = rest.starts_with("//");
     if (line_comment || rest.starts_with("/*")) {
       const std::size_t found = line_comment ? rest.find('\n') : rest.find("*/", 2);
-      const std::size_t length = found == std::string_view::npos ? rest.size() : found + (line_comment ? 0 : 2);
+      const std::size_t length =
+          found == std::string_view::npos ? rest.size() : found + (line_comment ? 0 : 2);
       const std::string_view comment = rest.substr(0, length);
       if (comment.find("kevo:") != std::string_view::npos) {
         result += comment;

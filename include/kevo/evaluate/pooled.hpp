@@ -1,7 +1,7 @@
 #pragma once
 // Several confirmations of one candidate as one: all their pairs together, with an interval that has room for
-// what differs from one confirmation to the next. A pure function of the evaluations, so that a replay repeats
-// it exactly.
+// what differs from one confirmation to the next. A pure function of the evaluations, so that a replay
+// repeats it exactly.
 
 #include <algorithm>
 #include <cmath>
@@ -132,11 +132,11 @@ inline double between_confirmations(confirmations all) {
 
 }  // namespace detail
 
-/// What several valid confirmations of one candidate say together. Times, speedups and intervals come from the
-/// pairs of all; the interval is at least as wide as the mean of the single results allows, and wider where
-/// they differ more than their intervals explain. Without pairs, the mean of the results. What is not a figure
-/// (feedback, measures, context) is that of the last one; of one alone, everything. Confirmations on another
-/// device, with another protocol or against another baseline than the last one are left out.
+/// What several valid confirmations of one candidate say together. Times, speedups and intervals come from
+/// the pairs of all; the interval is at least as wide as the mean of the single results allows, and wider
+/// where they differ more than their intervals explain. Without pairs, the mean of the results. What is not a
+/// figure (feedback, measures, context) is that of the last one; of one alone, everything. Confirmations on
+/// another device, with another protocol or against another baseline than the last one are left out.
 /// @param looks how many confirmations a candidate may get: each further one spends its part of the error of
 /// 5 % (alpha_of_look)
 inline evaluation pooled(confirmations given, int looks) {
