@@ -1,5 +1,6 @@
 #pragma once
-// Whether two builds gave the same object, byte for byte: programs that differ only in what the compiler removes.
+// Whether two builds gave the same object, byte for byte: programs that differ only in what the compiler
+// removes.
 
 #include <string>
 

@@ -48,6 +48,8 @@ void display_state::consume(const event& what) {
     consume_evaluation(*evaluated, what.time_s);
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
     consume_crown(*crowned, what.time_s);
+  } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
+    baseline_twins.insert(met->candidate);
   } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
     stopped = stop->reason;
   } else if (std::holds_alternative<search_resumed>(what.what)) {

@@ -71,45 +71,54 @@ void add_outcomes(block& result, const display_state& s, const pen& with, std::s
 
 }  // namespace
 
-block best_block(const display_state& s, const pen& with, std::size_t width, std::size_t chart_rows) {
-  block result;
-  const improvement* shown = s.champion               ? &*s.champion
-                             : s.improvements.empty() ? nullptr
-                                                      : &s.improvements.back();
-  line first;
-  std::string caution;
-  if (shown == nullptr) {
-    first.add("no valid candidate yet", tone::faint);
-  } else {
-    const std::string& own = s.champion_result ? s.champion_result->baseline : std::string();
-    const std::string& against = own.empty() ? s.title.baseline : own;
-    first.add(with.figure(shown->speedup, shown->score), tone::good_strong);
-    const auto& ends = shown->speedup_interval;
-    const auto range = format::interval(ends.low, ends.high, with.unicode);
-    const bool undecided = shown->confirmed && !shown->verdict.confirmed();
-    if (undecided) {
-      const auto disturbed =
-          s.champion_result ? format::disturbance_in(s.champion_result->context) : std::string();
-      caution = format::why_undecided(shown->verdict, shown->speedup, ends, disturbed);
-    } else if (shown->speedup > 0) {
-      caution = format::caution(ends.low, ends.high);
-    }
-    if (!range.empty()) first.add(" [" + range + "]", caution.empty() ? tone::plain : tone::warning);
-    if (shown->speedup > 0) first.add(" the speed of " + (against.empty() ? "baseline" : with.safe(against)));
-    if (undecided) {
-      first.add("  undecided", tone::warning);
-    } else if (shown->confirmed) {
-      first.add(with.unicode ? "  ✓ confirmed" : "  confirmed", tone::good);
-    } else {
-      first.add("  unconfirmed", tone::warning);
-    }
-    first.add(fmt::format("  #{}", shown->candidate), tone::faint);
-  }
-  result.push_back(std::move(first));
-  if (!caution.empty()) {
-    for (auto& row : folded(with.safe(caution), width)) result.emplace_back(row, tone::warning);
-  }
+namespace {
 
+/// What is said of the best candidate's figure: a word, and a sentence where no conclusion is allowed.
+struct standing {
+  line word;
+  std::string caution;
+};
+standing standing_of(const display_state& s, const improvement& one, const pen& with) {
+  const auto& ends = one.speedup_interval;
+  standing result;
+  if (one.confirmed && !one.verdict.confirmed()) {
+    const auto disturbed =
+        s.champion_result ? format::disturbance_in(s.champion_result->context) : std::string();
+    result.word.add("undecided", tone::warning);
+    result.caution = format::why_undecided(one.verdict, one.speedup, ends, disturbed);
+    return result;
+  }
+  if (one.speedup > 0) result.caution = format::caution(ends.low, ends.high);
+  if (one.confirmed) {
+    result.word.add(with.unicode ? "✓ confirmed" : "confirmed", tone::good);
+  } else if (s.baseline_twins.contains(one.candidate)) {
+    result.word.add("the baseline's own program", tone::warning);
+    result.caution.clear();
+  } else {
+    result.word.add("unconfirmed", tone::warning);
+  }
+  return result;
+}
+
+/// The figure of the best candidate, and a warning where it says little.
+void add_figure(block& result, const display_state& s, const improvement& one, const pen& with,
+                std::size_t width) {
+  const std::string& own = s.champion_result ? s.champion_result->baseline : std::string();
+  const std::string& against = own.empty() ? s.title.baseline : own;
+  const standing said = standing_of(s, one, with);
+  const auto range = format::interval(one.speedup_interval.low, one.speedup_interval.high, with.unicode);
+  line first;
+  first.add(with.figure(one.speedup, one.score), tone::good_strong);
+  if (!range.empty()) first.add(" [" + range + "]", said.caution.empty() ? tone::plain : tone::warning);
+  if (one.speedup > 0) first.add(" the speed of " + (against.empty() ? "baseline" : with.safe(against)));
+  first.add("  ").add(said.word).add(fmt::format("  #{}", one.candidate), tone::faint);
+  result.push_back(std::move(first));
+  if (said.caution.empty()) return;
+  for (auto& row : folded(with.safe(said.caution), width)) result.emplace_back(row, tone::warning);
+}
+
+/// Times by workload and shares of further baselines and of the speed of light, as many on a line as fit.
+void add_facts(block& result, const display_state& s, const pen& with, std::size_t width) {
   line facts;
   const auto say = [&](const std::string& value, const std::string& of_what) {
     line fact;
@@ -134,8 +143,23 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
   }
   if (sol > 0) say(format::percent(sol), "of speed of light");
   if (facts.width() > 0) result.push_back(std::move(facts));
+}
 
+}  // namespace
+
+block best_block(const display_state& s, const pen& with, std::size_t width, std::size_t chart_rows) {
+  block result;
+  const improvement* shown = s.champion               ? &*s.champion
+                             : s.improvements.empty() ? nullptr
+                                                      : &s.improvements.back();
+  if (shown == nullptr) {
+    result.emplace_back("no valid candidate yet", tone::faint);
+  } else {
+    add_figure(result, s, *shown, with, width);
+  }
+  add_facts(result, s, with, width);
   if (s.champion && !s.improvements.empty() && !s.improvements.back().confirmed &&
+      !s.baseline_twins.contains(s.improvements.back().candidate) &&
       better(s.improvements.back(), *s.champion)) {
     const auto& rival = s.improvements.back();
     line third;

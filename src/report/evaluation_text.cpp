@@ -7,6 +7,7 @@
 
 #include "src/base/text/format.hpp"
 #include "src/base/text/useful_line.hpp"
+#include "src/base/text/verdict_text.hpp"
 
 namespace kevo {
 namespace {
@@ -34,6 +35,17 @@ std::string workload_rows(const evaluation& e) {
         timed && w.sol_fraction > 0 ? fmt::format("{:.0f}%", 100 * w.sol_fraction) : "");
   }
   return text;
+}
+
+}  // namespace
+
+namespace {
+
+/// Why a confirmed speedup is undecided by the default rules; empty if it is decided.
+std::string doubt(const evaluation& e) {
+  if (!e.valid() || e.stage != evaluation_stage::confirmed) return {};
+  return format::why_undecided(verdict_on(e, {}), e.speedup, e.speedup_interval,
+                               format::disturbance_in(e.context));
 }
 
 }  // namespace
@@ -67,6 +79,10 @@ std::string describe(const evaluation& e, const std::string& task_name) {
     if (!found.empty()) text += ", " + found;
   }
   text += '\n';
+  if (const auto same = e.context.find("identical_to"); same != e.context.end())
+    text +=
+        fmt::format("  its object is the same as that of the baseline {}\n", format::one_line(same->second));
+  if (const std::string why = doubt(e); !why.empty()) text += fmt::format("  undecided: {}\n", why);
   for (const auto& [name, speedup] : e.other_speedups)
     text += fmt::format("  {:.3f}x over {}\n", speedup, name);
   if (const auto left = e.context.find("baselines_left_out"); left != e.context.end())

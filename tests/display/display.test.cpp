@@ -388,6 +388,58 @@ TEST_CASE("a champion is told with the operator that proposed it, however late i
       written);
 }
 
+TEST_CASE("an undecided champion is called so, with what is in the way, in lines and on the screen") {
+  std::string written;
+  kevo::plain_display lines(
+      title, [&](std::string_view text) { written += text; }, false);
+  kevo::display_state screen;
+  screen.title = title;
+  screen.unicode = false;
+  std::uint64_t n = 0;
+  const auto tell = [&](auto what) {
+    const kevo::event told{++n, 1.0, what};
+    lines.consume(told);
+    screen.consume(told);
+  };
+  const auto valid = [](double speedup, kevo::interval range, kevo::evaluation_stage stage) {
+    auto e = std::make_shared<kevo::evaluation>();
+    e->outcome = kevo::outcome::valid;
+    e->speedup = e->score = speedup;
+    e->speedup_interval = range;
+    e->stage = stage;
+    e->context["disturbed"] = "other processes used 1.9 of 2 processors while it was timed";
+    return e;
+  };
+  const auto full = kevo::evaluation_stage::timed_full, confirmed = kevo::evaluation_stage::confirmed;
+  const auto shows = [&](std::string_view what) {
+    return kevo::render(screen, 80, 24, false).find(what) != std::string::npos;
+  };
+  tell(kevo::evaluation_told{1, 0, full, valid(1.01, {0.9, 1.1}, full), {}});
+  tell(kevo::baseline_met{0, "seed"});
+  CHECK(shows("1.010x [0.9000 - 1.100] the speed of seed  the baseline's own program  #0"));
+  CHECK(written.find("#0 is the program of the baseline seed: it cannot be champion") != std::string::npos);
+  tell(kevo::evaluation_told{2, 1, full, valid(1.9, {0.2, 20}, full), {}});
+  CHECK(shows("1.900x [0.2000 - 20.00] the speed of seed  unconfirmed  #1"));
+  tell(kevo::evaluation_told{3, 1, confirmed, valid(1.8, {0.14, 27}, confirmed), {}});
+  tell(kevo::champion_crowned{1, 1.8, {0.14, 27}, {kevo::verdict_reason::contains_one, 0.1}});
+  CHECK(shows("1.800x [0.1400 - 27.00] the speed of seed  undecided  #1"));
+  CHECK(shows("the interval contains 1: neither faster nor slower is shown; other processes |"));
+  CHECK(shows("| used 1.9 of 2 processors while it was timed "));
+  CHECK(shows("1.800x u "));
+  CHECK(written.find(
+            "champion #1 1.800x [0.1400 - 27.00] undecided (the interval contains 1: neither faster nor "
+            "slower is shown; other processes used 1.9 of 2 processors while it was timed) by seed") !=
+        std::string::npos);
+  tell(kevo::evaluation_told{4, 1, confirmed, valid(1.4, {1.2, 1.6}, confirmed), {}});
+  tell(kevo::champion_crowned{1, 1.4, {1.2, 1.6}, {kevo::verdict_reason::wide, 0.1}});
+  CHECK(shows("the interval is 29 % of the figure wide, more than 10 %"));
+  tell(kevo::evaluation_told{5, 1, confirmed, valid(1.4, {1.38, 1.42}, confirmed), {}});
+  tell(kevo::champion_crowned{1, 1.4, {1.38, 1.42}, {kevo::verdict_reason::none, 0.1}});
+  CHECK(shows("1.400x [1.380 - 1.420] the speed of seed  confirmed  #1"));
+  CHECK_FALSE(shows("undecided"));
+  CHECK_FALSE(shows("the interval"));
+}
+
 TEST_CASE("what an earlier session did counts, but is not told again") {
   std::string written;
   kevo::plain_display shown(

@@ -9,3 +9,21 @@ TEST_CASE("what was found is said in one line, and nothing that was not") {
   CHECK(kevo::finding(0, {}, 1001.7, "seed", 2) == "score 1001.7");
   CHECK(kevo::finding(0, {}, 0, "seed", 2).empty());
 }
+
+TEST_CASE("an evaluation says what it leaves undecided, and that it is the baseline's program") {
+  kevo::evaluation e;
+  e.outcome = kevo::outcome::valid;
+  e.stage = kevo::evaluation_stage::confirmed;
+  e.baseline = "seed";
+  e.speedup = e.score = 0.924;
+  e.speedup_interval = {0.8, 1.1};
+  e.context = {{"disturbed", "other processes used 1.9 of 2 processors"}, {"identical_to", "seed"}};
+  const std::string text = kevo::describe(e, "matmul");
+  CHECK(text.find("  its object is the same as that of the baseline seed\n") != std::string::npos);
+  CHECK(text.find("  undecided: the interval contains 1: neither faster nor slower is shown; other processes "
+                  "used 1.9 "
+                  "of 2 processors\n") != std::string::npos);
+  e.speedup_interval = {0.91, 0.94};
+  e.context.clear();
+  CHECK(kevo::describe(e, "matmul").find("undecided") == std::string::npos);
+}

@@ -1,9 +1,9 @@
 // serial
 // timeout: 600
 // A candidate that the compiler turns into the baseline's object is told as identical to it.
-#include <doctest/doctest.h>
-
 #include <fstream>
+
+#include <doctest/doctest.h>
 
 #include "fitness/build/same_object.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
