@@ -231,3 +231,36 @@ TEST_CASE("a proposal without files is no proposal: it is recorded with the reas
   }
   CHECK(told == engine.spent().no_proposals);
 }
+
+TEST_CASE("copies of the baseline are never confirmed, however good they look, and each is recorded") {
+  struct copycat {
+    std::string name() const { return "copycat"; }
+    variation_result vary(const variation_request& request, rng&) {
+      program copy = toy::program_of(9000);
+      copy.files.front().text += std::string(request.job, ' ');  // another program, by its id
+      return proposal{std::move(copy), "copy"};
+    }
+  };
+  std::vector<event> events;
+  auto parts = toy::parts({.evaluations = 12}, toy::recorder{&events});
+  parts.operators = {copycat{}};
+  task subject;
+  subject.baselines = {{.name = "fast", .source = toy::program_of(9000)}};
+  parts.task = std::make_shared<const task>(subject);
+  search engine(std::move(parts), {.seed = 1});
+  engine.add_seed(toy::program_of(500), 0);
+  double now = 0;
+  run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
+  CHECK(engine.best().id == 0);
+  CHECK(engine.spent().confirmations == 1);
+  CHECK(engine.baseline_twin() != no_candidate);
+  std::size_t met = 0;
+  for (const event& e : events) {
+    const auto* one = std::get_if<baseline_met>(&e.what);
+    if (one == nullptr) continue;
+    ++met;
+    CHECK(one->candidate != 0);
+    CHECK(one->baseline == "fast");
+  }
+  CHECK(met == 11);
+}
