@@ -176,7 +176,7 @@ std::string candidate_json(const report_content& content, const shown_candidate&
   const run_history& h = content.history;
   const auto& c = h.candidates()[one.id];
   json::object o = brief(content, one.id);
-  o["champion"] = content.best == one.id;
+  o["champion"] = content.best == one.id && h.crown_of(one.id) != nullptr;
   o["parents"] = list(c.parents);
   o["inspirations"] = list(c.inspirations);
   o["lineage"] = list(h.main_line(one.id));

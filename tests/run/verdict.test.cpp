@@ -205,6 +205,8 @@ TEST_CASE("the baseline's own program is never champion: the run says that nothi
   const report_content content = report_of(folder.run());
   CHECK(says(run_text(content, {}), "the program of the baseline"));
   CHECK(says(run_json(content), "\"baseline_program\":\"seed\""));
+  const shown_candidate seed = shown_candidate_of(journal::open_read_only(folder.run()), 0);
+  CHECK(says(candidate_json(content, seed, false), "\"champion\":false"));
   CHECK(says(html_report(content), "the program of the baseline itself: nothing faster was confirmed"));
   const replay_outcome again = replay_session(plan());
   CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
