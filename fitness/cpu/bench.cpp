@@ -12,13 +12,14 @@
 #include "fitness/cpu/arithmetic_rate.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/worker/thread_runtime.hpp"
 #include "src/base/text/renamed_file.hpp"
 
 namespace kevo {
 namespace {
 
 // Counts up when the sandbox or a limit takes what it refused before, so that no cached refusal outlives it.
-constexpr int sandbox_rules = 2;
+constexpr int sandbox_rules = 3;
 
 compiler_settings compiler_for(const cpu_settings& settings, bool trusted) {
   compiler_settings result;
@@ -61,6 +62,7 @@ worker_settings test_bench::worker_for_candidates() const {
   worker.program = settings_.worker;
   worker.sandbox = settings_.sandbox;
   worker.threads = settings_.threads;
+  worker.libraries = thread_libraries(settings_.flags);
   worker.cpus = cores_.workers;
   worker.yield = cores_.shared;
   worker.load_limit_s = settings_.limits.load_s;

@@ -15,6 +15,7 @@
 
 #include "fitness/process/own_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/worker/thread_runtime.hpp"
 
 namespace kevo {
 namespace {
@@ -55,7 +56,7 @@ launch_spec spec_of(const worker_settings& settings, const std::string& object, 
   launch_spec spec;
   spec.argv = {worker_inside, object_inside, std::to_string(settings.threads)};
   if (settings.error_output) spec.argv.emplace_back(error_output_argument);
-  spec.environment = {"PATH=/nonexistent", "LC_ALL=C"};
+  spec.environment = worker_environment(settings.threads);
   spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libmvec.so.1", "libstdc++.so.6", "libgcc_s.so.1"});
   if (!settings.libraries.empty()) {
     for (auto& extra : runtime_mounts(settings.libraries)) {
@@ -112,6 +113,27 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
       process_.kill();
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
+  }
+}
+
+// The same for `done`, without taking processor time from a worker whose threads need every processor. A
+// worker wakes the controller when a call has ended; one that does not is charged what the controller sleeps
+// longer.
+call_end worker_session::sleep_until_done(clock::time_point deadline) {
+  constexpr timespec look_again = {0, 1'000'000};
+  for (;;) {
+    const std::uint64_t value = page_->done.load(std::memory_order_acquire);
+    if (value == call_number_) return call_end::done;
+    if (process_.try_wait()) {
+      if (page_->done.load(std::memory_order_acquire) == call_number_) return call_end::done;
+      return note_end(), call_end::died;
+    }
+    if (const bool interrupted = settings_.stop.stop_requested(); interrupted || clock::now() > deadline) {
+      process_.kill();
+      return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
+    }
+    ::syscall(SYS_futex, &page_->done, FUTEX_WAIT, static_cast<std::uint32_t>(value), &look_again, nullptr,
+              0);
   }
 }
 
@@ -183,7 +205,8 @@ void worker_session::post(const call_content& content, const slot_layout& layout
   std::copy(content.scalars.begin(), content.scalars.end(), call.scalars.begin());
 }
 
-// Returns when the worker says that it is awake. With `begin`, the call may begin, too.
+// Returns when the worker says that it is awake; at once where the controller sleeps during calls. With
+// `begin`, the call may begin, too.
 call_end worker_session::wake(bool begin) {
   page_->ping.store(++ping_, std::memory_order_release);
   if (begin) page_->go.store(++call_number_, std::memory_order_release);
@@ -193,6 +216,7 @@ call_end worker_session::wake(bool begin) {
     frozen_ = false;
   }
   if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
+  if (sleeps()) return call_end::done;
   return wait_for(page_->pong, ping_, clock::now() + std::chrono::seconds(5));
 }
 
@@ -281,7 +305,8 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
-  result.end = wait_for(page_->done, call_number_, start + limit);
+  result.end =
+      sleeps() ? sleep_until_done(start + limit) : wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
   arena_.snapshot(secret,

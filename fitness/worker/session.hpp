@@ -22,8 +22,9 @@ namespace kevo {
 
 /// How a worker is started.
 struct worker_settings {
-  std::string program;                 ///< path of kevo-worker-cpu; empty: found (own_program.hpp)
-  std::vector<std::string> libraries;  ///< further libraries it may load, by file name; trusted objects only
+  std::string program;  ///< path of kevo-worker-cpu; empty: found (own_program.hpp)
+  /// Further libraries it may load, by file name: runtimes of threads, and whatever a trusted object needs.
+  std::vector<std::string> libraries;
   sandbox_mode sandbox = sandbox_mode::required;
   process_limits limits;
   int threads = 1;
@@ -115,6 +116,9 @@ class worker_session {
 
   template <class Word>
   call_end wait_for(const std::atomic<Word>& word, Word value, clock::time_point deadline);
+  /// Whether the controller sleeps during calls: the worker's threads need every processor.
+  bool sleeps() const { return settings_.yield && settings_.threads > 1; }
+  call_end sleep_until_done(clock::time_point deadline);
   void post(const call_content& content, const slot_layout& layout);
   bool stop();
   bool rest();

@@ -90,7 +90,13 @@ void wait_for_word(kevo::control_page& page, std::uint64_t ping, std::uint64_t g
   page.asleep.store(0, std::memory_order_relaxed);
 }
 
-[[noreturn]] void serve(kevo::control_page& page, const region& arena, kevo::entry_function entry) {
+// A controller that shares its processor with this process's threads sleeps in a futex on `done`.
+void wake_controller(const std::atomic<std::uint64_t>& done) {
+  ::syscall(SYS_futex, &done, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+[[noreturn]] void serve(kevo::control_page& page, const region& arena, kevo::entry_function entry,
+                        bool threads) {
   void* pointers[kevo::most_pointers];
   std::uint64_t ping = 0;
   for (std::uint64_t next = 1;;) {
@@ -109,6 +115,7 @@ void wait_for_word(kevo::control_page& page, std::uint64_t ping, std::uint64_t g
     entry(pointers, call.axes.data(), call.scalars.data());
     finish_stores();
     page.done.store(next++, std::memory_order_release);
+    if (threads) wake_controller(page.done);
   }
 }
 
@@ -130,8 +137,8 @@ int main(int argc, char** argv) {
   ::close(kevo::arena_descriptor);
   auto& page = *reinterpret_cast<kevo::control_page*>(control.data);
   touch_pages(arena);
+  const int threads = std::atoi(argv[2]);
   try {
-    const int threads = std::atoi(argv[2]);
     // Private memory is capped from outside; shared memory, and what is made read-only again, by this alone.
     if (const auto memory = kevo::private_memory_limit())
       kevo::limit_further_addresses(*memory + spare_addresses(threads));
@@ -144,5 +151,5 @@ int main(int argc, char** argv) {
   const auto entry = reinterpret_cast<kevo::entry_function>(::dlsym(object, kevo::entry_name));
   if (entry == nullptr) give_up(page, kevo::worker_claim::load_failed, ::dlerror());
   page.claim.store(static_cast<std::uint32_t>(kevo::worker_claim::ready), std::memory_order_release);
-  serve(page, arena, entry);
+  serve(page, arena, entry, threads > 1);
 }

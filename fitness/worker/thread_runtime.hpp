@@ -1,0 +1,19 @@
+#pragma once
+// What a worker process has for programs with threads: variables of the environment, and the libraries of the
+// runtimes that a compiler's flags ask for.
+
+#include <string>
+#include <vector>
+
+namespace kevo {
+
+/// The whole environment of a worker that may run `threads` threads, the same for every process of every
+/// program. OpenMP's runtimes make teams of that many threads, no more, which sleep as soon as they have
+/// nothing to do: a thread that spins takes a processor away from those that work.
+std::vector<std::string> worker_environment(int threads);
+
+/// File names of the runtime libraries that objects built with these flags may need: those of OpenMP for
+/// -fopenmp, of oneTBB for -ltbb. None of them holds a finished kernel.
+std::vector<std::string> thread_libraries(const std::vector<std::string>& flags);
+
+}  // namespace kevo
