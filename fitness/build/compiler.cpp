@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -32,7 +33,7 @@ namespace kevo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* protocol = "kevo build 2";
+constexpr const char* protocol = "kevo build 3";
 constexpr const char* entry_name = "kevo_entry.cpp";
 constexpr const char* object_name = "candidate.so";
 
@@ -286,10 +287,13 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   spec.mounts.push_back({output, "/out", true});
   spec.directory = "/src";
   if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
-  spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
+  // Libraries stand behind what needs them: linkers leave out those that nothing before them asked for.
+  const auto is_library = [](const std::string& flag) { return flag.starts_with("-l"); };
+  std::remove_copy_if(request.flags.begin(), request.flags.end(), std::back_inserter(spec.argv), is_library);
   spec.argv.insert(spec.argv.end(),
                    {"-shared", "-fPIC", "-o", std::string("/out/") + object_name,
                     request.entry_text.empty() ? request.source.files.front().path : entry_name});
+  std::copy_if(request.flags.begin(), request.flags.end(), std::back_inserter(spec.argv), is_library);
   spec.argv.insert(spec.argv.end(), request.link.begin(), request.link.end());
   result.report = launch_and_wait(spec, stop);
   const auto& report = result.report;
