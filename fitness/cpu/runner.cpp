@@ -155,6 +155,21 @@ std::optional<call_failure> runner::verify(const slot_layout& layout, const cont
 
 namespace {
 
+// So many may be there between calls: `threads` that work, and one that waits for them.
+std::optional<call_failure> too_many_threads(int found, int threads) {
+  if (threads == 1 || found <= threads + 1) return std::nullopt;
+  return call_failure{outcome::rejected, "keeps more threads than it may have",
+                      fmt::format("it has {} threads after a call; fitness.threads is {}", found, threads)};
+}
+
+// A program that is refused a thread may say anything, or nothing.
+void explain_threads(call_failure& failure, int threads) {
+  failure.detail +=
+      fmt::format("{}it starts {}; fitness.threads allows {}: set fitness.threads to allow more",
+                  failure.detail.empty() ? "" : "; ",
+                  threads == 1 ? "a thread" : "more threads than it may have", threads);
+}
+
 std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
   if (damage.guards) {
     return call_failure{outcome::rejected, "wrote outside of its outputs",
@@ -172,7 +187,10 @@ std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
 
 call_time runner::isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit) {
   if (!session_ || session_->report() || (verify_ && saw(given))) {
-    if (auto failure = start()) return {.failure = failure};
+    if (auto failure = start()) {
+      if (session_->refused_threads()) explain_threads(*failure, worker_.threads);
+      return {.failure = failure};
+    }
   }
   if (verify_) seen_.push_back(given);
   const bool cold = task_->workloads[workload_].cache == "cold";
@@ -183,8 +201,10 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
     result.failure = fraud(call.early, call.damage);
+    if (!result.failure) result.failure = too_many_threads(call.threads, worker_.threads);
     if (!result.failure) result.failure = verify(call.layout, *given);
   }
+  if (result.failure && session_->refused_threads()) explain_threads(*result.failure, worker_.threads);
   if (result.failure) restart();
   return result;
 }

@@ -116,6 +116,11 @@ bool freezer::frozen() const noexcept {
   return !after || seen >= after->threads;
 }
 
+int freezer::threads() const noexcept {
+  const auto main = detail::read_stat(stat_);
+  return main ? main->threads : 0;
+}
+
 bool freezer::freeze_and_confirm(std::chrono::nanoseconds limit) noexcept {
   if (!freeze()) return true;  // it has ended
   const auto start = std::chrono::steady_clock::now();

@@ -26,6 +26,8 @@ class freezer {
   /// Whether every thread of the process stands still, or has ended. One read of /proc for a process of one
   /// thread.
   bool frozen() const noexcept;
+  /// How many threads the process has, those that are ending included; 0 if it has ended.
+  int threads() const noexcept;
   /// Sends SIGSTOP and watches until the process is frozen; false if that took longer than `limit`.
   bool freeze_and_confirm(std::chrono::nanoseconds limit = std::chrono::seconds(2)) noexcept;
   /// Sends SIGCONT. False if the process has ended.

@@ -46,7 +46,8 @@ struct control_page {
   alignas(64) std::atomic<std::uint64_t> done;  ///< number of the last call that has ended
   std::atomic<std::uint32_t> asleep;            ///< it sleeps, or is about to: `bell` has to be rung
   alignas(64) std::atomic<std::uint32_t> claim;
-  char message[1020];  ///< why it could not load
+  char message[1020];                          ///< why it could not load
+  std::atomic<std::uint32_t> refused_threads;  ///< 1: it asked for a thread beyond those that it may have
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);

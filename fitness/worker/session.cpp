@@ -319,6 +319,12 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   }
   const double wall = nanoseconds_between(woken, clock::now());
   result.lost_ns = used_->delayed_ns() - delayed;
+  if (settings_.threads > 1) result.threads = freezer_->threads();
+  // One that has been joined may still be on its way out.
+  for (int look = 0; look < 20 && result.threads > settings_.threads + 1; ++look) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    result.threads = freezer_->threads();
+  }
   result.early = !arena_.same(secret, seen.data());
   result.damage = arena_.inspect(result.layout, content.inputs);
   // Read last: a thread is marked as stopped a moment before it leaves its processor and the accounts are
@@ -326,7 +332,10 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   const bool waited =
       used_->rests() > rests + (frozen_ ? 2 : 1);  // besides the sleep after the call and a stop
   const double used = used_->used_ns();
-  result.whole_ns = settings_.threads > 1 || waited ? std::max(wall - result.lost_ns, 0.0) : used - used_ns_;
+  // Of several threads one may work while the first waits for a processor.
+  result.whole_ns = settings_.threads > 1 ? wall
+                    : waited              ? std::max(wall - result.lost_ns, 0.0)
+                                          : used - used_ns_;
   used_ns_ = used;
   return result;
 }

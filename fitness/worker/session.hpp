@@ -63,9 +63,9 @@ enum class call_end : std::uint8_t {
 ///   going to sleep cost.
 /// - `call_clock::stopped`, of a worker that may have several threads: it is stopped while the call is
 ///   prepared, and the time goes from one stop to the next on the controller's clock.
-/// From times on the controller's clock it is taken what the kernel's accounts show as waiting for a
-/// processor, but nothing that the worker waited by choice. Of a long delivered call that did not wait by
-/// choice the time is at most the processor time.
+/// From times of one thread on the controller's clock it is taken what the kernel's accounts show as waiting
+/// for a processor, but nothing that the worker waited by choice. Of a long delivered call that did not wait
+/// by choice the time is at most the processor time.
 enum class call_clock : std::uint8_t { delivered, asleep, stopped };
 
 struct isolated_call {
@@ -73,6 +73,7 @@ struct isolated_call {
   double ns = 0;        ///< from "awake" to "done", which are claims, on the controller's clock
   double whole_ns = 0;  ///< see `call_clock`
   double lost_ns = 0;   ///< for how long the worker was ready to run and had no processor
+  int threads = 1;      ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
   slot_damage damage;
@@ -93,6 +94,8 @@ class worker_session {
   const std::string& message() const { return message_; }
   /// The worker says that its system call filter could not be set: a fault of the machine, if it is true.
   bool lock_down_failed() const { return lock_down_failed_; }
+  /// The worker says that it asked for a thread that it may not have. Explains a failure; proves nothing.
+  bool refused_threads() const { return page_->refused_threads.load(std::memory_order_acquire) != 0; }
   /// How the process ended, where it did.
   const std::optional<exit_report>& report() const { return report_; }
 

@@ -7,13 +7,10 @@ namespace kevo {
 
 std::vector<std::string> worker_environment(int threads) {
   const std::string number = std::to_string(threads);
-  return {"PATH=/nonexistent",
-          "LC_ALL=C",
-          "OMP_NUM_THREADS=" + number,
-          "OMP_THREAD_LIMIT=" + number,
-          "OMP_DYNAMIC=false",
-          "OMP_WAIT_POLICY=passive",
-          "OPENBLAS_NUM_THREADS=" + number};
+  return {"PATH=/nonexistent", "LC_ALL=C", "OMP_NUM_THREADS=" + number, "OMP_THREAD_LIMIT=" + number,
+          "OMP_DYNAMIC=false", "OMP_WAIT_POLICY=passive", "OMP_TOOL=disabled",
+          // LLVM's runtime would bind its threads, which is not allowed, and end the process.
+          "KMP_AFFINITY=disabled", "OPENBLAS_NUM_THREADS=" + number};
 }
 
 std::vector<std::string> thread_libraries(const std::vector<std::string>& flags) {
@@ -25,8 +22,9 @@ std::vector<std::string> thread_libraries(const std::vector<std::string>& flags)
   };
   std::vector<std::string> names;
   // -fopenmp-simd needs no library.
-  if (std::any_of(flags.begin(), flags.end(),
-                  [](const std::string& flag) { return flag == "-fopenmp" || flag.starts_with("-fopenmp="); }) ||
+  if (std::any_of(
+          flags.begin(), flags.end(),
+          [](const std::string& flag) { return flag == "-fopenmp" || flag.starts_with("-fopenmp="); }) ||
       any({"-lgomp", "-lomp"})) {
     names.insert(names.end(), {"libgomp.so.1", "libomp.so.5", "libomp.so"});
   }

@@ -1,5 +1,6 @@
 // timeout: 120
-// A stop rule as a user sees it: what is cancelled, what is waited for and for how long, and what a resume has.
+// A stop rule as a user sees it: what is cancelled, what is waited for and for how long, and what a resume
+// has.
 
 #include <chrono>
 #include <filesystem>
@@ -79,7 +80,8 @@ TEST_CASE("what has to be measured after the stop is said, limited by run.finish
   toy.mark("stuck");
   shell::result ended;
   const double took = seconds_of([&] {
-    ended = toy.kevo({"run", "config.yaml", "--plain", "--set", "run.finish=4", "--set", "stop={seconds: 1}"});
+    ended =
+        toy.kevo({"run", "config.yaml", "--plain", "--set", "run.finish=4", "--set", "stop={seconds: 1}"});
   });
   INFO(ended.out, ended.err);
   CHECK(ended.code == 0);

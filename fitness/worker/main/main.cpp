@@ -16,6 +16,7 @@
 
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
+#include "fitness/worker/main/interposed.hpp"
 #include "fitness/worker/protocol.hpp"
 
 namespace {
@@ -138,6 +139,7 @@ int main(int argc, char** argv) {
   auto& page = *reinterpret_cast<kevo::control_page*>(control.data);
   touch_pages(arena);
   const int threads = std::atoi(argv[2]);
+  kevo::interpose(page);
   try {
     // Private memory is capped from outside; shared memory, and what is made read-only again, by this alone.
     if (const auto memory = kevo::private_memory_limit())

@@ -12,7 +12,8 @@
 #include "fitness/machine/cores.hpp"
 
 TEST_CASE("the time in which programs waited is read from a pressure file") {
-  CHECK(kevo::stalled_time("some avg10=0.74 avg60=0.76 avg300=12.41 total=8066431354\nfull avg10=0.00 total=7\n") ==
+  CHECK(kevo::stalled_time(
+            "some avg10=0.74 avg60=0.76 avg300=12.41 total=8066431354\nfull avg10=0.00 total=7\n") ==
         8066431354.0);
   CHECK_FALSE(kevo::stalled_time(""));
   CHECK_FALSE(kevo::stalled_time("full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"));
