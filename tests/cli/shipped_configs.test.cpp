@@ -2,6 +2,7 @@
 // timeout: 600
 // Shipped configs as they are, except that they stop early.
 
+#include <cstdlib>
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,6 +52,19 @@ TEST_CASE("the quickstart runs, and its run can be shown, reported, exported and
   CHECK(kevo({"export", "run", "--format", "jsonl"}).find("speedup") != std::string::npos);
   CHECK(json::parse(kevo({"run", "--replay", "run", "--json"})).at("best").at("id") ==
         ended.at("best").as_object().at("id"));
+}
+
+TEST_CASE("the matrix product on two threads runs, its library beside it") {
+  if (std::system("echo 'int main() {}' | g++ -fopenmp -x c++ - -o /dev/null") != 0) {
+    kevo_test::skip("g++ has no OpenMP");
+    return;
+  }
+  const shell::scratch folder;
+  const json::object ended =
+      run_config(folder, "configs/matmul_threads.yaml", {"--set", "stop={evaluations: 3}"});
+  CHECK(ended.at("valid").to_number<int>() >= 3);
+  const auto shown = shell::run(shell::kevo({"show", "run", "1", "--json"}), folder.string());
+  CHECK_MESSAGE(json::parse(shown.out).at("outcome").as_string() == "valid", shown.out);
 }
 
 TEST_CASE("the example of a program as the judge finds better settings than its seed's") {
