@@ -3,6 +3,7 @@
 // timeout: 900
 // Every known exploit gets the verdict that its file names, every odd but honest program is accepted, and
 // both rates are printed. A file says: the tasks it is tried on, the outcomes that are right for it, and why.
+// matmul@2 is the task matmul where a program may have two threads and is built with -fopenmp.
 // KEVO_EXHIBITS=part,of,names tries those alone.
 #include <algorithm>
 #include <atomic>
@@ -28,6 +29,7 @@
 #include "fitness/worker/protocol.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/support/skip.hpp"
 
 namespace fs = std::filesystem;
 
@@ -117,9 +119,11 @@ std::shared_ptr<const kevo::program> program_of(const exhibit& e) {
   return std::make_shared<const kevo::program>(kevo::program_of("cpp", e.text));
 }
 
-kevo::cpu_settings quick_settings() {
+kevo::cpu_settings quick_settings(int threads) {
   kevo::cpu_settings settings;
   settings.flags = {"-O2", "-march=native"};
+  settings.threads = threads;
+  if (threads > 1) settings.flags.emplace_back("-fopenmp");
   settings.limits.build_s = 10;
   settings.limits.load_s = 3;
   settings.limits.loads_s = 6;
@@ -139,9 +143,11 @@ functions functions_for(const std::vector<exhibit>& exhibits) {
   for (const auto& e : exhibits) {
     for (const auto& name : e.tasks) {
       if (all.contains(name)) continue;
-      auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/attacks/" + name + ".yaml");
+      const auto at = name.find('@');
+      const int threads = at == std::string::npos ? 1 : std::stoi(name.substr(at + 1));
+      auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/attacks/" + name.substr(0, at) + ".yaml");
       all[name] = std::make_unique<kevo::cpu_fitness>(std::make_shared<const kevo::task>(std::move(t)),
-                                                      quick_settings());
+                                                      quick_settings(threads));
     }
   }
   return all;
@@ -245,7 +251,13 @@ std::size_t files_of_exhibits() {
 }  // namespace
 
 TEST_CASE("exploits are caught and honest programs are accepted") {
-  const auto exhibits = all_exhibits();
+  auto exhibits = all_exhibits();
+  if (std::system("echo 'int main() {}' | g++ -fopenmp -x c++ - -o /dev/null") != 0) {
+    kevo_test::skip("g++ has no OpenMP: no program is tried with threads");
+    for (auto& e : exhibits) {
+      std::erase_if(e.tasks, [](const std::string& name) { return name.find('@') != std::string::npos; });
+    }
+  }
   const auto fitness = functions_for(exhibits);
   build(fitness, exhibits);
   std::size_t attacks = 0;
@@ -269,6 +281,6 @@ TEST_CASE("exploits are caught and honest programs are accepted") {
   if (std::getenv("KEVO_EXHIBITS") != nullptr) return;
   // Every file was judged, and nobody took files away: raise these numbers with the files.
   CHECK(attacks + honest == files_of_exhibits());
-  CHECK(attacks >= 152);
-  CHECK(honest >= 48);
+  CHECK(attacks >= 161);
+  CHECK(honest >= 55);
 }

@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul matmul@2
 // verdict: rejected|crashed
 // because: Sets up a ring of asynchronous system calls (io_uring), whose kernel threads work while the
 //   process is stopped.

@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul matmul@2
 // verdict: rejected|crashed
 // because: Makes a second process that shares its memory (vfork), to compute while the first is stopped.
 #include <cstdint>

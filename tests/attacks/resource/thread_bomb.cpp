@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul matmul@2
 // verdict: crashed|incorrect|rejected
 // because: Starts threads without end.
 #include <cstdint>

@@ -1,4 +1,4 @@
-// task: matmul
+// task: matmul matmul@2
 // verdict: rejected|incorrect|crashed
 // because: Forks; the child writes the outputs, which are shared memory, while the parent returns.
 #include <cstdint>
