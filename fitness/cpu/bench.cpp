@@ -317,7 +317,13 @@ evaluation test_bench::blank() const {
   e.context["compiler"] = settings_.compiler;
   e.context["flags"] = joined(settings_.flags);
   e.context["sandbox"] = describe_layers(settings_.sandbox);
-  if (cores_.shared) e.context["timing"] = "coarse: controller and worker share one CPU";
+  if (cores_.shared && settings_.threads == 1)
+    e.context["timing"] = "coarse: controller and worker share one CPU";
+  if (static_cast<std::size_t>(settings_.threads) > cores_.workers.size()) {
+    e.context["timing"] =
+        fmt::format("{} threads take turns on {} CPU{}: fitness.threads is too large for this machine",
+                    settings_.threads, cores_.workers.size(), cores_.workers.size() == 1 ? "" : "s");
+  }
   if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
   e.workloads = blank_results(*task_);
   return e;

@@ -31,13 +31,18 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   const cpu_settings defaults;
   cpu_settings made;
   made.compiler = from.text("compiler", {.def = defaults.compiler, .doc = "C++ compiler for the candidates"});
-  made.flags = from.texts("flags", {.doc = "flags passed to the compiler"}, defaults.flags);
-  made.threads =
-      static_cast<int>(from.integer("threads", {.def = 1,
-                                                .min = 1,
-                                                .max = 1024,
-                                                .unit = "threads",
-                                                .doc = "maximum number of threads of a candidate"}));
+  made.flags = from.texts(
+      "flags",
+      {.doc =
+           "flags passed to the compiler; with -fopenmp or -ltbb, candidates may load that runtime library"},
+      defaults.flags);
+  made.threads = static_cast<int>(
+      from.integer("threads", {.def = 1,
+                               .min = 1,
+                               .max = 1024,
+                               .unit = "threads",
+                               .doc = "maximum number of threads of a candidate, and number of processors "
+                                      "that it runs on; with more than one, calls are timed in real time"}));
   made.sandbox = sandbox_from(from, "required");
   made.promising = from.real(
       "promising", {.def = defaults.promising,

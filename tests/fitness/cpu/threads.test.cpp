@@ -179,6 +179,13 @@ TEST_CASE("a program that is refused a thread is told so, and which setting allo
   CHECK(wrong.feedback.find("thread") == std::string::npos);
 }
 
+TEST_CASE("an evaluation says that there are more threads than processors") {
+  const auto e = checked(settings_for(1000, {"-O2"}), one_thread_a_call);
+  CHECK_MESSAGE(e.valid(), e.feedback);
+  REQUIRE(e.context.contains("timing"));
+  CHECK(e.context.at("timing").find("1000 threads take turns on ") == 0);
+}
+
 TEST_CASE("a library among the flags is linked behind the source that needs it") {
   if (!has_open_mp("g++")) return;
   const auto e = checked(settings_for(2, {"-O2", "-Wl,--as-needed", "-lgomp"}),
