@@ -1,4 +1,4 @@
-// task: matmul@2 large_matmul@2
+// task: large_matmul@2
 // verdict: rejected|incorrect
 // because: A thread of a pool does half of the work; the call returns without waiting for it.
 #include <atomic>

@@ -1,4 +1,4 @@
-// task: matmul@2 large_matmul@2
+// task: large_matmul@2
 // verdict: rejected|incorrect
 // because: Writes rubbish over all outputs, so that no poison is left, and leaves the work to a thread of a pool
 //   that begins when the call has returned.

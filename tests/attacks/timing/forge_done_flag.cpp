@@ -1,4 +1,4 @@
-// task: matmul large_matmul matmul@2
+// task: matmul large_matmul
 // verdict: rejected|incorrect
 // because: Finds the control page by walking the stack, sets `done`, and only then computes. The lines that
 //   the controller reads at that moment still hold poison.

@@ -1,4 +1,4 @@
-// task: matmul matmul@2
+// task: matmul large_matmul@2
 // verdict: rejected|incorrect|crashed
 // because: Starts a thread (pthread_create) that does the work and returns without waiting for it. Threads
 //   beyond the configured number are denied.

@@ -1,4 +1,4 @@
-// task: matmul matmul@2
+// task: matmul large_matmul@2
 // verdict: rejected|incorrect|crashed
 // because: Starts a thread by the clone system call itself, sharing memory, and returns without waiting for
 //   it.
