@@ -55,7 +55,7 @@ __attribute__((visibility("default"))) int shm_unlink(const char* /*name*/) noex
 }
 
 __attribute__((visibility("default"))) int ftruncate(int file, off_t length) noexcept {
-  if (file == object && file >= 0 && length <= object_bytes) return 0;
+  if (file == object && file >= 0 && length > 0 && length <= object_bytes) return 0;
   static const auto truncate = of_the_c_library<decltype(&ftruncate)>("ftruncate");
   return truncate(file, length);
 }

@@ -1,8 +1,8 @@
 // task: large_matmul@2
 // verdict: valid|rejected
-// twin: honest/joins_a_thread_in_each_call.cpp
-// because: Another thread does all the work while the first one sleeps. A clock that knows only the first thread
-//   would see nothing.
+// twin: honest/plain_matmul.cpp
+// because: Another thread does all the work, three times over, while the first one sleeps. A clock that knows only
+//   the first thread would see nothing of it.
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -35,7 +35,7 @@ extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t
     std::thread([] {
       for (;;) {
         turn.wait(0);
-        rows(now.a, now.b, now.c, now.from, now.to, now.n, now.k);
+        for (int i = 0; i < 3; ++i) rows(now.a, now.b, now.c, now.from, now.to, now.n, now.k);
         turn.store(0);
         turn.notify_all();
       }
