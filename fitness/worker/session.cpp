@@ -56,7 +56,7 @@ launch_spec spec_of(const worker_settings& settings, const std::string& object, 
   launch_spec spec;
   spec.argv = {worker_inside, object_inside, std::to_string(settings.threads)};
   if (settings.error_output) spec.argv.emplace_back(error_output_argument);
-  spec.environment = worker_environment(settings.threads);
+  spec.environment = worker_environment(settings.threads, settings.yield);
   spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libmvec.so.1", "libstdc++.so.6", "libgcc_s.so.1"});
   if (!settings.libraries.empty()) {
     for (auto& extra : runtime_mounts(settings.libraries)) {

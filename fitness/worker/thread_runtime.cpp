@@ -5,12 +5,16 @@
 
 namespace kevo {
 
-std::vector<std::string> worker_environment(int threads) {
+std::vector<std::string> worker_environment(int threads, bool shared) {
   const std::string number = std::to_string(threads);
-  return {"PATH=/nonexistent", "LC_ALL=C", "OMP_NUM_THREADS=" + number, "OMP_THREAD_LIMIT=" + number,
-          "OMP_DYNAMIC=false", "OMP_WAIT_POLICY=passive", "OMP_TOOL=disabled",
-          // LLVM's runtime would bind its threads, which is not allowed, and end the process.
-          "KMP_AFFINITY=disabled", "OPENBLAS_NUM_THREADS=" + number};
+  std::vector<std::string> variables = {"PATH=/nonexistent", "LC_ALL=C", "OMP_NUM_THREADS=" + number,
+                                        "OMP_THREAD_LIMIT=" + number, "OMP_DYNAMIC=false",
+                                        "OMP_TOOL=disabled",
+                                        // LLVM's runtime would bind its threads, which is not allowed, and
+                                        // end the process.
+                                        "KMP_AFFINITY=disabled", "OPENBLAS_NUM_THREADS=" + number};
+  if (shared) variables.emplace_back("OMP_WAIT_POLICY=passive");
+  return variables;
 }
 
 std::vector<std::string> thread_libraries(const std::vector<std::string>& flags) {

@@ -8,9 +8,10 @@
 namespace kevo {
 
 /// The whole environment of a worker that may run `threads` threads, the same for every process of every
-/// program. OpenMP's runtimes make teams of that many threads, no more, which sleep as soon as they have
-/// nothing to do: a thread that spins takes a processor away from those that work.
-std::vector<std::string> worker_environment(int threads);
+/// program. OpenMP's runtimes make teams of that many threads, no more. Where the controller shares their
+/// processors (`shared`), threads that have nothing to do sleep at once: one that spins takes a processor
+/// away from those that work.
+std::vector<std::string> worker_environment(int threads, bool shared);
 
 /// File names of the runtime libraries that objects built with these flags may need: those of OpenMP for
 /// -fopenmp, of oneTBB for -ltbb. None of them holds a finished kernel.

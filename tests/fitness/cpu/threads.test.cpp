@@ -1,6 +1,7 @@
 // timeout: 300
 // serial
 // Programs with threads as people write them: OpenMP, std::thread, pools that stay, and what is refused.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -192,6 +193,15 @@ TEST_CASE("a library among the flags is linked behind the source that needs it")
                          "extern \"C\" int omp_get_max_threads();\n" + head + right +
                              "if (omp_get_max_threads() != 2) y[0] = 0;\n}\n");
   CHECK_MESSAGE(e.valid(), e.feedback);
+}
+
+TEST_CASE("threads that wait sleep only where the controller shares their processors") {
+  const auto has = [](const std::vector<std::string>& variables, const std::string& one) {
+    return std::find(variables.begin(), variables.end(), one) != variables.end();
+  };
+  CHECK(has(kevo::worker_environment(2, true), "OMP_WAIT_POLICY=passive"));
+  CHECK_FALSE(has(kevo::worker_environment(2, false), "OMP_WAIT_POLICY=passive"));
+  CHECK(has(kevo::worker_environment(3, false), "OMP_THREAD_LIMIT=3"));
 }
 
 TEST_CASE("only flags that ask for a runtime bring its libraries into the sandbox") {
