@@ -10,7 +10,7 @@ packages=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev libcli11-dev libsqlit
 tests=no
 if [[ "${1:-}" == --tests ]]; then
   tests=yes
-  packages+=(clang clang-format clang-tidy lld sqlite3 git)
+  packages+=(clang clang-format clang-tidy lld libomp-dev sqlite3 git)
   # The sanitized build is clang's; what it links is a package of clang's own version.
   clang=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
   packages+=(libclang-rt-"${clang:-14}"-dev)

@@ -114,14 +114,14 @@ std::string seconds(double value) {
 }  // namespace
 
 std::vector<std::string> numeric_libraries() {
-  constexpr std::array<std::string_view, 46> names = {
-      "eigen3",     "boost",         "openblas",  "libopenblas",  "blas",      "libblas",  "cblas",
-      "libcblas",   "lapack",        "liblapack", "atlas",        "libatlas",  "blis",     "libblis",
-      "libflame",   "libmkl",        "mkl",       "libfftw",      "fftw3",     "libgsl",   "gsl",
-      "dnnl",       "libdnnl",       "oneapi",    "libarmadillo", "armadillo", "libtorch", "torch",
-      "libonnx",    "libvecf",       "libvolk",   "libxsmm",      "xsmm",      "python3",  "libgfortran",
-      "libcaf_",    "libtensorflow", "libggml",   "libopenvino",  "libopencv", "opencv4",  "libsuperlu",
-      "libumfpack", "libcholmod",    "libceres",  "libdlib"};
+  constexpr std::array<std::string_view, 45> names = {
+      "eigen3",        "boost",    "openblas",     "libopenblas", "blas",     "libblas",     "cblas",
+      "libcblas",      "lapack",   "liblapack",    "atlas",       "libatlas", "blis",        "libblis",
+      "libflame",      "libmkl",   "mkl",          "libfftw",     "fftw3",    "libgsl",      "gsl",
+      "dnnl",          "libdnnl",  "libarmadillo", "armadillo",   "libtorch", "torch",       "libonnx",
+      "libvecf",       "libvolk",  "libxsmm",      "xsmm",        "python3",  "libgfortran", "libcaf_",
+      "libtensorflow", "libggml",  "libopenvino",  "libopencv",   "opencv4",  "libsuperlu",  "libumfpack",
+      "libcholmod",    "libceres", "libdlib"};
   std::vector<std::string> folders = {"/usr/include",  "/usr/include/x86_64-linux-gnu", "/usr/lib",
                                       "/usr/lib64",    "/usr/lib/x86_64-linux-gnu",     "/usr/local/include",
                                       "/usr/local/lib"};
@@ -138,6 +138,13 @@ std::vector<std::string> numeric_libraries() {
       const std::string name = at->path().filename().string();
       const auto names_it = [&name](std::string_view prefix) { return name.starts_with(prefix); };
       if (std::any_of(names.begin(), names.end(), names_it)) result.push_back(at->path().string());
+    }
+  }
+  // oneTBB, with which the C++ library runs parallel algorithms, is no library of kernels; its neighbours
+  // are.
+  for (const char* base : {"/usr/include/oneapi", "/usr/local/include/oneapi"}) {
+    for (fs::directory_iterator at(base, code), end; !code && at != end; at.increment(code)) {
+      if (!at->path().filename().string().starts_with("tbb")) result.push_back(at->path().string());
     }
   }
   std::sort(result.begin(), result.end());
