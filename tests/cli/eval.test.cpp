@@ -57,3 +57,25 @@ TEST_CASE("limits.source decides how long a source may be, also above 1 MiB") {
   CHECK_MESSAGE(allowed.code == 0, allowed.out);
   CHECK(json::parse(allowed.out).at("outcome").as_string() == "valid");
 }
+
+TEST_CASE("what is wrong with a source is told with the name that its file has for the user") {
+  const project own;
+  const std::string head =
+      "#include <cstdint>\nfloat helper(float);\nextern \"C\" void run(const float* X, const float* B, "
+      "float* Y, "
+      "int64_t N) {\n";
+  shell::write_file(own.folder / "unknown.cpp", head + "  for (int64_t i = 0; i < N; ++i) Y[i] = C[i];\n}\n");
+  const auto unknown = own.eval("unknown.cpp");
+  REQUIRE_MESSAGE(unknown.code == 0, unknown.err);
+  const auto feedback = std::string(json::parse(unknown.out).at("feedback").as_string());
+  CHECK_MESSAGE(feedback.find("unknown.cpp:4:") != std::string::npos, feedback);
+  CHECK_MESSAGE(feedback.find("kernel.cpp") == std::string::npos, feedback);
+
+  shell::write_file(own.folder / "undefined.cpp",
+                    head + "  for (int64_t i = 0; i < N; ++i) Y[i] = helper(X[i]);\n}\n// kveo: {1, 2}\n");
+  const auto undefined = own.eval("undefined.cpp");
+  REQUIRE_MESSAGE(undefined.code == 0, undefined.err);
+  CHECK_MESSAGE(undefined.out.find("'helper(float)' is used and not defined") != std::string::npos,
+                undefined.out);
+  CHECK_MESSAGE(undefined.err.find("warning: undefined.cpp:6: 'kveo:'") != std::string::npos, undefined.err);
+}
