@@ -178,6 +178,10 @@ class journal {
   /// Programs and evaluations: from memory if recent, else from the database. `put_program` joins the group;
   /// `put_evaluation` only warms the cache, since evaluations arrive with their events. It shares ownership.
   candidate_store store() const;
+  /// Makes `evaluation_of` of all stores answer as when event `sequence` had just been recorded: what was
+  /// evaluated later is not seen, whether caches have forgotten what was known then or not. For replays,
+  /// which call it before each event. Nothing: everything is seen again.
+  void see_until(std::optional<std::uint64_t> sequence) const;
   /// Calls `visit` with every event in order of sequence, equal field by field to what was consumed; doubles
   /// bit for bit. Whoever visits may call the store meanwhile.
   void for_each_event(const std::function<void(const event&)>& visit) const;

@@ -148,6 +148,11 @@ void journal::refresh() {
   state_->evaluations = detail::lru_cache<candidate_id, evaluation>(state_->options.evaluation_cache_bytes);
 }
 
+void journal::see_until(std::optional<std::uint64_t> sequence) const {
+  const std::scoped_lock hold(state_->guard);
+  state_->seen_until = sequence.value_or(implementation::everything);
+}
+
 candidate_store journal::store() const {
   candidate_store store;
   store.put_program = [state = state_](const content_id& id, std::shared_ptr<const program> source) {

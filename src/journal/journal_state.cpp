@@ -51,8 +51,9 @@ void journal::implementation::begin_writing() {
 void journal::implementation::connect_reader() {
   reader = sqlite::connection(path, sqlite::access::read);
   program_row = detail::select_program(reader);
-  evaluation_row =
-      reader.prepare("SELECT evaluation FROM evaluations WHERE candidate = ? ORDER BY sequence DESC LIMIT 1");
+  evaluation_row = reader.prepare(
+      "SELECT evaluation FROM evaluations WHERE candidate = ? AND sequence <= ? ORDER BY sequence DESC LIMIT "
+      "1");
 }
 
 double journal::implementation::time_of_last(sqlite::connection& database) {
@@ -146,7 +147,7 @@ std::shared_ptr<const evaluation> journal::implementation::evaluation_of(candida
     return pinned->second;
   if (auto cached = evaluations.find(id)) return cached;
   auto found = detail::translated(path, [&]() -> std::shared_ptr<const evaluation> {
-    evaluation_row.bind_all(id);
+    evaluation_row.bind_all(id, seen_until);
     const sqlite::statement_reset done(evaluation_row);
     if (!evaluation_row.step()) return nullptr;
     return std::make_shared<const evaluation>(evaluation_from_json(evaluation_row.text(0)));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,7 +60,9 @@ struct journal::implementation {
   mutable std::mutex guard;
   sqlite::connection reader;
   sqlite::statement program_row;     // prepared once: resuming a long run asks for every program
-  sqlite::statement evaluation_row;  // the latest one of a candidate
+  sqlite::statement evaluation_row;  // the latest one of a candidate up to an event
+  static constexpr std::uint64_t everything = std::numeric_limits<std::int64_t>::max();  // as SQLite counts
+  std::uint64_t seen_until = everything;
   detail::lru_cache<content_id, program> programs;
   detail::lru_cache<candidate_id, evaluation> evaluations;
   std::unordered_map<content_id, std::shared_ptr<const program>> pinned_programs;  // not durable yet

@@ -116,6 +116,7 @@ class running_session {
         *engine_,
         [this](const auto& repeat) {  // one reading for both: it is most of what a resume of a long run takes
           record_.for_each_event([&](const event& each) {
+            record_.see_until(each.sequence);
             repeat(each);
             if (plan_.hooks.past) plan_.hooks.past(each);
           });
@@ -131,6 +132,7 @@ class running_session {
                }
              },
          .stops_from_record = true});
+    record_.see_until({});
     if (past.divergence) {
       throw error(error_code::input,
                   "this run cannot be resumed: repeating its recorded decisions gives a different result; " +
@@ -306,15 +308,20 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
   const journal record = journal::open_read_only(plan.folder);
   plan.search.confirm = rules_of(record, plan.search.confirm);
   require_same_plan(record, plan);
-  // Programs come from the record; what the replay itself puts goes to memory, for nothing is written here.
-  candidate_store memory = memory_store();
-  const auto recorded_program = record.store().program_of;
-  memory.program_of = [own = memory.program_of, recorded_program](const content_id& id) {
-    auto found = own(id);
-    return found ? found : recorded_program(id);
+  // Programs and evaluations come from the record, which holds a part of them in memory. What the replay
+  // itself puts goes to memory, for nothing is written here: that is little, unless it diverges.
+  const candidate_store recorded = record.store();
+  candidate_store own = memory_store();
+  candidate_store store = recorded;
+  store.put_program = [own, recorded](const content_id& id, std::shared_ptr<const program> source) {
+    if (!recorded.program_of(id)) own.put_program(id, std::move(source));
+  };
+  store.program_of = [own, recorded](const content_id& id) {
+    auto found = recorded.program_of(id);
+    return found ? found : own.program_of(id);
   };
   const std::shared_ptr<const task> subject = plan.parts.task;
-  plan.parts.store = memory;
+  plan.parts.store = store;
   plan.parts.sinks.clear();
   search engine(std::move(plan.parts), plan.search);
   replay_settings how;
@@ -328,7 +335,14 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
     };
   }
   replay_report report = replay(
-      engine, [&](const auto& each) { record.for_each_event(each); }, memory.program_of, how);
+      engine,
+      [&](const auto& repeat) {
+        record.for_each_event([&](const event& each) {
+          record.see_until(each.sequence);
+          repeat(each);
+        });
+      },
+      store.program_of, how);
   replay_outcome result{.events = report.events, .divergence = std::move(report.divergence)};
   if (plan.models) {
     result.replies = plan.models->account().replayed;

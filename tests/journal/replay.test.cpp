@@ -109,6 +109,73 @@ TEST_CASE("what the journal gives back replays bit for bit, with the programs pr
   }
 }
 
+namespace {
+
+/// Measures a candidate again in half of its turns.
+struct often_again {
+  kevo::selection select(const kevo::population_view& view, kevo::rng& random) {
+    return {.parents = {view.nth_best(random.below(view.ranked()))}, .reevaluate = random.chance(0.5)};
+  }
+};
+/// Goes as far as the latest evaluation of its parent was good.
+struct by_what_it_is_shown {
+  std::string name() const { return "by_what_it_is_shown"; }
+  kevo::variation_result vary(const kevo::variation_request& request, kevo::rng&) {
+    const auto& parent = *request.parents.front();
+    const int far = 1 + static_cast<int>(parent.evaluation->score * 1e6) % 300;
+    return kevo::proposal{toy::program_of(toy::number_in(*parent.program) + far), "step"};
+  }
+};
+/// Gives another score each time.
+struct noisy_hill {
+  std::shared_ptr<int> times = std::make_shared<int>(0);
+  kevo::evaluation evaluate(const kevo::evaluation_request& request) {
+    const double score = toy::hill{}.evaluate(request).score + 1e-3 * ++*times;
+    return toy::valued(score, request.wanted);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a replay shows what was known at the time, however little a journal holds in memory") {
+  const scratch_folder folder;
+  kevo::journal_options tiny;
+  tiny.evaluation_cache_bytes = 1;
+  tiny.program_cache_bytes = 1;
+  const auto engine_of = [](const kevo::candidate_store& store) {
+    auto parts = toy::parts({.evaluations = evaluations}, {});
+    parts.select = often_again{};
+    parts.operators = {by_what_it_is_shown{}};
+    parts.store = store;
+    return std::make_unique<kevo::search>(std::move(parts), kevo::search_settings{.seed = 5});
+  };
+  {
+    auto record = kevo::journal::create(folder.path(), example_header(), tiny);
+    const auto engine = engine_of(record.store());
+    engine->attach(lazy_sink{record});
+    engine->add_seed(toy::program_of(3000), 0);
+    kevo::run_to_end(*engine, noisy_hill{}, steps_of_time(0));
+    record.close();
+  }
+  const auto read = kevo::journal::open_read_only(folder.path(), tiny);
+  const auto again = engine_of(read.store());
+  const auto source = [&read](const auto& each) {
+    read.for_each_event([&](const kevo::event& e) {
+      read.see_until(e.sequence);
+      each(e);
+    });
+  };
+  const auto report = kevo::replay(*again, source, read.store().program_of, {.recompute_variations = true});
+  REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.events == read.last_sequence());
+
+  // Without that it is shown what came later.
+  const auto confused = engine_of(read.store());
+  read.see_until({});
+  const auto other = repeat(*confused, read, true);
+  CHECK(other.divergence);
+}
+
 TEST_CASE("a run whose process is killed again and again ends, and its whole record replays") {
   const scratch_folder folder;
   const std::string run = folder / "run";
