@@ -26,3 +26,11 @@ if(TARGET kevo_kevo)
   set_target_properties(bench.accuracy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
   kevo_own(bench.accuracy)
 endif()
+
+# The operator and the fitness function of bench/long_run.sh, which measures journals of long runs.
+if(TARGET kevo_kevo)
+  add_library(kevo_long_run MODULE bench/long_run/plugin.cpp)
+  target_link_libraries(kevo_long_run PRIVATE kevo::core)
+  set_target_properties(kevo_long_run PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  kevo_own(kevo_long_run)
+endif()
