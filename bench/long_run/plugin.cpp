@@ -36,7 +36,8 @@ struct made_up {
     e.backend = "made up";
     e.protocol = "1";
     e.device = "none";
-    e.measures = {{"code_bytes", 64 * std::exp2(10 * random.uniform())}, {"vector_fraction", random.uniform()}};
+    e.measures = {{"code_bytes", 64 * std::exp2(10 * random.uniform())},
+                  {"vector_fraction", random.uniform()}};
     e.cost = {random.uniform(), random.uniform()};
     e.stage = request.wanted;
     if (random.chance(0.1)) {
@@ -72,7 +73,8 @@ static_assert(kevo::fitness<made_up>);
 
 KEVO_PLUGIN(registry) {
   registry.operators.add(
-      "number_it", [](kevo::settings&, const kevo::build_context&) { return kevo::any_variation(number_it{}); },
+      "number_it",
+      [](kevo::settings&, const kevo::build_context&) { return kevo::any_variation(number_it{}); },
       "appends a line with a random number");
   registry.fitness.add(
       "made_up", [](kevo::settings&, const kevo::build_context&) { return kevo::any_fitness(made_up{}); },

@@ -348,6 +348,13 @@ TEST_CASE("a full disk ends a run with exit code 1 and loses nothing") {
   const auto ended = run.wait();
   CHECK(ended.code == 1);
   CHECK(parsed(ended).at("error").as_object().at("code").as_string() == "environment");
+  // A resume finds the disk full, too; it changes nothing, however often it is tried.
+  shell::write_file(toy.folder / "small/neighbour", std::string(6 << 20, 'x'));
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = toy.kevo({"resume", "small/run", "--json"});
+    CHECK(refused.code == 1);
+    CHECK(parsed(refused).at("error").as_object().at("code").as_string() == "environment");
+  }
   std::filesystem::remove(toy.folder / "small/neighbour");
   const auto kept = toy.kevo({"run", "--replay", "small/run", "--json"});
   CHECK_MESSAGE(kept.code == 0, kept.out);
