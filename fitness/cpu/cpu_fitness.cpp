@@ -181,11 +181,11 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
   std::vector<paired_timer> timers;
   // [s] spent on each workload so far
   std::vector<double> spent(visible.size(), 0);
-  const auto run_until = [&](std::size_t which, int blocks, double seconds) {
+  const auto run_until = [&](std::size_t which, int blocks, int least, double seconds) {
     auto& timer = timers[which];
     timer.select();
     while (static_cast<int>(timer.pairs().size()) < blocks) {
-      if (spent[which] > seconds && timer.pairs().size() >= 3) break;
+      if (spent[which] > seconds && static_cast<int>(timer.pairs().size()) >= least) break;
       if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
       const auto start = std::chrono::steady_clock::now();
       if (auto failure = timer.block()) {
@@ -203,9 +203,11 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
   const auto plan = fresh ? std::vector<int>{budget.full_blocks} : planned_looks(budget);
   const int looks = static_cast<int>(plan.size());
   for (int number = 1; number <= looks; ++number) {
-    const double seconds = !fresh && number == 1 ? budget.short_s : budget.full_s;
+    // Fewer pairs than these decide next to nothing, however short the time is. A confirmation has longer.
+    const int least = fresh ? 8 : number == 1 ? 4 : 6;
+    const double seconds = fresh ? 3 * budget.full_s : number == 1 ? budget.short_s : budget.full_s;
     for (std::size_t i = 0; i < timers.size(); ++i) {
-      if (!run_until(i, plan[static_cast<std::size_t>(number) - 1], seconds)) return false;
+      if (!run_until(i, plan[static_cast<std::size_t>(number) - 1], least, seconds)) return false;
     }
     const bool narrow = look(p, timers, alpha_of_look(budget.alpha, number, looks));
     p.result.stage = number == 1 && !fresh ? evaluation_stage::timed_short
@@ -215,7 +217,8 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
     // Further looks are for those that may still be the best.
     if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
     if (number > 1 && narrow) break;
-    if (std::all_of(spent.begin(), spent.end(), [&](double s) { return s > budget.full_s; })) break;
+    const auto over = [&](double s) { return s > budget.full_s; };
+    if (number > 1 && std::all_of(spent.begin(), spent.end(), over)) break;
   }
   if (fresh && budget.sustained_s > 0) {
     for (auto& timer : timers) {

@@ -35,11 +35,12 @@ struct cpu_limits {
 /// How long measuring may take, for one workload. A pair is some calls of the candidate and some of the
 /// baseline, each in a new process; a look computes an interval from all pairs so far.
 struct timing_budget {
-  int short_blocks = 3;  ///< pairs of the first look
+  int short_blocks = 5;  ///< pairs of the first look
   int full_blocks =
       40;  ///< pairs of the last look; a look has two to three times the pairs of the one before
-  double short_s = 0.4;      ///< [s] no new pair of the first look begins after this, but for the first 3
-  double full_s = 2;         ///< [s] the same for all looks together
+  double short_s = 0.4;      ///< [s] no new pair of the first look begins after this, but for the first 4
+  double full_s = 2;         ///< [s] the same for all looks together, but for 6; a confirmation has
+                             ///< three times as long, and at least 8 pairs
   double sustained_s = 0.5;  ///< [s] a confirmation goes on with the candidate alone for this long
   double target_interval =
       0.02;             ///< full timing ends early when the speedup's interval is narrower, relative
