@@ -59,9 +59,11 @@ void journal::for_each_event(const std::function<void(const event&)>& visit) con
   for (const auto& one : waiting) visit(one.what);
 }
 
+// Counted, although the highest number would be found at once: in a journal that somebody has changed it may
+// be any number, and readers go through all of them.
 candidate_id journal::candidate_count() const {
   return state_->query([](sqlite::connection& database) {
-    return static_cast<candidate_id>(database.integer("SELECT coalesce(max(id) + 1, 0) FROM candidates"));
+    return static_cast<candidate_id>(database.integer("SELECT count(*) FROM candidates"));
   });
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("a stop by time cancels the evaluation in flight, and the resume makes
   CHECK(ended.code == 0);
   CHECK(took < 30);  // not a minute
   REQUIRE(std::filesystem::exists(toy.folder / "begun"));
-  CHECK(ended.out.find("best: candidate 0, score 3;") != std::string::npos);
+  CHECK(ended.out.find("best: candidate 0, score 3, confirmed;") != std::string::npos);
   CHECK(ended.out.find("stopped by 3 seconds") != std::string::npos);
 
   toy.unmark("slow");
@@ -94,7 +94,7 @@ TEST_CASE("what has to be measured after the stop is said, limited by run.finish
   const auto again = toy.kevo({"resume", "run", "--plain", "--set", "stop={evaluations: 1}"});
   INFO(again.out, again.err);
   CHECK(again.code == 0);
-  CHECK(again.out.find("best: candidate 0, score 3; 1 evaluations") != std::string::npos);
+  CHECK(again.out.find("best: candidate 0, score 3, confirmed; 1 evaluations") != std::string::npos);
 }
 
 TEST_CASE("a server that does not answer holds up the end of a run no longer than run.finish") {

@@ -333,7 +333,8 @@ TEST_CASE("what the clock of intervals cannot tell from nothing is too short for
   CHECK_MESSAGE(short_one.valid(), short_one.feedback);
   CHECK(short_one.context.at("too_short") == "small");
   CHECK(short_one.feedback.find("too short for this mode") != std::string::npos);
-  CHECK(std::stod(short_one.context.at("hosted_resolution_ns")) > 1);
-  CHECK(short_one.workloads.at(0).time_ns > 2);  // which is 1
+  const double resolution_ns = std::stod(short_one.context.at("hosted_resolution_ns"));
+  CHECK(resolution_ns > 0.1);
+  CHECK(short_one.workloads.at(0).time_ns >= resolution_ns);
   CHECK(short_one.speedup_interval.low < 0.7 * short_one.speedup);
 }
