@@ -53,6 +53,15 @@ slot_layout arena::prepare(std::size_t slot, rng& random) const {
   return layout;
 }
 
+void arena::poison_outputs(const slot_layout& layout) const {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (!buffers_[i].output) continue;
+    const std::size_t end = layout.offsets[i] + buffers_[i].bytes;
+    for (std::size_t place = layout.offsets[i]; place < end; place += line)
+      std::memcpy(at(place), layout.poison.data(), line);
+  }
+}
+
 void arena::fill_inputs(const slot_layout& layout, std::span<const std::vector<std::byte>> inputs) const {
   std::size_t next = 0;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {

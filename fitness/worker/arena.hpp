@@ -1,7 +1,6 @@
 #pragma once
 // Where the buffers of calls lie in the shared arena: slots, each with guard zones around every buffer and
-// addresses that change with every call. The controller touches it only while the worker is stopped, but for
-// the copies of an interval.
+// addresses that change with every call.
 
 #include <array>
 #include <cstddef>
@@ -67,6 +66,9 @@ class arena {
 
   /// Lays the buffers out anew, at places drawn from `random`, and poisons the whole slot with a new pattern.
   slot_layout prepare(std::size_t slot, rng& random) const;
+  /// Writes the slot's pattern into its outputs once more, so that their lines are in this processor's caches
+  /// and in no other's.
+  void poison_outputs(const slot_layout& layout) const;
   /// Copies the contents of the inputs in (in the order of the input buffers).
   void fill_inputs(const slot_layout& layout, std::span<const std::vector<std::byte>> inputs) const;
   /// Draws `count` lines from the outputs, each output in proportion to its size, the last line of each among

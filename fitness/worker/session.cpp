@@ -237,14 +237,13 @@ isolated_call worker_session::run_isolated(const call_content& content, rng& ran
   return run_prepared(content, random, limit, cold);
 }
 
-// The worker may look at its next call while it is prepared; so nothing of the inputs is there before the
-// clock runs, and the outputs that are judged are copied when it has stopped.
+// The worker may look at its next call while it is prepared; so nothing of the inputs, scalars and addresses
+// is there before the clock runs, and the outputs that are judged are copied when it has stopped.
 isolated_call worker_session::run_delivered(const call_content& content, rng& random, nanoseconds limit) {
   isolated_call result;
   const bool brief = delivered_ns_ < short_call_ns;
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
   result.layout = arena_.prepare(next_slot_, random);
-  post(content, result.layout);
   const auto secret = arena_.draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
   const auto stuck = [&] {
@@ -262,7 +261,10 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   touch(content);
 
   const auto start = clock::now();
+  // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
+  arena_.poison_outputs(result.layout);
   arena_.fill_inputs(result.layout, content.inputs);
+  post(content, result.layout);
   page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
   const bool again = page_->asleep.load(std::memory_order_seq_cst) != 0;

@@ -232,6 +232,38 @@ TEST_CASE("nothing of the inputs of a delivered call is there before its clock r
   }
 }
 
+TEST_CASE("nor is anything of its scalars and addresses") {
+  // Writes what it found when it was asked whether it is awake: the scalar, and where its output would be.
+  fixture f(
+      program("auto* c = page(scalars); static std::uint64_t call = 1; work(p, axes, 0, axes[0]);\n"
+              "auto* base = static_cast<char*>(p[0]) - c->arguments.offsets[0];\n"
+              "for (;;) {\n"
+              "  c->done.store(call++);\n"
+              "  while (c->pong.load() == c->ping.load()) {}\n"
+              "  const auto scalar = static_cast<float>(c->arguments.scalars[0]);\n"
+              "  const auto place = static_cast<float>(c->arguments.offsets[1]);\n"
+              "  c->pong.store(c->ping.load());\n"
+              "  while (c->go.load() != call) {}\n"
+              "  auto* out = reinterpret_cast<float*>(base + c->arguments.offsets[1]);\n"
+              "  out[0] = scalar; out[1] = place;\n"
+              "}"));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  int places = 0;
+  for (std::uint64_t k = 0; k < 8; ++k) {
+    const std::vector<std::uint64_t> scalars = {100 + k};
+    auto given = f.content(k);
+    given.scalars = scalars;
+    const auto call = f.session.run_isolated(given, f.random, milliseconds(2000), false);
+    REQUIRE(call.end == kevo::call_end::done);
+    if (k == 0) continue;
+    float found[2];
+    std::memcpy(found, f.session.output(call.layout, 0).data(), sizeof found);
+    CHECK(found[0] == static_cast<float>(99 + k));  // that of the call before
+    places += found[1] == static_cast<float>(call.layout.offsets[1]);
+  }
+  CHECK(places == 0);
+}
+
 TEST_CASE("a process that sleeps takes no processor time, and its call is as long as the controller saw") {
   fixture f(program("work(p, axes, 0, axes[0]); usleep(3000);"));
   REQUIRE(f.session.load() == kevo::call_end::done);
