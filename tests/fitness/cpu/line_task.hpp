@@ -29,11 +29,20 @@ inline const std::string half_as_slow =
     "for (std::int64_t i = 0; i < N; ++i) {\n"
     "  volatile float s = 0; for (int k = 0; k < 6; ++k) s = 2 * x[i] + 1; y[i] = s; }\n";
 
+/// Comes near 2 x + 1 in that many rounds over all elements, from 24 on to the last bit; each takes as long
+/// as any other.
+inline std::string rounds(int times) {
+  return "for (std::int64_t i = 0; i < N; ++i) y[i] = x[i];\n"
+         "for (int k = 0; k < " +
+         std::to_string(times) +
+         "; ++k)\n  for (std::int64_t i = 0; i < N; ++i) y[i] = 0.5f * y[i] + (x[i] + 0.5f);\n";
+}
+
 inline std::shared_ptr<const kevo::program> candidate(const std::string& body) {
   return std::make_shared<kevo::program>(kevo::single_file_program("cpp", "kernel.cpp", head + body + "}\n"));
 }
 
-inline std::shared_ptr<kevo::task> example(std::int64_t n = 60000) {
+inline std::shared_ptr<kevo::task> example(std::int64_t n = 60000, const std::string& baseline = slow) {
   auto t = std::make_shared<kevo::task>();
   t->name = "line";
   t->axes = {{"N", {}, ""}};
@@ -56,14 +65,14 @@ inline std::shared_ptr<kevo::task> example(std::int64_t n = 60000) {
   t->reference = kevo::reference_source{"cpp", kevo::single_file_program("cpp", "reference.cpp", reference)};
   kevo::baseline seed;
   seed.name = "seed";
-  seed.source = *candidate(slow);
+  seed.source = *candidate(baseline);
   t->baselines = {seed};
   return t;
 }
 
 struct fixture {
-  explicit fixture(std::int64_t n = 60000, std::string cache = {})
-      : fitness(example(n), settings(std::move(cache))) {}
+  explicit fixture(std::int64_t n = 60000, std::string cache = {}, const std::string& baseline = slow)
+      : fitness(example(n, baseline), settings(std::move(cache))) {}
   static kevo::cpu_settings settings(std::string cache) {
     kevo::cpu_settings s;
     s.cache_dir = std::move(cache);
