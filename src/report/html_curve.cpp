@@ -36,60 +36,88 @@ struct point {
   candidate_id candidate;
 };
 
-std::string picture(const report_content& content, bool by_time) {
-  const run_history& h = content.history;
-  const auto x_of = [&](std::uint64_t ordinal, double time_s) {
+/// What the curve shows, and where.
+struct plot {
+  const report_content& content;
+  bool by_time = false;
+  bool relative = false;  ///< scores are speedups: then 1, the baseline, is in the picture
+  std::vector<point> dots, seen, crowned;
+  double x_end = 1;
+  scale x, y;
+
+  const run_history& history() const { return content.history; }
+  double value_of(const auto& one) const { return relative ? one.speedup : one.score; }
+  double x_of(std::uint64_t ordinal, double time_s) const {
     return by_time ? time_s : static_cast<double>(ordinal);
-  };
-  std::vector<point> dots;
-  const bool relative = h.scores_are_speedups();  // then 1, the baseline, is in the picture
-  const auto value_of = [&](const auto& one) { return relative ? one.speedup : one.score; };
-  double high = relative ? 1 : 0, low = relative ? 1 : std::numeric_limits<double>::infinity(), dots_high = 0;
-  for (candidate_id id = 0; id < h.candidates().size(); ++id) {
-    for (const auto& e : h.candidates()[id].evaluations) {
-      if (e.outcome != outcome::valid || !(value_of(e) > 0) || e.wanted == evaluation_stage::confirmed)
-        continue;
-      dots.push_back({x_of(e.ordinal, e.time_s), value_of(e), id});
-      low = std::min(low, value_of(e));
-      dots_high = std::max(dots_high, value_of(e));
-    }
   }
-  high = std::max(high, dots_high);
-  for (const auto& c : h.champions()) {
-    high = std::max(high, value_of(c));
-    if (relative && std::isfinite(c.speedup_interval.high)) high = std::max(high, c.speedup_interval.high);
-    if (!relative) low = std::min(low, value_of(c));
-  }
-  // What lies outside is drawn at the edge.
-  high = std::min(high, 1e300);
-  low = std::max(low, high / most_span);
-  const double x_end = std::max(by_time ? h.spent().elapsed_s : static_cast<double>(h.evaluations()), 1.0);
+};
+
+/// The vertical axis for values from `low` to `high`.
+scale value_axis(double low, double high, bool relative) {
   const bool log = high / low > 4;
-  scale x{0, x_end, left, width - right, false};
   const double room =
       high > low ? 0.08 * (high - low) : 0.05 * high;  // about scores, which have no 1 to stand on
-  scale y{log        ? low / 1.1
+  return {log        ? low / 1.1
           : relative ? std::min(low, 1.0) * 0.95
                      : low - room,
           log        ? high * std::pow(high / low, 0.09)
           : relative ? high * 1.1
                      : high + room,
           height - bottom, top, log};
+}
 
-  std::string svg = fmt::format(
-      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Best {} so far by {}\">", width,
-      height, relative ? "speedup" : "score", by_time ? "time" : "evaluations");
-  for (const double t : log ? log_ticks(y.low, y.high) : linear_ticks(y.low, y.high, 6)) {
-    const double at = y(t);
-    svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
-                       relative && std::abs(t - 1) < 1e-9 ? "base" : "grid", left, width - right, at, at);
-    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}{}</text>",
-                       left - 8, at + 4, t, relative ? "×" : "");
+plot plan(const report_content& content, bool by_time) {
+  plot p{content, by_time, content.history.scores_are_speedups(), {}, {}, {}, 1, {}, {}};
+  const run_history& h = content.history;
+  double high = p.relative ? 1 : 0, low = p.relative ? 1 : std::numeric_limits<double>::infinity();
+  for (candidate_id id = 0; id < h.candidates().size(); ++id) {
+    for (const auto& e : h.candidates()[id].evaluations) {
+      if (e.outcome != outcome::valid || !(p.value_of(e) > 0) || e.wanted == evaluation_stage::confirmed)
+        continue;
+      p.dots.push_back({p.x_of(e.ordinal, e.time_s), p.value_of(e), id});
+      low = std::min(low, p.value_of(e));
+      high = std::max(high, p.value_of(e));
+    }
   }
+  for (const auto& c : h.champions()) {
+    high = std::max(high, p.value_of(c));
+    if (p.relative && std::isfinite(c.speedup_interval.high)) high = std::max(high, c.speedup_interval.high);
+    if (!p.relative) low = std::min(low, p.value_of(c));
+    p.crowned.push_back({p.x_of(c.ordinal, c.time_s), p.value_of(c), c.candidate});
+  }
+  for (const auto& b : h.best_seen()) p.seen.push_back({p.x_of(b.ordinal, b.time_s), b.score, b.candidate});
+  // What lies outside is drawn at the edge.
+  high = std::min(high, 1e300);
+  low = std::max(low, high / most_span);
+  p.x_end = std::max(by_time ? h.spent().elapsed_s : static_cast<double>(h.evaluations()), 1.0);
+  p.x = {0, p.x_end, left, width - right, false};
+  p.y = value_axis(low, high, p.relative);
+  return p;
+}
+
+std::string value_axis_text(const plot& p) {
+  std::string svg;
+  for (const double t : p.y.log ? log_ticks(p.y.low, p.y.high) : linear_ticks(p.y.low, p.y.high, 6)) {
+    const double at = p.y(t);
+    svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
+                       p.relative && std::abs(t - 1) < 1e-9 ? "base" : "grid", left, width - right, at, at);
+    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}{}</text>",
+                       left - 8, at + 4, t, p.relative ? "×" : "");
+  }
+  svg += fmt::format(
+      "<text class=\"label\" x=\"{}\" y=\"{}\" transform=\"rotate(-90 14 {})\" "
+      "text-anchor=\"middle\">{}{}</text>",
+      14, (height - bottom + top) / 2, (height - bottom + top) / 2, p.relative ? "speedup" : "score",
+      p.y.log ? " (log scale)" : "");
+  return svg;
+}
+
+std::string progress_axis_text(const plot& p) {
+  std::string svg;
   // Time reads best in seconds, minutes or hours.
-  const double unit = !by_time ? 1 : x_end > 7200 ? 3600 : x_end > 180 ? 60 : 1;
-  for (const double t : linear_ticks(0, x_end / unit, 8)) {
-    const double at = x(t * unit);
+  const double unit = !p.by_time ? 1 : p.x_end > 7200 ? 3600 : p.x_end > 180 ? 60 : 1;
+  for (const double t : linear_ticks(0, p.x_end / unit, 8)) {
+    const double at = p.x(t * unit);
     svg += fmt::format("<line class=\"tickmark\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at,
                        height - bottom, height - bottom + 5);
     svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>", at,
@@ -99,77 +127,96 @@ std::string picture(const report_content& content, bool by_time) {
                      width - right, height - bottom);
   svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", width - right,
                      height - 8,
-                     !by_time      ? "evaluations"
+                     !p.by_time    ? "evaluations"
                      : unit > 3000 ? "run time [h]"
                      : unit > 1    ? "run time [min]"
                                    : "run time [s]");
-  svg += fmt::format(
-      "<text class=\"label\" x=\"{}\" y=\"{}\" transform=\"rotate(-90 14 {})\" "
-      "text-anchor=\"middle\">{}{}</text>",
-      14, (height - bottom + top) / 2, (height - bottom + top) / 2, relative ? "speedup" : "score",
-      log ? " (log scale)" : "");
+  return svg;
+}
 
-  for (const auto& mark : h.marks()) {
+std::string resumptions(const plot& p) {
+  std::string svg;
+  for (const auto& mark : p.history().marks()) {
     if (mark.stopped) continue;
-    const double at = x(x_of(mark.ordinal, mark.time_s));
+    const double at = p.x(p.x_of(mark.ordinal, mark.time_s));
     svg += fmt::format(
         "<line class=\"mark\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"><title>resumed: "
         "{3}</title></line>",
         at, top, height - bottom, escape_short(mark.reason, 120));
   }
-  const std::size_t every = dots.size() / most_dots + 1;
+  return svg;
+}
+
+std::string evaluations(const plot& p) {
+  std::string svg;
+  const std::size_t every = p.dots.size() / most_dots + 1;
   svg += "<g class=\"dots\">";
-  for (std::size_t i = 0; i < dots.size(); i += every)
-    svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.2\"/>", x(dots[i].x), y(dots[i].y));
+  for (std::size_t i = 0; i < p.dots.size(); i += every)
+    svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.2\"/>", p.x(p.dots[i].x), p.y(p.dots[i].y));
   svg += "</g>";
+  return svg;
+}
 
-  const auto steps = [&](const std::vector<point>& points) {
-    std::string path;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      path += i == 0 ? fmt::format("M{:.1f} {:.1f}", x(points[i].x), y(points[i].y))
-                     : fmt::format("H{:.1f}V{:.1f}", x(points[i].x), y(points[i].y));
-    }
-    return path + (path.empty() ? "" : fmt::format("H{:.1f}", x(x_end)));
-  };
-  std::vector<point> seen, crowned;
-  for (const auto& b : h.best_seen()) seen.push_back({x_of(b.ordinal, b.time_s), b.score, b.candidate});
-  for (const auto& c : h.champions())
-    crowned.push_back({x_of(c.ordinal, c.time_s), value_of(c), c.candidate});
-  svg += fmt::format("<path class=\"seen\" d=\"{}\"/>", steps(seen));
+/// The path of a value that holds until the next point.
+std::string steps(const plot& p, const std::vector<point>& points) {
+  std::string path;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    path += i == 0 ? fmt::format("M{:.1f} {:.1f}", p.x(points[i].x), p.y(points[i].y))
+                   : fmt::format("H{:.1f}V{:.1f}", p.x(points[i].x), p.y(points[i].y));
+  }
+  return path + (path.empty() ? "" : fmt::format("H{:.1f}", p.x(p.x_end)));
+}
 
-  // The band of the champion's interval, then its line and one whisker for each.
-  for (std::size_t i = 0; i < h.champions().size(); ++i) {
-    const auto& c = h.champions()[i];
-    const double from = x(crowned[i].x), to = i + 1 < crowned.size() ? x(crowned[i + 1].x) : x(x_end);
-    if (relative && c.speedup_interval.high > 0) {
+/// The band of each champion's interval, then their line and one whisker for each.
+std::string champions(const plot& p) {
+  std::string svg;
+  for (std::size_t i = 0; i < p.history().champions().size(); ++i) {
+    const auto& c = p.history().champions()[i];
+    const double from = p.x(p.crowned[i].x),
+                 to = i + 1 < p.crowned.size() ? p.x(p.crowned[i + 1].x) : p.x(p.x_end);
+    if (p.relative && c.speedup_interval.high > 0) {
       svg +=
           fmt::format("<rect class=\"band\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                      from, y(c.speedup_interval.high), std::max(0.0, to - from),
-                      std::max(0.8, y(c.speedup_interval.low) - y(c.speedup_interval.high)));
+                      from, p.y(c.speedup_interval.high), std::max(0.0, to - from),
+                      std::max(0.8, p.y(c.speedup_interval.low) - p.y(c.speedup_interval.high)));
     }
   }
-  svg += fmt::format("<path class=\"best\" d=\"{}\"/>", steps(crowned));
-  for (std::size_t i = 0; i < h.champions().size(); ++i) {
-    const auto& c = h.champions()[i];
-    const double at = x(crowned[i].x);
-    const interval range =
-        relative && c.speedup_interval.high > 0 ? c.speedup_interval : interval{crowned[i].y, crowned[i].y};
-    const auto op = c.candidate < h.candidates().size() ? h.candidates()[c.candidate].op : seed_operator;
+  svg += fmt::format("<path class=\"best\" d=\"{}\"/>", steps(p, p.crowned));
+  for (std::size_t i = 0; i < p.history().champions().size(); ++i) {
+    const auto& c = p.history().champions()[i];
+    const double at = p.x(p.crowned[i].x);
+    const interval range = p.relative && c.speedup_interval.high > 0
+                               ? c.speedup_interval
+                               : interval{p.crowned[i].y, p.crowned[i].y};
+    const auto op = c.candidate < p.history().candidates().size() ? p.history().candidates()[c.candidate].op
+                                                                  : seed_operator;
     svg += fmt::format(
         "<g class=\"crown\"><line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/><circle "
         "cx=\"{0:.1f}\" cy=\"{3:.1f}\" r=\"4\"/><title>#{4} {5}: {6} {7}\n{8}</title></g>",
-        at, y(range.high), y(range.low > 0 ? range.low : crowned[i].y), y(crowned[i].y), c.candidate,
-        escape_short(content.operator_name(op), 40), format::figure(c.speedup, c.score, true),
+        at, p.y(range.high), p.y(range.low > 0 ? range.low : p.crowned[i].y), p.y(p.crowned[i].y),
+        c.candidate, escape_short(p.content.operator_name(op), 40), format::figure(c.speedup, c.score, true),
         format::interval(c.speedup_interval.low, c.speedup_interval.high, true),
-        c.candidate < h.candidates().size() ? escape_short(h.candidates()[c.candidate].summary, 200) : "");
+        c.candidate < p.history().candidates().size()
+            ? escape_short(p.history().candidates()[c.candidate].summary, 200)
+            : "");
   }
-  if (!crowned.empty()) {
-    const double at = y(crowned.back().y);
+  if (!p.crowned.empty()) {
+    const double at = p.y(p.crowned.back().y);
     svg += fmt::format("<text class=\"final\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
                        width - right - 4, at - 9 < top + 8 ? at + 22 : at - 9,
-                       format::bare_figure(crowned.back().y, relative, true));
+                       format::bare_figure(p.crowned.back().y, p.relative, true));
   }
-  return svg + "</svg>";
+  return svg;
+}
+
+std::string picture(const report_content& content, bool by_time) {
+  const plot p = plan(content, by_time);
+  std::string svg = fmt::format(
+      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Best {} so far by {}\">", width,
+      height, p.relative ? "speedup" : "score", by_time ? "time" : "evaluations");
+  svg += value_axis_text(p) + progress_axis_text(p) + resumptions(p) + evaluations(p);
+  svg += fmt::format("<path class=\"seen\" d=\"{}\"/>", steps(p, p.seen));
+  return svg + champions(p) + "</svg>";
 }
 
 }  // namespace
