@@ -2,6 +2,7 @@
 // seed; to the right of each its other parents. Remoter ancestors are counted, not drawn: with two parents a
 // step the whole graph of a long run is a thicket that says nothing.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,15 @@ std::string box(const report_content& content, candidate_id id, double x, double
                        : latest->outcome == outcome::valid ? format::figure(speedup, score, true)
                                                            : std::string(name);
   std::replace(figure.begin(), figure.end(), '_', ' ');
+  const interval range = crown != nullptr    ? crown->speedup_interval
+                         : latest != nullptr ? latest->speedup_interval
+                                             : interval();
+  const bool known = latest != nullptr && latest->outcome == outcome::valid && speedup > 0 && range.low > 0 &&
+                     range.high > range.low && std::isfinite(range.high);
+  // A narrow box has room for half the width of the interval alone.
+  const std::string sure = !known ? ""
+                           : main ? " [" + format::interval(range.low, range.high, true) + "]"
+                                  : fmt::format(" ±{:.2g} %", 50 * std::log(range.high / range.low));
   const auto letters = static_cast<std::size_t>((width - 30) / 6.2);
   const std::string op = escape_short(content.operator_name(c.op), main ? 28 : 12);
 
@@ -51,9 +61,11 @@ std::string box(const report_content& content, candidate_id id, double x, double
       "<text x=\"{:.1f}\" y=\"{:.1f}\"><tspan class=\"id\">#{}</tspan><tspan class=\"op\" "
       "dx=\"8\">{}</tspan></text>",
       x + 19, y + 19, id, op);
-  svg += fmt::format("<text class=\"figure\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}{}</text>",
-                     x + width - 10, y + 19, figure,
-                     crown != nullptr ? "<tspan class=\"check\" dx=\"5\">✓</tspan>" : "");
+  svg += fmt::format(
+      "<text class=\"figure\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}<tspan "
+      "class=\"what\">{}</tspan>{}</text>",
+      x + width - 10, y + 19, figure, sure,
+      crown != nullptr ? "<tspan class=\"check\" dx=\"5\">✓</tspan>" : "");
   svg += fmt::format(
       "<text class=\"what\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 19, y + 36,
       c.op == seed_operator && c.summary.empty() ? "given by the user" : escape_short(c.summary, letters));

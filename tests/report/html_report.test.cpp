@@ -126,6 +126,17 @@ TEST_CASE("the headline gives the interval, and says when it shows nothing") {
   CHECK(sharp.find("the interval") == std::string::npos);
 }
 
+TEST_CASE("a speedup in the lineage has its interval") {
+  const auto r = synthetic::make(400);
+  const auto page = kevo::html_report(content_of(r));
+  const auto from = page.find("Lineage of the best");
+  REQUIRE(from != std::string::npos);
+  const auto lineage = page.substr(from, page.find("</section>", from) - from);
+  const std::size_t speedups = count(lineage, "× <") + count(lineage, "×<");
+  CHECK(speedups > 2);
+  CHECK(count(lineage, "<tspan class=\"what\"> [") + count(lineage, "<tspan class=\"what\"> ±") == speedups);
+}
+
 TEST_CASE("the mark of 100 % lies within its cell, so that a wide screen shows no scroll bar") {
   auto content = content_of(synthetic::make(60));
   REQUIRE(content.best_evaluation);
