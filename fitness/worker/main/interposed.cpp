@@ -44,13 +44,12 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t* thread, con
   return failure;
 }
 
-__attribute__((visibility("default"))) int shm_open(const char* /*name*/, int /*flags*/,
-                                                    mode_t /*mode*/) noexcept {
+__attribute__((visibility("default"))) int shm_open(const char* /*name*/, int /*flags*/, mode_t /*mode*/) {
   if (object < 0) errno = EACCES;
   return object;
 }
 
-__attribute__((visibility("default"))) int shm_unlink(const char* /*name*/) noexcept {
+__attribute__((visibility("default"))) int shm_unlink(const char* /*name*/) {
   return 0;
 }
 

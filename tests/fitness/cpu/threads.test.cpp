@@ -130,10 +130,9 @@ void try_open_mp(const std::string& compiler) {
     settings.compiler = compiler;
     return settings;
   };
-  for (const auto& [threads, clause] :
-       {std::pair(2, ""), {2, "num_threads(7)"}, {1, ""}, {1, "num_threads(2)"}}) {
-    const auto e = checked(with(threads), open_mp(clause, threads));
-    CHECK_MESSAGE(e.valid(), threads << " threads, clause '" << clause << "': " << e.feedback);
+  for (const auto& tried : {std::pair(2, ""), {2, "num_threads(7)"}, {1, ""}, {1, "num_threads(2)"}}) {
+    const auto e = checked(with(tried.first), open_mp(tried.second, tried.first));
+    CHECK_MESSAGE(e.valid(), tried.first << " threads, clause '" << tried.second << "': " << e.feedback);
   }
 }
 
