@@ -53,7 +53,8 @@ void tell_wait(evaluation& e, const measuring_lock& lock) {
   e.context["waited"] = fmt::format("{:.1f} s for {}", lock.waited_s(),
                                     lock.holder() > 0 && lock.holder() != ::getpid()
                                         ? fmt::format("process {}, which measured", lock.holder())
-                                        : "other evaluations of this process");
+                                        : lock.holder() == ::getpid() ? "other evaluations of this process"
+                                                                      : "other measurements");
 }
 
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {

@@ -48,8 +48,7 @@ std::string neighbour_watch::disturbance() const {
   if (!share || *share < noticeable) return "";
   const auto load = std::strtod(text_of("/proc/loadavg").c_str(), nullptr);
   return fmt::format(
-      "other programs competed for the processors during {:.0f} % of the timing (the load of the machine is "
-      "{:.1f})",
+      "programs waited for a processor during {:.0f} % of the timing (the load of the machine is {:.1f})",
       100 * *share, load);
 }
 

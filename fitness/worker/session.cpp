@@ -35,6 +35,8 @@ constexpr auto warming = std::chrono::microseconds(40);
 constexpr auto most_unrest = std::chrono::milliseconds(2);
 // [ns] Of a delivered call that takes longer, the accounts are read. Neighbours seldom disturb a shorter one.
 constexpr double short_call_ns = 100e3;
+// [ns] Shorter waits for a processor belong to the call: a neighbour that takes the processor keeps it longer.
+constexpr double least_lost_ns = 50e3;
 
 constexpr const char* object_inside = "/kevo/candidate.so";
 constexpr const char* worker_inside = "/kevo/kevo-worker-cpu";
@@ -277,13 +279,14 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   keep_outputs(result.layout);
   const double wall = nanoseconds_between(start, end);
   delivered_ns_ = result.ns = wall;
-  result.lost_ns = used_->delayed_ns() - delayed;
-  result.whole_ns = std::max(wall - result.lost_ns, 0.0);
+  const double lost = used_->delayed_ns() - delayed;
+  result.whole_ns = lost < least_lost_ns ? wall : std::max(wall - lost, 0.0);
   if (!brief) {
     if (!rest()) return stuck();
     used_ns_ = used_->used_ns();
     const bool waited = used_->rests() > rests + (again ? 2 : 1);  // besides the sleep after the call
-    if (!waited) result.whole_ns = std::min(wall, used_ns_ - used);
+    result.whole_ns =
+        waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(wall, used_ns_ - used);
   }
   result.early = !arena_.same(secret, seen.data());
   result.damage = arena_.inspect(result.layout, content.inputs);
@@ -320,7 +323,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
     return result;
   }
   const double wall = nanoseconds_between(woken, clock::now());
-  result.lost_ns = used_->delayed_ns() - delayed;
+  const double lost = used_->delayed_ns() - delayed;
   if (settings_.threads > 1) result.threads = freezer_->threads();
   // One that has been joined may still be on its way out.
   for (int look = 0; look < 20 && result.threads > settings_.threads + 1; ++look) {
@@ -334,9 +337,10 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   const bool waited =
       used_->rests() > rests + (frozen_ ? 2 : 1);  // besides the sleep after the call and a stop
   const double used = used_->used_ns();
-  // Of several threads one may work while the first waits for a processor.
+  // Of several threads one may work while the first waits for a processor. One thread that waits during the
+  // call may have worked before it, while the inputs arrived.
   result.whole_ns = settings_.threads > 1 ? wall
-                    : waited              ? std::max(wall - result.lost_ns, 0.0)
+                    : waited              ? std::max(wall - lost, used - used_ns_)
                                           : used - used_ns_;
   used_ns_ = used;
   return result;

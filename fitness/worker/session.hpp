@@ -53,27 +53,26 @@ enum class call_end : std::uint8_t {
   interrupted,  ///< `worker_settings::stop`; the worker was killed
 };
 
-/// One call by itself. `whole_ns` is at least all that the worker can have worked with the call's inputs,
-/// whatever it says: nothing of it depends on what the worker claims.
-/// - `call_clock::delivered`, for calls of few bytes: the worker is awake, and the time goes from before the
-///   first byte of the inputs is written until "done" is seen, on the controller's clock. Delivering the
-///   inputs is in it.
-/// - `call_clock::asleep`: the worker sleeps while the call is prepared. The time is all processor time that
-///   the process has used since the call before was judged, so that it exceeds the call by what waking up and
-///   going to sleep cost.
-/// - `call_clock::stopped`, of a worker that may have several threads: it is stopped while the call is
-///   prepared, and the time goes from one stop to the next on the controller's clock.
-/// From times of one thread on the controller's clock it is taken what the kernel's accounts show as waiting
-/// for a processor, but nothing that the worker waited by choice. Of a long delivered call that did not wait
-/// by choice the time is at most the processor time.
+/// How the time of a call is taken. Nothing of it depends on what the worker says.
+/// - `delivered`, for calls of few bytes: the worker is awake, and the time goes from before the first byte of
+///   the inputs is written until "done" is seen, on the controller's clock. Delivering the inputs is in it.
+/// - `asleep`: the worker sleeps while the call is prepared. The time is all processor time that the process
+///   has used since the call before was judged, so that it exceeds the call by what waking up and going to
+///   sleep cost.
+/// - `stopped`, for a worker that may have several threads: it is stopped while the call is prepared, and the
+///   time goes from one stop to the next on the controller's clock.
+/// Times of one thread on the controller's clock are without what the kernel's accounts show as waiting for a
+/// processor; what the worker waits by choice stays in them, and they are at least the processor time. Of a
+/// long delivered call that did not wait by choice the time is at most the processor time.
 enum class call_clock : std::uint8_t { delivered, asleep, stopped };
 
+/// One call by itself.
 struct isolated_call {
   call_end end = call_end::died;
   double ns = 0;        ///< from "awake" to "done", which are claims, on the controller's clock
-  double whole_ns = 0;  ///< see `call_clock`
-  double lost_ns = 0;   ///< for how long the worker was ready to run and had no processor
-  int threads = 1;      ///< of the process after the call, its first one included
+  /// At least all that the worker can have worked with the call's inputs; see `call_clock`.
+  double whole_ns = 0;
+  int threads = 1;  ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
   slot_damage damage;

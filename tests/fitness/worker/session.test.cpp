@@ -274,6 +274,28 @@ TEST_CASE("a process that sleeps takes no processor time, and its call is as lon
   }
 }
 
+TEST_CASE("work before a call is in the time of a call that waits") {
+  // Naps once after each call, so that it is found asleep, works, and then naps twice in the next call.
+  fixture f(
+      program("auto* c = page(scalars); static std::uint64_t call = 1; work(p, axes, 0, axes[0]);\n"
+              "auto* base = static_cast<char*>(p[0]) - c->arguments.offsets[0];\n"
+              "for (;;) {\n"
+              "  c->done.store(call++); usleep(4000); burn_ns(3000000);\n"
+              "  while (c->go.load() != call) usleep(100);\n"
+              "  c->pong.store(c->ping.load());\n"
+              "  void* q[] = {base + c->arguments.offsets[0], base + c->arguments.offsets[1]};\n"
+              "  work(q, axes, 0, axes[0]); usleep(10); usleep(10);\n"
+              "}"));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  for (std::size_t k = 0; k < 6; ++k) {
+    const auto call = f.prepared_call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(f.right(call.layout, k));
+    if (k > 0) CHECK(call.whole_ns > 2.9e6);
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+}
+
 TEST_CASE("a fresh process finds nothing that an earlier one wrote") {
   // Marks the control page behind its last field and the arena's first bytes, and reports a mark by a crash.
   const std::string marks = program(
