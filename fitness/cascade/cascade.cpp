@@ -74,6 +74,20 @@ void widen(estimate& speedup, double share) {
 
 }  // namespace
 
+namespace {
+
+// The product of two independent estimates: half widths add in quadrature in log space, as in geometric_mean.
+estimate chained(const estimate& a, const estimate& b) {
+  const auto width = [](double value, double end) { return end > 0 ? std::log(value / end) : 1e3; };
+  const double value = a.value * b.value;
+  if (!(value > 0)) return {};
+  const double down = std::hypot(width(a.value, a.range.low), width(b.value, b.range.low));
+  const double up = std::hypot(width(a.value, a.range.high), width(b.value, b.range.high));
+  return {value, {value * std::exp(-down), value * std::exp(up)}};
+}
+
+}  // namespace
+
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target) {
   std::vector<weighted_estimate> parts;
@@ -91,11 +105,17 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
     const double baseline_time = positive_location(baseline_times, alpha).value;
     if (one.process_spread_ns > 0 && time.value > 0 && speedup.range.low > 0)
       widen(speedup, one.process_spread_ns * std::hypot(1 / time.value, 1 / baseline_time));
+    double scale = 1;
+    if (one.comparator) {
+      speedup = chained(speedup, *one.comparator);
+      scale = one.comparator->value;
+    }
     w.samples = *one.pairs;
+    for (auto& pair : w.samples) pair.baseline_ns *= scale;
     w.speedup = speedup.value;
     w.time_ns = time.value;
     w.time_interval = time.range;
-    w.baseline_ns = baseline_time;
+    w.baseline_ns = scale * baseline_time;
     w.sol_fraction = w.time_ns > 0 ? one.speed_of_light_ns / w.time_ns : 0;
     parts.push_back({speedup, t.workloads[one.workload].weight});
   }

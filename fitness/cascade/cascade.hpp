@@ -10,6 +10,7 @@
 
 #include <kevo/content_id.hpp>
 #include <kevo/evaluate.hpp>
+#include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
 #include <kevo/task.hpp>
 
@@ -42,6 +43,9 @@ struct timed_pairs {
   /// Standard deviation of what one process adds to a time and another does not, where all pairs are of the
   /// same processes. [ns]
   double process_spread_ns = 0;
+  /// Where the pairs are of the candidate and another program than the baseline: the speedup of that program
+  /// over the baseline. Both estimates are chained (an indirect comparison: Bucher et al. 1997).
+  std::optional<estimate> comparator;
 };
 
 /// Estimates times and speedups from all pairs so far. @param alpha of this look (alpha_of_look)

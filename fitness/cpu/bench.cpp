@@ -244,6 +244,49 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
           rng(settings_.seed ? *settings_.seed + 2 : secret_seed())};
 }
 
+trusted_program* test_bench::comparator_for(std::size_t workload) {
+  constexpr double long_ns = 5e6;  // of which a block of ten milliseconds has few
+  constexpr double much_faster = 4;
+  const double baseline_ns = baseline_.call_ns[workload];
+  trusted_program* fastest = nullptr;
+  for (auto& other : others_) {
+    if (fastest == nullptr || other.call_ns[workload] < fastest->call_ns[workload]) fastest = &other;
+  }
+  if (fastest == nullptr || baseline_ns < long_ns) return nullptr;
+  return baseline_ns > much_faster * fastest->call_ns[workload] ? fastest : nullptr;
+}
+
+estimate test_bench::comparator_speedup(std::size_t workload, double alpha, const std::stop_token& stop) {
+  constexpr std::size_t first_pairs = 10;
+  constexpr std::size_t most_pairs = 16;
+  constexpr int uses_of_a_pair = 8;
+  auto& known = comparators_[workload];
+  auto* const comparator = comparator_for(workload);
+  const bool due = known.uses++ % uses_of_a_pair == 0;
+  const std::size_t wanted = std::max(first_pairs, known.pairs.size() + (due ? 1 : 0));
+  if (known.pairs.size() < wanted) {
+    auto timer = plan_for(workload, comparator->call_ns[workload], *comparator->program);
+    timer.select();
+    while (known.pairs.size() < wanted) {
+      if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+      if (const auto failure = timer.block())
+        throw error(error_code::environment, fmt::format("baseline '{}' failed while it was timed: {} {}",
+                                                         comparator->name, failure->reason, failure->detail));
+      known.pairs.push_back(timer.pairs().back());
+    }
+    if (known.pairs.size() > most_pairs) known.pairs.erase(known.pairs.begin());
+    comparator->program->restart();
+  }
+  return speedup_of(known.pairs, alpha);
+}
+
+runner_times test_bench::trusted_times() const {
+  runner_times sum = baseline_.program->times();
+  sum += pacer_->times();
+  for (const auto& other : others_) sum += other.program->times();
+  return sum;
+}
+
 std::optional<call_failure> test_bench::canary() {
   const auto contents = oracle_->varied(smallest_, 1);
   baseline_.program->restart();

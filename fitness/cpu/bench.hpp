@@ -2,12 +2,14 @@
 // What all evaluations of one task share: builds, the oracle, the baselines, the ceilings and the processors.
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <kevo/evaluate/statistics.hpp>
 #include <kevo/task.hpp>
 
 #include "fitness/build/compiler.hpp"
@@ -68,10 +70,18 @@ class test_bench {
     return same_object(built.object_path, baseline_.object);
   }
   std::vector<trusted_program>& other_baselines() { return others_; }
+  /// Of all trusted programs together, so far.
+  runner_times trusted_times() const;
   /// A timer of the candidate against the baseline, or against another one. @param candidate_ns of one call;
   /// 0: unknown
   paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate);
   paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, trusted_program& other);
+  /// The fastest other baseline, where a call of the first one takes so long that few pairs fit into the time
+  /// of an evaluation; nullptr otherwise. Candidates that are not confirmed are compared with it instead.
+  trusted_program* comparator_for(std::size_t workload);
+  /// The speedup of that program over the first baseline. Times some pairs of both at first, and a pair now
+  /// and then, since the machine changes. @throws kevo::error (environment, interrupted)
+  estimate comparator_speedup(std::size_t workload, double alpha, const std::stop_token& stop);
   /// One call of the first baseline: nothing, or what is wrong with the machine.
   std::optional<call_failure> canary();
 
@@ -114,9 +124,14 @@ class test_bench {
   std::unique_ptr<oracle> oracle_;
   trusted_program baseline_;
   std::vector<trusted_program> others_;
-  std::unique_ptr<runner> pacer_;    // does nothing for a while: see call_boundary
-  std::string left_out_;             // optional baselines that do not build here
-  std::vector<content_list> mixed_;  // of the visible workloads
+  struct comparator_pairs {
+    std::vector<timing_pair> pairs;  // of the comparator and the first baseline, the latest ones
+    int uses = 0;
+  };
+  std::map<std::size_t, comparator_pairs> comparators_;  // by workload
+  std::unique_ptr<runner> pacer_;                        // does nothing for a while: see call_boundary
+  std::string left_out_;                                 // optional baselines that do not build here
+  std::vector<content_list> mixed_;                      // of the visible workloads
 };
 
 }  // namespace kevo

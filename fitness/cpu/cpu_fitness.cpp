@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <unistd.h>
 
@@ -35,8 +36,9 @@ struct passage {
   const evaluation_request& request;
   evaluation result;
   build_result built;
-  std::vector<double> call_ns;  // of one call of each workload; 0 if unknown
-  bool machine = false;         // the failure may be the machine's
+  std::vector<double> call_ns;                       // of one call of each workload; 0 if unknown
+  bool machine = false;                              // the failure may be the machine's
+  std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
 };
 
 // How many pairs there are at each look.
@@ -47,14 +49,34 @@ std::vector<int> planned_looks(const timing_budget& budget) {
   return looks;
 }
 
+// A confirmation ends as soon as its interval is narrow.
+std::vector<int> confirming_looks(const timing_budget& budget) {
+  std::vector<int> looks;
+  for (const int pairs : {10, 20}) {
+    if (pairs < budget.full_blocks) looks.push_back(pairs);
+  }
+  looks.push_back(budget.full_blocks);
+  return looks;
+}
+
 void tell_wait(evaluation& e, const measuring_lock& lock) {
   constexpr double noticeable_s = 1;
   if (lock.waited_s() < noticeable_s) return;
   e.context["waited"] = fmt::format("{:.1f} s for {}", lock.waited_s(),
                                     lock.holder() > 0 && lock.holder() != ::getpid()
                                         ? fmt::format("process {}, which measured", lock.holder())
-                                        : lock.holder() == ::getpid() ? "other evaluations of this process"
-                                                                      : "other measurements");
+                                    : lock.holder() == ::getpid() ? "other evaluations of this process"
+                                                                  : "other measurements");
+}
+
+void tell_parts(evaluation_cost& cost, const runner_times& candidate, const runner_times& trusted) {
+  auto both = candidate;
+  both += trusted;
+  cost.parts_s["start of processes"] += both.start_s;
+  cost.parts_s["calls of the candidate"] += candidate.calls_s;
+  cost.parts_s["calls of the baselines"] += trusted.calls_s;
+  cost.parts_s["preparation of calls"] += both.around_s;
+  cost.parts_s["comparison of outputs"] += both.compare_s;
 }
 
 void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
@@ -81,6 +103,7 @@ struct cpu_fitness::state {
   bool time_workloads(passage& p, runner& candidate, bool fresh);
 
   bool check_workload(passage& p, runner& candidate, std::size_t index, std::size_t from, std::size_t count);
+  paired_timer timer_for(passage& p, runner& candidate, std::size_t index, bool fresh);
   bool look(passage& p, std::vector<paired_timer>& timers, double alpha) const;
   void time_other_baselines(passage& p, runner& candidate);
   void run_cascade(passage& p);
@@ -107,7 +130,9 @@ bool cpu_fitness::state::check_source(passage& p) const {
 }
 
 bool cpu_fitness::state::build(passage& p) {
+  const auto start = std::chrono::steady_clock::now();
   p.built = bench.build_candidate(*p.request.program, p.request.stop);
+  p.result.cost.parts_s["compile"] += seconds_since(start);
   if (p.built.ok) {
     if (bench.is_baseline(p.built)) p.result.context["identical_to"] = p.result.baseline;
     return true;
@@ -166,9 +191,29 @@ bool cpu_fitness::state::check_all(passage& p, runner& candidate) {
 bool cpu_fitness::state::look(passage& p, std::vector<paired_timer>& timers, double alpha) const {
   std::vector<timed_pairs> timed;
   timed.reserve(timers.size());
-  for (const auto& timer : timers)
-    timed.push_back({timer.workload(), &timer.pairs(), bench.speed_of_light_ns(timer.workload())});
+  if (!p.comparators.empty()) alpha /= 2;  // the other half is spent on the comparators
+  for (const auto& timer : timers) {
+    auto& one = timed.emplace_back();
+    one.workload = timer.workload();
+    one.pairs = &timer.pairs();
+    one.speed_of_light_ns = bench.speed_of_light_ns(timer.workload());
+    if (const auto found = p.comparators.find(timer.workload()); found != p.comparators.end())
+      one.comparator = found->second;
+  }
   return estimate_all(p.result, bench.subject(), timed, alpha, bench.settings().timing.target_interval);
+}
+
+paired_timer cpu_fitness::state::timer_for(passage& p, runner& candidate, std::size_t index, bool fresh) {
+  auto* const comparator = fresh ? nullptr : bench.comparator_for(index);
+  if (comparator == nullptr) return bench.plan_for(index, p.call_ns[index], candidate);
+  const auto link = bench.comparator_speedup(index, bench.settings().timing.alpha / 2, p.request.stop);
+  p.comparators[index] = link;
+  auto& said = p.result.context["compared_indirectly"];
+  said += fmt::format(
+      "{}workload '{}' was timed against '{}', which is {:.3g} [{:.3g}, {:.3g}] times as fast as '{}'",
+      said.empty() ? "" : "; ", bench.subject().workloads[index].uuid, comparator->name, link.value,
+      link.range.low, link.range.high, p.result.baseline);
+  return bench.plan_for(index, p.call_ns[index], candidate, *comparator);
 }
 
 bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fresh) {
@@ -197,11 +242,8 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
     }
     return true;
   };
-  for (const auto index : visible) {
-    timers.emplace_back(bench.plan_for(index, p.call_ns[index], candidate));
-  }
-  // A few planned looks, or one where the full protocol was asked for.
-  const auto plan = fresh ? std::vector<int>{budget.full_blocks} : planned_looks(budget);
+  for (const auto index : visible) timers.push_back(timer_for(p, candidate, index, fresh));
+  const auto plan = fresh ? confirming_looks(budget) : planned_looks(budget);
   const int looks = static_cast<int>(plan.size());
   for (int number = 1; number <= looks; ++number) {
     // Fewer pairs than these decide next to nothing, however short the time is. A confirmation has longer.
@@ -217,9 +259,9 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
     if (p.request.wanted == evaluation_stage::timed_short) break;
     // Further looks are for those that may still be the best.
     if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
-    if (number > 1 && narrow) break;
-    const auto over = [&](double s) { return s > budget.full_s; };
-    if (number > 1 && std::all_of(spent.begin(), spent.end(), over)) break;
+    if ((fresh || number > 1) && narrow) break;
+    const auto over = [&](double s) { return s > (fresh ? seconds : budget.full_s); };
+    if ((fresh || number > 1) && std::all_of(spent.begin(), spent.end(), over)) break;
   }
   if (fresh && budget.sustained_s > 0) {
     for (auto& timer : timers) {
@@ -273,11 +315,14 @@ void cpu_fitness::state::run_cascade(passage& p) {
     p.result.stage = evaluation_stage::built;
     return;
   }
+  const auto waiting = std::chrono::steady_clock::now();
   const auto processors = bench.take_processors(p.request.stop);
+  p.result.cost.parts_s["waiting"] += seconds_since(waiting);
   const measuring_span measuring(p.request);
   tell_wait(p.result, processors->lock());
   const neighbour_watch neighbours;
   const auto start = std::chrono::steady_clock::now();
+  const auto before = bench.trusted_times();
   auto candidate = bench.run_candidate(p.built.object_path, p.request.stop);
   const auto climb = [&] {
     if (!check_smallest(p, candidate) || !check_all(p, candidate)) return;
@@ -292,6 +337,9 @@ void cpu_fitness::state::run_cascade(passage& p) {
   if (auto sentence = neighbours.disturbance(); !sentence.empty())
     p.result.context["disturbed"] = std::move(sentence);
   if (p.machine) require_order(bench.canary(), "machine");
+  auto trusted = bench.trusted_times();
+  trusted -= before;
+  tell_parts(p.result.cost, candidate.times(), trusted);
   p.result.cost.device_s += seconds_since(start);
 }
 
@@ -310,12 +358,14 @@ void cpu_fitness::state::finish(passage& p, std::chrono::steady_clock::time_poin
   auto& e = p.result;
   conclude(e);
   if (p.built.ok) {
+    const auto measuring = std::chrono::steady_clock::now();
     e.measures = bench.measures_of(p.built);
     e.measures["working_set_bytes"] = bench.working_set_bytes();
     for (const auto& measure : bench.settings().measures) {
       for (const auto& [name, value] : measure(*p.request.program, p.built.object_path, e))
         e.measures[name] = value;
     }
+    e.cost.parts_s["measures of the object"] += seconds_since(measuring);
   }
   e.cost.wall_s = seconds_since(start);
 }
@@ -330,6 +380,7 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
   const auto start = std::chrono::steady_clock::now();
   state_->bench.prepare(request.stop);
+  const double prepared_s = seconds_since(start);
   if (auto found = state_->cached(request)) return *found;
   passage p{request, state_->bench.blank(), {}, {}, false};
   p.result.protocol = protocol_name;
@@ -346,6 +397,7 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
     p.result = std::move(again.result);
     p.built = std::move(again.built);
   }
+  if (prepared_s > 1e-3) p.result.cost.parts_s["preparation of the task"] = prepared_s;
   state_->finish(p, start);
   if (!p.result.valid() || p.result.stage > evaluation_stage::built)
     state_->results.keep(state_->key_of(*request.program), p.result);

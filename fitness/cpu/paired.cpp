@@ -116,15 +116,18 @@ paired_timer::contents_of_calls paired_timer::next_contents() {
 void paired_timer::begin_processes() {
   cycle_ = shuffled_mixture(*contents_, random_);
   place_ = 1;
-  candidate_->restart();
-  baseline_->restart();
+  // Both at once, and both are there before anything is timed.
+  baseline_->launch_for_one();
+  candidate_->launch_for_one();
+  load_failure_ = candidate_->await();
+  if (const auto failure = baseline_->await()) trusted_failed("baseline", *failure);
 }
 
 // One turn: adds what its calls took.
 std::optional<call_failure> paired_timer::read(runner& program, contents_of_calls given,
                                                std::vector<double>& times) {
   // A process that has just been started has its first call untimed, so that code and pages are there.
-  if (!program.running()) {
+  if (!program.warm()) {
     if (auto warm = program.isolated(cycle_.front(), limit_); warm.failure) return *warm.failure;
   }
   const double cost = delivered_ ? 0 : boundary_.cost_ns();
@@ -159,6 +162,7 @@ std::optional<call_failure> paired_timer::block() {
   auto order = std::vector<bool>{true, false, false, true};
   if (plan_.half) order = {true, false};
   begin_processes();
+  if (load_failure_) return load_failure_;
   pace();
   std::vector<double> baseline;
   std::vector<double> candidate;
@@ -166,6 +170,7 @@ std::optional<call_failure> paired_timer::block() {
   for (int round = 0; round < plan_.rounds; ++round) {
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (i % 2 == 0) given = next_contents();
+      if (load_failure_) return load_failure_;
       if (order[i] == baseline_outside) {
         const auto turn = given.first(static_cast<std::size_t>(plan_.baseline_calls));
         if (const auto failure = read(*baseline_, turn, baseline)) trusted_failed("baseline", *failure);
@@ -190,6 +195,7 @@ std::variant<double, call_failure> paired_timer::sustained(double seconds) {
     pace();
     std::vector<double> times;
     const auto turn = next_contents().first(static_cast<std::size_t>(plan_.candidate_calls));
+    if (load_failure_) return *load_failure_;
     if (const auto failure = read(*candidate_, turn, times)) return *failure;
     turns.push_back(settled(times));
   }

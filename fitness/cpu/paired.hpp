@@ -102,6 +102,7 @@ class paired_timer {
   bool delivered_ = false;
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;
+  std::optional<call_failure> load_failure_;  // of the candidate's latest process
 };
 
 }  // namespace kevo

@@ -13,6 +13,10 @@
 namespace kevo {
 namespace {
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 std::string tail(const std::string& text, std::size_t most = 500) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most);
 }
@@ -52,7 +56,31 @@ call_failure death(const exit_report& report) {
   return {outcome::crashed, "crashed", ""};
 }
 
+// A program that is refused a thread may say anything, or nothing.
+void explain_threads(call_failure& failure, int threads) {
+  failure.detail +=
+      fmt::format("{}it starts {}; fitness.threads allows {}: set fitness.threads to allow more",
+                  failure.detail.empty() ? "" : "; ",
+                  threads == 1 ? "a thread" : "more threads than it may have", threads);
+}
+
 }  // namespace
+
+runner_times& runner_times::operator+=(const runner_times& other) {
+  start_s += other.start_s;
+  calls_s += other.calls_s;
+  around_s += other.around_s;
+  compare_s += other.compare_s;
+  return *this;
+}
+
+runner_times& runner_times::operator-=(const runner_times& other) {
+  start_s -= other.start_s;
+  calls_s -= other.calls_s;
+  around_s -= other.around_s;
+  compare_s -= other.compare_s;
+  return *this;
+}
 
 runner::runner(std::shared_ptr<const task> t, worker_settings worker, std::string object, rng random,
                bool verify)
@@ -65,6 +93,7 @@ runner::runner(std::shared_ptr<const task> t, worker_settings worker, std::strin
 void runner::select(std::size_t workload) {
   workload_ = workload;
   buffers_ = candidate_buffers(*task_, task_->workloads[workload]);
+  if (for_one_) restart();
   if (session_) session_->memory().reshape(buffers_, slots_for(buffers_));
 }
 
@@ -91,38 +120,53 @@ std::optional<call_failure> runner::failure_of(call_end end) const {
   return std::nullopt;
 }
 
-std::optional<call_failure> runner::start() {
-  restart();
+std::optional<call_failure> runner::begin_process() {
+  launch();
+  return await();
+}
+
+void runner::launch() {
+  session_.reset();
   seen_.clear();
   called_.clear();
-  std::size_t bytes = 0;  // room for every workload, so that one process can serve several
-  for (const auto& w : task_->workloads) {
-    const auto buffers = candidate_buffers(*task_, w);
-    bytes = std::max(bytes, slots_for(buffers) * arena::slot_bytes(buffers));
+  const auto room = [](const std::vector<buffer_shape>& buffers) {
+    return slots_for(buffers) * arena::slot_bytes(buffers);
+  };
+  std::size_t bytes = room(buffers_);
+  if (!for_one_) {
+    for (const auto& w : task_->workloads) bytes = std::max(bytes, room(candidate_buffers(*task_, w)));
   }
-  if (auto failure = load(bytes)) return failure;
-  session_->memory().reshape(buffers_, slots_for(buffers_));
-  return std::nullopt;
+  auto worker = worker_;
+  if (setup_.loads_s > 0)
+    worker.load_limit_s = std::clamp(setup_.loads_s - loads_s_, 0.0, worker.load_limit_s);
+  launched_ = std::chrono::steady_clock::now();
+  session_ = std::make_unique<worker_session>(worker, object_, bytes);
+  times_.start_s += seconds_since(launched_);
+  loading_ = true;
 }
 
 // A slow constructor runs in every process of an evaluation, and the processors are held meanwhile: all loads
 // together are bounded, too.
-std::optional<call_failure> runner::load(std::size_t arena_bytes) {
-  auto worker = worker_;
-  const double left_s = setup_.loads_s - loads_s_;
-  const bool last = setup_.loads_s > 0 && left_s < worker.load_limit_s;
-  if (last) worker.load_limit_s = std::max(left_s, 0.0);
-  const auto start = std::chrono::steady_clock::now();
-  session_ = std::make_unique<worker_session>(worker, object_, arena_bytes);
+std::optional<call_failure> runner::await() {
+  if (!loading_) return std::nullopt;
+  loading_ = false;
+  const bool last = setup_.loads_s > 0 && setup_.loads_s - loads_s_ < worker_.load_limit_s;
+  const auto awaited = std::chrono::steady_clock::now();
   const auto end = session_->load();
-  loads_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  loads_s_ += seconds_since(launched_);
+  times_.start_s += seconds_since(awaited);
   if (last && end == call_end::timed_out) {
     return call_failure{outcome::launch_failed, "takes too long to load",
                         fmt::format("loading it took more than {:g} s in all processes of one evaluation "
                                     "together; move the work of static constructors into the first call",
                                     setup_.loads_s)};
   }
-  return failure_of(end);
+  if (auto failure = failure_of(end)) {
+    if (session_->refused_threads()) explain_threads(*failure, worker_.threads);
+    return failure;
+  }
+  session_->memory().reshape(buffers_, slots_for(buffers_));
+  return std::nullopt;
 }
 
 // A first call may choose a variant by trying: it has longer, within what all first calls have together.
@@ -162,14 +206,6 @@ std::optional<call_failure> too_many_threads(int found, int threads) {
                       fmt::format("it has {} threads after a call; fitness.threads is {}", found, threads)};
 }
 
-// A program that is refused a thread may say anything, or nothing.
-void explain_threads(call_failure& failure, int threads) {
-  failure.detail +=
-      fmt::format("{}it starts {}; fitness.threads allows {}: set fitness.threads to allow more",
-                  failure.detail.empty() ? "" : "; ",
-                  threads == 1 ? "a thread" : "more threads than it may have", threads);
-}
-
 std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
   if (damage.guards) {
     return call_failure{outcome::rejected, "wrote outside of its outputs",
@@ -186,15 +222,14 @@ std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
 }  // namespace
 
 call_time runner::isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit) {
-  if (!session_ || session_->report() || (verify_ && saw(given))) {
-    if (auto failure = start()) {
-      if (session_->refused_threads()) explain_threads(*failure, worker_.threads);
-      return {.failure = failure};
-    }
-  }
+  const bool needed = !session_ || session_->report() || (verify_ && saw(given));
+  if (auto failure = needed ? begin_process() : await()) return {.failure = failure};
   if (verify_) seen_.push_back(given);
   const bool cold = task_->workloads[workload_].cache == "cold";
+  const auto start = std::chrono::steady_clock::now();
   const auto call = session_->run_isolated(given->call(), random_, first_limit(limit), cold);
+  times_.calls_s += 1e-9 * call.ns;
+  times_.around_s += seconds_since(start) - 1e-9 * call.ns;
   if (called_.insert(workload_).second)
     first_calls_s_ += std::max(0.0, 1e-9 * (call.whole_ns - static_cast<double>(limit.count())));
   call_time result{.ns = call.ns, .whole_ns = call.whole_ns};
@@ -202,7 +237,9 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   if (!result.failure && verify_) {
     result.failure = fraud(call.early, call.damage);
     if (!result.failure) result.failure = too_many_threads(call.threads, worker_.threads);
+    const auto comparing = std::chrono::steady_clock::now();
     if (!result.failure) result.failure = verify(call.layout, *given);
+    times_.compare_s += seconds_since(comparing);
   }
   if (result.failure && session_->refused_threads()) explain_threads(*result.failure, worker_.threads);
   if (result.failure) restart();
@@ -215,7 +252,7 @@ void runner::settle() {
 
 bool runner::delivered() {
   if (!session_ || session_->report()) {
-    if (const auto failure = start())
+    if (const auto failure = begin_process())
       throw error(error_code::environment,
                   "a worker process could not be started: " + failure->reason + " " + failure->detail);
   }
@@ -224,6 +261,13 @@ bool runner::delivered() {
 
 void runner::restart() {
   session_.reset();
+  loading_ = false;
+  for_one_ = false;
+}
+
+void runner::launch_for_one() {
+  for_one_ = true;
+  launch();
 }
 
 }  // namespace kevo

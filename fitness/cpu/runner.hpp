@@ -27,6 +27,17 @@ struct call_time {
   std::optional<call_failure> failure;
 };
 
+/// Where the time of a runner went. [s]
+struct runner_times {
+  double start_s = 0;    ///< starting processes and loading the object into them
+  double calls_s = 0;    ///< within calls
+  double around_s = 0;   ///< preparing calls and ending them: inputs, outputs, putting the worker to sleep
+  double compare_s = 0;  ///< comparing outputs with the expected ones
+
+  runner_times& operator+=(const runner_times& other);
+  runner_times& operator-=(const runner_times& other);
+};
+
 /// What a candidate may take besides its ordinary calls: processors are held meanwhile.
 struct setup_limits {
   double loads_s = 0;        ///< [s] loading, constructors included, in all processes together; 0: any
@@ -62,13 +73,20 @@ class runner {
   /// on the program. @throws kevo::error (environment) if no process can be started
   bool delivered();
 
-  /// Ends the process; the next call starts a fresh one.
+  /// Ends the process; the next call starts a fresh one, which can serve every workload.
   void restart();
-  bool running() const { return session_ != nullptr; }
+  /// Ends the process and begins to start a fresh one, with memory for the selected workload alone, so that
+  /// it starts sooner. `await` must follow before anything is timed, and says whether it could be loaded.
+  void launch_for_one();
+  std::optional<call_failure> await();
+  /// Whether the process has had a call.
+  bool warm() const { return session_ && !called_.empty(); }
+  /// Since it was made.
+  const runner_times& times() const { return times_; }
 
  private:
-  std::optional<call_failure> start();
-  std::optional<call_failure> load(std::size_t arena_bytes);
+  std::optional<call_failure> begin_process();
+  void launch();
   std::chrono::nanoseconds first_limit(std::chrono::nanoseconds limit) const;
   std::optional<call_failure> failure_of(call_end end) const;
   std::optional<call_failure> verify(const slot_layout& layout, const content& expected) const;
@@ -87,6 +105,10 @@ class runner {
   std::set<std::size_t> called_;  // workloads that this process has had a call of
   double loads_s_ = 0;            // spent so far, of all processes
   double first_calls_s_ = 0;
+  runner_times times_;
+  bool for_one_ = false;  // the process serves the selected workload alone
+  bool loading_ = false;  // launched, and not awaited
+  std::chrono::steady_clock::time_point launched_;
 };
 
 }  // namespace kevo

@@ -58,7 +58,7 @@ static_assert(sizeof(control_page) <= 4096);
 using entry_function = void (*)(void* const* pointers, const std::int64_t* axes,
                                 const std::uint64_t* scalars);
 inline constexpr const char* entry_name = "kevo_call";
-/// Third argument of a worker whose object is trusted and may write to standard error.
+/// Fourth argument of a worker whose object is trusted and may write to standard error.
 inline constexpr const char* error_output_argument = "error-output";
 
 /// Spinning, in a way that is kind to the other thread of the core.

@@ -54,7 +54,8 @@ enum class call_end : std::uint8_t {
 };
 
 /// How the time of a call is taken. Nothing of it depends on what the worker says.
-/// - `delivered`, for calls of few bytes: the worker is awake, and the time goes from before the first byte of
+/// - `delivered`, for calls of few bytes: the worker is awake, and the time goes from before the first byte
+/// of
 ///   the inputs is written until "done" is seen, on the controller's clock. Delivering the inputs is in it.
 /// - `asleep`: the worker sleeps while the call is prepared. The time is all processor time that the process
 ///   has used since the call before was judged, so that it exceeds the call by what waking up and going to
@@ -69,7 +70,7 @@ enum class call_clock : std::uint8_t { delivered, asleep, stopped };
 /// One call by itself.
 struct isolated_call {
   call_end end = call_end::died;
-  double ns = 0;        ///< from "awake" to "done", which are claims, on the controller's clock
+  double ns = 0;  ///< from "awake" to "done", which are claims, on the controller's clock
   /// At least all that the worker can have worked with the call's inputs; see `call_clock`.
   double whole_ns = 0;
   int threads = 1;  ///< of the process after the call, its first one included

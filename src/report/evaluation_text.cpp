@@ -1,6 +1,10 @@
 #include "src/report/evaluation_text.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,6 +65,28 @@ std::string finding(double speedup, const interval& range, double score, const s
   return score == speedup || scored.empty() ? text : text + ", " + scored;
 }
 
+namespace {
+
+// The largest parts first; what is below a hundredth of the whole goes to the rest.
+std::string parts_of(const evaluation_cost& cost) {
+  std::vector<std::pair<double, std::string>> parts;
+  double rest = cost.wall_s;
+  for (const auto& [name, seconds] : cost.parts_s) {
+    if (seconds < 0.01 * cost.wall_s) continue;
+    parts.emplace_back(seconds, name);
+    rest -= seconds;
+  }
+  if (parts.empty()) return "";
+  std::sort(parts.begin(), parts.end(), std::greater<>());
+  if (rest >= 0.01 * cost.wall_s) parts.emplace_back(rest, "rest");
+  std::string text;
+  for (const auto& [seconds, name] : parts)
+    text += fmt::format("{}{} {:.2f} s", text.empty() ? "" : ", ", name, seconds);
+  return text;
+}
+
+}  // namespace
+
 std::string failure_text(const evaluation& e) {
   const std::string reasons = fmt::format("{}", fmt::join(e.reasons, "; "));
   const std::string said = useful_line(e.feedback);
@@ -100,6 +126,7 @@ std::string describe(const evaluation& e, const std::string& task_name) {
   if (!e.feedback.empty()) text += e.feedback + (e.feedback.back() == '\n' ? "" : "\n");
   text += fmt::format("  took {:.2f} s, of which {:.2f} s measuring, on {}\n", e.cost.wall_s, e.cost.device_s,
                       e.device.empty() ? "this machine" : e.device);
+  if (const std::string parts = parts_of(e.cost); !parts.empty()) text += "  time: " + parts + '\n';
   return text;
 }
 

@@ -1,6 +1,6 @@
 // kevo-worker-cpu: runs one candidate in the sandbox. It shares a control page and an arena with the
-// controller and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS,
-// descriptors 3 and 4.
+// controller and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS
+// CPUS, descriptors 3 and 4; CPUS is a list such as 2,3, or "any".
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,12 +31,25 @@ region map_descriptor(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || status.st_size <= 0) return {};
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
   if (data == MAP_FAILED) return {};
   return {static_cast<std::byte*>(data), size};
 }
 
-// Page faults belong before the clock.
+// Before any page is touched, so that memory is near those processors. Threads inherit it.
+void bind_to(const char* list) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (const char* at = list; *at >= '0' && *at <= '9';) {
+    char* end = nullptr;
+    const unsigned long cpu = std::strtoul(at, &end, 10);
+    if (cpu < CPU_SETSIZE) CPU_SET(cpu, &cpus);
+    at = *end == ',' ? end + 1 : end;
+  }
+  if (CPU_COUNT(&cpus) > 0) ::sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+// Page faults belong before the clock. The kernel need not have mapped all pages at once.
 void touch_pages(const region& memory) {
   for (std::size_t i = 0; i < memory.size; i += 4096) {
     __atomic_fetch_or(reinterpret_cast<unsigned char*>(memory.data + i), 0, __ATOMIC_RELAXED);
@@ -123,11 +137,13 @@ void wake_controller(const std::atomic<std::uint64_t>& done) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool error_output = argc == 4 && std::strcmp(argv[3], kevo::error_output_argument) == 0;
-  if (argc != 3 && !error_output) {
-    std::fputs("usage: kevo-worker-cpu OBJECT THREADS [error-output] (internal; started by kevo)\n", stderr);
+  const bool error_output = argc == 5 && std::strcmp(argv[4], kevo::error_output_argument) == 0;
+  if (argc != 4 && !error_output) {
+    std::fputs("usage: kevo-worker-cpu OBJECT THREADS CPUS [error-output] (internal; started by kevo)\n",
+               stderr);
     return 2;
   }
+  bind_to(argv[3]);
   const region control = map_descriptor(kevo::control_descriptor);
   const region arena = map_descriptor(kevo::arena_descriptor);
   if (control.size < sizeof(kevo::control_page) || arena.data == nullptr) {

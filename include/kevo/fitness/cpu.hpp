@@ -64,7 +64,7 @@ struct cpu_settings {
                           ///< results not at all
   std::string worker;     ///< path of kevo-worker-cpu; empty: found
   std::size_t pool_bytes = 256U << 20U;  ///< of all contents of a task together
-  double pool_s = 3;  ///< [s] the reference may take for the contents of all timed workloads together
+  double pool_s = 1.5;  ///< [s] the reference may take for the contents of all timed workloads together
   std::optional<std::uint64_t> seed;  ///< of the contents; for tests only, otherwise it is secret
   double promising = 1.0;  ///< timing goes on while the upper end of a look reaches this share of the best
   std::vector<measure_function> measures;

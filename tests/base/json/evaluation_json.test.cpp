@@ -30,7 +30,7 @@ kevo::evaluation example() {
   e.feedback = "two\nlines";
   e.reasons = {"one", "two"};
   e.measures = {{"code_bytes", 1234.0}};
-  e.cost = {1.25, 0.5};
+  e.cost = {1.25, 0.5, {{"compile", 0.5}, {"calls of the candidate", 0.25}}};
   e.context = {{"sandbox", "bubblewrap, seccomp"}};
   kevo::workload_result w;
   w.uuid = "square";
@@ -58,6 +58,7 @@ TEST_CASE("the full form gives back the same evaluation, bit for bit") {
   CHECK(back.speedup_interval == e.speedup_interval);
   CHECK(back.stage == e.stage);
   CHECK(back.context == e.context);
+  CHECK(back.cost.parts_s == e.cost.parts_s);
   CHECK(back.reasons == e.reasons);
   REQUIRE(back.workloads.size() == 3);
   CHECK(back.workloads[0].samples == e.workloads[0].samples);

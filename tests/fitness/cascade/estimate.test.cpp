@@ -87,3 +87,32 @@ TEST_CASE("what a process adds is nothing to a long call") {
   CHECK(widened.low == doctest::Approx(narrow.low).epsilon(1e-4));
   CHECK(widened.high == doctest::Approx(narrow.high).epsilon(1e-4));
 }
+
+TEST_CASE("an indirect comparison multiplies the speedups and covers the truth as often as it says") {
+  // Candidate 3 times as fast as the comparator, which is 20 times as fast as the baseline.
+  constexpr double truth = 60;
+  rng random(11);
+  task t;
+  t.workloads.push_back({.uuid = "one"});
+  const auto drawn = [&](double ratio, int count) {
+    std::vector<timing_pair> pairs;
+    for (int i = 0; i < count; ++i)
+      pairs.push_back(
+          {1e6 * std::exp(0.03 * random.normal()), 1e6 * ratio * std::exp(0.03 * random.normal())});
+    return pairs;
+  };
+  int missed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto pairs = drawn(3, 6);
+    const auto link = speedup_of(drawn(20, 10), 0.025);
+    evaluation e;
+    e.workloads = blank_results(t);
+    estimate_all(e, t, {{.workload = 0, .pairs = &pairs, .comparator = link}}, 0.025, 0.02);
+    missed += e.speedup_interval.low > truth || e.speedup_interval.high < truth ? 1 : 0;
+    CHECK(e.speedup == doctest::Approx(speedup_of(pairs, 0.025).value * link.value));
+    const auto& w = e.workloads.front();
+    CHECK(w.baseline_ns / w.time_ns == doctest::Approx(e.speedup).epsilon(0.05));
+    CHECK(speedup_of(w.samples, 0.025).value == doctest::Approx(e.speedup));
+  }
+  CHECK(missed <= 50);  // of 1000, at 5 %
+}

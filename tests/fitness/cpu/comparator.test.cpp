@@ -1,0 +1,57 @@
+// serial
+// Where calls of the first baseline take long, candidates are timed against a faster one until they are confirmed.
+#include <numeric>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/fitness/cpu/line_task.hpp"
+
+using namespace line_task;
+
+namespace {
+
+// Some 15 ms a call.
+const std::string very_slow =
+    "for (std::int64_t i = 0; i < N; ++i) {\n"
+    "  volatile float s = 0; for (int k = 0; k < 400; ++k) s = 2 * x[i] + 1; y[i] = s; }\n";
+
+kevo::evaluation evaluated(kevo::cpu_fitness& fitness, kevo::evaluation_stage wanted) {
+  kevo::evaluation_request request;
+  request.program = candidate(half_as_slow);
+  request.wanted = wanted;
+  return fitness.evaluate(request);
+}
+
+}  // namespace
+
+TEST_CASE("an indirect comparison says so, and agrees with the direct one of a confirmation") {
+  const auto t = example(60000, very_slow);
+  t->baselines.push_back({.name = "fast", .source = *candidate(right)});
+  kevo::cpu_fitness fitness(t, fixture::settings({}));
+  const auto first = evaluated(fitness, kevo::evaluation_stage::timed_full);
+  REQUIRE_MESSAGE(first.valid(), first.feedback);
+  CHECK(first.context.at("compared_indirectly").find("workload 'main' was timed against 'fast'") !=
+        std::string::npos);
+  const auto confirmed = evaluated(fitness, kevo::evaluation_stage::confirmed);
+  REQUIRE_MESSAGE(confirmed.valid(), confirmed.feedback);
+  CHECK_FALSE(confirmed.context.contains("compared_indirectly"));
+  CHECK(first.speedup_interval.low <= confirmed.speedup_interval.high);
+  CHECK(confirmed.speedup_interval.low <= first.speedup_interval.high);
+  CHECK(first.speedup > 5);
+  // The baseline's calls of the second evaluation alone take longer than all of the first one's candidate.
+  CHECK(confirmed.cost.parts_s.at("calls of the baselines") > 0);
+}
+
+TEST_CASE("the parts of an evaluation's time do not exceed the whole") {
+  fixture f;
+  const auto e = f.run(right, kevo::evaluation_stage::timed_full);
+  REQUIRE_MESSAGE(e.valid(), e.feedback);
+  CHECK(e.context.contains("compared_indirectly") == false);
+  const double sum = std::accumulate(e.cost.parts_s.begin(), e.cost.parts_s.end(), 0.0,
+                                     [](double s, const auto& part) { return s + part.second; });
+  CHECK(sum > 0.7 * e.cost.wall_s);
+  CHECK(sum <= 1.01 * e.cost.wall_s);
+  CHECK(e.cost.parts_s.at("preparation of the task") > 0);
+  CHECK_FALSE(f.run(half_as_slow).cost.parts_s.contains("preparation of the task"));
+}
