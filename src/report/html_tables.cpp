@@ -1,7 +1,11 @@
 // The tables of the report: operators, outcomes, the workloads of the best, how it was measured, what it
 // cost.
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -125,6 +129,25 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& list) 
   return text + "</dl>";
 }
 
+// Where the time of all evaluations went, the largest part first.
+std::string parts_of_time(const run_history& history) {
+  const double whole = history.spent().evaluation.wall_s;
+  if (history.parts_s().empty() || !(whole > 0)) return "";
+  std::vector<std::pair<double, std::string>> parts;
+  double rest = whole;
+  for (const auto& [name, seconds] : history.parts_s()) {
+    parts.emplace_back(seconds, name);
+    rest -= seconds;
+  }
+  std::sort(parts.begin(), parts.end(), std::greater<>());
+  if (rest > 0) parts.emplace_back(rest, "rest");
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const auto& [seconds, name] : parts)
+    list.emplace_back(escape(name), fmt::format("{} <small>{:.1f} %</small>",
+                                                format::time(seconds * 1e9, true), 100 * seconds / whole));
+  return "<h3>Time of the evaluations</h3>" + facts(list);
+}
+
 }  // namespace
 
 std::string tables(const report_content& content) {
@@ -212,6 +235,7 @@ std::string conditions(const report_content& content) {
                                   format::count(static_cast<std::uint64_t>(l.variation.tokens_out)) + " out"
                             : std::string()},
              {"money", l.variation.money > 0 ? fmt::format("{:.2f}", l.variation.money) : std::string()}});
+  text += parts_of_time(content.history);
   text += "</div></section>";
   if (!content.config.empty()) {
     text += "<section><details><summary>The resolved config</summary><pre class=\"source\">" +

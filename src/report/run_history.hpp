@@ -138,6 +138,8 @@ class run_history {
   /// scores of its own, they are written bare.
   bool scores_are_speedups() const { return scores_are_speedups_; }
   const kevo::ledger& spent() const { return ledger_; }
+  /// `evaluation_cost::parts_s` of all evaluations together. [s]
+  const std::map<std::string, double>& parts_s() const { return parts_s_; }
   /// All finished evaluations: first ones, re-evaluations, confirmations, drafts.
   std::uint64_t evaluations() const { return ordinal_; }
   const any_archive& archive() const { return archive_; }
@@ -175,6 +177,7 @@ class run_history {
   std::map<candidate_id, std::string> baseline_twins_;
   outcome_counts outcomes_{};
   kevo::ledger ledger_;
+  std::map<std::string, double> parts_s_;
   std::uint64_t ordinal_ = 0;
   score_range scores_;
   bool scores_are_speedups_ = true;

@@ -1,5 +1,6 @@
 // serial
-// Where calls of the first baseline take long, candidates are timed against a faster one until they are confirmed.
+// Where calls of the first baseline take long, candidates are timed against a faster one until they are
+// confirmed.
 #include <numeric>
 #include <string>
 
