@@ -5,6 +5,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <type_traits>
@@ -15,6 +16,23 @@
 #include <kevo/program.hpp>
 
 namespace kevo {
+
+/// Another process that measures, so that an evaluation has to wait.
+struct device_holder {
+  int process = 0;      ///< its id; 0: unknown
+  std::string command;  ///< printable start of its command line; empty: unknown
+  friend bool operator==(const device_holder&, const device_holder&) = default;
+};
+
+/// "process 4711 (kevo run softmax.yaml)", with less where less is known.
+inline std::string to_string(const device_holder& who) {
+  if (who.process <= 0) return "another process";
+  return "process " + std::to_string(who.process) + (who.command.empty() ? "" : " (" + who.command + ")");
+}
+
+/// Told of the process that an evaluation waits for when the wait begins and when that process changes, and
+/// of nothing when the wait ends. It is called by the thread that evaluates.
+using wait_listener = std::function<void(const std::optional<device_holder>&)>;
 
 /// What is asked of a fitness function. The task is the fitness function's own.
 struct evaluation_request {
@@ -27,7 +45,8 @@ struct evaluation_request {
   bool fresh = false;       ///< measure again even if a cached result exists
   std::stop_token stop;     ///< requests an early end; the evaluation then throws kevo::error (interrupted)
   std::function<void(bool)>
-      measuring;  ///< told when exclusive use of the device begins and ends; may be empty
+      measuring;            ///< told when exclusive use of the device begins and ends; may be empty
+  wait_listener waiting{};  ///< told of waits for other processes that measure; may be empty
 };
 
 /// Tells a request's `measuring` for as long as it lives, which must not be longer than the request.

@@ -73,8 +73,9 @@ struct workload_result {
 
 /// What it cost.
 struct evaluation_cost {
-  double wall_s = 0;    ///< [s]
-  double device_s = 0;  ///< [s] for how long the measuring lock was held
+  double wall_s = 0;    ///< [s] from begin to end, waits included
+  double device_s = 0;  ///< [s] time for which the measuring lock was held
+  double waited_s = 0;  ///< [s] time, of `wall_s`, for which other processes held the device
   /// [s] Where the wall time went, as far as the fitness function says: "compile", "calls", ... Parts do not
   /// overlap; what is missing to `wall_s` was not counted.
   std::map<std::string, double> parts_s = {};

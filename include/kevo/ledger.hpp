@@ -41,9 +41,12 @@ struct ledger {
   std::uint64_t evaluations = 0;    ///< finished first evaluations and re-evaluations
   std::uint64_t confirmations = 0;  ///< finished confirmations of possible champions
   std::uint64_t valid = 0;          ///< candidates whose latest evaluation is valid
-  double elapsed_s = 0;             ///< [s] wall time of the run, over all its sessions
-  spending variation;               ///< what the operators spent
-  spending evaluation;              ///< what the fitness function spent
+  /// [s] run time: wall time over all sessions of the run, without the time for which the run waited for
+  /// other processes to finish measuring
+  double elapsed_s = 0;
+  double waited_s = 0;  ///< [s] time for which evaluations waited for other processes
+  spending variation;   ///< what the operators spent
+  spending evaluation;  ///< what the fitness function spent
 };
 
 }  // namespace kevo

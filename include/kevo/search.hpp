@@ -120,6 +120,7 @@ class search {
     parts_.store.put_evaluation(who, kept);
     (turn.wanted == evaluation_stage::confirmed ? ledger_.confirmations : ledger_.evaluations) += 1;
     ledger_.evaluation += {.wall_s = e.cost.wall_s, .device_s = e.cost.device_s};
+    ledger_.waited_s += e.cost.waited_s;
     if (before.made_by == seed_operator && !before.evaluated) --unevaluated_seeds_;
 
     population_.evaluate(who, e.outcome, e.valid() ? blended(before, turn, e) : 0);
@@ -147,6 +148,7 @@ class search {
   void tell_draft(ticket id, const program& draft, evaluation result, double now_s) {
     ++ledger_.evaluations;
     ledger_.evaluation += {.wall_s = result.cost.wall_s, .device_s = result.cost.device_s};
+    ledger_.waited_s += result.cost.waited_s;
     const content_id program_id = id_of(draft);
     parts_.store.put_program(program_id, std::make_shared<const program>(draft));
     emit(now_s, draft_evaluated{id, program_id, std::make_shared<const evaluation>(std::move(result))});

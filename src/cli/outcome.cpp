@@ -24,6 +24,7 @@ json::object ledger_object(const ledger& l) {
           {"confirmations", l.confirmations},
           {"valid", l.valid},
           {"elapsed_s", l.elapsed_s},
+          {"waited_s", l.waited_s},
           {"variation_s", l.variation.wall_s},
           {"evaluation_s", l.evaluation.wall_s},
           {"device_s", l.evaluation.device_s},

@@ -58,6 +58,7 @@ void run_history::consume(const event& what) {
     ++ledger_.evaluations;
     if (draft->result) {
       ledger_.evaluation += {.wall_s = draft->result->cost.wall_s, .device_s = draft->result->cost.device_s};
+      ledger_.waited_s += draft->result->cost.waited_s;
       for (const auto& [name, seconds] : draft->result->cost.parts_s) parts_s_[name] += seconds;
     }
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
@@ -123,6 +124,7 @@ void run_history::told(const evaluation_told& what, double time_s) {
   const spending cost{.wall_s = e.cost.wall_s, .device_s = e.cost.device_s};
   (what.wanted == evaluation_stage::confirmed ? ledger_.confirmations : ledger_.evaluations) += 1;
   ledger_.evaluation += cost;
+  ledger_.waited_s += e.cost.waited_s;
   for (const auto& [name, seconds] : e.cost.parts_s) parts_s_[name] += seconds;
 
   if (one.op == seed_operator) {

@@ -139,8 +139,8 @@ std::string run_json(const report_content& content) {
   o["ledger"] = json::object{{"proposals", l.proposals},         {"duplicates", l.duplicates},
                              {"no_proposals", l.no_proposals},   {"evaluations", l.evaluations},
                              {"confirmations", l.confirmations}, {"valid", l.valid},
-                             {"elapsed_s", number(l.elapsed_s)}, {"variation", spent(l.variation)},
-                             {"evaluation", spent(l.evaluation)}};
+                             {"elapsed_s", number(l.elapsed_s)}, {"waited_s", number(l.waited_s)},
+                             {"variation", spent(l.variation)},  {"evaluation", spent(l.evaluation)}};
   json::array operators;
   for (std::size_t i = 0; i < h.operators().size(); ++i) {
     const auto& op = h.operators()[i];

@@ -58,6 +58,7 @@ class after {
     l.confirmations -= then.confirmations;
     l.valid -= std::min(then.valid, l.valid);  // candidates may fail later
     l.elapsed_s -= then.elapsed_s;
+    l.waited_s -= then.waited_s;
     l.variation -= then.variation;
     l.evaluation -= then.evaluation;
     p.since_improvement = std::min(p.since_improvement, l.evaluations);

@@ -265,6 +265,8 @@ std::string to_json(const evaluation& e, const evaluation_json_options& options)
   write.number(e.cost.wall_s);
   text.key("device_s");
   write.number(e.cost.device_s);
+  text.key("waited_s");
+  write.number(e.cost.waited_s);
   if (!e.cost.parts_s.empty()) write.put("parts_s", e.cost.parts_s);
   text.end_object();
   text.key("context");
@@ -306,6 +308,7 @@ evaluation evaluation_from_json(std::string_view text) {
   if (const auto* cost = find(o, "cost")) {
     read(as_object(*cost, "cost"), "wall_s", e.cost.wall_s);
     read(as_object(*cost, "cost"), "device_s", e.cost.device_s);
+    read(as_object(*cost, "cost"), "waited_s", e.cost.waited_s);
     read(as_object(*cost, "cost"), "parts_s", e.cost.parts_s);
   }
   if (const auto* context = find(o, "context")) {
