@@ -133,9 +133,9 @@ void test_bench::check_trusted(trusted_program& trusted) {
   }
 }
 
-void test_bench::prepare(std::stop_token stop) {
+double test_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const std::lock_guard lock(preparing_);
-  if (prepared_) return;
+  if (prepared_) return 0;
   const auto& t = *task_;
   const auto reference =
       build_trusted(trusted_, t.reference->source, reference_entry(t, t.reference->source.files.front().path),
@@ -168,7 +168,7 @@ void test_bench::prepare(std::stop_token stop) {
   if (objects.empty()) throw error(error_code::input, "none of the baselines builds on this machine");
   baselines.text(to_string(id_of(t.baselines.front().source)));
 
-  const auto in_use = take_processors(stop);
+  const auto in_use = take_processors(stop, listener);
   if (!ceilings_.known()) ceilings_ = ceilings_of(device_, settings_.cache_dir);
   pool_limits limits;
   const auto timed = static_cast<std::size_t>(
@@ -203,6 +203,7 @@ void test_bench::prepare(std::stop_token stop) {
                   device_, settings_.threads, describe_layers(settings_.sandbox), settings_.limits.call_s,
                   settings_.limits.first_call_s, settings_.limits.memory_bytes, sandbox_rules);
   prepared_ = true;
+  return in_use->lock().waited_s();
 }
 
 build_result test_bench::build_candidate(const program& candidate, std::stop_token stop) {
@@ -214,8 +215,9 @@ build_result test_bench::build_candidate(const program& candidate, std::stop_tok
                            stop);
 }
 
-std::unique_ptr<processors_in_use> test_bench::take_processors(std::stop_token stop) {
-  return std::make_unique<processors_in_use>(cores_, running_, std::move(stop));
+std::unique_ptr<processors_in_use> test_bench::take_processors(const std::stop_token& stop,
+                                                               const wait_listener& listener) {
+  return std::make_unique<processors_in_use>(cores_, running_, turns_, stop, listener);
 }
 
 runner test_bench::run_candidate(const std::string& object, std::stop_token stop) const {

@@ -19,6 +19,7 @@
 #include "fitness/cpu/runner.hpp"
 #include "fitness/machine/ceilings.hpp"
 #include "fitness/machine/cores.hpp"
+#include "fitness/machine/turns.hpp"
 #include "fitness/oracle/oracle.hpp"
 
 namespace kevo {
@@ -31,17 +32,20 @@ struct trusted_program {
   std::string object;           ///< path of what was built
 };
 
-/// Exclusive use of the processors: the lock, the controller's thread bound, builds at rest where they would
-/// disturb.
+/// Exclusive use of the processors: the turn among the threads that share a bench, then the lock among
+/// processes, the controller's thread bound, builds at rest where they would disturb. As one thread of a
+/// bench at most asks for the lock, a wait for it is a wait for others.
 class processors_in_use {
  public:
-  processors_in_use(const core_plan& cores, running_builds& running, std::stop_token stop)
-      : lock_(cores.workers, std::move(stop)), pin_(cores.controller) {
+  processors_in_use(const core_plan& cores, running_builds& running, turns& among_threads,
+                    const std::stop_token& stop, const wait_listener& listener)
+      : turn_(among_threads.take(stop)), lock_(cores.workers, stop, listener), pin_(cores.controller) {
     if (cores.few) pause_ = running.pause_all();
   }
   const measuring_lock& lock() const { return lock_; }
 
  private:
+  turns::turn turn_;
   measuring_lock lock_;
   pinned_thread pin_;
   running_builds::pause_guard pause_;
@@ -54,14 +58,16 @@ class test_bench {
   /// @throws kevo::error (input, environment)
   test_bench(std::shared_ptr<const task> t, cpu_settings settings);
 
-  /// Builds and checks the reference and the baselines; once. @throws kevo::error
-  void prepare(std::stop_token stop);
+  /// Builds and checks the reference and the baselines; once. Returns for how long it waited for other
+  /// processes [s]. @throws kevo::error
+  double prepare(std::stop_token stop, const wait_listener& listener = {});
 
   const kevo::task& subject() const { return *task_; }
   const cpu_settings& settings() const { return settings_; }
   oracle& secrets() { return *oracle_; }
   build_result build_candidate(const program& candidate, std::stop_token stop);
-  std::unique_ptr<processors_in_use> take_processors(std::stop_token stop);
+  std::unique_ptr<processors_in_use> take_processors(const std::stop_token& stop,
+                                                     const wait_listener& listener = {});
   runner run_candidate(const std::string& object, std::stop_token stop) const;
 
   runner& baseline_runner() { return *baseline_.program; }
@@ -114,6 +120,7 @@ class test_bench {
   core_plan cores_;
   std::string device_;
   running_builds running_;
+  turns turns_;
   compiler candidates_;
   compiler trusted_;
   std::mutex preparing_;

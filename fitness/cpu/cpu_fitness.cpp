@@ -61,12 +61,9 @@ std::vector<int> confirming_looks(const timing_budget& budget) {
 
 void tell_wait(evaluation& e, const measuring_lock& lock) {
   constexpr double noticeable_s = 1;
-  if (lock.waited_s() < noticeable_s) return;
-  e.context["waited"] = fmt::format("{:.1f} s for {}", lock.waited_s(),
-                                    lock.holder() > 0 && lock.holder() != ::getpid()
-                                        ? fmt::format("process {}, which measured", lock.holder())
-                                    : lock.holder() == ::getpid() ? "other evaluations of this process"
-                                                                  : "other measurements");
+  e.cost.waited_s += lock.waited_s();
+  if (lock.waited_s() < noticeable_s || !lock.waited_for()) return;
+  e.context["waited"] = fmt::format("{:.1f} s for {}", lock.waited_s(), to_string(*lock.waited_for()));
 }
 
 void tell_parts(evaluation_cost& cost, const runner_times& candidate, const runner_times& trusted) {
@@ -316,7 +313,7 @@ void cpu_fitness::state::run_cascade(passage& p) {
     return;
   }
   const auto waiting = std::chrono::steady_clock::now();
-  const auto processors = bench.take_processors(p.request.stop);
+  const auto processors = bench.take_processors(p.request.stop, p.request.waiting);
   p.result.cost.parts_s["waiting"] += seconds_since(waiting);
   const measuring_span measuring(p.request);
   tell_wait(p.result, processors->lock());
@@ -379,11 +376,16 @@ cpu_fitness::~cpu_fitness() = default;
 evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
   const auto start = std::chrono::steady_clock::now();
-  state_->bench.prepare(request.stop);
+  const double waited_s = state_->bench.prepare(request.stop, request.waiting);
   const double prepared_s = seconds_since(start);
-  if (auto found = state_->cached(request)) return *found;
+  if (auto found = state_->cached(request)) {
+    found->cost.waited_s = waited_s;  // what is remembered is the wait of another evaluation
+    found->context.erase("waited");
+    return *found;
+  }
   passage p{request, state_->bench.blank(), {}, {}, false};
   p.result.protocol = protocol_name;
+  p.result.cost.waited_s = waited_s;
   p.call_ns.assign(subject().workloads.size(), 0);
   state_->run_cascade(p);
   if (p.result.outcome == outcome::timed_out ||

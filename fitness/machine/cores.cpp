@@ -74,44 +74,83 @@ int measuring_lock::open_file(const std::string& path) const {
   return file;
 }
 
-void measuring_lock::wait(int descriptor, const std::stop_token& stop) {
-  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+// Who holds the lock now. A wait for this process itself is its own affair.
+void measuring_lock::look(const wait_listener& listener) {
+  char text[32] = {};
+  device_holder now;
+  if (::pread(descriptor_, text, sizeof text - 1, 0) > 0) now.process = std::atoi(text);
+  if (now.process == ::getpid()) return end_wait(listener);
+  if (waits_since_ && waited_for_ && waited_for_->process == now.process) return;
+  now.command = command_of(now.process);
+  if (!waits_since_) waits_since_ = std::chrono::steady_clock::now();
+  waited_for_ = now;
+  if (listener) listener(now);
+}
+
+void measuring_lock::end_wait(const wait_listener& listener) {
+  if (!waits_since_) return;
+  waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - *waits_since_).count();
+  waits_since_.reset();
+  if (listener) listener(std::nullopt);
+}
+
+void measuring_lock::wait(int descriptor, const std::stop_token& stop, const wait_listener& listener) {
+  constexpr int tries_between_looks = 100;
+  for (int tries = 0; ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (stop.stop_requested())
       throw error(error_code::interrupted, "stopped while waiting for exclusive use of the CPUs");
+    if (tries % tries_between_looks == 0) look(listener);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
 // Two files: who waits holds the queue, and gives it back when it has the processors. Who has given the
 // processors back and wants them again finds the queue taken.
-measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token stop) {
+measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token stop, wait_listener listener) {
   std::string path = "/tmp/kevo-measure";
   for (const int cpu : cpus) path += '-' + std::to_string(cpu);
-  const auto start = std::chrono::steady_clock::now();
-  const int queue = open_file(path + ".queue.lock");
+  int queue = -1;
   try {
-    wait(queue, stop);
+    queue = open_file(path + ".queue.lock");
     descriptor_ = open_file(path + ".lock");
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      char text[32] = {};
-      if (::pread(descriptor_, text, sizeof text - 1, 0) > 0) holder_ = std::atoi(text);
-      wait(descriptor_, stop);
-    }
+    wait(queue, stop, listener);
+    wait(descriptor_, stop, listener);
   } catch (...) {
-    ::close(queue);
+    if (queue >= 0) ::close(queue);
     if (descriptor_ >= 0) ::close(descriptor_);
+    end_wait(listener);
     throw;
   }
   ::close(queue);
+  end_wait(listener);
   // For whoever waits; the lock does not depend on it.
   const std::string self = std::to_string(::getpid()) + '\n';
   if (::ftruncate(descriptor_, 0) == 0)
     static_cast<void>(::pwrite(descriptor_, self.data(), self.size(), 0) < 0);
-  waited_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 measuring_lock::~measuring_lock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  static_cast<void>(::ftruncate(descriptor_, 0) == 0);  // nobody is told of a process that has given it back
+  ::close(descriptor_);
+}
+
+std::string command_of(int process) {
+  constexpr std::size_t longest = 60;
+  std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
+  std::string text(4096, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  // The program's name without its folders.
+  const auto end = std::min(text.find('\0'), text.size());
+  if (const auto slash = text.rfind('/', end); slash != std::string::npos && slash < end)
+    text.erase(0, slash + 1);
+  for (char& c : text) {
+    if (c == '\0') c = ' ';
+    if (c < ' ' || c > '~') c = '?';
+  }
+  if (text.size() > longest) text.replace(longest - 3, std::string::npos, "...");
+  return text;
 }
 
 std::string device_name() {

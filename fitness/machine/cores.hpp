@@ -1,10 +1,14 @@
 #pragma once
 // Which processor does what while a time is taken, and that only one time is taken at once.
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include <kevo/evaluate.hpp>
 
 namespace kevo {
 
@@ -36,25 +40,34 @@ class pinned_thread {
 /// cannot starve another one.
 class measuring_lock {
  public:
-  /// Waits for it. @throws kevo::error (interrupted) if `stop` comes first
-  explicit measuring_lock(const std::vector<int>& cpus, std::stop_token stop = {});
+  /// Waits for it. @param listener told of the processes that are waited for; may be empty
+  /// @throws kevo::error (interrupted) if `stop` comes first
+  explicit measuring_lock(const std::vector<int>& cpus, std::stop_token stop = {},
+                          wait_listener listener = {});
   measuring_lock(const measuring_lock&) = delete;
   measuring_lock& operator=(const measuring_lock&) = delete;
   ~measuring_lock();
 
-  /// For how long it waited. [s]
+  /// For how long it waited for other processes. [s]
   double waited_s() const { return waited_s_; }
-  /// The process that had it when the wait began; 0 if there was none, or if it is not known.
-  int holder() const { return holder_; }
+  /// The process that it waited for last; nothing if it waited for none.
+  const std::optional<device_holder>& waited_for() const { return waited_for_; }
 
  private:
   int open_file(const std::string& path) const;
-  void wait(int descriptor, const std::stop_token& stop);
+  void wait(int descriptor, const std::stop_token& stop, const wait_listener& listener);
+  void look(const wait_listener& listener);
+  void end_wait(const wait_listener& listener);
 
   int descriptor_ = -1;
   double waited_s_ = 0;
-  int holder_ = 0;
+  std::optional<device_holder> waited_for_;
+  std::optional<std::chrono::steady_clock::time_point> waits_since_;  // for another process
 };
+
+/// The start of a process's command line as one line of printable ASCII: "kevo run configs/softmax.yaml".
+/// Empty if there is no such process or if it may not be read.
+std::string command_of(int process);
 
 /// The processor's name and how many processors may be used: "AMD EPYC 9355 (2 processors)".
 std::string device_name();

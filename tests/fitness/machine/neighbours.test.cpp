@@ -3,6 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -41,9 +47,12 @@ TEST_CASE("who measures all the time does not starve who waits") {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   double longest = 0;
   for (int i = 0; i < 8; ++i) {
+    const auto asked = std::chrono::steady_clock::now();
     const kevo::measuring_lock lock(cpus);
-    longest = std::max(longest, lock.waited_s());
-    CHECK((lock.holder() == 0 || lock.holder() == ::getpid()));
+    longest =
+        std::max(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count());
+    // A wait for a thread of this process is none for another process.
+    CHECK((!lock.waited_for() || lock.waited_for()->process == 0));
   }
   ended = true;
   busy.join();
@@ -57,4 +66,74 @@ TEST_CASE("a wait ends when it is asked to") {
   std::stop_source stop;
   stop.request_stop();
   CHECK_THROWS(kevo::measuring_lock(cpus, stop.get_token()));
+}
+
+TEST_CASE("whoever waits for another process is told which, and when the wait ends, however it ends") {
+  const std::vector<int> cpus = {90003, static_cast<int>(::getpid())};
+  int ready[2] = {-1, -1};
+  REQUIRE(::pipe(ready) == 0);
+  const int other = ::fork();
+  REQUIRE(other >= 0);
+  if (other == 0) {
+    {
+      const kevo::measuring_lock held(cpus);
+      static_cast<void>(::write(ready[1], "x", 1) < 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(800));
+    }
+    ::_exit(0);
+  }
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  std::vector<std::optional<kevo::device_holder>> told;
+  const auto listen = [&](const std::optional<kevo::device_holder>& who) { told.push_back(who); };
+  std::stop_source stop;
+  {
+    const std::jthread stops([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      stop.request_stop();
+    });
+    CHECK_THROWS(kevo::measuring_lock(cpus, stop.get_token(), listen));
+  }
+  REQUIRE(told.size() == 2);
+  REQUIRE(told.front());
+  CHECK(told.front()->process == other);
+  CHECK(told.front()->command.find("neighbours") != std::string::npos);  // the name of this program
+  CHECK(to_string(*told.front()).find("process " + std::to_string(other) + " (") == 0);
+  CHECK_FALSE(told.back());
+  told.clear();
+  {
+    const kevo::measuring_lock mine(cpus, {}, listen);
+    CHECK(mine.waited_s() > 0);
+    REQUIRE(mine.waited_for());
+    CHECK(mine.waited_for()->process == other);
+    CHECK(told.size() >= 2);
+    CHECK_FALSE(told.back());
+  }
+  ::waitpid(other, nullptr, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  const std::string path = "/tmp/kevo-measure-90003-" + std::to_string(::getpid());
+  ::unlink((path + ".lock").c_str());
+  ::unlink((path + ".queue.lock").c_str());
+}
+
+TEST_CASE("a command line is told without folders and control characters, cut to a length") {
+  const int other = ::fork();
+  REQUIRE(other >= 0);
+  if (other == 0) {
+    ::execl("/bin/sh", "/some/where/kevo", "-c", "kill -STOP $$", "a\nb\033", std::string(100, 'x').c_str(),
+            static_cast<char*>(nullptr));
+    ::_exit(1);
+  }
+  std::string text;
+  for (int i = 0; i < 400 && text.find("kevo") != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    text = kevo::command_of(other);
+  }
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  CHECK(text.find("kevo -c kill -STOP $$ a?b? xxx") == 0);
+  CHECK(text.size() == 60);
+  CHECK(text.substr(57) == "...");
+  CHECK(kevo::command_of(other).empty());
 }
