@@ -36,7 +36,10 @@ struct session_status {
   std::vector<stop_part> budgets;        ///< the limits of the stop rule one by one
   std::optional<double> budget_used;     ///< share of the stop rule's budget, 0 to 1; nothing if unknown
   const any_archive* archive = nullptr;
-  double elapsed_s = 0;   ///< [s] wall time of the run, over all its sessions
+  double elapsed_s = 0;  ///< [s] run time, over all sessions: `ledger::elapsed_s`
+  /// The process that the run waits for at present because it measures; nothing if there is none
+  std::optional<device_holder> waits_for{};
+  double waits_s = 0;     ///< [s] for how long the present wait has lasted
   bool stopping = false;  ///< `session_plan::wind_down` was requested
   bool stopped = false;   ///< the search has stopped; what is running is still waited for
   bool cut_off = false;   ///< `session_plan::finish_s` is over: what is running was asked to end

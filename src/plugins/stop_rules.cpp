@@ -73,8 +73,10 @@ void register_stop_rules(registry& all) {
       "stop after this many consecutive evaluations of which the archive kept no candidate");
   add_count<stop::tokens>(all, "tokens", "tokens",
                           "stop after language models have read and written this many tokens");
-  add_amount<stop::seconds>(all, "seconds", "s",
-                            "stop after this much wall time, summed over all sessions of the run");
+  add_amount<stop::seconds>(
+      all, "seconds", "s",
+      "stop after this much run time, summed over all sessions of the run: wall time without "
+      "the time spent waiting for other kevo processes that measure");
   add_amount<stop::device_seconds>(
       all, "device_seconds", "s",
       "stop after the device has been reserved for measuring for this long in total");

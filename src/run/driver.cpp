@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "src/run/present_waits.hpp"
 #include "src/run/relatives.hpp"
 #include "src/run/replay.hpp"
 
@@ -97,6 +98,7 @@ struct shared_state {
   search& engine;
   const any_fitness& fitness_function;
   const std::map<ticket, begun_turn>& begun;
+  present_waits waits;
   std::mutex guard;  ///< of the search
   channel<variation_job> to_vary;
   channel<queued_evaluation> to_evaluate;
@@ -147,8 +149,10 @@ void vary_one(shared_state& shared, variation_job work) {
       const std::scoped_lock lock(notes);
       if (auto known = take_draft(before.drafts, id_of(draft))) return *std::move(known);
     }
-    evaluation result = shared.fitness_function.evaluate(
-        {.program = std::make_shared<const program>(draft), .wanted = wanted, .stop = stop});
+    evaluation result = shared.fitness_function.evaluate({.program = std::make_shared<const program>(draft),
+                                                          .wanted = wanted,
+                                                          .stop = stop,
+                                                          .waiting = shared.waits.listener(work.id)});
     shared.ended.push(draft_end{work.id, draft, result});
     return result;
   };
@@ -177,6 +181,7 @@ void evaluate_one(shared_state& shared, queued_evaluation queued) {
   if (too_late() || stop.stop_requested()) return shared.ended.push(withdrawn{work.id, true});
   bool withdraws = false;
   work.request.stop = stop;
+  work.request.waiting = shared.waits.listener(work.id);
   work.request.measuring = [&](bool begins) {
     // A queue at the device would hold up a run that is to end.
     if (begins && too_late()) {
@@ -349,13 +354,19 @@ class coordinator {
   }
 
   void refresh(bool at_once) {
-    const double now_s = settings_.clock_s();
-    if (!settings_.refresh || (!at_once && now_s - refreshed_s_ < settings_.breath_s)) return;
-    refreshed_s_ = now_s;
+    // By the clock on the wall: the run time may stand still.
+    const auto now = std::chrono::steady_clock::now();
+    const auto breath = std::chrono::duration<double>(settings_.breath_s);
+    if (!settings_.refresh || (!at_once && refreshed_ && now - *refreshed_ < breath)) return;
+    refreshed_ = now;
     const std::scoped_lock lock(shared_.guard);
     driver_load load = load_;
     load.measuring = std::min<std::size_t>(shared_.measuring, load.evaluating);
     load.confirming = std::min<std::size_t>(shared_.confirming, load.evaluating);
+    if (const auto wait = shared_.waits.first()) {
+      load.waits_for = wait->holder;
+      load.waits_s = std::chrono::duration<double>(now - wait->since).count();
+    }
     settings_.refresh(shared_.engine, load);
   }
 
@@ -363,7 +374,7 @@ class coordinator {
   const driver_settings& settings_;
   driver_load load_;
   std::exception_ptr fault_;
-  double refreshed_s_ = -1;
+  std::optional<std::chrono::steady_clock::time_point> refreshed_;
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;  ///< when the search was seen stopped
 };
 
@@ -371,7 +382,10 @@ class coordinator {
 
 void drive(search& engine, const any_fitness& fitness_function, std::vector<job> unfinished,
            const driver_settings& settings) {
-  shared_state shared{.engine = engine, .fitness_function = fitness_function, .begun = settings.begun};
+  shared_state shared{.engine = engine,
+                      .fitness_function = fitness_function,
+                      .begun = settings.begun,
+                      .waits = present_waits(settings.waiting)};
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < settings.variations; ++i) {
     threads.emplace_back([&shared](const std::stop_token& stop) {

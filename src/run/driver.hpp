@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ struct driver_load {
   std::size_t measuring = 0;   ///< evaluations, of `evaluating`, that hold their device
   std::size_t confirming = 0;  ///< evaluations, of `evaluating`, that confirm a possible champion
   bool cut_off = false;        ///< a stop rule's time for finishing is over: what runs was asked to end
+  /// The process that measures and is waited for at present; nothing if there is none
+  std::optional<device_holder> waits_for{};
+  double waits_s = 0;  ///< [s] for how long the present wait has lasted
 };
 
 /// What a variation had done before its process died, and that need not be done again.
@@ -33,7 +37,10 @@ struct driver_settings {
   std::size_t variations = 2;  ///< operators that may work at once
   std::size_t evaluations =
       2;  ///< evaluations that may be out at once (they build in parallel and measure in turn)
-  std::function<double()> clock_s;         ///< run time [s]
+  std::function<double()> clock_s;  ///< run time [s]
+  /// Told by the threads that evaluate when a wait for another process begins (true) and ends (false); every
+  /// beginning has its end. May be empty.
+  std::function<void(bool begins)> waiting{};
   std::function<void(bool idle)> between;  ///< called often by the coordinator: commit, housekeeping
   std::function<void(const search&, driver_load)> refresh;  ///< called a few times a second: displays
   std::function<void(ticket, const model_call&, double now_s)> call;  ///< an operator asked a language model

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "src/run/output_folder.hpp"
 #include "src/run/recollection.hpp"
 #include "src/run/replay.hpp"
+#include "src/run/run_clock.hpp"
 #include "src/run/same_plan.hpp"
 
 namespace kevo {
@@ -165,10 +165,8 @@ class running_session {
   }
 
   run_outcome drive_on(std::vector<job> unfinished, double offset_s) {
-    const auto began = std::chrono::steady_clock::now();
-    const auto clock_s = [began, offset_s] {
-      return offset_s + std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    };
+    run_clock clock(offset_s);
+    const auto clock_s = [&clock] { return clock.now_s(); };
     const auto between = [&](bool idle) {
       if (plan_.hooks.poll) plan_.hooks.poll();
       if (idle) {
@@ -183,6 +181,7 @@ class running_session {
             {.variations = plan_.variations,
              .evaluations = plan_.evaluations,
              .clock_s = clock_s,
+             .waiting = [&clock](bool begins) { clock.wait(begins); },
              .between = between,
              .refresh = [&](const search&, driver_load load) { tell_status(clock_s(), load); },
              .call = [&](ticket job, const model_call& call,
@@ -242,6 +241,8 @@ class running_session {
                         .budget_used = engine_->budget_used(now_s),
                         .archive = &engine_->archive(),
                         .elapsed_s = now_s,
+                        .waits_for = load.waits_for,
+                        .waits_s = load.waits_s,
                         .stopping = plan_.wind_down.stop_requested(),
                         .stopped = engine_->stopped().has_value(),
                         .cut_off = load.cut_off});

@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `seconds`: a budget of wall time.
+// The stop rule `seconds`: a budget of run time.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace kevo::stop {
 
-/// Stops when the run has taken `limit` seconds of wall time [s], over all its sessions.
+/// Stops when the run has taken `limit` seconds of run time [s], over all its sessions. While a run waits for
+/// another process that measures, its run time stands still.
 struct seconds {
   double limit = 0;
 
