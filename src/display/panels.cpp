@@ -202,6 +202,12 @@ block search_block(const display_state& s, const pen& with, std::size_t width) {
     part(s.status.measuring, "measure", false);
   }
   result.push_back(std::move(now));
+  if (is_waiting(s.status)) {
+    line wait;
+    wait.add("waits       ", tone::faint).add(wait_length(s.status), tone::warning);
+    wait.add(" for ").add(with.safe(to_string(*s.status.waits_for)));
+    result.push_back(wait.fitted(width, with.ellipsis()));
+  }
   if (book.variation.tokens_in + book.variation.tokens_out > 0) {
     line model;
     model.add("model       ", tone::faint);

@@ -75,9 +75,22 @@ void plain_display::refresh(const run_status& now) {
     started_ = true;
     next_s_ = now.elapsed_s + every_s_;
   }
+  say_wait(now);
   if (now.elapsed_s < next_s_) return;
   next_s_ = now.elapsed_s + every_s_;
   say_status();
+}
+
+// The run time stands still during a wait, so that no status falls due.
+void plain_display::say_wait(const run_status& now) {
+  if (!is_waiting(now)) {
+    next_wait_s_ = 0;
+    return;
+  }
+  if (now.waits_s < next_wait_s_) return;
+  next_wait_s_ = now.waits_s + every_s_;
+  say(fmt::format("[{:>7}] waits for {}, {}", format::duration(now.elapsed_s),
+                  format::one_line(to_string(*now.waits_for), !state_.unicode), wait_length(now)));
 }
 
 void plain_display::say_status() {

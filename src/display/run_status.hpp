@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <kevo/archive.hpp>
+#include <kevo/evaluate.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/stop.hpp>
 
@@ -29,9 +30,23 @@ struct run_status {
   std::optional<double> budget_used;        ///< 0..1, of all stop rules together
   std::vector<budget_share> budgets;        ///< of each rule by itself, where the driver knows them
   const any_archive* archive = nullptr;
-  double elapsed_s = 0;   ///< [s] wall time of the run, over all its sessions
+  double elapsed_s = 0;  ///< [s] run time, over all sessions: `ledger::elapsed_s`
+  /// The process that the run waits for at present because it measures; nothing if there is none
+  std::optional<device_holder> waits_for{};
+  double waits_s = 0;     ///< [s] for how long the present wait has lasted
   bool stopping = false;  ///< asked to stop: waits for what is at work
 };
+
+/// Whether a wait has lasted long enough to be told of.
+inline bool is_waiting(const run_status& now) {
+  return now.waits_for && now.waits_s >= 1;
+}
+
+/// The length of the present wait: "12 s", from two minutes on "3 min".
+inline std::string wait_length(const run_status& now) {
+  const auto seconds = static_cast<long>(now.waits_s);
+  return seconds < 120 ? std::to_string(seconds) + " s" : std::to_string(seconds / 60) + " min";
+}
 
 /// What does not change while a run goes on. All of it is for people; any may be empty.
 struct run_title {

@@ -1,6 +1,7 @@
 #include "src/run/run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -63,6 +64,8 @@ class console {
     shown.budgets = shares_of(now.budgets);
     shown.archive = now.archive;
     shown.elapsed_s = now.elapsed_s;
+    shown.waits_for = now.waits_for;
+    shown.waits_s = now.waits_s;
     shown.stopping = now.stopping;
     display_.refresh(shown);
     say_what_is_waited_for(now);
@@ -81,16 +84,19 @@ class console {
       answered_ = asked;
       return;
     }
-    if (!stopped_s_) stopped_s_ = said_s_ = now.elapsed_s;
+    // By the clock on the wall, as the driver counts: the run time stands still during waits.
+    const auto wall = std::chrono::steady_clock::now();
+    const auto since_s = [&](auto then) { return std::chrono::duration<double>(wall - then).count(); };
+    if (!stopped_at_) stopped_at_ = said_at_ = wall;
     if (now.cut_off) {
       if (!cut_off_) say(cut_off_line(left));
       cut_off_ = true;
       return;
     }
-    if (now.elapsed_s - said_s_ < 1 || words(left) == said_) return;
-    said_s_ = now.elapsed_s;
+    if (since_s(said_at_) < 1 || words(left) == said_) return;
+    said_at_ = wall;
     said_ = words(left);
-    say(finishing_line(left, std::max(0.0, finish_s_ - (now.elapsed_s - *stopped_s_))));
+    say(finishing_line(left, std::max(0.0, finish_s_ - since_s(*stopped_at_))));
   }
   void say(const std::string& line) {
     if (!line.empty()) display_.message(line);
@@ -101,8 +107,8 @@ class console {
   std::vector<std::string> names_;
   int answered_ = 0;  ///< Ctrl-Cs
   double finish_s_ = 0;
-  std::optional<double> stopped_s_;  ///< run time at which the stop was first seen [s]
-  double said_s_ = 0;                ///< run time of the latest line about what is waited for [s]
+  std::optional<std::chrono::steady_clock::time_point> stopped_at_;  ///< when the stop was first seen
+  std::chrono::steady_clock::time_point said_at_;  ///< of the latest line about what is waited for
   std::string said_;
   bool cut_off_ = false;  ///< that the time is over was said
 };

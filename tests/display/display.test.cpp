@@ -353,6 +353,45 @@ TEST_CASE("plain lines: one for every improvement, one about every ten seconds")
   CHECK(lines.size() < 80);
 }
 
+TEST_CASE("a wait for another process is shown, with its length, once it has lasted a second") {
+  std::string written;
+  kevo::plain_display shown(
+      title, [&](std::string_view text) { written += text; }, false);
+  kevo::run_status now;
+  now.elapsed_s = 5;
+  shown.refresh(now);
+  now.waits_for = kevo::device_holder{4711, "kevo run configs/softmax.yaml"};
+  const auto lines = [&] { return lines_of(written).size() - 1; };
+  for (const double waited_s : {0.2, 0.9}) {
+    now.waits_s = waited_s;
+    shown.refresh(now);
+  }
+  CHECK(lines() == 0);
+  // The run time stands still meanwhile.
+  for (now.waits_s = 1; now.waits_s < 31; now.waits_s += 0.25) shown.refresh(now);
+  CHECK(lines() == 3);
+  CHECK(written.find("waits for process 4711 (kevo run configs/softmax.yaml), 11 s") != std::string::npos);
+  now.waits_for.reset();
+  shown.refresh(now);
+  now.waits_for = kevo::device_holder{};
+  now.waits_s = 2;
+  shown.refresh(now);
+  CHECK(lines() == 4);
+  CHECK(written.find("waits for another process, 2 s") != std::string::npos);
+
+  auto state = state_of(150);
+  for (const int columns : {80, 120}) {
+    const int rows = columns == 80 ? 24 : 40;
+    state.status.waits_for.reset();
+    CHECK(kevo::render(state, columns, rows, false).find("waits  ") == std::string::npos);
+    state.status.waits_for = kevo::device_holder{4711, "kevo run a.yaml"};
+    state.status.waits_s = 12;
+    const auto text = without_color(kevo::render(state, columns, rows, false));
+    CHECK_MESSAGE(text.find("waits       12 s for") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("process 4711") != std::string::npos, text);
+  }
+}
+
 TEST_CASE("a champion is told with the operator that proposed it, however late it is confirmed") {
   std::string written;
   kevo::plain_display shown(
