@@ -84,11 +84,13 @@ void plain_display::refresh(const run_status& now) {
 // The run time stands still during a wait, so that no status falls due.
 void plain_display::say_wait(const run_status& now) {
   if (!is_waiting(now)) {
-    next_wait_s_ = 0;
+    // Where every evaluation waits a little, one line after the other would say the same.
+    next_wait_s_ = now.elapsed_s < quiet_until_s_ ? every_s_ : 0;
     return;
   }
   if (now.waits_s < next_wait_s_) return;
   next_wait_s_ = now.waits_s + every_s_;
+  quiet_until_s_ = now.elapsed_s + every_s_;
   say(fmt::format("[{:>7}] waits for {}, {}", format::duration(now.elapsed_s),
                   format::one_line(to_string(*now.waits_for), !state_.unicode), wait_length(now)));
 }

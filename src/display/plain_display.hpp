@@ -20,7 +20,8 @@ class plain_display {
  private:
   void say(const std::string& line);
   void say_status();
-  /// A line once a wait for another process has lasted a second, and again as often as a status.
+  /// A line once a wait for another process has lasted a second, and again as often as a status. After such a
+  /// line only long waits are told of for as long.
   void say_wait(const run_status& now);
   /// Why the champion is undecided; empty if it is confirmed.
   std::string why_undecided() const;
@@ -29,7 +30,8 @@ class plain_display {
   display_output output_;
   double every_s_;
   double next_s_;
-  double next_wait_s_ = 0;  ///< [s] length of the present wait at which the next line is due
+  double next_wait_s_ = 0;    ///< [s] length of the present wait at which the next line is due
+  double quiet_until_s_ = 0;  ///< [s] run time before which short waits are not told of
   bool started_ = false;
   bool closed_ = false;
 };
