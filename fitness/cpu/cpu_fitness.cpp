@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <unistd.h>
 
 #include <fmt/format.h>
 

@@ -30,7 +30,7 @@ kevo::evaluation example() {
   e.feedback = "two\nlines";
   e.reasons = {"one", "two"};
   e.measures = {{"code_bytes", 1234.0}};
-  e.cost = {1.25, 0.5, {{"compile", 0.5}, {"calls of the candidate", 0.25}}};
+  e.cost = {1.25, 0.5, 0.375, {{"compile", 0.5}, {"calls of the candidate", 0.25}}};
   e.context = {{"sandbox", "bubblewrap, seccomp"}};
   kevo::workload_result w;
   w.uuid = "square";
@@ -125,6 +125,17 @@ TEST_CASE("text that is not an evaluation is refused with a place") {
   CHECK_THROWS_AS(kevo::evaluation_from_json("[]"), kevo::error);
   CHECK_THROWS_AS(kevo::evaluation_from_json("{} {}"), kevo::error);
   CHECK_THROWS_AS(kevo::evaluation_from_json(""), kevo::error);
+}
+
+TEST_CASE(
+    "the wait for other processes is part of the cost, and is none in a record that does not know of it") {
+  kevo::evaluation e;
+  e.cost = {2, 0.5, 0.75};
+  kevo::evaluation_json_options exact;
+  exact.exact = true;
+  CHECK(kevo::evaluation_from_json(kevo::to_json(e, exact)).cost.waited_s == 0.75);
+  CHECK(kevo::evaluation_from_json(R"({"outcome": "valid", "cost": {"wall_s": 2, "device_s": 0.5}})")
+            .cost.waited_s == 0);
 }
 
 TEST_CASE("numbers are read with correct rounding") {
