@@ -124,8 +124,12 @@ std::string describe(const evaluation& e, const std::string& task_name) {
     text += '\n';
   }
   if (!e.feedback.empty()) text += e.feedback + (e.feedback.back() == '\n' ? "" : "\n");
-  text += fmt::format("  took {:.2f} s, of which {:.2f} s measuring, on {}\n", e.cost.wall_s, e.cost.device_s,
-                      e.device.empty() ? "this machine" : e.device);
+  const std::string waited =
+      e.cost.waited_s >= 0.005
+          ? fmt::format(" and {:.2f} s waiting for other processes that measured", e.cost.waited_s)
+          : "";
+  text += fmt::format("  took {:.2f} s, of which {:.2f} s measuring{}, on {}\n", e.cost.wall_s,
+                      e.cost.device_s, waited, e.device.empty() ? "this machine" : e.device);
   if (const std::string parts = parts_of(e.cost); !parts.empty()) text += "  time: " + parts + '\n';
   return text;
 }

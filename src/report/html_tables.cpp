@@ -221,6 +221,7 @@ std::string conditions(const report_content& content) {
   text += "</div><div><h2>What it cost</h2>";
   text +=
       facts({{"run time", format::duration(l.elapsed_s)},
+             {"waited for other processes", l.waited_s >= 1 ? format::duration(l.waited_s) : ""},
              {"evaluations", format::count(l.evaluations)},
              {"confirmations", format::count(l.confirmations)},
              {"proposals", format::count(l.proposals)},

@@ -232,6 +232,8 @@ void what_was_spent(writer& out, const run_history& h) {
   }
   if (outcomes.width() > 0) out.fact("outcomes", outcomes);
   out.fact("run time", line(format::duration(l.elapsed_s)));
+  if (l.waited_s >= 1)
+    out.fact("waited", line(format::duration(l.waited_s) + " for other processes, not in the run time"));
   out.fact("stopped by", line(out.safe(h.stopped_by().value_or("not stopped: still running, or killed"))));
   if (l.variation.tokens_in + l.variation.tokens_out > 0) {
     out.fact("tokens", line(fmt::format("{} in, {} out",

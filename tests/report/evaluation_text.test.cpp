@@ -27,3 +27,14 @@ TEST_CASE("an evaluation says what it leaves undecided, and that it is the basel
   e.context.clear();
   CHECK(kevo::describe(e, "matmul").find("undecided") == std::string::npos);
 }
+
+TEST_CASE("the wait for other processes is told with what an evaluation took, if there was one") {
+  kevo::evaluation e;
+  e.cost = {.wall_s = 13, .device_s = 1.5};
+  CHECK(kevo::describe(e, "matmul").find("  took 13.00 s, of which 1.50 s measuring, on this machine\n") !=
+        std::string::npos);
+  e.cost.waited_s = 11;
+  CHECK(kevo::describe(e, "matmul")
+            .find("of which 1.50 s measuring and 11.00 s waiting for other processes that "
+                  "measured, on this machine\n") != std::string::npos);
+}

@@ -34,6 +34,8 @@ TEST_CASE("a history agrees with the search that made the events") {
   CHECK(h.spent().valid == r.ledger.valid);
   CHECK(h.spent().variation == r.ledger.variation);
   CHECK(h.spent().evaluation == r.ledger.evaluation);
+  CHECK(h.spent().waited_s > 1);
+  CHECK(h.spent().waited_s == doctest::Approx(r.ledger.waited_s));
   CHECK(h.evaluations() == r.ledger.evaluations + r.ledger.confirmations);
   REQUIRE(h.best());
   REQUIRE(h.crown_of(*h.best()) != nullptr);

@@ -45,7 +45,7 @@ TEST_CASE("a run in words: its best, its operators, its elites") {
   const auto text = kevo::run_text(content, style);
   CHECK(printable(text));
   for (const char* part : {"quickstart - matmul", "confirmed", "of openblas", "Operators", "splice", "Elites",
-                           "code_bytes", "more (--limit)", "stopped by"}) {
+                           "code_bytes", "more (--limit)", "stopped by", "waited"}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }
