@@ -75,7 +75,7 @@ TEST_CASE("what is wrong with a source is told with the name that its file has f
                     head + "  for (int64_t i = 0; i < N; ++i) Y[i] = helper(X[i]);\n}\n// kveo: {1, 2}\n");
   const auto undefined = own.eval("undefined.cpp");
   REQUIRE_MESSAGE(undefined.code == 0, undefined.err);
-  CHECK_MESSAGE(undefined.out.find("'helper(float)' is used and not defined") != std::string::npos,
+  CHECK_MESSAGE(undefined.out.find("'helper(float)' is called but never defined") != std::string::npos,
                 undefined.out);
   CHECK_MESSAGE(undefined.err.find("warning: undefined.cpp:6: 'kveo:'") != std::string::npos, undefined.err);
 }
