@@ -86,7 +86,10 @@ std::vector<std::int64_t> apportioned(std::vector<double> weights, std::int64_t 
     const std::int64_t before = left;
     const double per_weight = static_cast<double>(before) / all;
     for (std::size_t i = 0; i < rows; ++i) {
-      const auto wanted = static_cast<std::int64_t>(weights[i] * per_weight);
+      if (lengths[i] >= most) continue;  // its weight is not in `all`
+      // Compared as a real number: beside rows of tiny weight one may want more than an integer holds.
+      const double share = weights[i] * per_weight;
+      const auto wanted = share < static_cast<double>(left) ? static_cast<std::int64_t>(share) : left;
       const std::int64_t more = std::min({wanted, most - lengths[i], left});
       lengths[i] += more;
       left -= more;
@@ -145,6 +148,8 @@ std::vector<std::int64_t> ragged_columns(std::size_t count, const generator& rec
   };
   if (rows.empty() || rows.front() != 0 || rows.back() != static_cast<std::int64_t>(count))
     refuse("do not run from 0 to the number of columns, " + std::to_string(count));
+  // All of them before the first row is written: the ends alone do not bound those between them.
+  if (!std::is_sorted(rows.begin(), rows.end())) refuse("decrease");
   std::vector<std::int64_t> values(count);
   const std::size_t all = rows.size() - 1;
   // Which rows depart from the others: stretches, or a few in secret places.
@@ -158,7 +163,6 @@ std::vector<std::int64_t> ragged_columns(std::size_t count, const generator& rec
     for (const auto i : spike_places(all, random)) kinds[i] = variety::plain;
   }
   for (std::size_t i = 0; i < all; ++i) {
-    if (rows[i + 1] < rows[i]) refuse("decrease");
     const std::int64_t length = rows[i + 1] - rows[i];
     if (length > columns) {
       refuse("have a row of " + std::to_string(length) + " elements, and there are only " +
@@ -173,6 +177,7 @@ std::vector<std::int64_t> ragged_columns(std::size_t count, const generator& rec
 std::vector<std::int64_t> zipf(std::size_t count, const generator& recipe, variety v, rng& random) {
   const auto low = static_cast<std::int64_t>(std::ceil(recipe.a));
   const auto high = static_cast<std::int64_t>(std::floor(recipe.b));
+  if (high < low) throw error(error_code::input, "generator 'zipf' has an empty range");
   const auto values = static_cast<std::uint64_t>(high - low) + 1;
   const double exponent = recipe.parameter + (v == variety::heavy_tailed ? 1 : 0);
   // Ranks become values by a secret step through them that meets each once.

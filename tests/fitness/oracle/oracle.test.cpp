@@ -215,6 +215,8 @@ TEST_CASE("ragged contents keep their laws and their limits, whatever the variet
     frequent.b = 1004;
     frequent.parameter = 1;
     for (const auto x : make(999, frequent, kind)) REQUIRE((x >= 5 && x <= 1004));
+    frequent.a = 1005;
+    CHECK_THROWS_AS(make(9, frequent, kind), kevo::error);  // no integer between them
     const auto sorted = make(999, {"sorted", -3, 90}, kind);
     CHECK(std::is_sorted(sorted.begin(), sorted.end()));
     CHECK(sorted.front() >= -3);
@@ -225,8 +227,32 @@ TEST_CASE("ragged contents keep their laws and their limits, whatever the variet
   columns.a = 3;
   CHECK_THROWS_AS(make(4, columns, kevo::variety::plain, {0, 4}), kevo::error);  // longer than the columns
   CHECK_THROWS_AS(make(4, columns, kevo::variety::plain, {0, 3, 1, 4}), kevo::error);
+  // Those in the middle must not lead beyond the end before it is seen that they decrease.
+  columns.a = 1'000'000;
+  CHECK_THROWS_AS(make(4, columns, kevo::variety::plain, {0, 900'000, 4}), kevo::error);
+  columns.a = 3;
   CHECK_THROWS_AS(make(4, columns, kevo::variety::plain, {0, 3}), kevo::error);  // not all of them
   CHECK_THROWS_AS(make(4, columns, kevo::variety::plain), kevo::error);
+}
+
+TEST_CASE("rows of a steep power law are filled to their limit") {
+  // When only rows of tiny weight have room left, one more element costs the full ones 1e21 times theirs.
+  kevo::generator rows;
+  rows.kind = "offsets";
+  rows.a = 240'000;
+  rows.b = 32;
+  rows.law = "power_law";
+  rows.parameter = 10;
+  kevo::rng random(9);
+  const auto& type = *find_element_type("int32");
+  const auto offsets =
+      kevo::load_integers(type, kevo::generate_elements(type, 10'001, rows, kevo::variety::plain,
+                                                        kevo::variety_strength::full, random));
+  CHECK(offsets.back() == 240'000);
+  bool within = true;
+  for (std::size_t i = 1; i < offsets.size(); ++i)
+    within = within && offsets[i] >= offsets[i - 1] && offsets[i] - offsets[i - 1] <= 32;
+  CHECK(within);
 }
 
 TEST_CASE("a power law makes a few long rows and a few frequent values, at places that change") {
