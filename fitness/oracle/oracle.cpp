@@ -101,7 +101,7 @@ struct reference_inputs {
 struct recipe {
   variety kind = variety::plain;
   std::size_t generators = 0;  // the workload whose generators are used
-  bool files = true;           // whether inputs that come from files do
+  bool files = true;           // false: generated contents in place of those from files that alternate
 };
 
 const workload_input* input_of(const workload& w, const tensor& input) {
@@ -131,7 +131,9 @@ reference_inputs draw_inputs(const task& t, const workload& w, const recipe& fro
     const auto* given = input_of(w, input);
     // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
     const auto recipe = resolved(generator_of(input, input.scalar ? w : recipes), axes);
-    const bool file = given != nullptr && given->contents && from.files;
+    // One that is kept and does not alternate has no generator: what is drawn for others must fit to it.
+    const bool file =
+        given != nullptr && given->contents && (from.files || (given->kept && !given->alternates));
     const bool generated = !file && (given == nullptr || given->kind != "scalar");
     if (of_rows != (generated && recipe.kind == "columns")) return;
     if (file) {
@@ -161,12 +163,6 @@ reference_inputs draw_inputs(const task& t, const workload& w, const recipe& fro
     }
   }
   return wide;
-}
-
-// Whether some calls of a workload are given generated contents in place of those from files.
-bool alternates(const workload& w) {
-  return std::any_of(w.inputs.begin(), w.inputs.end(),
-                     [](const auto& named) { return named.second.contents && named.second.alternates; });
 }
 
 // What the reference computed, still without bounds.
@@ -223,6 +219,11 @@ void bound_outputs(const task& t, const workload& w,
 
 }  // namespace
 
+bool alternates(const workload& w) {
+  return std::any_of(w.inputs.begin(), w.inputs.end(),
+                     [](const auto& named) { return named.second.contents && named.second.alternates; });
+}
+
 std::size_t content::bytes() const {
   std::size_t total = 0;
   for (const auto& input : inputs) total += input.size();
@@ -269,6 +270,7 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   auto result = std::make_shared<content>();
   result->kind = kind;
   result->borrowed = generators != workload;
+  result->generated = !files;
   result->axes = axis_arguments(*task_, w);
   const auto wide = draw_inputs(*task_, w, {kind, generators, files}, random_, *result);
 

@@ -25,11 +25,15 @@ struct content {
   std::vector<std::int64_t> axes;              ///< the variable ones
   std::vector<expected_output> outputs;
   variety kind = variety::plain;
-  bool borrowed = false;  ///< made by the generators of another workload, perhaps a hidden one
+  bool borrowed = false;   ///< made by the generators of another workload, perhaps a hidden one
+  bool generated = false;  ///< made by generators in place of the files that the workload names
 
   call_content call() const { return {inputs, axes, scalars}; }
   std::size_t bytes() const;
 };
+
+/// Whether some calls of a workload are given generated contents in place of those from files.
+bool alternates(const workload& w);
 
 /// How much a pool may hold.
 struct pool_limits {

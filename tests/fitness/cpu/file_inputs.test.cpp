@@ -25,12 +25,12 @@ std::shared_ptr<const kevo::tensor_contents> file(const std::vector<std::int32_t
   return made;
 }
 
-kevo::program source(const std::string& body) {
-  return kevo::single_file_program("cpp", "kernel.cpp",
-                                   "#include <cstdint>\nextern \"C\" void run(const int32_t* start, const "
-                                   "int32_t* column, const float* value, float* "
-                                   "y) {\n" +
-                                       body + "}\n");
+kevo::program source(const std::string& body, bool variable = false) {
+  return kevo::single_file_program(
+      "cpp", "kernel.cpp",
+      std::string("#include <cstdint>\nextern \"C\" void run(const int32_t* start, const int32_t* column, "
+                  "const float* value, float* y") +
+          (variable ? ", int64_t" : "") + ") {\n" + body + "}\n");
 }
 
 // y[i] = sum of value[k] * column[k] over row i. The file: four elements in each row, in the columns 0, 7, 14
@@ -127,4 +127,44 @@ TEST_CASE("without generated contents in between, that program would pass: this 
   const auto t = example();
   for (auto& [name, input] : t->workloads[0].inputs) input.alternates = false;
   CHECK(judge(t, source(for_the_file_only)).valid());
+}
+
+TEST_CASE("a kept input without a generator is as in the file also where others get generated contents") {
+  const auto t = example();  // the columns are generated for the rows of the file
+  t->inputs[0].generate = {"integers", -128, 127};
+  t->workloads[0].inputs["start"].alternates = false;
+  const auto honest = judge(t, t->baselines.front().source);
+  CHECK_MESSAGE(honest.valid(), honest.feedback);
+}
+
+TEST_CASE("a baseline that is right for the contents of the file only is named as what is wrong") {
+  for (const bool hidden : {false, true}) {
+    const auto t = example();
+    const auto honest = t->baselines.front().source;
+    std::string body = for_the_file_only;
+    if (hidden) {  // right on the visible workload, which has no file
+      t->workloads[0].hidden = true;
+      t->workloads.insert(t->workloads.begin(), kevo::workload{});
+      t->workloads[0].uuid = "visible";
+      t->axes[2].value.reset();
+      auto text = std::string(t->reference->source.text());
+      text.replace(text.find("double* y_abs)"), 14, "double* y_abs, int64_t)");
+      t->reference->source = kevo::single_file_program("cpp", "reference.cpp", text);
+      t->workloads[0].axes["Z"] = 2 * elements;
+      t->workloads[1].axes["Z"] = elements;
+      body = "  if (start[64] == 256) {\n" + body +
+             "    return; }\n  for (int i = 0; i < 64; ++i) { float s = " +
+             "0;\n    for (int k = start[i]; k < start[i + 1]; ++k) s += value[k] * column[k];\n    y[i] = "
+             "s; }\n";
+    }
+    t->baselines.front().source = source(body, hidden);
+    CAPTURE(hidden);
+    try {
+      judge(t, hidden ? t->baselines.front().source : honest);
+      FAIL_CHECK("accepted");
+    } catch (const kevo::error& e) {
+      CHECK(e.code() == kevo::error_code::input);
+      CHECK_MESSAGE(e.message().find("baseline 'seed' fails on workload 'mine'") == 0, e.what());
+    }
+  }
 }
