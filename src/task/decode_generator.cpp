@@ -28,6 +28,8 @@ const tensor* find_input(const task& t, const std::string& name) {
   return found == t.inputs.end() ? nullptr : &*found;
 }
 
+constexpr double largest_whole = 4611686018427387904.0;  // 2^62
+
 struct integer_range {
   double low = 0;
   double high = 0;
@@ -275,6 +277,13 @@ std::optional<std::string> problem_of(const generator& g, const tensor& input, c
     return "the longest row of offsets(total, law, longest row) must be a positive integer";
   if (g.kind == "columns" && (g.a < 1 || !whole(g.a)))
     return "columns(offsets, number of columns) needs a positive integer";
+  // Contents are drawn as 64-bit integers, and so are the widths of ranges.
+  const bool drawn_whole = g.kind != "normal" && g.kind != "uniform" && g.kind != "permutation";
+  if (drawn_whole &&
+      (std::abs(g.a) > largest_whole || std::abs(g.b) > largest_whole || g.b - g.a >= 2 * largest_whole)) {
+    return "the numbers of '" + detail::shown(text) +
+           "' are too large: integers are drawn between -2^62 and 2^62";
+  }
   if (!is_exact_input(input)) return std::nullopt;
   const auto range = range_of(*find_dtype(input.dtype));
   const bool one_number = g.kind == "offsets" || g.kind == "normal";
@@ -350,6 +359,10 @@ void check_generators(const settings& one, const task& t, const workload& made) 
     if (const auto wrong = problem_of(g, input, g.kind)) refuse(*wrong);
     if (g.kind == "offsets" && (!g.law.empty() || g.b > 0)) {
       const double rows = static_cast<double>(elements_of(input, axes) - 1);
+      if (g.a > 0 && rows < 1) {
+        refuse("an input of one offset has no rows, and so cannot hold " +
+               std::to_string(static_cast<std::int64_t>(g.a)) + " elements");
+      }
       if (g.a > 0 && rows * (g.b > 0 ? g.b : g.a) < g.a) {
         refuse(detail::shown(std::to_string(static_cast<std::int64_t>(rows))) + " rows of at most " +
                std::to_string(static_cast<std::int64_t>(g.b)) + " elements cannot hold " +

@@ -163,6 +163,8 @@ TEST_CASE(
   refused(with("R + 1", "offsets(Z, power_law(0))", "integers(0, 1)", axes), "exponent", "generate.start");
   refused(with("R + 1", "offsets(Z, uniform, 2)", "integers(0, 1)", axes), "cannot hold 30",
           "workloads[0].axes");
+  refused(with("R - 9", "offsets(Z, uniform)", "integers(0, 1)", axes),
+          "an input of one offset has no rows, and so cannot hold 30 elements", "workloads[0].axes");
   refused(with("R + 1", "offsets(Z)", "columns(start, C)", axes), "a row may get 30", "workloads[0].axes");
   refused(with("R + 1", "offsets(Z - 1, equal)", "columns(start, C)", axes), "end at 29",
           "workloads[0].axes");
@@ -419,8 +421,35 @@ TEST_CASE("a workload takes contents from files in the folder of the task, and f
   refused(with(start + ", " + column + ", value: {type: npy, path: x.npy, contents: kept}, " +
                "x: {type: npy, path: x.npy, contents: kept}"),
           "a program that contains the answer would pass");
-  refused(head + "workloads: [{uuid: a, axes: {R: 2, C: 3, Z: 3}, inputs: {" + start + "}}]\n",
-          "has no generator");
+  const auto without = [&](const std::string& input) {
+    return head + "workloads: [{uuid: a, axes: {R: 2, C: 3, Z: 3}, inputs: {" + input + "}}]\n";
+  };
+  refused(without(start), "'start' is int32 from a file, and has no generator");
+  // Drawn ones, too: the other inputs from files make calls with generated contents.
+  refused(without("start: {type: matrix_market, path: mine.mtx, part: offsets, contents: drawn}"),
+          "'start' is int32 from a file, and has no generator");
+}
+
+TEST_CASE("generators of integers stay where 64-bit arithmetic is exact enough") {
+  const auto with = [](const std::string& dtype, const std::string& generator) {
+    return "name: s\naxes: {N: {type: var}}\ninputs: {x: {shape: [N], dtype: " + dtype +
+           "}}\noutputs: {y: {shape: [N], dtype: float32}}\nreference: {file: r.cpp}\ngenerate: {x: '" +
+           generator + "'}\nworkloads: [{uuid: a, axes: {N: 4}}]\n";
+  };
+  for (const auto* generator :
+       {"zipf(0, 9223372036854775807, 1.2)", "integers(-9223372036854775808, 9223372036854775807)",
+        "sorted(0, 9223372036854775807)", "integers(-4611686018427387904, 4611686018427387904)"}) {
+    CAPTURE(generator);
+    try {
+      decode(with("int64", generator));
+      FAIL_CHECK("accepted");
+    } catch (const kevo::error& e) {
+      CHECK_MESSAGE(e.message().find("between -2^62 and 2^62") != std::string::npos, e.what());
+    }
+  }
+  CHECK_THROWS_AS(decode(with("float32", "integers(0, 1e30)")), kevo::error);
+  CHECK_NOTHROW(decode(with("int64", "zipf(0, 4611686018427387904, 1.2)")));
+  CHECK_NOTHROW(decode(with("uint64", "integers(0, 4611686018427387904)")));
 }
 
 TEST_CASE("a FlashInfer-Bench definition with its workload traces") {
