@@ -22,8 +22,9 @@ bool is_name(std::string_view extent) {
   return !extent.empty() && starts_word(extent.front()) && std::all_of(extent.begin(), extent.end(), in_word);
 }
 
-// The expression with C++'s names. Operators, their precedence and `?:` are the same; extents are not
-// negative, so that both languages divide alike.
+// The expression with C++'s names. Operators, their precedence and `?:` are the same. Numbers and axes become
+// `whole`, a type of the generated text, because a part of an extent may be negative (-(-M / 4)): kevo's
+// division rounds down, and that of C++ integers towards zero.
 std::string in_cpp(std::string_view text, const axis_word& word) {
   std::string made;
   for (std::size_t at = 0; at < text.size();) {
@@ -32,7 +33,7 @@ std::string in_cpp(std::string_view text, const axis_word& word) {
       std::size_t end = at + 1;
       while (number && end < text.size() && in_word(text[end])) ++end;  // 0x1f
       const auto piece = text.substr(at, end - at);
-      made += number ? fmt::format("std::int64_t{{{}}}", piece) : std::string(piece);
+      made += number ? fmt::format("kevo_extent::whole({})", piece) : std::string(piece);
       at = end;
       continue;
     }
@@ -43,14 +44,14 @@ std::string in_cpp(std::string_view text, const axis_word& word) {
     const bool called = next != std::string_view::npos && text[next] == '(';
     at = end;
     if (!called) {
-      made += word(name);
+      made += fmt::format("kevo_extent::whole({})", word(name));
     } else if (name == "sizeof") {
       const std::size_t close = text.find(')', next);
       auto dtype = text.substr(next + 1, close - next - 1);
       while (dtype.starts_with(' ')) dtype.remove_prefix(1);
       while (dtype.ends_with(' ')) dtype.remove_suffix(1);
       const auto known = find_dtype(dtype);
-      made += fmt::format("std::int64_t{{{}}}", known ? known->size : 0);
+      made += fmt::format("kevo_extent::whole({})", known ? known->size : 0);
       at = close + 1;
     } else {
       made += fmt::format("kevo_extent::{}", name);
@@ -60,24 +61,47 @@ std::string in_cpp(std::string_view text, const axis_word& word) {
 }
 
 constexpr const char* functions = R"(namespace kevo_extent {
-constexpr std::int64_t ceildiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-constexpr std::int64_t align_up(std::int64_t a, std::int64_t n) { return ceildiv(a, n) * n; }
-constexpr std::int64_t min(std::int64_t a) { return a; }
-constexpr std::int64_t max(std::int64_t a) { return a; }
+struct whole {
+  std::int64_t value;
+  constexpr whole(std::int64_t x) : value(x) {}
+  constexpr explicit operator bool() const { return value != 0; }
+};
+constexpr whole operator+(whole a, whole b) { return a.value + b.value; }
+constexpr whole operator-(whole a, whole b) { return a.value - b.value; }
+constexpr whole operator*(whole a, whole b) { return a.value * b.value; }
+constexpr whole operator<<(whole a, whole b) { return a.value << b.value; }
+constexpr whole operator>>(whole a, whole b) { return a.value >> b.value; }
+constexpr whole operator<(whole a, whole b) { return a.value < b.value; }
+constexpr whole operator<=(whole a, whole b) { return a.value <= b.value; }
+constexpr whole operator>(whole a, whole b) { return a.value > b.value; }
+constexpr whole operator>=(whole a, whole b) { return a.value >= b.value; }
+constexpr whole operator==(whole a, whole b) { return a.value == b.value; }
+constexpr whole operator!=(whole a, whole b) { return a.value != b.value; }
+constexpr whole operator-(whole a) { return -a.value; }
+constexpr whole operator!(whole a) { return a.value == 0; }
+constexpr whole operator/(whole a, whole b) {
+  const std::int64_t quotient = a.value / b.value;
+  return quotient * b.value != a.value && (a.value < 0) != (b.value < 0) ? quotient - 1 : quotient;
+}
+constexpr whole operator%(whole a, whole b) { return a - a / b * b; }
+constexpr whole ceildiv(whole a, whole b) { return -(-a / b); }
+constexpr whole align_up(whole a, whole n) { return ceildiv(a, n) * n; }
+constexpr whole min(whole a) { return a; }
+constexpr whole max(whole a) { return a; }
 template <class... Rest>
-constexpr std::int64_t min(std::int64_t a, std::int64_t b, Rest... rest) {
-  return min(a < b ? a : b, rest...);
+constexpr whole min(whole a, whole b, Rest... rest) {
+  return min(a.value < b.value ? a : b, whole(rest)...);
 }
 template <class... Rest>
-constexpr std::int64_t max(std::int64_t a, std::int64_t b, Rest... rest) {
-  return max(a < b ? b : a, rest...);
+constexpr whole max(whole a, whole b, Rest... rest) {
+  return max(a.value < b.value ? b : a, whole(rest)...);
 }
-constexpr std::int64_t log2_ceil(std::int64_t a) {
+constexpr whole log2_ceil(whole a) {
   std::int64_t power = 0;
-  while (power < 62 && (std::int64_t{1} << power) < a) ++power;
+  while (power < 62 && (std::int64_t{1} << power) < a.value) ++power;
   return power;
 }
-constexpr std::int64_t pow2_ceil(std::int64_t a) { return std::int64_t{1} << log2_ceil(a); }
+constexpr whole pow2_ceil(whole a) { return std::int64_t{1} << log2_ceil(a).value; }
 }  // namespace kevo_extent
 )";
 
@@ -86,15 +110,15 @@ constexpr std::int64_t pow2_ceil(std::int64_t a) { return std::int64_t{1} << log
 std::string element_count_text(const tensor& x, const axis_word& word) {
   std::string text;
   for (const auto& extent : x.shape)
-    text += (text.empty() ? "" : " * ") + (is_name(extent) ? word(extent) : "(" + in_cpp(extent, word) + ")");
+    text += (text.empty() ? "" : " * ") +
+            (is_name(extent) ? word(extent) : "kevo_extent::whole(" + in_cpp(extent, word) + ").value");
   return text.empty() ? "std::int64_t{1}" : text;
 }
 
 std::string extent_functions(const task& t) {
   for (const auto* list : {&t.inputs, &t.outputs}) {
     for (const auto& x : *list) {
-      const auto calls = [](const std::string& extent) { return extent.find('(') != std::string::npos; };
-      if (std::any_of(x.shape.begin(), x.shape.end(), calls)) return functions;
+      if (!std::all_of(x.shape.begin(), x.shape.end(), is_name)) return functions;
     }
   }
   return {};

@@ -17,8 +17,9 @@ using axis_word = std::function<std::string(std::string_view axis)>;
 /// @param word the text of an axis, a name or a number
 std::string element_count_text(const tensor& x, const axis_word& word);
 
-/// Definitions of the functions that shapes may call (ceildiv, min, ...), as templates in a namespace of
-/// their own; empty for a task whose shapes call none.
+/// Definitions of the integers that shapes compute with (kevo's division rounds down) and of the functions
+/// that shapes may call (ceildiv, min, ...), in a namespace of their own; empty for a task all of whose
+/// extents are axes.
 std::string extent_functions(const task& t);
 
 }  // namespace kevo
