@@ -294,13 +294,12 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   spec.mounts.push_back({output, "/out", true});
   spec.directory = "/src";
   if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
-  // Libraries stand behind what needs them: linkers leave out those that nothing before them asked for.
-  const auto is_library = [](const std::string& flag) { return flag.starts_with("-l"); };
-  std::remove_copy_if(request.flags.begin(), request.flags.end(), std::back_inserter(spec.argv), is_library);
+  spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
   spec.argv.insert(spec.argv.end(),
                    {"-shared", "-fPIC", "-o", std::string("/out/") + object_name,
                     request.entry_text.empty() ? request.source.files.front().path : entry_name});
-  std::copy_if(request.flags.begin(), request.flags.end(), std::back_inserter(spec.argv), is_library);
+  const auto libraries = library_flags(request.flags);
+  spec.argv.insert(spec.argv.end(), libraries.begin(), libraries.end());
   spec.argv.insert(spec.argv.end(), request.link.begin(), request.link.end());
   result.report = launch_and_wait(spec, stop);
   const auto& report = result.report;

@@ -1,6 +1,9 @@
 #include "fitness/build/compiler_process.hpp"
 
+#include <algorithm>
+#include <array>
 #include <sstream>
+#include <string_view>
 
 #include <kevo/error.hpp>
 
@@ -16,6 +19,27 @@ launch_spec compiler_launch(const process_limits& limits, sandbox_mode sandbox,
   spec.policy = syscall_policy::builder;
   spec.cpus = cpus;
   return spec;
+}
+
+std::vector<std::string> library_flags(const std::vector<std::string>& flags) {
+  constexpr std::array<std::string_view, 8> ways = {",-B",         "-group",     "as-needed", "whole-archive",
+                                                    "-push-state", "-pop-state", ",-l",       ",--library"};
+  std::vector<std::string> found;
+  bool any = false;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const auto& flag = flags[i];
+    const auto says = [&](std::string_view way) { return flag.find(way) != std::string::npos; };
+    if (flag == "-l") {
+      any = true;
+      found.push_back(flag);
+      if (i + 1 < flags.size()) found.push_back(flags[++i]);
+    } else if (flag.starts_with("-l") ||
+               (flag.starts_with("-Wl,") && std::any_of(ways.begin(), ways.end(), says))) {
+      any = any || flag.starts_with("-l") || says(",-l") || says(",--library");
+      found.push_back(flag);
+    }
+  }
+  return any ? found : std::vector<std::string>();
 }
 
 bool acceptable_file_name(const std::string& path) {

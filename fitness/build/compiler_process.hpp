@@ -14,6 +14,12 @@ namespace kevo {
 /// A launch with the limits and rights of a compiler; what it runs and sees is still to be said.
 launch_spec compiler_launch(const process_limits& limits, sandbox_mode sandbox, const std::vector<int>& cpus);
 
+/// The flags that name libraries ("-lm", or "-l" and "m") and those for the linker that change how libraries
+/// behind them are linked ("-Wl,-Bstatic", "-Wl,--start-group"), in their order; empty if none names a
+/// library. They are repeated behind the source: linkers leave out libraries that nothing before them asked
+/// for.
+std::vector<std::string> library_flags(const std::vector<std::string>& flags);
+
 /// Whether a file of a program may be called so: a relative path without "..", of at most 200 bytes, no part
 /// of which could be taken for an option.
 bool acceptable_file_name(const std::string& path);

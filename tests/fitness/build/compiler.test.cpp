@@ -113,6 +113,19 @@ TEST_CASE("both compilers work, with an entry, several files and C++ headers") {
   }
 }
 
+TEST_CASE("a library among the flags is linked, also where its name is a flag of its own") {
+  compiler builds(quick());
+  auto request = request_for(
+      "extern \"C\" int omp_get_max_threads();\nextern \"C\" int run() { return omp_get_max_threads(); }\n");
+  for (const auto& flags :
+       {std::vector<std::string>{"-O0", "-l", "gomp"},
+        std::vector<std::string>{"-O0", "-Wl,--as-needed", "-lgomp", "-Wl,--no-as-needed", "-Wl,-z,defs"}}) {
+    request.flags = flags;
+    const auto result = builds.build(request);
+    CHECK_MESSAGE(result.ok, result.diagnostics);
+  }
+}
+
 TEST_CASE("errors are a value, kept, and speak of the author's paths") {
   compiler builds(quick());
   const auto request = request_for("int broken(\n");

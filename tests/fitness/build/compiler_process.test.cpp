@@ -16,6 +16,17 @@ TEST_CASE("a program's files stay in their folder and cannot be taken for option
     CHECK_FALSE_MESSAGE(acceptable_file_name(bad), bad);
 }
 
+TEST_CASE("flags of libraries are repeated with what changes their meaning") {
+  using list = std::vector<std::string>;
+  CHECK(kevo::library_flags({"-O2", "-lm", "-fopenmp", "-l", "gomp"}) == list{"-lm", "-l", "gomp"});
+  CHECK(kevo::library_flags({"-Wl,-Bstatic", "-lx", "-Wl,-Bdynamic", "-Wl,-soname,k", "-L/x"}) ==
+        list{"-Wl,-Bstatic", "-lx", "-Wl,-Bdynamic"});
+  CHECK(kevo::library_flags({"-Wl,--start-group", "-la", "-lb", "-Wl,--end-group"}) ==
+        list{"-Wl,--start-group", "-la", "-lb", "-Wl,--end-group"});
+  CHECK(kevo::library_flags({"-Wl,--as-needed,-lm"}) == list{"-Wl,--as-needed,-lm"});
+  CHECK(kevo::library_flags({"-O2", "-Wl,--as-needed"}).empty());
+}
+
 TEST_CASE("the first error is the first line that speaks of one") {
   CHECK(first_error("note: x\na.cu(1): error: y\nerror: z\n", "other") == "a.cu(1): error: y");
   CHECK(first_error("a.o: undefined reference to `f'\n", "") == "a.o: undefined reference to `f'");
