@@ -80,7 +80,14 @@ std::string axis_name(const task& t, const tensor& of, std::size_t place) {
   const auto& extent = of.shape[place];
   const bool axis =
       std::any_of(t.axes.begin(), t.axes.end(), [&](const auto& each) { return each.name == extent; });
-  return axis ? extent : fmt::format("{}_{}", of.name, place);
+  if (axis) return extent;
+  // All axes and computed ones of other tensors share one map of names.
+  auto name = fmt::format("{}_{}", of.name, place);
+  const auto taken = [&] {
+    return std::any_of(t.axes.begin(), t.axes.end(), [&](const auto& each) { return each.name == name; });
+  };
+  while (taken()) name += '_';
+  return name;
 }
 
 std::vector<computed_axis> computed_axes(const task& t) {
@@ -206,6 +213,60 @@ json::object definition_of(const task& t) {
   return o;
 }
 
+/// Where the contents of a workload's inputs from files are, below the root of the data set.
+std::string contents_path(const task& t, const workload& w) {
+  const auto number = &w - t.workloads.data();  // names may differ in characters that files cannot have
+  return fmt::format("blob/workloads/{}/{}/{}_{}.safetensors", file_name(op_type_of(t)), file_name(t.name),
+                     number, file_name(w.uuid.substr(0, 100)));
+}
+
+/// Writes the inputs of a workload that come from files, as its tensors in the format safetensors; nothing
+/// for a workload without.
+void write_contents(const files::path& root, const task& t, const workload& w) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> codes = {
+      {{"float32", "F32"},
+       {"float16", "F16"},
+       {"bfloat16", "BF16"},
+       {"int64", "I64"},
+       {"int32", "I32"},
+       {"int16", "I16"},
+       {"int8", "I8"},
+       {"bool", "BOOL"}}};
+  json::object header;
+  std::vector<const tensor_contents*> parts;
+  std::size_t end = 0;
+  for (const auto& in : t.inputs) {
+    const auto given = w.inputs.find(in.name);
+    if (given == w.inputs.end() || !given->second.contents) continue;
+    const auto& contents = *given->second.contents;
+    const auto code =
+        std::find_if(codes.begin(), codes.end(), [&](const auto& one) { return one.first == in.dtype; });
+    if (code == codes.end()) {
+      throw error(error_code::input,
+                  fmt::format("'{}' is {} from a file, which cannot be exported", in.name, in.dtype),
+                  {.file = t.file, .key = {}}, "export as csv or jsonl");
+    }
+    json::array shape;
+    for (const auto extent : contents.shape) shape.push_back(extent);
+    header[in.name] = json::object{{"dtype", code->second},
+                                   {"shape", std::move(shape)},
+                                   {"data_offsets", json::array{end, end + contents.bytes.size()}}};
+    end += contents.bytes.size();
+    parts.push_back(&contents);
+  }
+  if (parts.empty()) return;
+  auto text = json::serialize(header);
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // so that the data is aligned
+  const auto path = root / contents_path(t, w);
+  auto out = open_file(path);
+  for (unsigned i = 0; i < 8; ++i) out.put(static_cast<char>((text.size() >> (8U * i)) & 0xffU));
+  out << text;
+  for (const auto* one : parts)
+    out.write(reinterpret_cast<const char*>(one->bytes.data()),
+              static_cast<std::streamsize>(one->bytes.size()));
+  close_file(out, path);
+}
+
 json::object workload_of(const task& t, const workload& w) {
   json::object axes;
   for (const auto& a : t.axes) {
@@ -229,6 +290,9 @@ json::object workload_of(const task& t, const workload& w) {
       inputs[in.name] =
           json::object{{"type", "scalar"},
                        {"value", whole ? json::value(static_cast<std::int64_t>(value)) : json::value(value)}};
+    } else if (given != w.inputs.end() && given->second.contents) {
+      inputs[in.name] =
+          json::object{{"type", "safetensors"}, {"path", contents_path(t, w)}, {"tensor_key", in.name}};
     } else {
       inputs[in.name] = json::object{{"type", "random"}};
     }
@@ -393,6 +457,7 @@ flashinfer_summary export_flashinfer(const journal& record, const task& t, const
     auto out = open_file(path);
     for (const auto& w : t.workloads) {
       if (w.hidden) continue;
+      write_contents(root, t, w);
       workloads.emplace_back(w.uuid, workload_of(t, w));
       out << line({{"definition", t.name},
                    {"workload", workloads.back().second},

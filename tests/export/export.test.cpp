@@ -13,6 +13,7 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/tensor_file/tensor_file.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/journal/random_run.hpp"
 
@@ -397,6 +398,43 @@ TEST_CASE("flashinfer: an extent that is an expression is an axis with its value
   REQUIRE(std::getline(lines, line));
   const auto axes = json::parse(line).at("workload").at("axes");
   CHECK(axes.at(name) == axes.at("M"));
+}
+
+TEST_CASE("flashinfer: a computed axis takes no name that an axis has") {
+  small_run run;
+  auto t = run.task;
+  t.inputs[0].shape[0] = "2 * M";
+  t.axes.push_back({t.inputs[0].name + "_0", 7, ""});
+  kevo::export_flashinfer(run.record, t, run.folder / "set");
+  const auto definition = read_json(files::path(run.folder / "set") / "definitions/gemm/matmul.json");
+  CHECK(definition.at("axes").at(t.inputs[0].name + "_0").at("value") == 7);
+  CHECK(text(definition.at("inputs").at(t.inputs[0].name).at("shape").at(0)) == t.inputs[0].name + "_0_");
+}
+
+TEST_CASE("flashinfer: inputs from files travel with their contents") {
+  small_run run;
+  auto t = run.task;
+  auto& w =
+      *std::find_if(t.workloads.begin(), t.workloads.end(), [](const auto& one) { return !one.hidden; });
+  kevo::tensor_contents contents{"b.npy", {1, 2}, std::vector<std::byte>(8)};
+  contents.bytes[3] = std::byte{0x3f};
+  contents.bytes[2] = std::byte{0x80};  // 1, 0
+  w.inputs["B"] = {"file", 0, std::make_shared<const kevo::tensor_contents>(contents), true, false};
+  kevo::export_flashinfer(run.record, t, run.folder / "set");
+  const files::path root = run.folder / "set";
+  for (const auto& line : read_lines(read_file(root / "workloads/gemm/matmul.jsonl"))) {
+    const auto& inputs = line.at("workload").at("inputs");
+    CHECK(text(inputs.at("A").at("type")) == "random");
+    const bool own = text(line.at("workload").at("uuid")) == w.uuid;
+    CHECK(text(inputs.at("B").at("type")) == (own ? "safetensors" : "random"));
+    if (!own) continue;
+    const auto path = text(inputs.at("B").at("path"));
+    const auto found =
+        kevo::parse_safetensors(read_file(root / path), text(inputs.at("B").at("tensor_key")), path);
+    CHECK(found.dtype == "float32");
+    CHECK(found.shape == contents.shape);
+    CHECK(found.bytes == contents.bytes);
+  }
 }
 
 TEST_CASE("a random run exports in every format") {
