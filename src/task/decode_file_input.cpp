@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -58,7 +59,9 @@ file_tensor tensor_of(settings& input, const std::string& type, const tensor& de
                          contents, input.text("tensor_key", {.doc = "name of the tensor in the file"}), file);
   if (found.dtype != declared.dtype) {
     input.fail("path", "the file holds " + found.dtype + ", and '" + declared.name + "' is " + declared.dtype,
-               "convert the file, for example with array.astype(numpy." + declared.dtype + ")");
+               declared.dtype == "bfloat16"
+                   ? "save it as bfloat16 in a safetensors file (NumPy has no such type)"
+                   : "convert the file, for example with array.astype(numpy." + declared.dtype + ")");
   }
   return found;
 }
@@ -78,7 +81,14 @@ workload_input decode_file_input(
       input.text("contents", {.def = exact ? "kept" : "drawn",
                               .doc = "kept: as they are; drawn: each element is one of the file's, at random",
                               .one_of = {"kept", "drawn"}});
-  const auto found = tensor_of(input, type, declared, read(path, input.place("path")), path);
+  auto found = [&] {
+    try {
+      return tensor_of(input, type, declared, read(path, input.place("path")), path);
+    } catch (const std::bad_alloc&) {
+      input.fail("path", "there is not enough memory to read '" + path + "'",
+                 "use a smaller file, or a machine with more memory");
+    }
+  }();
   const auto wanted = extents(declared, axis_values(t, made));
   if (found.shape != wanted) {
     input.fail("path",
@@ -94,7 +104,8 @@ workload_input decode_file_input(
   recipe.kind = "file";
   recipe.kept = contents == "kept";
   recipe.alternates = recipe.kept && (generated || !exact);
-  recipe.contents = std::make_shared<const tensor_contents>(tensor_contents{path, found.shape, found.bytes});
+  recipe.contents = std::make_shared<const tensor_contents>(
+      tensor_contents{path, std::move(found.shape), std::move(found.bytes)});
   return recipe;
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -428,6 +429,37 @@ TEST_CASE("a workload takes contents from files in the folder of the task, and f
   // Drawn ones, too: the other inputs from files make calls with generated contents.
   refused(without("start: {type: matrix_market, path: mine.mtx, part: offsets, contents: drawn}"),
           "'start' is int32 from a file, and has no generator");
+}
+
+TEST_CASE("an input file that does not fit into memory is an error of the input that names it") {
+  const std::string text =
+      "name: s\naxes: {N: {type: var}}\ninputs: {x: {shape: [N], dtype: bfloat16}}\noutputs: {y: {shape: "
+      "[N], "
+      "dtype: float32}}\nreference: {file: r.cpp}\nworkloads: [{uuid: a, axes: {N: 4}, inputs: {x: {type: "
+      "npy, "
+      "path: x.npy}}}]\n";
+  const auto refusal_of = [&](const kevo::contents_reader& contents) {
+    try {
+      kevo::decode_task(
+          kevo::parse_yaml(text, "task.yaml"),
+          [](const auto&, const auto&, const auto&) {
+            return kevo::single_file_program("cpp", "r.cpp", "x\n");
+          },
+          {}, contents);
+    } catch (const kevo::error& e) {
+      return std::string(e.what()) + " " + e.hint();
+    }
+    return std::string();
+  };
+  const auto large =
+      refusal_of([](const std::string&, const kevo::error_place&) -> std::string { throw std::bad_alloc(); });
+  CHECK_MESSAGE(large.find("not enough memory to read 'x.npy'") != std::string::npos, large);
+  std::string npy = std::string("\x93NUMPY\x01", 7) + std::string(1, '\0') + 'P' + std::string(1, '\0') +
+                    "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }";
+  npy.resize(90, ' ');
+  npy += std::string(16, '\0');
+  const auto other = refusal_of([&](const std::string&, const kevo::error_place&) { return npy; });
+  CHECK_MESSAGE(other.find("save it as bfloat16 in a safetensors file") != std::string::npos, other);
 }
 
 TEST_CASE("generators of integers stay where 64-bit arithmetic is exact enough") {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <kevo/detail/nearest.hpp>
@@ -26,8 +27,14 @@ class matrix_reader {
     banner();
     sizes();
     std::vector<entry> entries;
-    // A line has at least four characters: what a header promises is not believed.
-    entries.reserve(std::min<std::size_t>(static_cast<std::size_t>(stored_), rest_.size() / 4 + 1));
+    // What the size line promises is not believed: the shortest line is "1 1" or "1 1 0", and its end.
+    const std::size_t shortest = pattern_ ? 4 : 6;
+    if (static_cast<std::uint64_t>(stored_) > rest_.size() / shortest + 1)
+      fail("the size line promises " + std::to_string(stored_) +
+               " entries, and the file is too short for them",
+           "the file was cut off");
+    const std::size_t halves = symmetric_ || skew_ ? 2 : 1;
+    entries.reserve(halves * static_cast<std::size_t>(stored_));
     for (std::int64_t i = 0; i < stored_; ++i) add(entries, i);
     while (next_line())
       fail("there are more entries than the " + std::to_string(stored_) + " of the size line");
@@ -36,7 +43,9 @@ class matrix_reader {
 
  private:
   [[noreturn]] void fail(const std::string& message, const std::string& hint = {}) const {
-    throw error(error_code::input, message, {.file = file_, .line = line_}, hint);
+    // A place holds an int; a file of 4 GiB may have more lines.
+    const auto line = static_cast<int>(std::min<std::int64_t>(line_, std::numeric_limits<int>::max()));
+    throw error(error_code::input, message, {.file = file_, .line = line}, hint);
   }
 
   // The next line that is neither empty nor a comment.
@@ -52,6 +61,25 @@ class matrix_reader {
     }
     ++line_;
     return false;
+  }
+
+  /// Whether a decimal number that no double can hold is too small, not too large. std::from_chars does not
+  /// say which: the exponent of the first digit that is not 0 does.
+  static bool is_tiny(std::string_view text) {
+    const auto mark = std::min(text.find_first_of("eE"), text.size());
+    const auto digits = text.substr(0, mark);
+    const auto first = digits.find_first_of("123456789");
+    if (first == std::string_view::npos) return true;
+    const auto point = std::min(digits.find('.'), digits.size());
+    // Of the first digit: 0 for that before the point.
+    const std::int64_t place = first < point ? static_cast<std::int64_t>(point - first) - 1
+                                             : -static_cast<std::int64_t>(first - point);
+    auto power = text.substr(std::min(mark + 1, text.size()));
+    if (power.starts_with('+')) power.remove_prefix(1);
+    std::int64_t exponent = 0;
+    const auto parsed = std::from_chars(power.data(), power.data() + power.size(), exponent);
+    if (parsed.ec == std::errc::result_out_of_range) return power.starts_with('-');
+    return exponent < -place;
   }
 
   std::string_view word() {
@@ -135,7 +163,10 @@ class matrix_reader {
       auto text = word();
       if (text.starts_with('+')) text.remove_prefix(1);
       const auto parsed = std::from_chars(text.data(), text.data() + text.size(), one.value);
-      if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(one.value))
+      const bool whole = parsed.ptr == text.data() + text.size();
+      if (parsed.ec == std::errc::result_out_of_range && whole && is_tiny(text)) {
+        one.value = text.starts_with('-') ? -0.0 : 0.0;
+      } else if (parsed.ec != std::errc() || !whole || !std::isfinite(one.value))
         fail("the value '" + detail::shown(text) + "' is not a finite number");
     }
     end_of_line();
@@ -172,7 +203,7 @@ class matrix_reader {
   std::string_view rest_;
   std::string_view text_;  // what is left of the line
   const std::string& file_;
-  int line_ = 0;
+  std::int64_t line_ = 0;
   bool pattern_ = false;
   bool symmetric_ = false;
   bool skew_ = false;

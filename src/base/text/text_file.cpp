@@ -39,6 +39,10 @@ std::string read_binary_file(const std::string& path, std::size_t limit, error_p
   std::ifstream stream(path, std::ios::binary);
   if (!stream) refuse("cannot open " + quoted + ": " + std::strerror(errno));
   std::string text;
+  std::error_code unknown;
+  const auto size = std::filesystem::file_size(path, unknown);
+  if (!unknown && size <= limit) text.reserve(size);  // growing would hold large files twice
+  if (!unknown && size > limit) refuse(quoted + " is larger than " + std::to_string(limit >> 10U) + " KiB");
   char block[16384];
   while (stream.read(block, sizeof block), stream.gcount() > 0) {
     text.append(block, static_cast<std::size_t>(stream.gcount()));

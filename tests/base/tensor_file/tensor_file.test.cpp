@@ -149,6 +149,13 @@ TEST_CASE("a malformed safetensors file is refused with its reason") {
   }
 }
 
+TEST_CASE("a header of a safetensors file that would take gigabytes when it is parsed is refused") {
+  std::string header = "{\"w\": {\"dtype\": \"F32\", \"shape\": [2], \"data_offsets\": [0, 8]}";
+  header += std::string((4U << 20U) + 1, ' ') + "}";
+  const auto said = refusal([&] { kevo::parse_safetensors(safetensors(header, data), "w", "x"); });
+  CHECK_MESSAGE(said.find("at most 4194304 are supported") != std::string::npos, said);
+}
+
 TEST_CASE("a Matrix Market file becomes compressed rows with ascending columns") {
   const auto found = kevo::parse_matrix_market(
       "%%MatrixMarket matrix coordinate real general\n% made by hand\n\n3 4 4\n3 2 -1.5\n1 4 2\r\n1 1 "
@@ -166,6 +173,12 @@ TEST_CASE("a Matrix Market file becomes compressed rows with ascending columns")
   const auto skew = kevo::parse_matrix_market(
       "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 5\n", "x");
   CHECK(skew.value == std::vector<double>{-5, 5});
+  // Too small for a double is 0, as other readers of the format have it.
+  const auto tiny = kevo::parse_matrix_market(
+      "%%MatrixMarket matrix coordinate real general\n1 5 5\n1 1 1e-400\n1 2 -1e-400\n1 3 0.00001e-320\n1 4 "
+      "1e-99999999999999999999\n1 5 100e-330\n",
+      "x");
+  CHECK(tiny.value == std::vector<double>(5, 0.0));
 }
 
 TEST_CASE("a malformed Matrix Market file is refused with its reason") {
@@ -185,7 +198,10 @@ TEST_CASE("a malformed Matrix Market file is refused with its reason") {
       {banner + "0 2 0\n", "the number of rows"},
       {banner + "99999999999999999999 2 0\n", "the number of rows"},
       {banner + "1000000000 2 0\n", "rows are not supported"},
-      {banner + "2 2 1099511627776\n1 1 1\n", "promises 1099511627776 entries, and there are 1"},
+      {banner + "2 2 1099511627776\n1 1 1\n", "promises 1099511627776 entries, and the file is too short"},
+      {banner + "2 2 3\n1 1 1\n2 2 2\n", "promises 3 entries, and there are 2"},
+      {banner + "2 2 1\n1 1 0.001e312\n", "not a finite number"},
+      {banner + "2 2 1\n1 1 1e99999999999999999999\n", "not a finite number"},
       {banner + "2 2 1 7\n", "unexpected '7'"},
       {banner + "2 2 1\n", "the file was cut off"},
       {banner + "2 2 1\n3 1 1\n", "the row '3'"},
