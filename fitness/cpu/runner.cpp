@@ -58,10 +58,10 @@ call_failure death(const exit_report& report) {
 
 // A program that is refused a thread may say anything, or nothing.
 void explain_threads(call_failure& failure, int threads) {
-  failure.detail +=
-      fmt::format("{}it starts {}; fitness.threads allows {}: set fitness.threads to allow more",
-                  failure.detail.empty() ? "" : "; ",
-                  threads == 1 ? "a thread" : "more threads than it may have", threads);
+  failure.detail += fmt::format("{}it tried to start {}, but fitness.threads is {}; raise it to allow {}",
+                                failure.detail.empty() ? "" : "; ",
+                                threads == 1 ? "a thread" : "more threads than it may have", threads,
+                                threads == 1 ? "threads" : "more");
 }
 
 }  // namespace

@@ -164,14 +164,16 @@ TEST_CASE("a pool that stays larger than the settings allow is rejected") {
 TEST_CASE("a program that is refused a thread is told so, and which setting allows it") {
   const auto none = checked(settings_for(1, {"-O2"}), one_thread_a_call);
   CHECK(none.outcome == kevo::outcome::crashed);
-  CHECK_MESSAGE(none.feedback.find("it starts a thread; fitness.threads allows 1: set fitness.threads") !=
-                    std::string::npos,
-                none.feedback);
+  CHECK_MESSAGE(
+      none.feedback.find("it tried to start a thread, but fitness.threads is 1; raise it to allow threads") !=
+          std::string::npos,
+      none.feedback);
   const auto few = checked(settings_for(2, {"-O2"}), pool_of(40));
   CHECK(few.outcome == kevo::outcome::crashed);
-  CHECK_MESSAGE(
-      few.feedback.find("more threads than it may have; fitness.threads allows 2") != std::string::npos,
-      few.feedback);
+  CHECK_MESSAGE(few.feedback.find(
+                    "it tried to start more threads than it may have, but fitness.threads is 2; raise it") !=
+                    std::string::npos,
+                few.feedback);
   // One that fails for another reason hears nothing of threads.
   const auto wrong =
       checked(settings_for(1, {"-O2"}), head + "for (std::int64_t i = 0; i < N; ++i) y[i] = 0;}\n");
