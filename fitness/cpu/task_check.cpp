@@ -140,6 +140,17 @@ bool computes_in_float32(const task& t) {
   return any;
 }
 
+// For a task that does not compute in float32.
+std::string why_not_float32(const task& t) {
+  for (const auto* list : {&t.inputs, &t.outputs}) {
+    for (const auto& x : *list) {
+      if (element_type_of(x).kind == element_kind::real && x.dtype != "float32")
+        return "'" + x.name + "' is " + x.dtype;
+    }
+  }
+  return "no tensor has a real type";
+}
+
 std::string name_or_value(const task& t, std::string_view name) {
   const auto a = std::find_if(t.axes.begin(), t.axes.end(), [&](const axis& x) { return x.name == name; });
   return a != t.axes.end() && a->value ? fmt::format("std::int64_t{{{}}}", *a->value) : std::string(name);
@@ -334,7 +345,7 @@ task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings&
     report.controls.push_back(
         honest(fitness, "reference in float32", program_of_reference(*t, true), {}, stop));
   } else {
-    report.controls.push_back({"reference in float32", true, true, true, "its real tensors are not float32"});
+    report.controls.push_back({"reference in float32", true, true, true, why_not_float32(*t)});
   }
   report.advice = advice_for(report);
   return report;

@@ -99,6 +99,30 @@ TEST_CASE("rule 6: a sound task rejects every mutant and accepts every honest pr
   CHECK(report.controls.size() == 9);
 }
 
+TEST_CASE("a task without real tensors is not said to have some") {
+  auto t = example();
+  t->inputs[0].dtype = t->outputs[0].dtype = "int32";
+  t->inputs[0].generate = {"integers", -100, 100};
+  kevo::tolerance exact;
+  exact.rule = "exact";
+  t->tolerances[""] = exact;
+  t->reference->source = source("reference.cpp",
+                                "#include <cstdint>\n"
+                                "extern \"C\" void reference(const std::int64_t* x, std::int64_t* y, "
+                                "std::int64_t N) {\n"
+                                "  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
+                                "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
+  t->seeds.clear();
+  t->baselines[0].source =
+      source("seed.cpp",
+             "#include <cstdint>\nextern \"C\" void run(const std::int32_t* x, std::int32_t* y, std::int64_t "
+             "N) {\n  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
+             "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
+  const auto report = kevo::check_task(t, settings());
+  CHECK(control(report, "reference in float32").skipped);
+  CHECK(control(report, "reference in float32").detail == "no tensor has a real type");
+}
+
 TEST_CASE("rule 6: a tolerance that is too wide lets mutants through, and the report names them") {
   auto t = example();
   t->tolerances[""].factor = 1e9;
