@@ -139,9 +139,6 @@ TEST_CASE(
   CHECK(columns.rows == "start");
   CHECK(columns.a == 7);
   CHECK_NOTHROW(decode(with("R + 1", "offsets(Z, equal)", "columns(start, C)", axes)));
-  // What older versions read has the id that they gave it.
-  CHECK(kevo::id_of(decode(with("R + 1", "offsets(Z)", "integers(0, C - 1)", axes))) !=
-        kevo::id_of(decode(with("R + 1", "offsets(Z)", "integers(0, C - 2)", axes))));
 
   const auto refused = [&](const std::string& text, const std::string& says, const std::string& key) {
     try {
@@ -429,6 +426,17 @@ TEST_CASE("a workload takes contents from files in the folder of the task, and f
   // Drawn ones, too: the other inputs from files make calls with generated contents.
   refused(without("start: {type: matrix_market, path: mine.mtx, part: offsets, contents: drawn}"),
           "'start' is int32 from a file, and has no generator");
+}
+
+TEST_CASE("a task that older versions read has the id that they gave it") {
+  // The ids are what the program printed before shapes and generators could be expressions, and inputs files.
+  CHECK(to_string(kevo::id_of(decode(good))) == "4040c3cda975b0124d5d3093d46eee4e");
+  const std::string plain =
+      "name: s\naxes: {R: {type: var}, Z: {type: var}}\ninputs:\n  start: {shape: [R], dtype: int32}\n"
+      "  column: {shape: [Z], dtype: int32}\noutputs: {y: {shape: [R], dtype: float32}}\n"
+      "reference: {file: r.cpp}\ngenerate: {start: offsets(30), column: 'integers(0, 6)'}\n"
+      "workloads: [{uuid: a, axes: {R: 10, Z: 30}}]\n";
+  CHECK(to_string(kevo::id_of(decode(plain))) == "ee81c6576862c656b19a7663639f8e8b");
 }
 
 TEST_CASE("an input file that does not fit into memory is an error of the input that names it") {
