@@ -439,6 +439,27 @@ TEST_CASE("a task that older versions read has the id that they gave it") {
   CHECK(to_string(kevo::id_of(decode(plain))) == "ee81c6576862c656b19a7663639f8e8b");
 }
 
+TEST_CASE("integers from files that a JSON task keeps need no generator, and drawn ones do") {
+  std::string npy = std::string("\x93NUMPY\x01", 7) + std::string(1, '\0') + 'P' + std::string(1, '\0') +
+                    "{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }";
+  npy.resize(90, ' ');
+  npy += std::string(16, '\0');
+  const auto with = [&](const std::string& contents) {
+    const auto text =
+        R"({"name": "s", "axes": {"N": {"type": "var"}}, "inputs": {"i": {"shape": ["N"], "dtype": "int32"},
+            "x": {"shape": ["N"], "dtype": "float32"}}, "outputs": {"y": {"shape": ["N"], "dtype": "float32"}},
+            "reference": {"language": "cpp", "file": "r.cpp"}, "workloads": [{"uuid": "a", "axes": {"N": 4},
+            "inputs": {"i": {"type": "npy", "path": "i.npy", "contents": ")" +
+        contents + R"("}, "x": {"type": "random"}}}]})";
+    return kevo::decode_task(kevo::parse_json(text, "task.json"), fake_source, {},
+                             [&](const std::string&, const kevo::error_place&) { return npy; });
+  };
+  const auto kept = with("kept").workloads[0].inputs.at("i");
+  CHECK(kept.kept);
+  CHECK_FALSE(kept.alternates);
+  CHECK_THROWS_WITH_AS(with("drawn"), doctest::Contains("has no generator"), kevo::error);
+}
+
 TEST_CASE("an input file that does not fit into memory is an error of the input that names it") {
   const std::string text =
       "name: s\naxes: {N: {type: var}}\ninputs: {x: {shape: [N], dtype: bfloat16}}\noutputs: {y: {shape: "
