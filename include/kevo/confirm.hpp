@@ -189,8 +189,9 @@ class confirmation {
     const bool may_win = champion_ && sum.score > bar() && wants_more(challenger_.id, challenger_, verdict);
     if (!beats && may_win && !stopped) return false;
     if (beats) {
-      predecessor_ = champion_;
-      its_reign_ = std::move(reign_);
+      // The place is never given back to a champion that failed: nothing says that its figure holds.
+      predecessor_ = failed() ? champion() : champion_;
+      its_reign_ = failed() ? measured() : std::move(reign_);
       crown(challenger_.id, sum, verdict);
       reign_ = std::move(challenger_);
       futile_ = 0;

@@ -266,3 +266,22 @@ TEST_CASE("the baseline's program is never champion, and nothing that is not fas
   CHECK(protocol.begin() == 3);
   CHECK(m.finish(protocol, 3, confirmed(1.2, {1.18, 1.22})));
 }
+
+TEST_CASE("a champion that failed does not get its place back from the valid one after it") {
+  measured m;
+  confirmation protocol;
+  m.offer(protocol, m.add(3));
+  protocol.begin();
+  CHECK(m.finish(protocol, 0, confirmed(3, {0.9, 9})));
+  CHECK(protocol.begin() == 0);
+  evaluation failure;
+  failure.outcome = outcome::timed_out;
+  CHECK(m.finish(protocol, 0, failure));
+  m.offer(protocol, m.add(2));
+  CHECK(protocol.begin() == 1);
+  CHECK(m.finish(protocol, 1, confirmed(2, {1.5, 2.6})));
+  CHECK(protocol.begin() == 1);
+  CHECK(m.finish(protocol, 1, confirmed(2, {1.97, 2.03})));  // lower than the figure of the one that failed
+  CHECK(protocol.best().id == 1);
+  CHECK(protocol.best().verdict.confirmed());
+}
