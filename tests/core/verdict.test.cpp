@@ -60,6 +60,16 @@ TEST_CASE("programs are the same where only blanks and comments differ") {
   CHECK_FALSE(same("auto s = \"\\\"//a\";", "auto s = \"\\\"//b\";"));
   CHECK_FALSE(same("char c = '\"'; int a; // \"", "char c = '\"'; int b; // \""));
   CHECK(same("int x = 1'000; // a", "int x = 1'000; // b"));
+  CHECK(same("int x = 0xA'B; // a", "int x = 0xA'B; // b"));
+  // A line that goes on behind a backslash continues a comment, too.
+  CHECK_FALSE(same("// off: \\\nint slow = 1;\nint f();", "int slow = 1;\nint f();"));
+  CHECK_FALSE(same("// off: \\ \r\nint slow = 1;\nint f();", "int slow = 1;\nint f();"));
+  // A prefix belongs to its literal; the apostrophe after it separates no digits.
+  for (const std::string_view prefix : {"L", "u", "U", "u8"}) {
+    const std::string text = "auto c = " + std::string(prefix) + "'\"'; auto s = \"";
+    CHECK_FALSE(same(text + "a  b\";", text + "a b\";"));
+    CHECK(same(text + "a  b\";  // one", text + "a  b\";"));
+  }
   CHECK_FALSE(same("auto s = R\"(// a)\";", "auto s = R\"(// b)\";"));
   CHECK_FALSE(same("// kevo: launch a<<<1, 1>>>()\n", "// kevo: launch b<<<1, 1>>>()\n", "cuda"));
   CHECK_FALSE(same("inta;", "int a;"));

@@ -17,10 +17,32 @@ inline std::size_t literal_length(std::string_view text, std::size_t at) {
   return std::min(end + 1, text.size()) - at;
 }
 
+/// Whether an apostrophe after this text separates digits, as in 1'000 and 0xA'B, and begins no character
+/// literal, as it does elsewhere and after a prefix (L'a', u8'a'): the word before it begins with a digit.
+inline bool separates_digits(std::string_view before) {
+  std::size_t word = before.size();
+  const auto goes_on = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '\'' || c == '.';
+  };
+  while (word > 0 && goes_on(before[word - 1])) --word;
+  while (word < before.size() && before[word] == '.') ++word;
+  return word < before.size() && std::isdigit(static_cast<unsigned char>(before[word])) != 0;
+}
+
+/// Whether a line ends with a backslash: the next one belongs to it. Compilers ignore blanks between.
+inline bool continues_lines(std::string_view text) {
+  for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at + 1)) {
+    const std::size_t next = text.find_first_not_of(" \t\v\f\r", at + 1);
+    if (next != std::string_view::npos && text[next] == '\n') return true;
+  }
+  return false;
+}
+
 /// C and C++ without comments, with every run of blanks as one; lines stay lines, because the preprocessor
-/// reads by line. Annotations (comments with "kevo:") stay. With a raw string in it, the text as it is.
+/// reads by line. Annotations (comments with "kevo:") stay. With a raw string or a line that goes on behind a
+/// backslash (which also continues a comment) in it, the text as it is.
 inline std::string without_blanks_and_comments(std::string_view text) {
-  if (text.find("R\"") != std::string_view::npos) return std::string(text);
+  if (text.find("R\"") != std::string_view::npos || continues_lines(text)) return std::string(text);
   std::string result;
   const auto blank = [&result](char c) {
     if (result.empty() || result.back() == '\n') return;
@@ -49,9 +71,7 @@ inline std::string without_blanks_and_comments(std::string_view text) {
       blank(rest.front());
       ++at;
     } else {
-      // An apostrophe after a letter or digit separates digits: 1'000.
-      const bool inside = !result.empty() && std::isalnum(static_cast<unsigned char>(result.back())) != 0;
-      const bool literal = rest.front() == '"' || (rest.front() == '\'' && !inside);
+      const bool literal = rest.front() == '"' || (rest.front() == '\'' && !separates_digits(result));
       const std::size_t length = literal ? literal_length(text, at) : 1;
       result += rest.substr(0, length);
       at += length;
