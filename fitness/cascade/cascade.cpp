@@ -122,6 +122,7 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   const auto mean = geometric_mean(parts);
   e.speedup = mean.value;
   e.speedup_interval = mean.range;
+  e.context[interval_alpha_key] = fmt::format("{:.6g}", alpha);
   return mean.range.high - mean.range.low < target * mean.value;
 }
 

@@ -17,7 +17,8 @@ namespace {
 using results = std::vector<std::shared_ptr<const evaluation>>;
 
 /// A confirmation of two visible workloads and a hidden one, as an evaluator reports it.
-evaluation measured(rng& random, double speedup, double pair_sd, double session_sd, std::size_t pairs) {
+evaluation measured(rng& random, double speedup, double pair_sd, double session_sd, std::size_t pairs,
+                    double alpha = 0.05) {
   evaluation e;
   e.outcome = outcome::valid;
   e.stage = evaluation_stage::confirmed;
@@ -31,7 +32,7 @@ evaluation measured(rng& random, double speedup, double pair_sd, double session_
       w.samples.push_back(
           {1000 * weight / speedup * std::exp(session + pair_sd * random.normal()), baseline});
     }
-    const auto ratio = speedup_of(w.samples, 0.05);
+    const auto ratio = speedup_of(w.samples, alpha);
     std::vector<double> times;
     for (const auto& pair : w.samples) times.push_back(pair.candidate_ns);
     w.speedup = ratio.value;
@@ -41,6 +42,7 @@ evaluation measured(rng& random, double speedup, double pair_sd, double session_
     e.workloads.push_back(std::move(w));
   }
   e.workloads.push_back({.uuid = "secret", .hidden = true});
+  if (alpha != 0.05) e.context[interval_alpha_key] = std::to_string(alpha);
   const auto mean = geometric_mean(parts);
   e.speedup = e.score = mean.value;
   e.speedup_interval = mean.range;
@@ -104,7 +106,8 @@ TEST_CASE("figures of several come from the pairs of all, as a computation by de
 }
 
 TEST_CASE("the interval of several is narrower, and holds as often as it says, also where sessions differ") {
-  for (const double session_sd : {0.0, 0.05}) {
+  for (const auto& [session_sd, alpha] :
+       std::vector<std::pair<double, double>>{{0, 0.05}, {0.05, 0.05}, {0, 0.01}, {0.05, 0.01}}) {
     rng random(3);
     int missed = 0;
     double width_of_one = 0;
@@ -112,18 +115,55 @@ TEST_CASE("the interval of several is narrower, and holds as often as it says, a
     constexpr int tries = 400;
     for (int i = 0; i < tries; ++i) {
       results all;
-      for (int k = 0; k < 4; ++k) all.push_back(shared(measured(random, 1.2, 0.05, session_sd, 12)));
+      for (int k = 0; k < 4; ++k) all.push_back(shared(measured(random, 1.2, 0.05, session_sd, 12, alpha)));
       const auto sum = pooled(all, 4);
       missed += sum.speedup_interval.low > 1.2 || sum.speedup_interval.high < 1.2 ? 1 : 0;
       width_of_one += all.front()->speedup_interval.high - all.front()->speedup_interval.low;
       width_of_all += sum.speedup_interval.high - sum.speedup_interval.low;
     }
     CAPTURE(session_sd);
+    CAPTURE(alpha);
     MESSAGE("missed " << missed << " of " << tries << ", widths " << width_of_one / tries << " and "
                       << width_of_all / tries);
-    CHECK(missed <= (session_sd > 0 ? tries / 8 : tries / 20));
+    // Four confirmations say little of how much they differ.
+    CHECK(missed <= tries * alpha * (session_sd > 0 ? 4 : 1));
     if (session_sd == 0) CHECK(width_of_all < 0.8 * width_of_one);
   }
+}
+
+TEST_CASE("by how much confirmations differ does not depend on the level of their intervals") {
+  const auto of_level = [](double alpha) {
+    rng random(4);
+    std::vector<double> found;
+    for (int round = 0; round < 50; ++round) {
+      results all;
+      for (int k = 0; k < 4; ++k) all.push_back(shared(measured(random, 1.2, 0.05, 0.02, 8, alpha)));
+      found.push_back(detail::between_confirmations(all));
+    }
+    return found;
+  };
+  const auto usual = of_level(0.05);
+  double mean = 0;
+  for (const double one : usual) mean += one / static_cast<double>(usual.size());
+  CHECK(mean > 0.01);  // 0.02 was put in; of four values, and cut at 0, the mean is lower
+  CHECK(mean < 0.025);
+  for (const double alpha : {0.01, 0.002}) {
+    const auto same = of_level(alpha);
+    for (std::size_t i = 0; i < usual.size(); ++i) CHECK(std::abs(same[i] - usual[i]) < 0.0005);
+  }
+}
+
+TEST_CASE("a level that is no number between 0 and 1 counts as none") {
+  evaluation e;
+  CHECK(detail::interval_alpha(e) == 0.05);
+  for (const char* said : {"", "x", "0", "1", "-0.1", "nan", "0.01 or so"}) {
+    e.context[interval_alpha_key] = said;
+    CHECK(detail::interval_alpha(e) == 0.05);
+  }
+  e.context[interval_alpha_key] = "0.01";
+  CHECK(detail::interval_alpha(e) == 0.01);
+  CHECK(std::abs(detail::normal_quantile(0.05) - 1.959964) < 1e-3);
+  CHECK(std::abs(detail::normal_quantile(0.01) - 2.575829) < 1e-3);
 }
 
 TEST_CASE("results without pairs are averaged by their precision, and what contradicts itself is wide") {

@@ -4,6 +4,7 @@
 // repeats it exactly.
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -112,6 +113,37 @@ inline log_estimate mean_of_results(confirmations all) {
   return {sum / weights, half, half};
 }
 
+/// How often the interval of an evaluation misses, as the evaluation says; 5 % if it says nothing.
+inline double interval_alpha(const evaluation& e) {
+  double alpha = 0.05;
+  if (const auto said = e.context.find(interval_alpha_key); said != e.context.end()) {
+    double given = 0;
+    const char* const end = said->second.data() + said->second.size();
+    if (std::from_chars(said->second.data(), end, given).ptr == end && given > 0 && given < 1) alpha = given;
+  }
+  return alpha;
+}
+
+/// As many as make Student's distribution the normal one, to 1e-4 of a quantile.
+inline constexpr double many_degrees_of_freedom = 10000;
+
+/// The x that |X| of a standard normal distribution exceeds with probability `alpha`.
+inline double normal_quantile(double alpha) {
+  return student_t(alpha, many_degrees_of_freedom);
+}
+
+/// The standard error of a speedup, in log space: half the width of its interval over the quantile that the
+/// interval was made with. Without pairs that is the normal distribution's.
+inline double standard_error(const evaluation& e) {
+  double freedom = many_degrees_of_freedom;
+  for (const workload_result& w : e.workloads) {
+    if (!w.hidden && w.samples.size() > 1)
+      freedom = std::min(freedom, static_cast<double>(location_batches(w.samples.size()) - 1));
+  }
+  const log_estimate figure = logarithm({e.speedup, e.speedup_interval});
+  return 0.5 * (figure.down + figure.up) / student_t(interval_alpha(e), freedom);
+}
+
 /// Standard deviation, in log space, by which confirmations differ more than their intervals explain (the
 /// method of moments of DerSimonian and Laird 1986, with equal weights): what a process adds to a time.
 inline double between_confirmations(confirmations all) {
@@ -121,11 +153,10 @@ inline double between_confirmations(confirmations all) {
   double squares = 0;
   double within = 0;
   for (const auto& one : all) {
-    const log_estimate e = logarithm({one->speedup, one->speedup_interval});
     const double deviation = std::log(one->speedup) - mean;
-    const double standard_error = 0.25 * (e.down + e.up);  // half of half the width of a 95 % interval
+    const double error = standard_error(*one);
     squares += deviation * deviation / (n - 1);
-    within += standard_error * standard_error / n;
+    within += error * error / n;
   }
   return squares > within ? std::sqrt(squares - within) : 0;
 }
@@ -137,8 +168,9 @@ inline double between_confirmations(confirmations all) {
 /// where they differ more than their intervals explain. Without pairs, the mean of the results. What is not a
 /// figure (feedback, measures, context) is that of the last one; of one alone, everything. Confirmations on
 /// another device, with another protocol or against another baseline than the last one are left out.
-/// @param looks how many confirmations a candidate may get: each further one spends its part of the error of
-/// 5 % (alpha_of_look)
+/// The interval misses as often as those of the confirmations say that they do (`interval_alpha_key`).
+/// @param looks how many confirmations a candidate may get: each further one spends its part of that error
+/// (alpha_of_look)
 inline evaluation pooled(confirmations given, int looks) {
   const evaluation& last = *given.back();
   std::vector<std::shared_ptr<const evaluation>> all;
@@ -160,15 +192,19 @@ inline evaluation pooled(confirmations given, int looks) {
   if (!compared) return sum;
 
   const int number = static_cast<int>(all.size());
+  double alpha = 0;
+  for (const auto& one : all) alpha = std::max(alpha, detail::interval_alpha(*one));
   detail::log_estimate total = detail::mean_of_results(all);
   if (detail::have_pairs(all)) {
-    const estimate pairs = detail::pool_pairs(sum, all, alpha_of_look(0.05, number, std::max(number, looks)));
+    const estimate pairs =
+        detail::pool_pairs(sum, all, alpha_of_look(alpha, number, std::max(number, looks)));
     if (pairs.value > 0) {
       const detail::log_estimate from_pairs = detail::logarithm(pairs);
       total = {from_pairs.center, std::max(total.down, from_pairs.down), std::max(total.up, from_pairs.up)};
     }
   }
-  const double spread = 2 * detail::between_confirmations(all) / std::sqrt(count);
+  const double spread =
+      detail::normal_quantile(alpha) * detail::between_confirmations(all) / std::sqrt(count);
   sum.speedup = std::exp(total.center);
   sum.speedup_interval = {std::exp(total.center - std::hypot(total.down, spread)),
                           std::exp(total.center + std::hypot(total.up, spread))};

@@ -17,6 +17,10 @@
 
 namespace kevo {
 
+/// The key in an evaluation's context under which it says how often its intervals miss (`alpha` of the look
+/// that they come from). Without it they are intervals of 95 %.
+inline constexpr const char* interval_alpha_key = "interval_alpha";
+
 /// A value and the interval around it.
 struct estimate {
   double value = 0;

@@ -64,7 +64,8 @@ TEST_CASE("pairs of one process count as one value, their geometric mean") {
   CHECK(grouped.speedup == doctest::Approx(expected.value));
   CHECK(grouped.speedup_interval.low == doctest::Approx(expected.range.low));
   CHECK(grouped.speedup_interval.high == doctest::Approx(expected.range.high));
-  CHECK(grouped.workloads.front().samples == pairs);  // what was measured is kept as it was
+  CHECK(std::stod(grouped.context.at(interval_alpha_key)) == 0.05);  // what the interval was made with
+  CHECK(grouped.workloads.front().samples == pairs);                 // what was measured is kept as it was
 }
 
 TEST_CASE("an interval by process covers the truth as often as it says, one by pairs does not") {
