@@ -62,7 +62,7 @@ run_verdict verdict_of(const run_outcome& ended) {
     return {"nothing_faster", format::nothing_faster(ended.baseline)};
   if (best) return {};
   if (ended.baseline_twin != no_candidate)
-    return {"nothing_faster", fmt::format("{}; candidate {} is its program",
+    return {"nothing_faster", fmt::format("{}; candidate {} is the baseline itself",
                                           format::nothing_faster(ended.baseline), ended.baseline_twin)};
   return {"none", "no candidate was confirmed"};
 }

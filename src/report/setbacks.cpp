@@ -29,7 +29,7 @@ std::string nothing_faster(const report_content& content) {
   if (h.champions().empty()) {
     if (h.baseline_twins().empty()) return {};
     const auto& [twin, name] = *h.baseline_twins().begin();
-    return fmt::format("{}; candidate {} is its program", format::nothing_faster(name), twin);
+    return fmt::format("{}; candidate {} is the baseline itself", format::nothing_faster(name), twin);
   }
   const champion_record& best = h.champions().back();
   if (!(best.speedup > 0) || !(best.speedup_interval.high < 1)) return {};

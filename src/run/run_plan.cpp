@@ -56,9 +56,10 @@ void decode_run(settings& root, session_plan& plan) {
       "finish", {.def = plan.finish_s,
                  .min = 0.0,
                  .unit = "s",
-                 .doc = "when a stop rule has ended the run: maximum time for confirming possible champions, "
-                        "for measuring seeds and what models made, and for turns of models; other work has "
-                        "1 s. Then they are cancelled; kevo resume begins with the cancelled evaluations"});
+                 .doc = "after a stop rule has ended the run: maximum time for confirmations of possible "
+                        "champions, for first measurements of seeds and of programs written by models, and "
+                        "for model requests in progress. All other work gets 1 s. What is unfinished then is "
+                        "cancelled; `kevo resume` starts with the cancelled evaluations"});
   settings parallel = run.child_or_empty("parallel", "limits of parallel work");
   plan.variations = static_cast<std::size_t>(
       parallel.integer("variations", {.def = 2,

@@ -487,7 +487,7 @@ TEST_CASE("an undecided champion is called so, with what is in the way, in lines
         std::string::npos);
   tell(kevo::evaluation_told{4, 1, confirmed, valid(1.4, {1.2, 1.6}, confirmed), {}});
   tell(kevo::champion_crowned{1, 1.4, {1.2, 1.6}, {kevo::verdict_reason::wide, 0.1}});
-  CHECK(shows("the interval is 29 % of the figure wide, more than 10 %"));
+  CHECK(shows("the interval's width is 29 % of the speedup; the limit is 10 %"));
   tell(kevo::evaluation_told{5, 1, confirmed, valid(1.4, {1.38, 1.42}, confirmed), {}});
   tell(kevo::champion_crowned{1, 1.4, {1.38, 1.42}, {kevo::verdict_reason::none, 0.1}});
   CHECK(shows("1.400x [1.380 - 1.420] the speed of seed  confirmed  #1"));

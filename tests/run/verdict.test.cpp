@@ -106,16 +106,16 @@ TEST_CASE("a champion of a busy machine is undecided, measured again, and everyt
   CHECK(content.crown()->verdict == ended.best.verdict);
   CHECK(content.crown()->speedup_interval == ended.best.speedup_interval);
   CHECK(content.best_evaluation->speedup == ended.best.speedup);  // several confirmations, as one
-  const std::string reason = "of the figure wide, more than 10 %; other processes used 1.9 of 2 processors";
+  const std::string reason = "of the speedup; the limit is 10 %; other processes used 1.9 of 2 processors";
   const std::string text = run_text(content, {});
   CHECK_MESSAGE(says(text, " undecided"), text);
   CHECK_MESSAGE(says(text, reason), text);
   CHECK_FALSE(says(text, "confirmed "));
   const std::string json = run_json(content);
-  CHECK_MESSAGE(says(json, "\"confirmed\":false,\"verdict\":\"undecided\",\"reason\":\"the interval is"),
-                json);
+  CHECK_MESSAGE(
+      says(json, "\"confirmed\":false,\"verdict\":\"undecided\",\"reason\":\"the interval's width is"), json);
   const std::string page = html_report(content);
-  CHECK(says(page, "undecided: the interval is"));
+  CHECK(says(page, "undecided: the interval"));
   CHECK(says(page, reason));
   CHECK_FALSE(says(page, "✓ confirmed"));
 
@@ -201,7 +201,7 @@ TEST_CASE("the baseline's own program is never champion: the run says that nothi
   CHECK(ended.ledger.confirmations == 0);
   REQUIRE(ended.setbacks.size() == 1);
   CHECK(ended.setbacks.front() ==
-        "no program was faster than the baseline 'seed'; candidate 0 is its program");
+        "no program was faster than the baseline 'seed'; candidate 0 is the baseline itself");
   const report_content content = report_of(folder.run());
   CHECK(says(run_text(content, {}), "the program of the baseline"));
   CHECK(says(run_json(content), "\"baseline_program\":\"seed\""));

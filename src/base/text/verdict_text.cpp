@@ -17,9 +17,9 @@ std::string why_undecided(const champion_verdict& verdict, double speedup, const
       break;
     case verdict_reason::wide:
       text = std::isfinite(relative_width(speedup, range))
-                 ? fmt::format("the interval is {} of the figure wide, more than {}",
+                 ? fmt::format("the interval's width is {} of the speedup; the limit is {}",
                                percent(relative_width(speedup, range)), percent(verdict.widest))
-                 : std::string("the interval has no end: too few samples");
+                 : std::string("too few samples for an interval");
       break;
     case verdict_reason::failed:
       text = "a further confirmation of it failed";
