@@ -6,6 +6,7 @@
 #include <boost/json/value_from.hpp>
 #include <fmt/format.h>
 
+#include "src/base/json/finite.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/verdict_text.hpp"
 #include "src/cli/command.hpp"
@@ -72,11 +73,11 @@ json::value best_object(const run_outcome& ended) {
   const bool compared = ended.best.speedup > 0;
   return json::object{
       {"id", ended.best.id},
-      {"score", ended.best.score},
-      {"speedup", compared ? json::value(ended.best.speedup) : json::value(nullptr)},
-      {"speedup_interval",
-       compared ? json::value{ended.best.speedup_interval.low, ended.best.speedup_interval.high}
-                : json::value(nullptr)},
+      {"score", finite_or_null(ended.best.score)},
+      {"speedup", compared ? finite_or_null(ended.best.speedup) : json::value(nullptr)},
+      {"speedup_interval", compared ? json::value{finite_or_null(ended.best.speedup_interval.low),
+                                                  finite_or_null(ended.best.speedup_interval.high)}
+                                    : json::value(nullptr)},
       {"verdict", to_string(ended.best.verdict.word())},
       {"reason",
        ended.best.verdict.confirmed() ? json::value(nullptr) : json::value(why_undecided(ended.best))},

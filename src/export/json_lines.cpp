@@ -7,6 +7,7 @@
 
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/json/exact_parse.hpp"
+#include "src/base/json/finite.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/export/export.hpp"
 
@@ -21,7 +22,7 @@ json::array list(const std::vector<candidate_id>& ids) {
   return all;
 }
 json::value number(double x) {
-  return std::isfinite(x) ? json::value(x) : json::value(nullptr);
+  return finite_or_null(x);
 }
 json::value measured(double x) {
   return x > 0 ? number(x) : json::value(nullptr);

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "src/base/json/evaluation_json.hpp"
+#include "src/base/json/finite.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/verdict_text.hpp"
 #include "src/report/show.hpp"
@@ -15,7 +16,7 @@ namespace {
 namespace json = boost::json;
 
 json::value number(double x) {
-  return std::isfinite(x) ? json::value(x) : json::value(nullptr);
+  return finite_or_null(x);
 }
 json::value measured(double x) {
   return x > 0 ? number(x) : json::value(nullptr);
