@@ -94,7 +94,10 @@ class confirmation {
   /// and its interval lies above the champion's figure; without speedups, if its score does. An undecided
   /// candidate that may still win waits for further confirmations, but not once the search has stopped. A
   /// valid confirmation that crowns nobody in the end is futile. A champion whose further confirmation is not
-  /// valid, or shows it to be slower than the champion before it, gives the place back to that one.
+  /// valid, or shows it to be slower than the champion before it, gives the place back to that one. Without
+  /// one before it, a champion that was convicted (incorrect, rejected, suspect) loses the place, and there
+  /// is no champion; one that failed otherwise keeps it as undecided, because the failure may be the
+  /// machine's.
   bool finish(candidate_id who, std::shared_ptr<const evaluation> result, bool stopped = false) {
     out_ = false;
     const bool valid = result->valid() && std::isfinite(result->score);
@@ -174,6 +177,10 @@ class confirmation {
       const evaluation sum = pooled(reign_.results, rules_.looks());
       crown(champion_.id, sum, verdict_on(sum, rules_));
     } else {
+      if (convicts(result->outcome)) {
+        champion_ = {};
+        reign_ = {};
+      }
       champion_.verdict = {.reason = verdict_reason::failed, .widest = rules_.widest};
     }
     if (predecessor_ && (!valid || champion_.speedup <= predecessor_.speedup)) {

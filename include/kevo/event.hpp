@@ -68,7 +68,7 @@ struct draft_evaluated {
   std::shared_ptr<const evaluation> result;
 };
 /// A candidate became the champion by its confirmation, or further confirmations gave the champion other
-/// figures.
+/// figures. Without a candidate: the champion was convicted in a further confirmation, and there is none.
 struct champion_crowned {
   candidate_id candidate = no_candidate;
   double speedup = 0;

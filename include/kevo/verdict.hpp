@@ -17,12 +17,18 @@ enum class verdict_word : std::uint8_t {
   undecided,  ///< measured in fresh processes, but the interval does not allow a conclusion
 };
 
+/// Whether an outcome is a judgement of the program: its output is wrong, it did something forbidden, or its
+/// time is not possible. The other failures of a program that was valid before may be the machine's.
+inline constexpr bool convicts(outcome o) {
+  return o == outcome::incorrect || o == outcome::rejected || o == outcome::suspect;
+}
+
 /// Why a figure is undecided.
 enum class verdict_reason : std::uint8_t {
   none,          ///< it is confirmed
   contains_one,  ///< the interval contains 1: neither faster nor slower than the baseline is shown
   wide,          ///< the interval is wider than the limit
-  failed,        ///< a further confirmation of the champion was not valid
+  failed,        ///< a further confirmation of the champion was not valid (it crashed or timed out)
 };
 
 inline constexpr std::array<std::string_view, 2> verdict_word_names = {"confirmed", "undecided"};

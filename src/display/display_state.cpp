@@ -62,6 +62,13 @@ void display_state::consume(const event& what) {
 }
 
 void display_state::consume_crown(const champion_crowned& crowned, double time_s) {
+  if (crowned.candidate == no_candidate) {
+    if (champion)
+      std::erase_if(improvements, [&](const auto& i) { return i.candidate == champion->candidate; });
+    champion.reset();
+    champion_result = nullptr;
+    return;
+  }
   // Its confirmation was told just before, unless an earlier champion is back in its place.
   const bool known = last_candidate_ == crowned.candidate && last_result_;
   auto it = std::find_if(improvements.rbegin(), improvements.rend(),

@@ -22,6 +22,7 @@ void plain_display::say(const std::string& line) {
 
 void plain_display::consume(const event& what) {
   const std::uint64_t before = state_.improved;
+  const candidate_id reigned = state_.champion ? state_.champion->candidate : no_candidate;
   const auto* crowned = std::get_if<champion_crowned>(&what.what);
   const auto* stopped = std::get_if<search_stopped>(&what.what);
   const bool resumed = std::holds_alternative<search_resumed>(what.what);
@@ -42,6 +43,9 @@ void plain_display::consume(const event& what) {
     text += " by " + format::one_line(state_.operator_name(c.op), !state_.unicode);
     if (!c.summary.empty()) text += ": " + format::one_line(c.summary, !state_.unicode);
     say(text);
+  } else if (crowned != nullptr && reigned != no_candidate) {
+    say(at + fmt::format("#{} is not champion any more: it was found invalid when it was measured again",
+                         reigned));
   } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
     say(at + fmt::format("#{} is the program of the baseline {}: it cannot be champion", met->candidate,
                          format::one_line(met->baseline, !state_.unicode)));

@@ -47,7 +47,7 @@ void event_order::require(const event& next) {
   } else if (const auto* evaluated = std::get_if<evaluation_told>(&next.what)) {
     require_born(evaluated->candidate, born_);
   } else if (const auto* crowned = std::get_if<champion_crowned>(&next.what)) {
-    require_born(crowned->candidate, born_);
+    if (crowned->candidate != no_candidate) require_born(crowned->candidate, born_);
   } else if (const auto* met = std::get_if<baseline_met>(&next.what)) {
     require_born(met->candidate, born_);
   }

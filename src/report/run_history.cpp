@@ -62,8 +62,12 @@ void run_history::consume(const event& what) {
       for (const auto& [name, seconds] : draft->result->cost.parts_s) parts_s_[name] += seconds;
     }
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
-    if (crowned->candidate < candidates_.size()) {
-      if (crown_of(crowned->candidate) == nullptr) ++record_of(candidates_[crowned->candidate].op).crowned;
+    if (crowned->candidate == no_candidate) {
+      reigns_ = false;
+    } else if (crowned->candidate < candidates_.size()) {
+      reigns_ = true;
+      if (last_crown_of(crowned->candidate) == nullptr)
+        ++record_of(candidates_[crowned->candidate].op).crowned;
       champions_.push_back({ordinal_, what.time_s, crowned->candidate, candidates_[crowned->candidate].score,
                             crowned->speedup, crowned->speedup_interval, crowned->verdict});
     }
@@ -184,7 +188,7 @@ std::optional<std::string> run_history::stopped_by() const {
 }
 
 std::optional<candidate_id> run_history::best() const {
-  if (!champions_.empty()) return champions_.back().candidate;
+  if (reigns_) return champions_.back().candidate;
   std::optional<candidate_id> best;
   for (candidate_id id = 0; id < candidates_.size(); ++id) {
     if (candidates_[id].ranked() && (!best || candidates_[id].score > candidates_[*best].score)) best = id;
@@ -193,6 +197,14 @@ std::optional<candidate_id> run_history::best() const {
 }
 
 const champion_record* run_history::crown_of(candidate_id id) const {
+  const champion_record* crown = last_crown_of(id);
+  if (crown == nullptr) return nullptr;
+  if (crown == champion() && crown->verdict.reason == verdict_reason::failed) return crown;
+  const evaluation_record* latest = candidates_[id].latest();
+  return latest == nullptr || latest->outcome == outcome::valid ? crown : nullptr;
+}
+
+const champion_record* run_history::last_crown_of(candidate_id id) const {
   const auto it = std::find_if(champions_.rbegin(), champions_.rend(),
                                [id](const champion_record& c) { return c.candidate == id; });
   return it == champions_.rend() ? nullptr : &*it;

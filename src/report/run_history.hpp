@@ -122,7 +122,10 @@ class run_history {
 
   const std::vector<candidate_record>& candidates() const { return candidates_; }
   const std::vector<best_point>& best_seen() const { return best_; }
+  /// Every champion there was, and each change of its figures, oldest first.
   const std::vector<champion_record>& champions() const { return champions_; }
+  /// The champion that the run has now; null before the first one, and after one was convicted.
+  const champion_record* champion() const { return reigns_ ? &champions_.back() : nullptr; }
   const std::vector<run_mark>& marks() const { return marks_; }
   /// By operator_index; as long as the highest index that was seen.
   const std::vector<operator_record>& operators() const { return operators_; }
@@ -148,7 +151,8 @@ class run_history {
 
   /// The champion; without one the candidate of the best score; nothing while none is valid.
   std::optional<candidate_id> best() const;
-  /// The champion's confirmed figure; nothing if there is none or another candidate is asked for.
+  /// The figures with which a candidate was crowned last; null if it never was, or if it was found invalid
+  /// since. (A champion that keeps its place although it failed has a verdict that says so.)
   const champion_record* crown_of(candidate_id id) const;
   /// A candidate and its ancestors, oldest first; the nearest `limit` by generation if there are more.
   std::vector<candidate_id> lineage(candidate_id id, std::size_t limit = 1000) const;
@@ -162,6 +166,7 @@ class run_history {
   };
   void told(const variation_told& what, double time_s);
   void told(const evaluation_told& what, double time_s);
+  const champion_record* last_crown_of(candidate_id id) const;
   operator_record& record_of(operator_index op);
 
   any_archive archive_;
@@ -170,6 +175,7 @@ class run_history {
   std::vector<candidate_record> candidates_;
   std::vector<best_point> best_;
   std::vector<champion_record> champions_;
+  bool reigns_ = false;  ///< the last of them is champion now
   std::vector<run_mark> marks_;
   std::vector<operator_record> operators_;
   operator_record seeds_;

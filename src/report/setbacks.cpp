@@ -26,12 +26,12 @@ std::string reason(const std::string& text) {
 std::string nothing_faster(const report_content& content) {
   const run_history& h = content.history;
   if (!h.stopped_by()) return {};
-  if (h.champions().empty()) {
+  if (h.champion() == nullptr) {
     if (h.baseline_twins().empty()) return {};
     const auto& [twin, name] = *h.baseline_twins().begin();
     return fmt::format("{}; candidate {} is the baseline itself", format::nothing_faster(name), twin);
   }
-  const champion_record& best = h.champions().back();
+  const champion_record& best = *h.champion();
   if (!(best.speedup > 0) || !(best.speedup_interval.high < 1)) return {};
   return format::nothing_faster(content.best_evaluation ? content.best_evaluation->baseline : "");
 }

@@ -81,7 +81,8 @@ json::value judgements_json(const judgements& all) {
 /// Nothing where the candidate was never confirmed.
 std::optional<champion_verdict> verdict_of(const champion_record* crown, const evaluation_record* latest) {
   if (crown != nullptr) return crown->verdict;
-  if (latest == nullptr || latest->stage != evaluation_stage::confirmed) return std::nullopt;
+  if (latest == nullptr || latest->outcome != outcome::valid || latest->stage != evaluation_stage::confirmed)
+    return std::nullopt;
   return verdict_on(latest->speedup, latest->speedup_interval, {});
 }
 

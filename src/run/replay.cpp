@@ -45,6 +45,7 @@ std::string words(const draft_evaluated& e) {
   return fmt::format("job {}: draft {}", e.job, to_string(e.program));
 }
 std::string words(const champion_crowned& e) {
+  if (e.candidate == no_candidate) return "no candidate is champion any more";
   const std::string undecided =
       e.verdict.confirmed() ? "" : fmt::format(", undecided: {}", to_string(e.verdict.reason));
   return fmt::format("candidate {} is champion at {:a} [{:a}, {:a}]{}", e.candidate, e.speedup,

@@ -249,7 +249,14 @@ class running_session {
   }
 
   void write_best() {
-    if (engine_->best().id == no_candidate || engine_->best().id == written_) return;
+    if (engine_->best().id == written_) return;
+    if (engine_->best().id == no_candidate) {  // the champion was convicted
+      std::error_code ignored;
+      std::filesystem::remove(best_file_, ignored);
+      best_file_.clear();
+      written_ = no_candidate;
+      return;
+    }
     best_file_ = write_best_file(record_.directory(), *best_program_of(*engine_));
     written_ = engine_->best().id;
   }

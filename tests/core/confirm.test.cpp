@@ -218,8 +218,11 @@ TEST_CASE("a champion that turns out slower than the one before gives its place 
   SUBCASE("slower") {
     next.stage = evaluation_stage::confirmed;
   }
-  SUBCASE("not valid") {
+  SUBCASE("it crashed") {
     next.outcome = outcome::crashed;
+  }
+  SUBCASE("it was convicted") {
+    next.outcome = outcome::rejected;
   }
   CHECK(m.finish(protocol, 1, next));
   CHECK(protocol.best().id == 0);
@@ -284,4 +287,33 @@ TEST_CASE("a champion that failed does not get its place back from the valid one
   CHECK(m.finish(protocol, 1, confirmed(2, {1.97, 2.03})));  // lower than the figure of the one that failed
   CHECK(protocol.best().id == 1);
   CHECK(protocol.best().verdict.confirmed());
+}
+
+TEST_CASE("the first champion loses the place where its further confirmation convicts it") {
+  measured m;
+  confirmation protocol;
+  m.offer(protocol, m.add(1.5));
+  protocol.begin();
+  m.finish(protocol, 0, confirmed(1.5, {0.9, 2}));
+  protocol.begin();
+  evaluation convicted;
+  SUBCASE("incorrect") {
+    convicted.outcome = outcome::incorrect;
+  }
+  SUBCASE("rejected") {
+    convicted.outcome = outcome::rejected;
+  }
+  SUBCASE("suspect") {
+    convicted.outcome = outcome::suspect;
+  }
+  CHECK(m.finish(protocol, 0, convicted));  // there is something new to say: nobody is champion
+  CHECK_FALSE(protocol.best());
+  CHECK(protocol.best().speedup == 0);
+  CHECK(protocol.next() == no_candidate);
+  m.offer(protocol, m.add(0.7));
+  CHECK(protocol.begin() == 1);
+  CHECK(m.finish(protocol, 1, confirmed(0.7, {0.5, 0.9})));
+  CHECK(protocol.begin() == 1);
+  CHECK(m.finish(protocol, 1, confirmed(0.6, {0.59, 0.61})));
+  CHECK(protocol.best().id == 1);  // nobody is left to give the place to
 }

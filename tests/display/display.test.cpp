@@ -493,6 +493,14 @@ TEST_CASE("an undecided champion is called so, with what is in the way, in lines
   CHECK(shows("1.400x [1.380 - 1.420] the speed of seed  confirmed  #1"));
   CHECK_FALSE(shows("undecided"));
   CHECK_FALSE(shows("the interval"));
+  auto cheat = valid(0, {}, confirmed);
+  cheat->outcome = kevo::outcome::rejected;
+  tell(kevo::evaluation_told{6, 1, confirmed, cheat, {}});
+  tell(kevo::champion_crowned{});
+  CHECK_FALSE(shows("confirmed  #1"));
+  CHECK_FALSE(shows("1.400x [1.380 - 1.420] the speed of seed"));
+  CHECK(written.find("#1 is not champion any more: it was found invalid when it was measured again") !=
+        std::string::npos);
 }
 
 TEST_CASE("what an earlier session did counts, but is not told again") {

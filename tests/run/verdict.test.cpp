@@ -149,6 +149,49 @@ TEST_CASE("whatever the noise, a run replays bit for bit and goes on where it wa
   CHECK(most <= 4);
 }
 
+TEST_CASE("a champion that a further confirmation convicts is not the best of the run") {
+  /// Measured for the third time, the seed is caught; nothing else works.
+  struct caught_hill {
+    std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);
+    evaluation evaluate(const evaluation_request& request) {
+      evaluation e;
+      e.outcome = outcome::crashed;
+      e.stage = request.wanted;
+      if (toy::number_in(*request.program) != 8000) return e;
+      e = toy::hill{}.evaluate(request);
+      e.speedup_interval = {e.speedup / 2, e.speedup * 2};
+      if (++*measured < 3) return e;
+      e = {.outcome = outcome::rejected, .stage = request.wanted};
+      return e;
+    }
+  };
+  const scratch folder;
+  const run_outcome ended = start_session(plan_of(folder.run(), caught_hill{}, 4));
+  CHECK(ended.ledger.confirmations == 2);
+  CHECK_FALSE(ended.best);
+  CHECK(ended.best_file.empty());
+  for (const auto& file : fs::directory_iterator(folder.run()))
+    CHECK_MESSAGE(file.path().filename().string().find("best") == std::string::npos, file.path().string());
+  const journal record = journal::open_read_only(folder.run());
+  CHECK_FALSE(record.best());
+  const report_content content = report_of(folder.run());
+  CHECK_FALSE(content.best);
+  CHECK(content.history.champions().size() == 1);  // it was crowned once
+  CHECK(content.history.champion() == nullptr);
+  const shown_candidate seed = shown_candidate_of(record, 0);
+  const std::string json = candidate_json(content, seed, false);
+  CHECK_MESSAGE(says(json, "\"outcome\":\"rejected\""), json);
+  CHECK_MESSAGE(says(json, "\"speedup\":null,\"speedup_interval\":null,\"confirmed\":false,\"verdict\":null"),
+                json);
+  CHECK(says(json, "\"champion\":false"));
+  const std::string text = candidate_text(content, seed, {});
+  CHECK_MESSAGE(says(text, "#0  rejected"), text);
+  CHECK(says(html_report(content), "no valid candidate"));
+  const replay_outcome again = replay_session(plan_of(folder.run(), {}, 4));
+  CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
+  CHECK_FALSE(again.run.best);
+}
+
 TEST_CASE("a journal that was recorded without rules is replayed and resumed without them") {
   const scratch folder;
   session_plan plan = plan_of(folder.run(), busy_hill{}, 6);
