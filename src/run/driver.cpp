@@ -165,8 +165,10 @@ void vary_one(shared_state& shared, variation_job work) {
   try {
     end.result = vary_or_fail(shared.engine.operators()[work.op], work.request, work.random);
   } catch (const error& refused) {
-    if (cut_short(stop, refused)) return shared.ended.push(withdrawn{work.id, false});
-    return shared.ended.push(fault{false, std::current_exception()});
+    if (!cut_short(stop, refused)) return shared.ended.push(fault{false, std::current_exception()});
+    if (repeatable) return shared.ended.push(withdrawn{work.id, false});
+    // The evaluation of its draft was cancelled. What it has spent on models is booked with its end.
+    end.result = no_proposal{"cancelled"};
   }
   // A cancelled operator may propose something else than a replay would see. A resume asks it again.
   if (repeatable && stop.stop_requested()) return shared.ended.push(withdrawn{work.id, false});

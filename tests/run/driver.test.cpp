@@ -491,6 +491,41 @@ TEST_CASE("turns of a slow server are waited for as long as the run may take to 
   }
 }
 
+TEST_CASE("what a turn of a model has spent is booked though the evaluation of its draft is cancelled") {
+  struct endless_but_for_seeds {
+    evaluation evaluate(const evaluation_request& request) {
+      if (toy::number_in(*request.program) == 500) return toy::hill{}.evaluate(request);
+      const auto clock = wall_clock();
+      while (clock() < 30 && !request.stop.stop_requested()) std::this_thread::sleep_for(1ms);
+      throw error(error_code::interrupted, "cancelled");
+    }
+  };
+  struct drafts {
+    bool again = false;
+    counter begun = std::make_shared<std::atomic<int>>(0);
+    std::string name() const { return "drafts"; }
+    bool replayable() const { return again; }
+    variation_result vary(const variation_request& request, rng&) {
+      request.book({.money = 2, .tokens_in = 70});
+      ++*begun;
+      request.evaluate(toy::program_of(7));
+      return proposal{toy::program_of(7), "drafted"};
+    }
+  };
+  for (const bool again : {false, true}) {
+    CAPTURE(again);
+    const drafts op{again};
+    timed_run run(parts_until({.begun = op.begun, .jobs = 1}, op), 1);
+    const double took = run.drive_on(endless_but_for_seeds{},
+                                     {.variations = 1, .evaluations = 1, .linger_s = 0.1, .finish_s = 0.2});
+    CHECK(took < 10);
+    CHECK(run.engine->spent().variation.money == (again ? 0 : 2));
+    CHECK(run.engine->spent().variation.tokens_in == (again ? 0 : 70));
+    CHECK(run.engine->spent().no_proposals == (again ? 0 : 1));
+    CHECK(run.left(parts_until({}, op)) == (again ? 1 : 0));
+  }
+}
+
 TEST_CASE("a stop rule still lets the seeds be measured, so that there is a champion") {
   search engine(toy::parts({.evaluations = 1}, {}), {.seed = 1});
   for (const int number : {500, 600, 700, 800}) engine.add_seed(toy::program_of(number), 0);
