@@ -1,8 +1,9 @@
 #include "src/report/run_report.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -85,7 +86,14 @@ std::shared_ptr<const evaluation> best_known(const journal& run, candidate_id id
 int looks_of(const journal& run) {
   const auto& more = run.header().more;
   const auto further = more.find("search.confirm.further");
-  return further == more.end() ? 1 : 1 + std::atoi(further->second.c_str());
+  if (further == more.end()) return 1;
+  // A journal may be somebody else's: what is no number counts as 0, and a larger one as the largest.
+  constexpr int most = 100;
+  const std::string& text = further->second;
+  int number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec == std::errc::result_out_of_range) number = text.starts_with('-') ? 0 : most;
+  return 1 + std::clamp(number, 0, most);
 }
 
 }  // namespace

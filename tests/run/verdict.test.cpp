@@ -13,6 +13,7 @@
 #include <kevo/session.hpp>
 #include <kevo/stop/evaluations.hpp>
 
+#include "src/base/sqlite/sqlite.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/run_report.hpp"
 #include "src/report/setbacks.hpp"
@@ -190,6 +191,31 @@ TEST_CASE("a champion that a further confirmation convicts is not the best of th
   const replay_outcome again = replay_session(plan_of(folder.run(), {}, 4));
   CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
   CHECK_FALSE(again.run.best);
+}
+
+TEST_CASE("a number of confirmations that no run can have is read as the largest or as none") {
+  const scratch folder;
+  session_plan plan = plan_of(folder.run(), noisy_hill{}, 20);
+  plan.search.confirm.widest = 0.001;  // undecided, so that several confirmations count together
+  start_session(plan);
+  const auto interval_with = [&](const std::string& further) {
+    sqlite::connection(folder.run() + "/journal.sqlite", sqlite::access::write)
+        .execute("UPDATE header SET value = '" + further + "' WHERE key = 'more.search.confirm.further'");
+    const report_content content = report_of(folder.run());
+    REQUIRE(content.best_evaluation);
+    return content.best_evaluation->speedup_interval;
+  };
+  const interval largest = interval_with("100");
+  CHECK_FALSE(interval_with("3") == largest);
+  for (const std::string number : {"2147483647", "99999999999", "99999999999999999999"}) {
+    CAPTURE(number);
+    CHECK(interval_with(number) == largest);
+  }
+  const interval none = interval_with("0");
+  for (const std::string number : {"-7", "-99999999999999999999", "many", ""}) {
+    CAPTURE(number);
+    CHECK(interval_with(number) == none);
+  }
 }
 
 TEST_CASE("a journal that was recorded without rules is replayed and resumed without them") {
