@@ -46,6 +46,10 @@ struct sleepy_project {
   }
 };
 
+/// How long a run goes on before its stop rule stops it. [s] On a busy machine nothing may be in flight after
+/// the first; then the next one is tried.
+constexpr int run_times[] = {3, 12, 48};
+
 template <class Work>
 double seconds_of(Work work) {
   const auto began = std::chrono::steady_clock::now();
@@ -56,23 +60,32 @@ double seconds_of(Work work) {
 }  // namespace
 
 TEST_CASE("a stop by time cancels the evaluation in flight, and the resume makes it up") {
-  const sleepy_project toy;
-  toy.mark("slow");
-  shell::result ended;
-  const double took = seconds_of([&] { ended = toy.kevo({"run", "config.yaml", "--plain"}); });
-  INFO(ended.out, ended.err);
-  CHECK(ended.code == 0);
-  CHECK(took < 30);  // not a minute
-  REQUIRE(std::filesystem::exists(toy.folder / "begun"));
-  CHECK(ended.out.find("best: candidate 0, score 3, confirmed;") != std::string::npos);
-  CHECK(ended.out.find("stopped by 3 seconds") != std::string::npos);
+  bool in_flight = false;
+  for (const int seconds : run_times) {
+    const sleepy_project toy;
+    toy.mark("slow");
+    const std::string time = std::to_string(seconds);
+    shell::result ended;
+    const double took = seconds_of([&] {
+      ended = toy.kevo({"run", "config.yaml", "--plain", "--set", "stop={seconds: " + time + "}"});
+    });
+    INFO(ended.out, ended.err);
+    CHECK(ended.code == 0);
+    in_flight = std::filesystem::exists(toy.folder / "begun");
+    if (!in_flight) continue;
+    CHECK(took < seconds + 30);  // the evaluation takes a minute
+    CHECK(ended.out.find("best: candidate 0, score 3, confirmed;") != std::string::npos);
+    CHECK(ended.out.find("stopped by " + time + " seconds") != std::string::npos);
 
-  toy.unmark("slow");
-  const auto again = toy.kevo({"resume", "run", "--plain", "--set", "stop={evaluations: 6}"});
-  INFO(again.out, again.err);
-  CHECK(again.code == 0);
-  CHECK(again.out.find("stopped by 6 evaluations") != std::string::npos);
-  CHECK(toy.kevo({"run", "--replay", "run"}).code == 0);
+    toy.unmark("slow");
+    const auto again = toy.kevo({"resume", "run", "--plain", "--set", "stop={evaluations: 6}"});
+    INFO(again.out, again.err);
+    CHECK(again.code == 0);
+    CHECK(again.out.find("stopped by 6 evaluations") != std::string::npos);
+    CHECK(toy.kevo({"run", "--replay", "run"}).code == 0);
+    break;
+  }
+  CHECK(in_flight);
 }
 
 TEST_CASE("what has to be measured after the stop is said, limited by run.finish, and left to a resume") {
@@ -98,18 +111,28 @@ TEST_CASE("what has to be measured after the stop is said, limited by run.finish
 }
 
 TEST_CASE("a server that does not answer holds up the end of a run no longer than run.finish") {
-  scripted::server server([](const scripted::request&) { return scripted::answer{.hang = true}; });
-  const scripted::project p(
-      "  models:\n    - {name: a, url: \"" + server.url() + "\", retries: {tries: 1}}\n",
-      "run: {name: models, seed: 5, output: run, finish: 3}\narchive: {type: top_k, k: 20}\n"
-      "select: {type: power_law}\nvary: {operators: [{type: llm_rewrite}]}\nstop: {seconds: 2}\n");
-  shell::result ended;
-  const double took = seconds_of([&] { ended = p.kevo({"run", "config.yaml", "--plain"}); });
-  INFO(ended.out, ended.err);
-  CHECK(ended.code == 0);
-  CHECK(took < 30);
-  REQUIRE(server.requests() > 0);
-  CHECK(ended.out.find("variations, at most ") != std::string::npos);
-  CHECK(ended.out.find("the time for finishing (run.finish) is over: cancelled 2 variations\n") !=
-        std::string::npos);
+  bool asked = false;
+  for (const int seconds : run_times) {
+    scripted::server server([](const scripted::request&) { return scripted::answer{.hang = true}; });
+    const scripted::project p(
+        "  models:\n    - {name: a, url: \"" + server.url() + "\", retries: {tries: 1}}\n",
+        "run: {name: models, seed: 5, output: run, finish: 3}\narchive: {type: top_k, k: 20}\n"
+        "select: {type: power_law}\nvary: {operators: [{type: llm_rewrite}]}\nstop: {seconds: " +
+            std::to_string(seconds) + "}\n");
+    shell::result ended;
+    const double took = seconds_of([&] { ended = p.kevo({"run", "config.yaml", "--plain"}); });
+    INFO(ended.out, ended.err);
+    CHECK(ended.code == 0);
+    asked = server.requests() > 0;
+    if (!asked) continue;
+    CHECK(took < seconds + 28);
+    // Two turns go on at a time; the second may not have begun.
+    const std::string cancelled = "the time for finishing (run.finish) is over: cancelled ";
+    const bool one = ended.out.find(cancelled + "1 variation\n") != std::string::npos;
+    const bool two = ended.out.find(cancelled + "2 variations\n") != std::string::npos;
+    CHECK((one || two));
+    CHECK(ended.out.find(two ? "2 variations, at most " : "1 variation, at most ") != std::string::npos);
+    break;
+  }
+  CHECK(asked);
 }
