@@ -106,8 +106,10 @@ TEST_CASE("figures of several come from the pairs of all, as a computation by de
 }
 
 TEST_CASE("the interval of several is narrower, and holds as often as it says, also where sessions differ") {
-  for (const auto& [session_sd, alpha] :
+  for (const auto& tried :
        std::vector<std::pair<double, double>>{{0, 0.05}, {0.05, 0.05}, {0, 0.01}, {0.05, 0.01}}) {
+    const double session_sd = tried.first;
+    const double alpha = tried.second;
     rng random(3);
     int missed = 0;
     double width_of_one = 0;
