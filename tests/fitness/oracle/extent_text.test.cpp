@@ -23,7 +23,9 @@ TEST_CASE("generated C++ gives an extent the value that kevo gives it") {
     x.name = "x";
     x.shape = {extent};
     t.inputs = {x};
-    for (const auto& [m, n] : {std::pair{5, 3}, std::pair{3, 5}, std::pair{8, 4}, std::pair{1, 9}}) {
+    for (const auto& sizes : {std::pair{5, 3}, std::pair{3, 5}, std::pair{8, 4}, std::pair{1, 9}}) {
+      const int m = sizes.first;
+      const int n = sizes.second;
       const auto value = kevo::expression::parse(extent).evaluate(
           [&](std::string_view name) -> std::optional<std::int64_t> { return name == "M" ? m : n; });
       const auto text = kevo::element_count_text(
