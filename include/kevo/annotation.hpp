@@ -1,15 +1,16 @@
 #pragma once
-// The one annotation syntax of candidate sources, in every language whose comments start with // or #:
+// Reads and edits annotations: comments in candidate sources that say what the search may change. The syntax
+// is the same in every language whose comments start with // or #; docs/sources.md describes it:
 //
 //   #define BM 64   // kevo: {16, 32, 64, 128}        a tunable: one literal, and the values it may take
 //   constexpr int UNROLL = 4;  // kevo: {1..8 step 1}
 //   BLOCK = 64  # kevo: {32, 64}
 //   // kevo: require BM * BN <= 16384                 a condition over tunables
 //   // kevo: begin inner_loop  ...  // kevo: end inner_loop
-//   // kevo: launch | when | for | memset | workspace | tensormap ...   kept as text for who launches the
-//   kernel
+//   // kevo: launch | when | for | memset | workspace | tensormap ...   how a CUDA kernel is launched
 //
-// OpenEvolve's EVOLVE-BLOCK-START and EVOLVE-BLOCK-END are regions named evolve_block_1, evolve_block_2, ...
+// Launch lines are kept as text; docs/launch.md describes them. OpenEvolve's EVOLVE-BLOCK-START and
+// EVOLVE-BLOCK-END are read as regions named evolve_block_1, evolve_block_2, ...
 
 #include <algorithm>
 #include <cstddef>
@@ -27,27 +28,27 @@
 namespace kevo {
 
 /// Reads all annotations of a text. Throws kevo::error (input) with `file`, line and column for an unknown
-/// directive, a malformed domain, a value outside its domain, a condition over anything but integer tunables,
-/// and regions that are nested, repeated or left open. O(length of the text).
+/// directive, a malformed domain, a value outside its domain, a condition that uses anything except integer
+/// tunables, and regions that are nested, defined twice or not ended. O(length of the text).
 annotations parse_annotations(std::string_view text, std::string_view file = {});
 
-/// Reads all files of a program together: conditions may speak of tunables in another file; names are unique
-/// over all.
+/// Reads all files of a program together. A condition may use tunables of other files, and names must be
+/// unique across all files.
 annotations parse_annotations(const program& source);
 
-/// Replaces the literals of the named tunables; every other byte stays. Throws kevo::error (input) if a name
-/// is not a tunable or a value is not in its domain.
+/// Replaces the literals of the named tunables; all other bytes stay unchanged. Throws kevo::error (input) if
+/// a name is not that of a tunable, or a value is not in its domain.
 std::string set_tunables(std::string_view text, const std::map<std::string, std::string>& values);
 program set_tunables(const program& source, const std::map<std::string, std::string>& values);
 
-/// The text between the lines of a region.
+/// The text between the `begin` and the `end` line of a region, as a view into `source`.
 inline std::string_view region_text(const program& source, const source_region& region) {
   return std::string_view(source.files.at(region.file).text).substr(region.offset, region.length);
 }
 
-/// Replaces what is between the lines of region `name`; every other byte stays. A missing newline at the end
-/// of `content` is added. Throws kevo::error (input) if there is no such region or `content` holds a line
-/// that begins or ends one.
+/// Replaces the text between the `begin` and the `end` line of region `name`; all other bytes stay unchanged.
+/// If `content` is not empty and does not end with a newline, one is added. Throws kevo::error (input) if
+/// there is no such region, or if `content` contains a line that begins or ends a region.
 program replace_region(const program& source, std::string_view name, std::string_view content);
 std::string replace_region(std::string_view text, std::string_view name, std::string_view content);
 
@@ -81,7 +82,7 @@ inline program set_tunables(const program& source, const std::map<std::string, s
     }
   }
   program result = source;
-  // Backwards: replacing does not move what stands before.
+  // From the last to the first: a replacement does not move the text before it, so offsets stay valid.
   for (std::size_t i = found.tunables.size(); i > 0; --i) {
     const tunable& t = found.tunables[i - 1];
     const auto value = values.find(t.name);

@@ -1,6 +1,6 @@
 #pragma once
-// The archive's role: which candidates are kept as elites. Here are the concept and the erased type; the
-// shipped containers are in archive/*.hpp.
+// The role of an archive: it decides which candidates are kept as elites. This header has the concept
+// `archive` and the type-erased `any_archive`; the shipped archives are in archive/*.hpp.
 
 #include <array>
 #include <concepts>
@@ -22,6 +22,9 @@
 
 namespace kevo {
 
+/// What an archive did with a candidate. `rejected`: it is not kept, or it was kept already and its score has
+/// not risen. `improved`: it displaced another elite, or its own score has risen. `new_cell`: it is kept and
+/// displaced nothing.
 enum class archive_status : std::uint8_t { rejected, improved, new_cell };
 
 inline constexpr std::array<std::string_view, 3> archive_status_names = {"rejected", "improved", "new_cell"};
@@ -29,16 +32,18 @@ inline constexpr std::string_view to_string(archive_status s) {
   return archive_status_names[static_cast<std::size_t>(s)];
 }
 
-/// The answer of an archive. `value` is the gain in score over what the entry displaced; of a new cell, it is
-/// the whole score, which may be any finite number.
+/// The answer of an archive to a candidate that was offered. `value` is the gain in score over the elite that
+/// was displaced, or over the candidate's own earlier score. For `new_cell` it is the score itself, which may
+/// be any finite number.
 struct archive_result {
   archive_status status = archive_status::rejected;
   double value = 0;
   friend bool operator==(const archive_result&, const archive_result&) = default;
 };
 
-/// A candidate that is offered; `measures` are in the order of the archive's `measures()`. `parents` and
-/// `source` may be missing: `source` is given to archives that ask for it.
+/// A candidate that is offered to an archive. `measures` are in the order of the archive's `measures()`; NaN
+/// for a measure that is missing. `parents` may be empty. `source` is null unless the archive asks for it
+/// (`wants_source()`).
 struct archive_entry {
   candidate_id id = no_candidate;
   double score = 0;
@@ -47,14 +52,15 @@ struct archive_entry {
   std::shared_ptr<const program> source{};
 };
 
-/// What an `add` would do. `known` is false if the archive cannot predict it.
+/// A prediction of what `add` would do. `known` is false if the archive cannot predict it.
 struct archive_forecast {
   bool known = false;
-  bool kept = false;
+  bool kept = false;                    ///< whether the entry would be kept
   std::vector<candidate_id> displaced;  ///< the elites that would be removed
 };
 
-/// A candidate that is kept. `cell` is the container's own number of the niche; 0 if it has none.
+/// A candidate that is kept. `cell` is the number that the archive gives to its niche; 0 if the archive has
+/// no niches.
 struct elite {
   candidate_id id = no_candidate;
   double score = 0;
@@ -62,17 +68,25 @@ struct elite {
   friend bool operator==(const elite&, const elite&) = default;
 };
 
-/// A container of elites.
-/// `add` offers a valid candidate; `update` changes the score of one after a re-evaluation (offers it if it
-/// is not kept); `remove` takes one out after an audit; `sample` draws one uniformly; `at(i)`, i < size(),
-/// iterates in an order that is deterministic but otherwise free. Optional: `measures()` names the
-/// descriptors it bins by, `cells()` how many niches there are, `describe(elite)` what a niche means,
-/// `contains(id)` whether a candidate is kept (without it `any_archive` looks at all); `wants_source()`
-/// whether entries must bring their program; `neighbours(id, count)` the elites nearest to a kept one,
-/// nearest first; `forecast(entry, without)` what an `add` of this entry would do if `without` were not kept,
-/// which islands ask before they let somebody migrate; `nth_best(rank)`, `total_score()` and `at_mass(mass)`,
-/// all three or none, answer as population's do for the selectors that draw elites by rank or score (without
-/// them `any_archive` sorts anew after every change).
+/// A container of elites. Required:
+///   - `add(entry)` offers a valid candidate.
+///   - `update(entry)` changes the score of an elite after another evaluation; if it is not kept, offers it.
+///   - `remove(id)` removes a candidate whose later evaluation was not valid; returns whether it was kept.
+///   - `sample(random)` draws an elite uniformly; nothing if there is none.
+///   - `size()` is the number of elites, and `at(i)`, i < size(), returns them in a deterministic order.
+///
+/// Optional:
+///   - `measures()`: names of the measures by which candidates are assigned to niches.
+///   - `cells()`: number of niches.
+///   - `describe(elite)`: description of the niche of an elite.
+///   - `contains(id)`: whether a candidate is kept. Without it, `any_archive` searches through all elites.
+///   - `wants_source()`: whether entries must contain their program.
+///   - `neighbours(id, count)`: the elites nearest to an elite, nearest first.
+///   - `forecast(entry, without)`: what `add(entry)` would do if the elite `without` were not kept.
+///     Islands ask this before a migration.
+///   - `nth_best(rank)`, `total_score()` and `at_mass(mass)`, all three or none: as in `population`, for
+///     selectors that draw elites by rank or score. Without them, `any_archive` sorts the elites again after
+///     every change.
 template <class T>
 concept archive = requires(T& kept, const T& view, const archive_entry& entry, candidate_id id, rng& random,
                            std::size_t i) {
@@ -82,11 +96,12 @@ concept archive = requires(T& kept, const T& view, const archive_entry& entry, c
   { view.sample(random) } -> std::same_as<std::optional<elite>>;
   { view.size() } -> std::convertible_to<std::size_t>;
   { view.at(i) } -> std::same_as<elite>;
-  // Last: of a class that can be made from an any_archive it asks in turn whether that class is an archive.
+  // This must be last: for a class that can be constructed from any_archive, it asks again whether that class
+  // is an archive.
   requires std::copy_constructible<T>;
 };
 
-/// Any archive, as a value.
+/// Type-erased archive with value semantics: a copy copies the archive.
 class any_archive {
  public:
   any_archive() = default;
@@ -103,30 +118,33 @@ class any_archive {
   elite at(std::size_t i) const { return object_->at(i); }
   /// Whether a candidate is kept.
   bool contains(candidate_id id) const { return object_->contains(id); }
-  /// The elite of a rank < size(), 0 the best; equal scores: the older one first.
+  /// The elite with this rank, which must be less than size(); rank 0 is the best. Of equal scores, the older
+  /// candidate comes first.
   candidate_id nth_best(std::size_t rank) const { return object_->nth_best(rank); }
-  /// Sum of the weights of all elites, which are their scores while all are positive (see population.hpp).
+  /// Sum of the weights of all elites. The weights are the scores if all scores are positive; otherwise see
+  /// population.hpp.
   double total_score() const { return object_->total_score(); }
-  /// The elite at which the running sum of weights (best first) passes `mass`; not for empty archives.
+  /// The elite at which the running sum of weights, best first, exceeds `mass`. The archive must not be
+  /// empty.
   candidate_id at_mass(double mass) const { return object_->at_mass(mass); }
-  /// Names of the measures that entries must bring, in order; empty if it bins by none.
+  /// Names of the measures that entries must contain, in order; empty if the archive uses none.
   std::vector<std::string> measures() const { return object_->measures(); }
   /// The number of niches; 0 if it is not bounded.
   std::size_t cells() const { return object_->cells(); }
-  /// A description of the niche of an elite for people; empty if the archive has none.
+  /// A readable description of the niche of an elite; empty if the archive has none.
   std::string describe(const elite& kept) const { return object_->describe(kept); }
-  /// Whether entries must bring their program.
+  /// Whether entries must contain their program.
   bool wants_source() const { return object_->wants_source(); }
-  /// At most `count` elites of the niches nearest to that of an elite, nearest first; empty if it is not kept
-  /// or the archive has no notion of distance.
+  /// At most `count` elites of the niches nearest to the niche of elite `id`, nearest first; empty if `id` is
+  /// not kept or the archive defines no distance.
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     return object_->neighbours(id, count);
   }
-  /// What an `add` of this entry would do if `without` were not kept.
+  /// What `add(entry)` would do if the elite `without` were not kept.
   archive_forecast forecast(const archive_entry& entry, candidate_id without = no_candidate) const {
     return object_->forecast(entry, without);
   }
-  /// The container itself if it is a T, else null: for reports that draw a particular kind.
+  /// The held archive if its type is T, else null. For reports that draw a particular type of archive.
   template <class T>
   const T* as() const {
     const auto* held = dynamic_cast<const model<T>*>(object_.operator->());
@@ -216,7 +234,7 @@ class any_archive {
       return {};
     }
     T kept;
-    detail::elite_order order;  // stays empty for containers that rank their elites themselves
+    detail::elite_order order;  // not used by archives that have `nth_best` and so on themselves
   };
   detail::clone_ptr<interface> object_;
 };

@@ -1,8 +1,9 @@
 #pragma once
-// Opens the search graph to Boost.Graph: with this header a `kevo::search_graph` is a vertex list graph, an
-// edge list graph and a bidirectional graph, so that `boost::topological_sort`, `boost::breadth_first_search`
-// and `boost::write_graphviz` take it as it is. Vertices are candidate ids, which are also the vertex index.
-// Boost.Graph costs a second of compile time, so kevo.hpp does not include this header.
+// Makes the search graph usable with Boost.Graph: with this header, `kevo::search_graph` models a vertex list
+// graph, an edge list graph and a bidirectional graph, so that `boost::topological_sort`,
+// `boost::breadth_first_search` and `boost::write_graphviz` accept it directly. Vertices are candidate ids,
+// which are also the vertex indices. Boost.Graph takes a second to compile, so kevo.hpp does not include this
+// header.
 
 #include <cstddef>
 #include <utility>
@@ -17,14 +18,14 @@
 
 namespace kevo {
 
-/// An edge as Boost.Graph's algorithms see it.
+/// An edge from a parent to a child, as the algorithms of Boost.Graph see it.
 struct graph_edge {
   candidate_id parent = no_candidate;
   candidate_id child = no_candidate;
   friend bool operator==(const graph_edge&, const graph_edge&) = default;
 };
 
-/// The edges that lead away from a candidate, the newest first. Good until the graph grows.
+/// Iterates over the edges from a candidate to its children, newest first. Valid until the graph grows.
 class out_edge_iterator
     : public boost::iterator_facade<out_edge_iterator, graph_edge, boost::forward_traversal_tag, graph_edge> {
  public:
@@ -44,8 +45,8 @@ class out_edge_iterator
   search_graph::edge_index at_ = search_graph::no_edge;
 };
 
-/// Edges that lie together: those of all the graph, or those that lead to one candidate. Good until the graph
-/// grows.
+/// Iterates over edges that are contiguous in memory: all edges of the graph, or the edges to one candidate.
+/// Valid until the graph grows.
 class edge_run_iterator : public boost::iterator_facade<edge_run_iterator, graph_edge,
                                                         boost::random_access_traversal_tag, graph_edge> {
  public:
@@ -64,7 +65,7 @@ class edge_run_iterator : public boost::iterator_facade<edge_run_iterator, graph
   const search_graph::edge* at_ = nullptr;
 };
 
-/// What Boost.Graph calls the concepts that a search graph models.
+/// The traversal category of a search graph: the concepts of Boost.Graph that it models.
 struct search_graph_traversal : boost::vertex_list_graph_tag,
                                 boost::edge_list_graph_tag,
                                 boost::bidirectional_graph_tag {};
@@ -96,7 +97,7 @@ struct boost::property_map<kevo::search_graph, boost::vertex_index_t> {
 };
 /// @endcond
 
-// Boost.Graph's algorithms find these functions by the type of the graph.
+// The algorithms of Boost.Graph find these functions by argument-dependent lookup.
 namespace kevo {
 
 inline candidate_id source(const graph_edge& e, const search_graph&) {

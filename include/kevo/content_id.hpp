@@ -1,6 +1,7 @@
 #pragma once
-// 128-bit content ids. SHA-256 (FIPS 180-4) cut to 128 bits: candidates choose their own text, so a hash that
-// can be steered would let one borrow another's cached result.
+// 128-bit content ids: SHA-256 (FIPS 180-4) truncated to its first 128 bits. The hash must be cryptographic
+// because candidates choose their own text: if collisions could be constructed, a candidate could get the
+// cached result of another one.
 
 #include <array>
 #include <compare>
@@ -20,7 +21,8 @@ struct content_id {
   friend auto operator<=>(const content_id&, const content_id&) = default;
 };
 
-/// Incremental hash of bytes; `text` and `number` also hash the length, so that fields cannot run together.
+/// Incremental hash. `bytes` hashes only the given bytes; `text` also hashes the length before them, and
+/// `number` hashes 8 bytes, so that the boundaries between fields count.
 class content_hasher {
  public:
   content_hasher& bytes(std::string_view data) {
@@ -40,7 +42,7 @@ class content_hasher {
 
   content_hasher& text(std::string_view value) { return number(value.size()).bytes(value); }
 
-  /// The id of all that was given so far. The hasher must not be used afterwards.
+  /// The id of all data that was given so far. The hasher must not be used afterwards.
   content_id finish() {
     const std::uint64_t bits = length_ * 8;
     bytes("\x80");
@@ -96,7 +98,7 @@ class content_hasher {
   std::uint64_t length_ = 0;
 };
 
-/// 32 lower-case hex digits.
+/// The id as 32 lower-case hex digits.
 inline std::string to_string(const content_id& id) {
   static constexpr std::string_view digits = "0123456789abcdef";
   std::string text(32, '0');

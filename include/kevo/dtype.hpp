@@ -1,6 +1,6 @@
 #pragma once
-// Element types. Names are open strings in tasks; this table holds what kevo knows of those it can compute
-// with.
+// Element types of tensors. A task names its types by strings; this table has the properties of the types
+// that kevo can compute with.
 
 #include <array>
 #include <cstddef>
@@ -9,18 +9,19 @@
 
 namespace kevo {
 
-/// What kind of number an element is.
+/// Kind of number.
 enum class dtype_kind { real, integer, unsigned_integer, boolean };
 
-/// One element type.
+/// Properties of one element type.
 struct dtype_info {
   std::string_view name;  ///< "float32"
   std::size_t size = 0;   ///< [bytes]
   dtype_kind kind = dtype_kind::real;
-  /// u: half the distance from 1 to the next number, the largest relative error of one rounding to nearest; 0
-  /// for integers.
+  /// The unit roundoff u: half the distance from 1 to the next larger number, which is the largest relative
+  /// error of one rounding to nearest. 0 for integers and bool.
   double unit_roundoff = 0;
-  std::string_view cpp_type;  ///< how a C++ candidate sees one element: float16 and bfloat16 are 16-bit words
+  std::string_view
+      cpp_type;  ///< type of an element in a C++ candidate; float16 and bfloat16 are 16-bit words
 };
 
 /// All element types that kevo computes with.
@@ -40,11 +41,11 @@ inline constexpr std::array<dtype_info, 13> dtypes = {{
     {"bool", 1, dtype_kind::boolean, 0, "bool"},
 }};
 
-/// Types that FlashInfer-Bench has and kevo does not compute with yet.
+/// Types of FlashInfer-Bench that kevo does not support yet.
 inline constexpr std::array<std::string_view, 4> planned_dtypes = {"float8_e4m3fn", "float8_e4m3",
                                                                    "float8_e5m2", "float4_e2m1"};
 
-/// The entry of `name`; nothing if kevo does not know it.
+/// The entry with this name; nothing if kevo does not know the type.
 inline constexpr std::optional<dtype_info> find_dtype(std::string_view name) {
   for (const auto& entry : dtypes) {
     if (entry.name == name) return entry;
@@ -52,14 +53,14 @@ inline constexpr std::optional<dtype_info> find_dtype(std::string_view name) {
   return std::nullopt;
 }
 
-/// The names of all of them, for hints in errors.
+/// The names of all types in `dtypes`, for hints in error messages.
 inline constexpr std::array<std::string_view, dtypes.size()> dtype_names() {
   std::array<std::string_view, dtypes.size()> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = dtypes[i].name;
   return names;
 }
 
-/// True for the integer types, signed or not, and bool: values that an oracle keeps exactly.
+/// True for signed and unsigned integer types and bool, whose values the oracle represents exactly.
 inline constexpr bool is_exact(const dtype_info& type) {
   return type.kind != dtype_kind::real;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Embeddings: programs as points, so that archives and rankers can speak of distances between sources.
+// Embeddings: they map programs to points, so that archives, rankers and filters can use distances between
+// sources.
 
 #include <cctype>
 #include <cmath>
@@ -15,15 +16,16 @@
 
 namespace kevo {
 
-/// From a program to a point of `dimensions` numbers. Must be a function of the program alone. Thread-safety
-/// is that of the callable.
+/// Maps a program to a point with `dimensions` coordinates. The point must depend on the program alone.
+/// As thread-safe as the callable.
 struct source_embedding {
   std::size_t dimensions = 0;
   std::function<std::vector<double>(const program&)> embed;
 };
 
-/// Calls `each(token)` for every token of a source: words, numbers, single other characters. Blanks and the
-/// comments of C and C++ are none, so that they make no difference. Linear.
+/// Calls `each(token)` for every token of a source. A token is a run of letters, digits, '_' and '.', or any
+/// other single character. White space and the comments of C and C++ are skipped, so they make no difference.
+/// Linear in the length of the text.
 template <class Each>
 void for_each_token(std::string_view text, Each each) {
   const auto word = [](char c) {
@@ -47,14 +49,16 @@ void for_each_token(std::string_view text, Each each) {
   }
 }
 
-/// Hashed token n-grams (feature hashing: Weinberger et al., "Feature hashing for large scale multitask
-/// learning", ICML 2009): runs of 1 .. `longest` tokens are counted, with a sign from their hash, at a place
-/// from their hash; counts count by their logarithm, and the point has length 1. Equal token sequences have
-/// distance 0, programs without a common run about sqrt(2). Local, deterministic, some microseconds a
-/// kilobyte. `longest` and `dimensions` are kevo's choices.
+/// Embedding by hashed token n-grams (feature hashing: Weinberger et al., "Feature hashing for large scale
+/// multitask learning", ICML 2009). Every run of 1 to `longest` consecutive tokens adds +1 or -1 to one
+/// coordinate; its hash determines the sign and the coordinate. Each sum x is then replaced by
+/// sign(x) log(1 + |x|), and the point is scaled to length 1. Programs with equal token sequences have
+/// distance 0; programs without a common run have a distance of about sqrt(2). Deterministic; needs no
+/// service; takes some microseconds per kilobyte. The defaults of `longest` and `dimensions` are kevo's
+/// choices.
 struct ngram_embedding {
   std::size_t dimensions = 256;
-  std::size_t longest = 3;
+  std::size_t longest = 3;  ///< [tokens]
 
   std::vector<double> operator()(const program& p) const {
     std::vector<double> point(dimensions);
@@ -82,14 +86,14 @@ struct ngram_embedding {
   }
 
  private:
-  static std::uint64_t mix(std::uint64_t x) {  // the finalizer of SplitMix64
+  static std::uint64_t mix(std::uint64_t x) {  // the finalizer of the generator SplitMix64
     x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
     return x ^ (x >> 31U);
   }
 };
 
-/// An embedding as a value. Any callable that has `dimensions` will do.
+/// Makes a source_embedding from any callable that has a member `dimensions`.
 template <class Embedding>
 source_embedding embedding_of(Embedding one) {
   const std::size_t dimensions = one.dimensions;

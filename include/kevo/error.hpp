@@ -1,6 +1,6 @@
 #pragma once
-// Errors of the environment and of the user's input. Failures of candidates are not errors: they are outcomes
-// (evaluation.hpp).
+// kevo::error: the exception for wrong input and for faults of the environment. Failures of candidates are
+// not exceptions, they are outcomes (evaluation.hpp).
 
 #include <stdexcept>
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace kevo {
 
-/// What kind of thing went wrong; it decides the exit code of the program.
+/// Kind of an error; it determines the exit code of the program (`exit_code`).
 enum class error_code {
-  usage,        ///< the command line or a call of the library was wrong
-  input,        ///< a config, task or source file was wrong
-  environment,  ///< the machine cannot do it: for example, no disk space, no compiler, no sandbox
-  interrupted,  ///< the user stopped it
+  usage,        ///< the command line or a call of the library is wrong
+  input,        ///< a config, task, source or other input file is wrong
+  environment,  ///< the machine lacks something or fails: for example, no disk space, compiler or sandbox
+  interrupted,  ///< ended early on request, for example by Ctrl-C
   internal,     ///< a bug in kevo
 };
 
-/// Where an error is. An empty string or zero means that the field does not apply.
+/// The place that an error refers to. An empty string or 0 means that the field does not apply.
 struct error_place {
   std::string file;
   int line = 0;     ///< 1-based
@@ -25,8 +25,8 @@ struct error_place {
   std::string key;  ///< dotted path of the key at fault, e.g. "archive.measures.code_bytes.bins"
 };
 
-/// The only exception type that kevo throws. `what()` is a complete message: file:line:column, key, reason,
-/// next step.
+/// The only exception type that kevo throws. `what()` is the complete message: file:line:column, key, reason,
+/// and the hint in parentheses.
 class error : public std::runtime_error {
  public:
   error(error_code code, std::string message, error_place place = {}, std::string hint = {})
@@ -37,10 +37,10 @@ class error : public std::runtime_error {
         hint_(std::move(hint)) {}
 
   error_code code() const noexcept { return code_; }
-  /// The reason only, without place and hint.
+  /// The reason alone, without place and hint.
   const std::string& message() const noexcept { return message_; }
   const error_place& place() const noexcept { return place_; }
-  /// The next step for the user; may be empty.
+  /// What the user can do about it; may be empty.
   const std::string& hint() const noexcept { return hint_; }
 
  private:
@@ -64,7 +64,7 @@ class error : public std::runtime_error {
   std::string hint_;
 };
 
-/// "usage", "input", ...: the word that JSON output and logs use.
+/// Name of a code ("usage", "input", ...), as used in JSON output and logs.
 inline const char* to_string(error_code code) {
   switch (code) {
     case error_code::usage:
@@ -81,7 +81,7 @@ inline const char* to_string(error_code code) {
   return "internal";
 }
 
-/// The exit code of the program: 2 for usage and input, 130 for an interruption, else 1.
+/// The exit code of the program: 2 for `usage` and `input`, 130 for `interrupted`, otherwise 1.
 inline int exit_code(error_code code) {
   switch (code) {
     case error_code::usage:

@@ -1,6 +1,7 @@
 #pragma once
-// The fitness function's role: run a program on the task and say what it is worth. Here are the concept, the
-// request and the erased type; the shipped functions are in fitness/.
+// The role of a fitness function: run a program on the task and return its evaluation. This header has the
+// concept `fitness`, the request and the type-erased `any_fitness`; the shipped fitness functions are in
+// fitness/.
 
 #include <concepts>
 #include <functional>
@@ -17,39 +18,42 @@
 
 namespace kevo {
 
-/// Another process that measures, so that an evaluation has to wait.
+/// Another process that is measuring on the device, so that an evaluation has to wait.
 struct device_holder {
-  int process = 0;      ///< its id; 0: unknown
-  std::string command;  ///< printable start of its command line; empty: unknown
+  int process = 0;      ///< process id; 0 if unknown
+  std::string command;  ///< start of the command line, made printable; empty if unknown
   friend bool operator==(const device_holder&, const device_holder&) = default;
 };
 
-/// "process 4711 (kevo run softmax.yaml)", with less where less is known.
+/// For example "process 4711 (kevo run softmax.yaml)"; without the parts that are unknown.
 inline std::string to_string(const device_holder& who) {
   if (who.process <= 0) return "another process";
   return "process " + std::to_string(who.process) + (who.command.empty() ? "" : " (" + who.command + ")");
 }
 
-/// Told of the process that an evaluation waits for when the wait begins and when that process changes, and
-/// of nothing when the wait ends. It is called by the thread that evaluates.
+/// Called with the process that an evaluation waits for, when the wait begins and when that process changes;
+/// called with nothing when the wait ends. The thread that evaluates calls it.
 using wait_listener = std::function<void(const std::optional<device_holder>&)>;
 
-/// What is asked of a fitness function. The task is the fitness function's own.
+/// A request for one evaluation. It does not contain the task: a fitness function is made for one task.
 struct evaluation_request {
   std::shared_ptr<const kevo::program> program;
-  /// timed_full: the ordinary cascade, which times fully only what looks promising against `best_speedup`;
-  /// confirmed: the full protocol in fresh processes, never from a cache; checked: correctness alone; built:
-  /// whether it compiles. A function without these stages may go further than it was asked to.
+  /// The stage at which the evaluation ends. `timed_full`: the usual case; after a short timing, only a
+  /// candidate that looks promising against `best_speedup` is timed in full. `confirmed`: the full protocol
+  /// in new processes, never from a cache. `timed_short`: the short timing only. `checked`: build and
+  /// correctness, no timing. `built`: build only. A fitness function without these stages may do more than it
+  /// was asked for.
   evaluation_stage wanted = evaluation_stage::timed_full;
-  double best_speedup = 0;  ///< speedup of the champion; 0 if there is none
+  double best_speedup = 0;  ///< champion::sure_speedup of the champion; 0 if there is none
   bool fresh = false;       ///< measure again even if a cached result exists
   std::stop_token stop;     ///< requests an early end; the evaluation then throws kevo::error (interrupted)
-  std::function<void(bool)>
-      measuring;            ///< told when exclusive use of the device begins and ends; may be empty
-  wait_listener waiting{};  ///< told of waits for other processes that measure; may be empty
+  /// Called with true when exclusive use of the device begins and with false when it ends; may be empty.
+  std::function<void(bool)> measuring;
+  wait_listener waiting{};  ///< called when a wait for other processes begins, changes or ends; may be empty
 };
 
-/// Tells a request's `measuring` for as long as it lives, which must not be longer than the request.
+/// Calls `measuring(true)` of a request when it is constructed and `measuring(false)` when it is destroyed.
+/// It refers to the request, which must outlive it.
 class measuring_span {
  public:
   explicit measuring_span(const evaluation_request& request) : request_(request) { tell(true); }
@@ -64,15 +68,15 @@ class measuring_span {
   const evaluation_request& request_;
 };
 
-/// A fitness function. `evaluate` blocks, may be called from several threads at once, returns every failure
-/// of the candidate as a value and throws kevo::error for faults of the machine. Outcome and score are
-/// enough. Optional: `describe()`.
+/// A fitness function. `evaluate` blocks and may be called from several threads at once. It returns every
+/// failure of the candidate as a value and throws kevo::error for faults of the machine. Of the evaluation,
+/// only `outcome` and `score` must be set. Optional: `describe()`, see any_fitness.
 template <class T>
 concept fitness = requires(T& function, const evaluation_request& request) {
   { function.evaluate(request) } -> std::same_as<evaluation>;
 };
 
-/// Any fitness function: a shared handle, because one evaluator serves many threads.
+/// Type-erased fitness function. Copies share one object, because one evaluator serves many threads.
 class any_fitness {
  public:
   any_fitness() = default;
@@ -80,16 +84,17 @@ class any_fitness {
   requires(!std::same_as<std::remove_cvref_t<T>, any_fitness> && fitness<std::remove_cvref_t<T>>)
       any_fitness(T&& function)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
       : any_fitness(std::make_shared<std::remove_cvref_t<T>>(std::forward<T>(function))) {}
-  /// Shares a function that cannot be moved.
+  /// Shares an existing object, for fitness functions that cannot be moved.
   template <fitness T>
   explicit any_fitness(std::shared_ptr<T> function)
       : object_(std::make_shared<model<T>>(std::move(function))) {}
 
-  /// A valid evaluation to which the function gave no stage gets the one that was asked for.
+  /// Evaluates. If the fitness function returns a valid evaluation without a stage, the stage is set to the
+  /// one that was asked for.
   evaluation evaluate(const evaluation_request& request) const {
     return with_stage(object_->evaluate(request), request.wanted);
   }
-  /// One line for people: backend, compiler, device, ...; empty if it has nothing to say.
+  /// One line for display: backend, compiler, device, ...; empty if the fitness function has no `describe()`.
   std::string describe() const { return object_->describe(); }
   explicit operator bool() const { return object_ != nullptr; }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a fitness function says of a program on a task. A candidate's failure is a value here, never an
-// exception.
+// The evaluation: the result of running a program on a task, as a fitness function returns it. The failure of
+// a candidate is a value here, never an exception.
 
 #include <array>
 #include <cstdint>
@@ -12,16 +12,17 @@
 
 namespace kevo {
 
-/// What became of a candidate. Faults of the machine are not outcomes.
+/// Result of evaluating a candidate. Faults of the machine are not outcomes; they are exceptions (error.hpp).
 enum class outcome : std::uint8_t {
-  valid,
-  build_failed,
-  launch_failed,
+  valid,          ///< passed every check up to the stage that the evaluation reached
+  build_failed,   ///< refused before the build, or does not compile
+  launch_failed,  ///< built, but cannot be loaded or launched
   crashed,
   timed_out,
-  incorrect,
-  rejected,  ///< caught cheating
-  suspect,   ///< a time below what physics allows, or a measurement that contradicts itself; never a record
+  incorrect,  ///< wrong output
+  rejected,   ///< caught cheating
+  suspect,    ///< a time that is physically impossible, or a measurement that contradicts itself; such a
+              ///< candidate never becomes champion
 };
 
 inline constexpr std::array<std::string_view, 8> outcome_names = {
@@ -30,10 +31,11 @@ inline constexpr std::array<std::string_view, 8> outcome_names = {
 inline constexpr std::string_view to_string(outcome o) {
   return outcome_names[static_cast<std::size_t>(o)];
 }
-/// Of something that may not have been run.
+/// Name of an outcome, or "not_run" if there is none.
 inline constexpr std::string_view to_string(const std::optional<outcome>& o) {
   return o ? to_string(*o) : "not_run";
 }
+/// The inverse of `to_string`; nothing for an unknown name.
 inline constexpr std::optional<outcome> parse_outcome(std::string_view name) {
   for (std::size_t i = 0; i < outcome_names.size(); ++i) {
     if (outcome_names[i] == name) return static_cast<outcome>(i);
@@ -41,48 +43,53 @@ inline constexpr std::optional<outcome> parse_outcome(std::string_view name) {
   return std::nullopt;
 }
 
-/// Two ends of a confidence interval.
+/// A confidence interval, given by its two ends.
 struct interval {
   double low = 0;
   double high = 0;
   friend bool operator==(const interval&, const interval&) = default;
 };
 
-/// One block of paired timing: what the candidate and the baseline took, interleaved ABBA. [ns per call]
+/// One block of paired timing: the times of the candidate (A) and of the baseline (B), measured alternately
+/// in the order ABBA or BAAB. [ns per call]
 struct timing_pair {
   double candidate_ns = 0;
   double baseline_ns = 0;
   friend bool operator==(const timing_pair&, const timing_pair&) = default;
 };
 
-/// What was found on one workload. Times are pseudo-medians of the pairs (statistics.hpp).
+/// Results on one workload. Times are pseudo-medians over the timing pairs (evaluate/statistics.hpp).
 struct workload_result {
   std::string uuid;
   std::map<std::string, std::int64_t> axes;
   bool hidden = false;
-  std::optional<kevo::outcome> outcome;  ///< nothing where it was not run to its end
+  std::optional<kevo::outcome> outcome;  ///< nothing if the workload was not run to its end
   double time_ns = 0;                    ///< [ns] 0 if not measured
   interval time_interval;                ///< [ns]
   double baseline_ns = 0;                ///< [ns]
-  double speedup = 0;                    ///< baseline over candidate; 0 if not measured
-  double sol_fraction = 0;               ///< speed-of-light time over time; 0 if unknown
-  double sustained_ns = 0;  ///< [ns] after going on without the baseline between; 0 unless confirmed
+  double speedup = 0;       ///< time of the baseline over time of the candidate; 0 if not measured
+  double sol_fraction = 0;  ///< speed-of-light time over measured time; 0 if unknown
+  double sustained_ns = 0;  ///< [ns] time per call when the candidate is called repeatedly, without the
+                            ///< baseline in between; 0 unless confirmed
   std::vector<timing_pair> samples;
-  double weight = 1;
+  double weight = 1;  ///< weight in the geometric mean of the speedups
 };
 
-/// What it cost.
+/// Cost of an evaluation. An evaluation that was taken from the cache has cost the time that it waited, and
+/// nothing else.
 struct evaluation_cost {
-  double wall_s = 0;    ///< [s] from begin to end, waits included
-  double device_s = 0;  ///< [s] time for which the measuring lock was held
-  double waited_s = 0;  ///< [s] time, of `wall_s`, for which other processes held the device
-  /// [s] Where the wall time went, as far as the fitness function says: "compile", "calls", ... Parts do not
-  /// overlap; what is missing to `wall_s` was not counted.
+  double wall_s = 0;    ///< [s] wall time from begin to end, waits included
+  double device_s = 0;  ///< [s] time for which the device was reserved for measuring (the measuring lock was
+                        ///< held); for the command backend, the run time of the command
+  double waited_s = 0;  ///< [s] part of `wall_s` during which other processes held the device
+  /// [s] Parts of the wall time by name ("compile", "waiting", ...), as far as the fitness function reports
+  /// them. Parts do not overlap. Their sum may be less than `wall_s`; the rest was not attributed.
   std::map<std::string, double> parts_s = {};
 };
 
-/// The stage a cascade came to. A later stage contains the earlier ones. An outcome speaks of the stages up
-/// to this one alone: what is valid at `built` compiles, and nothing more is known.
+/// Stages of an evaluation, in their order. A stage includes all earlier ones. An outcome is a statement
+/// about the stages up to the reached one only: a program that is valid at `built` compiles, and nothing more
+/// is known of it.
 enum class evaluation_stage : std::uint8_t { none, built, checked, timed_short, timed_full, confirmed };
 
 inline constexpr std::array<std::string_view, 6> evaluation_stage_names = {
@@ -90,6 +97,7 @@ inline constexpr std::array<std::string_view, 6> evaluation_stage_names = {
 inline constexpr std::string_view to_string(evaluation_stage s) {
   return evaluation_stage_names[static_cast<std::size_t>(s)];
 }
+/// The inverse of `to_string`; nothing for an unknown name.
 inline constexpr std::optional<evaluation_stage> parse_evaluation_stage(std::string_view name) {
   for (std::size_t i = 0; i < evaluation_stage_names.size(); ++i) {
     if (evaluation_stage_names[i] == name) return static_cast<evaluation_stage>(i);
@@ -97,34 +105,34 @@ inline constexpr std::optional<evaluation_stage> parse_evaluation_stage(std::str
   return std::nullopt;
 }
 
-/// All that is said of a program on a task. `measures` are the descriptors an archive bins by.
+/// The complete result of evaluating a program on a task.
 struct evaluation {
   kevo::outcome outcome = kevo::outcome::build_failed;
   double speedup = 0;  ///< weighted geometric mean over visible workloads; 0 unless valid and compared
   interval speedup_interval;
-  double score =
-      0;  ///< what selection maximizes: the speedup, or any finite number of the fitness function's own
-  double sol_fraction = 0;  ///< the smallest of the visible workloads; 0 if unknown
-  /// How far it came. A valid evaluation without a stage counts as having come as far as was asked.
+  double score = 0;  ///< number that selection maximizes: the speedup, or any finite number that the fitness
+                     ///< function chooses
+  double sol_fraction = 0;  ///< smallest value over the visible workloads; 0 if unknown
+  /// The last stage that was reached. A valid evaluation with stage `none` counts as having reached the stage
+  /// that was asked for (`with_stage`).
   evaluation_stage stage = evaluation_stage::none;
-  bool cached = false;   ///< taken from the cache; such a time never promotes a champion
+  bool cached = false;   ///< taken from the cache; a cached time never makes a candidate champion
   std::string baseline;  ///< name of the baseline
-  std::map<std::string, double> other_speedups;  ///< against further baselines, by name
+  std::map<std::string, double> other_speedups;  ///< speedups over further baselines, by their names
   std::vector<workload_result> workloads;
-  std::map<std::string, double> measures;
-  std::string
-      feedback;  ///< for people and operators: says nothing about hidden workloads but that they failed
-  std::vector<std::string> reasons;  ///< short, one per failed check
+  std::map<std::string, double> measures;  ///< descriptors by name; archives choose cells by them
+  std::string feedback;  ///< text for users and operators; of a hidden workload it says only that it failed
+  std::vector<std::string> reasons;  ///< short texts, one for each failed check
   evaluation_cost cost;
   std::string device;
   std::string backend;
-  std::string protocol;                        ///< version of the measuring protocol
+  std::string protocol;                        ///< version of the measuring protocol, for example "cpu 3"
   std::map<std::string, std::string> context;  ///< sandbox layers in force, compiler, flags, ...
 
   bool valid() const { return outcome == kevo::outcome::valid; }
 };
 
-/// The evaluation with its stage: if it is valid and has none, the one that was asked for.
+/// Returns the evaluation; if it is valid and has no stage, its stage is set to `wanted`.
 inline evaluation with_stage(evaluation e, evaluation_stage wanted) {
   if (e.valid() && e.stage == evaluation_stage::none) e.stage = wanted;
   return e;

@@ -1,6 +1,6 @@
 #pragma once
-// Checked 64-bit integer expressions over named values: the language of cost models, launch lines and
-// constraints.
+// Integer expressions over named values, in checked 64-bit arithmetic. Cost models, launch lines, constraints
+// and `require` annotations are written in this language.
 
 #include <cstdint>
 #include <functional>
@@ -17,32 +17,36 @@
 
 namespace kevo {
 
-/// Looks a name up; nothing if there is none. Names may hold dots ("device.sms").
+/// Returns the value of a name; nothing if the name is unknown. Names may contain dots ("device.sms").
 using symbol_lookup = std::function<std::optional<std::int64_t>(std::string_view name)>;
 
-/// A parsed expression: an immutable value, cheap to copy.
+/// A parsed expression: an immutable value, cheap to copy (copies share the parsed form).
 ///
-/// Grammar, loosest first: `c ? a : b`, `||`, `&&`, `== !=`, `< <= > >=`, `<< >>`, `+ -`, `* / %`, unary `- +
-/// !`, integer literals (decimal, 0x), names, `( )`, and the functions ceildiv(a, b), min(...), max(...),
-/// align_up(a, n), log2_ceil(a), pow2_ceil(a), sizeof(dtype). `/` and `%` floor; `&& || ?:` evaluate only
-/// what they need; comparisons give 0 or 1. Overflow, division by zero, shifts outside 0..63 and unknown
-/// names are errors. `occupancy(kernel)` is looked up under exactly that name, "occupancy(kernel)". Nesting
-/// beyond 200 levels is refused.
+/// Operators, from lowest to highest precedence: `c ? a : b`, `||`, `&&`, `== !=`, `< <= > >=`, `<< >>`,
+/// `+ -`, `* / %`, unary `- + !`. Operands: integer literals (decimal, 0x), names, `( )`, and the functions
+/// ceildiv(a, b), min(...), max(...), align_up(a, n), log2_ceil(a), pow2_ceil(a), sizeof(dtype).
+///
+/// `/` rounds toward negative infinity, and `%` has the sign of the divisor. `&&`, `||` and `?:` evaluate
+/// only the operands that they need. Comparisons give 0 or 1. Overflow, division by zero, shifts by less than
+/// 0 or more than 63, and unknown names are errors. `occupancy(kernel)` is looked up as the name
+/// "occupancy(kernel)". More than 200 levels of nesting are an error.
 class expression {
  public:
-  /// Parses `text`. Throws kevo::error (input) whose column is `place.column` (that of the first character, 1
-  /// if it is not given) plus the offset within `text`. O(length of the text).
+  /// Parses `text`. Throws kevo::error (input) for a syntax error. `place` is the place of the first
+  /// character; the column of the error is `place.column` (1 if it is 0) plus the offset in `text`. O(length
+  /// of the text).
   static expression parse(std::string_view text, error_place place = {});
   /// The constant `value`.
   static expression constant(std::int64_t value);
 
-  /// The value; throws kevo::error (input) on overflow, division by zero or an unknown name.
+  /// The value of the expression. Throws kevo::error (input) on overflow, division by zero, an unknown name,
+  /// or an argument outside the domain of its operator or function.
   [[nodiscard]] std::int64_t evaluate(const symbol_lookup& lookup) const;
-  /// The text it was parsed from.
+  /// The text from which it was parsed.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// All names that occur, each once, in order of first appearance.
+  /// All names in the expression, each once, in order of first appearance.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return root_->names; }
-  /// Equal texts.
+  /// Expressions are equal if their texts are.
   friend bool operator==(const expression& a, const expression& b) { return a.text_ == b.text_; }
 
  private:
@@ -61,8 +65,8 @@ inline __int128 floor_quotient(__int128 a, __int128 b) {
   return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-/// The value of `a op b`; throws through `fail(message)` where there is none in 64 bits. 128 bits hold every
-/// intermediate result: shifts reach 2^126.
+/// The value of `a op b`. Calls `fail(message)`, which must throw, if the value is not defined or does not
+/// fit in 64 bits. 128 bits are enough for every intermediate result: shifts reach at most 2^126.
 template <class Fail>
 std::int64_t apply(expression_op op, std::int64_t a, std::int64_t b, const Fail& fail) {
   __int128 value = 0;

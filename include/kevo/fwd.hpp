@@ -1,5 +1,5 @@
 #pragma once
-// Names of the core, for headers that only mention them.
+// Forward declarations of the types of the core, for headers that need only their names.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
-// The durable record of a run, RUN/journal.sqlite: written by a session, read for analysis. Graph, archive
-// and policies are rebuilt from its events. The schema is documented in docs/journal.md. Compiled: link
-// kevo::kevo.
+// The journal: the durable record of a run in the file RUN/journal.sqlite. A session writes it; programs that
+// analyze a run read it. The search graph, the archive and the state of the policies are rebuilt from its
+// events. The schema is documented in docs/journal.md. Compiled: link kevo::kevo.
 //
 //   const auto run = kevo::journal::open_read_only("runs/matmul");
 //   for (const kevo::recorded_candidate& c : run.candidates())
@@ -25,62 +25,63 @@
 
 namespace kevo {
 
-/// What is fixed when a run begins: everything that `kevo resume` and a replay need besides the events.
+/// Data that is fixed when a run begins: everything that `kevo resume` and a replay need besides the events.
 struct journal_header {
   std::string run_name;
   std::string kevo_version;
-  std::string config_yaml;  ///< resolved, with every default
+  std::string config_yaml;  ///< the complete config, including defaults
   std::string config_path;
   std::string task_path;
-  std::string task_json_or_text;
-  std::string task_id;  ///< content id of the task
-  std::uint64_t seed = 0;
+  std::string task_json_or_text;            ///< content of the task file
+  std::string task_id;                      ///< content id of the task
+  std::uint64_t seed = 0;                   ///< seed of all random numbers
   std::vector<std::string> operators;       ///< names, by operator_index
-  std::map<std::string, std::string> more;  ///< whatever else the program wants to find again
+  std::map<std::string, std::string> more;  ///< further entries of the calling program, by key
 };
 
-/// Sizes and times of a journal.
+/// Cache sizes and commit intervals of a journal.
 struct journal_options {
   std::size_t program_cache_bytes = std::size_t{64} << 20U;
   std::size_t evaluation_cache_bytes = std::size_t{64} << 20U;
-  std::size_t reserve_bytes = std::size_t{4} << 20U;  ///< RUN/.reserve: given up when the disk is full
-  std::size_t group_bytes = std::size_t{1} << 20U;    ///< a group of about this size is due at once
-  double group_s = 0.010;                             ///< [s] age at which a group is due
+  std::size_t reserve_bytes = std::size_t{4} << 20U;  ///< size of RUN/.reserve, deleted when the disk is full
+  std::size_t group_bytes = std::size_t{1} << 20U;    ///< size from which a group is due for commit
+  double group_s = 0.010;                             ///< [s] age from which a group is due for commit
 };
 
-/// One session of a run: from `create` or `open` on.
+/// One session of a run: the time from a call of `create` or `open` on.
 struct journal_session {
   double opened_unix_s = 0;          ///< [s] since 1970-01-01 UTC
-  std::uint64_t after_sequence = 0;  ///< the last event before it
+  std::uint64_t after_sequence = 0;  ///< number of the last event before the session; 0 if there is none
   double after_time_s = 0;           ///< [s] run time of that event
 };
 
-/// One evaluation of a candidate, as recorded.
+/// A recorded evaluation of a candidate.
 struct recorded_evaluation {
   std::uint64_t sequence = 0;
-  double time_s = 0;  ///< [s] run time at which it was told
+  double time_s = 0;  ///< [s] run time at which the search received the result
   evaluation_stage wanted = evaluation_stage::timed_full;
-  archive_result archived;
+  archive_result archived;  ///< answer of the archive
   std::shared_ptr<const evaluation> result;
   candidate_id candidate = no_candidate;
 };
 
-/// How a candidate came to be, as recorded.
+/// A recorded candidate, with the variation that made it.
 struct recorded_candidate {
   candidate_id id = no_candidate;
   content_id program;
   std::string operator_name;  ///< "seed" for seeds
   std::vector<candidate_id> parents;
   std::vector<candidate_id> inspirations;
-  std::uint64_t sequence = 0;
-  double born_s = 0;  ///< [s] run time
-  std::string summary;
-  std::string transcript;
-  spending cost;
+  std::uint64_t sequence = 0;  ///< number of the event that created it
+  double born_s = 0;           ///< [s] run time of that event
+  std::string summary;         ///< one line: what the operator changed; empty for seeds
+  std::string transcript;      ///< what the operator noted while it worked
+  spending cost;               ///< cost of the variation
 };
 
-/// Records of one kind, in order. Each is read from the journal when an iterator is dereferenced, so that a
-/// loop over a million candidates holds one of them in memory. Valid for as long as a handle of the journal.
+/// Records of one kind, in order. Each record is read from the journal when an iterator is dereferenced, so
+/// that a loop over a million candidates holds one of them in memory. The range keeps the journal open; its
+/// iterators point to the range and must not outlive it.
 template <class T>
 class journal_range {
  public:
@@ -126,96 +127,108 @@ class journal_range {
   reader read_;
 };
 
-/// A shared handle to a run's journal; a sink. Events collect in a group in memory and are durable once
-/// `commit` has returned: nothing may act as if an evaluation were finished before that. All functions are
-/// for the coordinator's thread, except `store().program_of`, which any thread may call.
+/// A handle to the journal of a run; also a sink. Copies of a handle share one journal. Events collect in
+/// memory, in a group, and are durable once `commit` has returned: before that, nothing may treat an
+/// evaluation as finished. Only the coordinator's thread may call these functions, except
+/// `store().program_of`, which is thread-safe. The last handle of a writable journal commits when it is
+/// destroyed, but ignores errors; call `close` to see them.
 ///
-/// Errors: kevo::error. `usage`: a run is there already, another kevo writes it, or the handle is read-only.
-/// `input`: there is no run, it is damaged, or a newer kevo wrote it. `environment`: the disk is full or
-/// failed; see `commit`.
+/// Errors are thrown as kevo::error. `usage`: the folder contains a run already, another kevo process writes
+/// it, or the handle is read-only. `input`: there is no run, it is damaged, or a newer kevo wrote it.
+/// `environment`: the disk is full or failed (see `commit`), the folder cannot be written, or another program
+/// locks the database. `internal`: a consumed event is out of order or incomplete.
 class journal {
  public:
-  /// Begins a run in `directory`, which is made if needed.
+  /// Begins a run in `directory`, which is created if it does not exist.
   static journal create(const std::string& directory, const journal_header& header,
                         const journal_options& options = {});
-  /// Continues a run: appends. Holds a lock on the folder for as long as a handle lives, so that two programs
-  /// cannot write one run.
+  /// Opens a run to append events. Like `create`, it holds a lock on the folder until the last handle is
+  /// destroyed, so that two processes cannot write the same run.
   static journal open(const std::string& directory, const journal_options& options = {});
-  /// Reads a run, also while another process writes it. Everything it answers is of one moment: that of the
-  /// opening or of the latest `refresh`.
+  /// Opens a run for reading, also while another process writes it. All answers are a consistent snapshot,
+  /// taken when the journal was opened or at the latest `refresh`.
   static journal open_read_only(const std::string& directory, const journal_options& options = {});
-  /// Whether there is a run in `directory`.
+  /// Whether `directory` contains a run.
   static bool exists(const std::string& directory);
 
   const journal_header& header() const;
   const std::string& directory() const;
   /// The name of an operator; "seed" for seed_operator.
   std::string operator_name(operator_index op) const;
+  /// All committed sessions, oldest first.
   std::vector<journal_session> sessions() const;
 
-  /// Adds an event to the group in memory. Its sequence must be the next one.
+  /// Adds an event to the group in memory. Its number must be one more than that of the last event.
   void consume(const event& what);
   /// Adds a snapshot of the ledger to the group in memory.
   void append_ledger(const ledger& now);
-  /// Adds a call that a variation made of a language model to the group in memory.
+  /// Adds a language-model call of variation `job` to the group in memory.
   void append_model_call(ticket job, double time_s, const model_call& call);
-  /// Writes the group; durable when it returns. On a full or failing disk the group stays in memory, the
-  /// reserve file is given up for it, and once it is written (or not: the message says which) the function
-  /// throws `environment` with path, free bytes and what to do. The driver then starts no new work; results
-  /// that still arrive may be consumed and committed, and what was not written is tried again each time.
+  /// Writes the group; it is durable when the function returns. If the disk is full or fails, the reserve
+  /// file is deleted and the group is written once more. The function then throws `environment` even if this
+  /// succeeds; the message says whether the group was written, and names the path, the free bytes and what to
+  /// do. A group that was not written stays in memory, and each later commit tries it again. After such an
+  /// error the driver starts no new work; results that still arrive may be consumed and committed.
   void commit();
   /// Commits if the group is due by age or size.
   void commit_if_due();
-  /// [s] until the group is due: 0 if it is, infinity if there is none.
+  /// [s] Time until the group is due: 0 if it is due, infinity if there is no group.
   double due_in() const;
-  /// Events and programs that are not durable yet.
+  /// The number of events, programs, ledger snapshots and model calls that are not durable yet.
   std::size_t uncommitted() const;
-  /// Commits and folds the log into the one file. Later events may still be consumed.
+  /// Commits, and merges the write-ahead log into journal.sqlite. Later events may still be consumed. Does
+  /// nothing on a read-only handle.
   void close();
-  /// Moves a read-only handle on to what is committed now.
+  /// Moves the snapshot of a read-only handle to everything that is committed now. Does nothing on a writable
+  /// handle.
   void refresh();
 
-  /// Programs and evaluations: from memory if recent, else from the database. `put_program` joins the group;
-  /// `put_evaluation` only warms the cache, since evaluations arrive with their events. It shares ownership.
+  /// A store for programs and evaluations. It reads recent ones from memory and the others from the database.
+  /// `put_program` adds the program to the group; `put_evaluation` only fills the cache, because evaluations
+  /// are recorded with their events. The store keeps the journal open.
   candidate_store store() const;
-  /// Makes `evaluation_of` of all stores answer as when event `sequence` had just been recorded: what was
-  /// evaluated later is not seen, whether caches have forgotten what was known then or not. For replays,
-  /// which call it before each event. Nothing: everything is seen again.
+  /// Makes `evaluation_of` of all stores ignore evaluations that were recorded after event `sequence`: those
+  /// are not read from the database, even if the cache has dropped the earlier ones. Evaluations that are in
+  /// the cache already are still returned. A replay calls it before each event. Without a value, all
+  /// evaluations are read again.
   void see_until(std::optional<std::uint64_t> sequence) const;
-  /// Calls `visit` with every event in order of sequence, equal field by field to what was consumed; doubles
-  /// bit for bit. Whoever visits may call the store meanwhile.
+  /// Calls `visit` with every event in order of sequence. Each field is equal to that of the consumed event;
+  /// doubles are equal bit for bit. `visit` may call the store.
   void for_each_event(const std::function<void(const event&)>& visit) const;
-  /// How many candidates are committed. They are numbered from 0.
+  /// The number of committed candidates. They are numbered from 0.
   candidate_id candidate_count() const;
-  /// A committed candidate; nothing if there is none of this number.
+  /// A committed candidate; nothing if there is none with this number.
   std::optional<recorded_candidate> candidate(candidate_id id) const;
   /// All committed candidates, in order of their numbers.
   journal_range<recorded_candidate> candidates() const;
-  /// A candidate and its ancestors along first parents, the candidate first, a seed last; empty if there is
-  /// no such candidate.
+  /// A candidate, its first parent, the first parent of that, and so on to a seed; empty if there is no such
+  /// candidate.
   std::vector<recorded_candidate> lineage(candidate_id id) const;
   /// The source of a program; null if the journal does not hold it.
   std::shared_ptr<const program> source(const content_id& program) const;
-  /// The committed model calls of the variation that made a candidate, in order; of a seed none.
+  /// The committed model calls of the variation that made a candidate, in order; empty for seeds.
   std::vector<model_call> model_calls(candidate_id id) const;
-  /// The committed model calls of these numbers, in this order.
+  /// The committed model calls with these numbers, in the order of the argument; unknown numbers are left
+  /// out.
   std::vector<model_call> model_calls(const std::vector<std::int64_t>& numbers) const;
   /// Calls `visit` with the variation and the number of every committed model call, in order of number.
-  /// Whoever visits may read the journal meanwhile.
+  /// `visit` may read the journal.
   void for_each_model_call(const std::function<void(ticket job, std::int64_t number)>& visit) const;
-  /// What all committed model calls cost together, and their request keys.
+  /// The total money that all committed model calls cost, in the currency of the configured prices.
   double model_spending() const;
+  /// The request keys of all committed model calls.
   std::vector<std::string> model_call_keys() const;
   /// All committed evaluations of a candidate, oldest first.
   std::vector<recorded_evaluation> evaluations(candidate_id id) const;
-  /// All committed evaluations of candidates, in the order in which they were told.
+  /// All committed evaluations of candidates, in order of their events.
   journal_range<recorded_evaluation> evaluations() const;
-  /// The candidate that was crowned last, else the best valid one by score; nothing while none is valid.
+  /// The champion, if there is one and its latest evaluation is valid; otherwise the valid candidate with the
+  /// best score; nothing if no candidate is valid.
   std::optional<candidate_id> best() const;
   std::uint64_t last_sequence() const;  ///< 0 if there is no event
   double last_time() const;             ///< [s] run time of the last event
 
-  struct implementation;  // sqlite3.h stays out of this header
+  struct implementation;  // keeps sqlite3.h out of this header
 
  private:
   explicit journal(std::shared_ptr<implementation> state) : state_(std::move(state)) {}

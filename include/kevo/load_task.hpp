@@ -1,5 +1,5 @@
 #pragma once
-// Tasks and source files from paths. Compiled: link kevo::kevo.
+// Loads tasks and source files. Compiled: link kevo::kevo.
 
 #include <string>
 
@@ -9,17 +9,19 @@
 
 namespace kevo {
 
-/// Loads a task: kevo's YAML, or a FlashInfer-Bench Definition (`.json`). The workloads of a Definition come
-/// from `workloads` if that is given, else from NAME.jsonl beside it or from the data set's
-/// workloads/OP_TYPE/NAME.jsonl. Relative paths in a task start in the folder of the task file.
-/// @throws kevo::error (input) with file, line, column, key and hint for everything that is wrong; it says
-/// "not supported yet" of the parts of the schema that kevo knows and does not implement
+/// Loads a task from a YAML file of kevo, or from a FlashInfer-Bench Definition (`.json`). Relative paths in
+/// a task start at the folder of the task file.
+/// @param workloads file with FlashInfer-Bench workloads or traces, one JSON document per line; they are
+/// added to the workloads that the task file contains. Empty, for a Definition: the file beside it with the
+/// extension .jsonl, or else workloads/OP_TYPE/NAME.jsonl in its data set, if there is one.
+/// @throws kevo::error (input) with file, line, column, key and hint for any mistake; for parts of the schema
+/// that kevo does not implement it says "not supported yet"
 task load_task(const std::string& path, const std::string& workloads = {});
 
 /// Reads one source file of at most 64 MiB as a program.
-/// @param language empty: the language of the file's ending (.cpp, .cu, .py, ...)
-/// @param named the place that names the file, for messages
-/// @throws kevo::error (input) if the file cannot be read, at line and column if an annotation is wrong
+/// @param language empty: determined from the extension of the file name (.cpp, .cu, .py, ...)
+/// @param named the place in a config or task that names the file, for error messages
+/// @throws kevo::error (input) if the file cannot be read; with line and column if an annotation is wrong
 program load_program(const std::string& path, std::string language = {}, error_place named = {});
 
 }  // namespace kevo

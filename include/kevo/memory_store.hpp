@@ -1,5 +1,5 @@
 #pragma once
-// A candidate_store that keeps everything in memory: for embedded searches and tests.
+// memory_store(): a candidate_store that keeps everything in memory, for embedded searches and tests.
 
 #include <memory>
 #include <mutex>
@@ -10,7 +10,8 @@
 
 namespace kevo {
 
-/// Keeps everything in two hash maps. Guarded by a mutex, because the threads of operators may read programs.
+/// Makes a store with two hash maps. Copies of the store share them. All four functions are thread-safe: a
+/// mutex guards the maps, because operators may read programs on other threads.
 inline candidate_store memory_store() {
   struct maps {
     std::mutex guard;

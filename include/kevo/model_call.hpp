@@ -1,26 +1,28 @@
 #pragma once
-// One call of a language model, as it is stored in the journal, with the data needed for training.
+// One call of a language model, as the journal stores it, including the data that training needs.
 
 #include <cstdint>
 #include <string>
 
 namespace kevo {
 
-/// A value type. Fields marked JSON hold JSON documents; a field is empty if the server did not send it.
+/// A call of a language model. Members marked JSON contain JSON documents; they are empty if the server did
+/// not send this data.
 struct model_call {
   std::string operator_name;
-  std::string model;              ///< name in the config
-  std::string group;              ///< label of the group: calls with the same prompt have the same group
-  std::int64_t turn = 0;          ///< number of the turn in its conversation, from 0
-  std::string messages;           ///< JSON, as sent
-  std::string response;           ///< JSON, as received, or a description of the failure
-  std::string prompt_token_ids;   ///< JSON
-  std::string token_ids;          ///< JSON
-  std::string log_probabilities;  ///< JSON
+  std::string model;      ///< name of the model in the config
+  std::string group;      ///< label of the group; all calls of one variation form a group
+  std::int64_t turn = 0;  ///< number of the turn within its conversation, from 0
+  std::string messages;   ///< JSON, as sent
+  std::string response;   ///< JSON, as received, or a description of the failure
+  std::string
+      prompt_token_ids;   ///< JSON: ids of the tokens of the prompt; kevo's own operators leave it empty
+  std::string token_ids;  ///< JSON: ids of the tokens of the reply
+  std::string log_probabilities;  ///< JSON: log-probabilities of the tokens of the reply
   std::string sampling;           ///< JSON: temperature, top_p, ...
-  std::string policy_version;     ///< label of the model weights that answered
-  std::string reward_terms;       ///< JSON
-  std::string request_key;        ///< key of the answer in a cassette
+  std::string policy_version;     ///< label of the model weights: from the config, else from the reply
+  std::string reward_terms;       ///< JSON: parts of the reward; kevo's own operators leave it empty
+  std::string request_key;        ///< "operator/model/ordinal": key of the answer in a cassette
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
   double money = 0;   ///< cost in the currency of the configured prices

@@ -1,6 +1,6 @@
 #pragma once
-// The population: columns of everything that selection needs to know of every candidate, kept in memory.
-// Edges are the search graph's (search_graph.hpp); niches are the archive's.
+// The population: for every candidate, the data that selection needs, in memory. Edges are in the search
+// graph (search_graph.hpp), niches in the archive.
 
 #include <cmath>
 #include <cstddef>
@@ -16,33 +16,33 @@
 
 namespace kevo {
 
-/// One row of the population.
+/// The data of one candidate.
 struct population_row {
-  double score = 0;  ///< what selection maximizes; 0 unless valid
-  std::uint32_t children = 0;
+  double score = 0;               ///< the value to maximize; 0 unless valid
+  std::uint32_t children = 0;     ///< number of children
   std::uint16_t evaluations = 0;  ///< number of finished evaluations
   operator_index made_by = seed_operator;
   kevo::outcome outcome = kevo::outcome::build_failed;
-  bool evaluated = false;
+  bool evaluated = false;  ///< whether an evaluation has finished
 
-  /// Whether the candidate is valid and its score a finite number, as its latest evaluation has it.
+  /// Whether the candidate is valid by its latest evaluation and has a finite score.
   bool ranked() const { return evaluated && outcome == kevo::outcome::valid && std::isfinite(score); }
 };
 
-/// Columns of all candidates and the order of the valid ones by score. Not thread-safe.
+/// The rows of all candidates, and an index of the ranked ones by score. Not thread-safe.
 class population {
  public:
   std::size_t size() const { return rows_.size(); }
   const population_row& row(candidate_id id) const { return rows_[id]; }
 
-  /// Appends a candidate that is not evaluated yet. Amortized O(1).
+  /// Appends a candidate that is not evaluated yet and returns its id. Amortized O(1) for each parent.
   candidate_id add(operator_index made_by, std::span<const candidate_id> parents) {
     for (const candidate_id parent : parents) ++rows_[parent].children;
     rows_.push_back({.made_by = made_by});
     return static_cast<candidate_id>(rows_.size() - 1);
   }
 
-  /// Records a finished evaluation; `score` counts only if the outcome is valid and the score is finite.
+  /// Records a finished evaluation. The candidate is ranked if the outcome is valid and `score` is finite.
   /// O(log n).
   void evaluate(candidate_id id, outcome result, double score) {
     population_row& r = rows_[id];
@@ -54,16 +54,16 @@ class population {
     if (r.ranked()) ranking_.insert(id, r.score);
   }
 
-  /// How many candidates are valid and have a finite score.
+  /// The number of ranked candidates, which are valid and have a finite score.
   std::size_t ranked() const { return ranking_.size(); }
-  /// The candidate of a rank, 0 the best; equal scores: the older one first. O(log n).
+  /// The candidate of a rank; rank 0 is the best. Of equal scores, the older candidate comes first. O(log n).
   candidate_id nth_best(std::size_t rank) const { return ranking_.nth(rank); }
   /// The rank of a ranked candidate. O(log n).
   std::size_t rank_of(candidate_id id) const { return ranking_.rank(id, rows_[id].score); }
-  /// Sum of the weights of all ranked candidates. A weight is the score while all scores are positive;
-  /// otherwise scores are shifted so that all weights are positive (detail/ranking.hpp).
+  /// The sum of the weights of all ranked candidates. If all scores are positive, the weight of a candidate
+  /// is its score; otherwise the scores are shifted so that all weights are positive (detail/ranking.hpp).
   double total_score() const { return ranking_.total(); }
-  /// The ranked candidate at which the running sum of weights (best first) passes `mass`. O(log n).
+  /// The ranked candidate at which the running sum of weights (best first) exceeds `mass`. O(log n).
   candidate_id at_mass(double mass) const { return ranking_.at_mass(mass); }
 
  private:
@@ -71,13 +71,15 @@ class population {
   detail::ranking ranking_;
 };
 
-/// Relatives of a candidate in the search graph. Each call costs time proportional to the size of its result.
+/// Functions that give the relatives of a candidate in the search graph. The time of a call is proportional
+/// to the size of its result.
 struct kinship {
   std::function<std::vector<candidate_id>(candidate_id)> parents;
   std::function<std::vector<candidate_id>(candidate_id)> children;
 };
 
-/// What a selector sees: an immutable view of population, archive and lineage, valid during one `select`.
+/// A read-only view of population, archive and lineage for selectors. Valid during one call of `select` or
+/// `observe`. The members do what those of `population` do.
 class population_view {
  public:
   population_view(const population& all, const any_archive& kept, const kinship& relatives)
@@ -92,7 +94,7 @@ class population_view {
   double total_score() const { return all_->total_score(); }
   candidate_id at_mass(double mass) const { return all_->at_mass(mass); }
   const any_archive& archive() const { return *kept_; }
-  /// The same view with another archive, e.g. that of one island, which must outlive it.
+  /// The same view with another archive, e.g. that of one island. The archive must outlive the view.
   population_view with(const any_archive& other) const { return {*all_, other, *relatives_}; }
   std::vector<candidate_id> parents(candidate_id id) const { return relatives_->parents(id); }
   std::vector<candidate_id> children(candidate_id id) const { return relatives_->children(id); }

@@ -1,6 +1,6 @@
 #pragma once
-// The portfolio's role: which operator gets the next turn. Here are the concept and the erased type; the
-// shipped policies are in vary/*.hpp.
+// Portfolios decide which variation operator gets the next turn. This header has the concept and the
+// type-erased `any_portfolio`; the shipped policies are in vary/*.hpp.
 
 #include <concepts>
 #include <cstddef>
@@ -16,25 +16,30 @@
 
 namespace kevo {
 
-/// What one operator has earned so far, as displays and reports show it.
+/// The statistics of one operator, for displays and reports.
 struct operator_credit {
   double pulls = 0;        ///< number of finished turns
-  double mean_reward = 0;  ///< per turn
-  double cost_s = 0;       ///< [s] per turn
-  double probability =
-      0;  ///< that the next turn is its own, or its share of the score that decides; 0 if unknown
+  double mean_reward = 0;  ///< mean reward of a turn
+  double cost_s = 0;       ///< [s] mean cost of a turn
+  /// The probability that the operator gets the next turn, or its share of the value by which the policy
+  /// decides; 0 if unknown.
+  double probability = 0;
 };
 
-/// How a turn ended. `reward`: relative gain in score that the archive granted (value / best score before), 0
-/// for failures, duplicates and rejected candidates.
+/// The result of a turn of an operator: one variation, and the first evaluation of the candidate that it
+/// made.
 struct operator_turn {
-  std::size_t index = 0;
+  std::size_t index = 0;  ///< index of the operator
+  /// The gain in score of a candidate that the archive kept, as a share of the range of scores up to the best
+  /// one before, in [0, 1]; 0 for failures, duplicates, and candidates that were filtered out, dropped or
+  /// rejected.
   double reward = 0;
-  double cost_s = 0;  ///< [s] variation and evaluation together
+  double cost_s = 0;  ///< [s] wall time of variation and evaluation together
 };
 
-/// A portfolio policy. `pick` is given which operators may run now (not exhausted, below their concurrency);
-/// at least one may. `observe` is called once for every turn that ended.
+/// A portfolio policy. `pick` returns the index of the operator that gets the next turn. `available` says
+/// which operators may run now (not exhausted, below their concurrency, able to vary the chosen parent); at
+/// least one may. `observe` is called once for every finished turn.
 template <class T>
 concept portfolio_policy = std::copy_constructible<T> &&
     requires(T& policy, const T& view, std::span<const bool> available, rng& random,
@@ -44,7 +49,7 @@ concept portfolio_policy = std::copy_constructible<T> &&
   { view.credits() } -> std::same_as<std::vector<operator_credit>>;
 };
 
-/// Any portfolio policy, as a value.
+/// A type-erased portfolio policy with value semantics.
 class any_portfolio {
  public:
   any_portfolio() = default;

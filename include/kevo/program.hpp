@@ -1,5 +1,5 @@
 #pragma once
-// A program: immutable source text with a language. Caches, deduplication and lineage identify it by its
+// A program: its source files and their language. Caches, deduplication and lineage identify a program by its
 // content id.
 
 #include <string>
@@ -17,9 +17,9 @@ struct source_file {
   friend bool operator==(const source_file&, const source_file&) = default;
 };
 
-/// A candidate's whole source. `language` is an open string: "cpp", "cuda", "python", "triton", ...
+/// The complete source of a candidate.
 struct program {
-  std::string language;
+  std::string language;            ///< "cpp", "cuda", "python", "triton", ...; not a closed list
   std::vector<source_file> files;  ///< never empty; the first one is the main file
 
   /// The text of the main file.
@@ -29,12 +29,12 @@ struct program {
   friend bool operator==(const program&, const program&) = default;
 };
 
-/// A program of one file.
+/// Makes a program of one file.
 inline program single_file_program(std::string language, std::string path, std::string text) {
   return {std::move(language), {{std::move(path), std::move(text)}}};
 }
 
-/// The id of a program: equal programs, and only they, have equal ids. Linear in the size of the text.
+/// The id of a program. Equal programs, and only these, have equal ids. O(size of the text).
 inline content_id id_of(const program& p) {
   content_hasher hash;
   hash.text("kevo program 1").text(p.language).number(p.files.size());

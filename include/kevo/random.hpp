@@ -1,7 +1,7 @@
 #pragma once
 // Splittable, counter-based random numbers (Philox4x32-10: Salmon et al., "Parallel random numbers: as easy
-// as 1, 2, 3", SC 2011) and kevo's own distributions: those of std:: differ between libraries, and a replay
-// must not.
+// as 1, 2, 3", SC 2011) and kevo's own distributions. The distributions of std:: differ between standard
+// libraries, but a replay must draw the same numbers.
 
 #include <array>
 #include <cmath>
@@ -15,26 +15,26 @@
 
 namespace kevo {
 
-/// A stream of random numbers: a value of 40 bytes, cheap to copy. Equal states give equal numbers on every
-/// machine.
+/// A stream of random numbers: a value type of 40 bytes, cheap to copy. Equal states give equal numbers on
+/// every machine (see `normal` for an exception). Not thread-safe.
 class rng {
  public:
   using result_type = std::uint64_t;
 
   explicit constexpr rng(std::uint64_t seed = 0) : key_(mix(seed ^ 0x6b65766f72616e64ULL)) {}
 
-  /// An independent stream named by `stream`; the parent does not advance. Same (parent key, stream), same
-  /// child.
+  /// Returns an independent stream with the number `stream`. This stream does not advance. The result depends
+  /// on the key of this stream and on `stream` only, not on the numbers drawn so far.
   [[nodiscard]] constexpr rng split(std::uint64_t stream) const {
     rng child;
     child.key_ = mix(key_ ^ mix(stream + 0x9e3779b97f4a7c15ULL));
     return child;
   }
 
-  /// The stream of a name, e.g. `root.split("tune")`.
+  /// Returns an independent stream for a name, e.g. `root.split("tune")`.
   [[nodiscard]] constexpr rng split(std::string_view name) const { return split(detail::fnv1a(name)); }
 
-  /// 64 uniform bits.
+  /// The next 64 uniformly distributed bits.
   constexpr std::uint64_t operator()() {
     if (have_ == 0) {
       block_ = philox(counter_++, key_);
@@ -45,12 +45,12 @@ class rng {
   static constexpr std::uint64_t min() { return 0; }
   static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
 
-  /// Uniform in [0, 1), 53 bits.
+  /// Uniform in [0, 1), with 53 random bits.
   constexpr double uniform() { return static_cast<double>((*this)() >> 11U) * 0x1.0p-53; }
   /// Uniform in [low, high).
   constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
-  /// Uniform in [0, n), without bias (Lemire 2019); n = 0 gives 0.
+  /// Uniform in [0, n), without bias (Lemire 2019); 0 if n is 0.
   constexpr std::uint64_t below(std::uint64_t n) {
     if (n == 0) return 0;
     unsigned __int128 product = static_cast<unsigned __int128>((*this)()) * n;
@@ -72,14 +72,15 @@ class rng {
   /// True with probability `p`.
   constexpr bool chance(double p) { return uniform() < p; }
 
-  /// Standard normal (Box-Muller, one of the pair). Uses the math library's log and cos.
+  /// Standard normal (Box-Muller, only one number of the pair is used). Uses log and cos of the math library,
+  /// whose last bits may differ between libraries.
   double normal() {
     const double u = 1.0 - uniform();
     return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * uniform());
   }
 
-  /// An index with probability proportional to its weight; negative weights count as 0; `weights.size()` if
-  /// none is positive.
+  /// Draws an index with probability proportional to its weight. Negative weights count as 0. Returns
+  /// `weights.size()` if no weight is positive.
   std::size_t weighted(std::span<const double> weights) {
     double total = 0;
     for (const double w : weights) total += w > 0 ? w : 0;
@@ -95,7 +96,7 @@ class rng {
     return last;
   }
 
-  /// A uniform shuffle in place (Fisher-Yates).
+  /// Shuffles in place; all orders have the same probability (Fisher-Yates).
   template <class T>
   constexpr void shuffle(std::span<T> items) {
     for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);

@@ -1,5 +1,5 @@
 #pragma once
-// The simplest driver of a search: runs it on one thread, one job at a time.
+// The simplest driver of a search: it runs one job at a time on one thread.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace kevo {
 
-/// Drives a search on the calling thread until it stops: one job at a time. `clock_s` gives the run time [s].
+/// Runs a search on the calling thread until it stops, one job at a time. `clock_s()` returns the run time
+/// [s].
 template <class Clock>
 void run_to_end(search& engine, const any_fitness& fitness_function, Clock clock_s) {
   while (true) {

@@ -1,6 +1,6 @@
 #pragma once
-// Pre-screening: a learned ranker orders proposals before they are evaluated. Shipped rankers:
-// learn/ridge.hpp, learn/gaussian_process.hpp (both need Eigen).
+// Screening of proposals: a model that learns during the run (a ranker) orders proposals before they are
+// evaluated. Shipped rankers: learn/ridge.hpp, learn/gaussian_process.hpp (both need Eigen).
 
 #include <algorithm>
 #include <cmath>
@@ -25,9 +25,9 @@
 
 namespace kevo {
 
-/// A model that learns (features, target) pairs and predicts targets; greater is better. All features have
-/// the same length. Must be a function of what it was told, for a replay tells it again. `predict` may fit
-/// first.
+/// A model that learns from pairs of features and target, and predicts targets; a greater target is better.
+/// All feature vectors have the same length. Its predictions must depend on nothing but the sequence of its
+/// calls, because a replay repeats these calls. `predict` may fit the model first.
 template <class T>
 concept ranker = std::copy_constructible<T> &&
     requires(T& model, std::span<const double> features, double target) {
@@ -35,7 +35,7 @@ concept ranker = std::copy_constructible<T> &&
   { model.predict(features) } -> std::same_as<double>;
 };
 
-/// Any ranker, as a value.
+/// A type-erased ranker with value semantics.
 class any_ranker {
  public:
   any_ranker() = default;
@@ -69,14 +69,14 @@ class any_ranker {
   detail::clone_ptr<interface> object_;
 };
 
-/// What is known of a proposal before it is evaluated: its source as hashed n-grams, and its first parent's
-/// score and measures, which are all that has been measured of its kin. Some microseconds a kilobyte of
-/// source.
+/// Computes the features of a proposal, which are known before it is evaluated: its source as hashed n-grams,
+/// and the score and the measures of its first parent. Takes some microseconds per kilobyte of source.
 struct screening_features {
-  std::size_t measures = 16;  ///< places for the parent's measures, found by a hash of their names
+  /// Number of features for the parent's measures; a hash of its name assigns each measure to one of them.
+  std::size_t measures = 16;
   ngram_embedding source{.dimensions = 96, .longest = 3};
 
-  /// `parent_score`: nothing if the parent is not valid.
+  /// The features of a proposal. `parent_score`: nothing if the parent is not valid.
   std::vector<double> operator()(const program& made, std::optional<double> parent_score,
                                  const std::map<std::string, double>& parent_measures) const {
     std::vector<double> features = source(made);
@@ -89,43 +89,45 @@ struct screening_features {
     }
     return features;
   }
-  /// What rankers predict of a valid candidate: the binary logarithm of the score, at least -4; below a score
-  /// of 0 it goes on falling with the logarithm of 1 - score.
+  /// The target for a valid candidate: log2(score), but at least `worthless`, if the score is positive;
+  /// otherwise `worthless` - log2(1 - score).
   static double target(double score) {
     return score > 0 ? std::max(std::log2(score), worthless) : worthless - std::log2(1 - score);
   }
-  /// What a candidate that is not valid is worth, while no valid one is worth less.
+  /// The target for a candidate that is not valid, unless a valid candidate has had a smaller target; then it
+  /// is the smallest of those.
   static constexpr double worthless = -4;
 };
 
 /// How proposals are screened (TVM's evolutionary search picks by its cost model with an epsilon of 5 %; pool
-/// and drop are kevo's choices). While fewer than `pool` proposals wait and an operator can vary, proposals
-/// are made rather than evaluated. Then the one that the ranker puts first is evaluated, with probability
-/// `epsilon` any of them, so that a wrong model cannot blind the search; and of a full pool the `drop` last
-/// ones are never evaluated. So one proposal in 1 + drop is. Until `warmup` results are learnt, order is by
-/// age and nothing is dropped.
+/// and drop are kevo's choices). While fewer than `pool` proposals wait and an operator can vary, further
+/// proposals are made before one is evaluated. Then the proposal that the ranker puts first is evaluated, or,
+/// with probability `epsilon`, a random one, so that a wrong model cannot mislead the whole search. If the
+/// pool is full, the `drop` proposals that the ranker puts last are never evaluated. Therefore one of 1 +
+/// `drop` proposals is evaluated. Until `warmup` results have been learned, the oldest proposal is evaluated
+/// and none is dropped.
 struct screening {
   any_ranker ranker;
-  std::size_t pool = 8;
-  std::size_t drop = 1;
-  double epsilon = 0.1;
-  std::size_t warmup = 20;
-  screening_features features;
+  std::size_t pool = 8;         ///< number of proposals from which to choose
+  std::size_t drop = 1;         ///< proposals that are dropped for each one that is evaluated
+  double epsilon = 0.1;         ///< probability of choosing at random
+  std::size_t warmup = 20;      ///< results to learn before the ranker is used
+  screening_features features;  ///< how features are computed
 };
 
-/// What a screening has been worth so far.
+/// The statistics of a screening so far. All members are counts.
 struct screening_report {
-  std::uint64_t learned = 0;        ///< results that the ranker was told
-  std::uint64_t ranked = 0;         ///< evaluated because the ranker put them first
-  std::uint64_t ranked_kept = 0;    ///< of those, kept by the archive
-  std::uint64_t explored = 0;       ///< evaluated by the draw of epsilon
-  std::uint64_t explored_kept = 0;  ///< of those, kept by the archive
-  std::uint64_t dropped = 0;        ///< never evaluated
-  std::uint64_t pairs = 0;          ///< results that differed from the one before them
-  std::uint64_t pairs_right = 0;    ///< of those, the ranker had predicted which of the two is better
+  std::uint64_t learned = 0;        ///< results from which the ranker has learned
+  std::uint64_t ranked = 0;         ///< results of proposals that the ranker had put first
+  std::uint64_t ranked_kept = 0;    ///< those of `ranked` that the archive kept
+  std::uint64_t explored = 0;       ///< results of proposals that were chosen at random
+  std::uint64_t explored_kept = 0;  ///< those of `explored` that the archive kept
+  std::uint64_t dropped = 0;        ///< proposals that were dropped and are never evaluated
+  std::uint64_t pairs = 0;          ///< pairs of successive results that differ, and whose predictions differ
+  std::uint64_t pairs_right = 0;    ///< those of `pairs` for which the predictions have the right order
 
-  /// The share of pairs that the ranker ordered as their evaluations did, by predictions made before; chance
-  /// is 0.5. Nan without a pair.
+  /// The share of `pairs` for which the ranker had predicted the right order before the evaluations. Random
+  /// predictions give 0.5. NaN if there are no pairs.
   double hit_rate() const { return static_cast<double>(pairs_right) / static_cast<double>(pairs); }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Services: objects that a program offers to its plug-ins, found by their type. The core need not know the
-// types: the program puts its language models in, say, and an operator that needs them takes them out.
+// Services: objects that a program offers to its plug-ins, found by their type. The core does not know the
+// types. For example, the program puts its language models in, and an operator that needs them gets them.
 
 #include <map>
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace kevo {
 
-/// A bag with at most one object of each type, shared with whoever takes it out. Cheap to copy; copies share
-/// the objects. Not thread-safe while it is filled.
+/// A container of shared objects, at most one of each type. A copy shares the objects. `get` may be called
+/// from several threads at once; `put` must not run at the same time as other calls.
 class services {
  public:
-  /// Puts an object in, in the place of one of the same type; a null pointer takes that one out.
+  /// Adds an object; replaces an object of the same type. A null pointer removes the object of that type.
   template <class T>
   void put(std::shared_ptr<T> object) {
     if (object) {
@@ -22,7 +22,7 @@ class services {
       objects_.erase(typeid(T));
     }
   }
-  /// The object of this type; null if there is none.
+  /// The object of this type; a null pointer if there is none.
   template <class T>
   std::shared_ptr<T> get() const {
     const auto found = objects_.find(typeid(T));

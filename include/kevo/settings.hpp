@@ -1,7 +1,7 @@
 #pragma once
-// The reader for configs: a decoder asks for each key with its type, range, unit, default and description.
+// The reader for configs. A decoder asks it for each key, with type, range, unit, default and description.
 // The reader records these, so that it can reject unknown keys, print every default and generate the
-// reference.
+// reference of all keys.
 
 #include <cmath>
 #include <cstdint>
@@ -20,8 +20,9 @@
 
 namespace kevo {
 
-/// What is known of a setting of type T: `reader.integer("evaluations", {.def = 400, .min = 1, .unit =
-/// "evaluations", .doc = "stop after so many"})`. Without `def` the key must be given.
+/// The declaration of a setting of type T, as in
+/// `reader.integer("evaluations", {.def = 400, .min = 1, .unit = "evaluations", .doc = "budget"})`.
+/// Without `def` the key is required.
 template <class T>
 struct setting {
   std::optional<T> def{};    ///< the value if the key is absent
@@ -29,35 +30,38 @@ struct setting {
   std::optional<T> max{};    ///< largest allowed value
   std::optional<T> above{};  ///< values must be greater than this
   std::string unit{};        ///< "s", "bytes", "evaluations", ...
-  std::string doc{};         ///< description in one line, for the reference
+  std::string doc{};         ///< description in one line, for the reference of all keys
   std::vector<T> one_of{};   ///< if not empty, the only allowed values
 };
 
-/// One key of a config as its decoder described it.
+/// The description of one key of a config, as its decoder declared it.
 struct setting_description {
-  std::string path;  ///< dotted
+  std::string path;  ///< dotted, e.g. "search.seed"
   std::string type;  ///< "integer", "real", "boolean", "text", "list of real", "map", ...
   std::string unit;
   std::string def;    ///< the default as it is written in a config; empty if the key is required
-  std::string range;  ///< "1 .. 10", ">= 1", "one of: a, b"; empty if anything goes
+  std::string range;  ///< "1 .. 10", ">= 1", "one of: a, b"; empty if all values are allowed
   std::string doc;
   bool required = false;
 };
 
-/// Reads one map of a config. Copies share what they remember; it keeps the tree it was made from alive. Not
-/// thread-safe. Every failure throws kevo::error (input) with file, line, column, dotted key and a hint.
+/// A reader of one map of a config. Copies share the record of what was read. A reader shares ownership of
+/// the tree that it reads. Not thread-safe. Every failure throws kevo::error (input) with file, line, column,
+/// dotted key and, where there is one, a hint.
 class settings {
  public:
-  /// Reads `node`, which must be a map (or nothing at all, which is an empty map).
+  /// A reader of `node`, which must be a map, or null, which counts as an empty map.
   explicit settings(settings_node node)
       : settings(std::make_shared<const settings_node>(std::move(node)), false) {}
 
-  /// A reader without a file behind it that gives defaults, and zeros where there is none, and never misses a
-  /// key: a decoder run on it describes all its keys.
+  /// A reader without a file, to obtain the descriptions of all keys of a decoder. It returns the default of
+  /// each key; for a required key the minimum, the first allowed value or zero. A missing key is not an
+  /// error.
   static settings probe() {
     return {std::make_shared<const settings_node>(settings_node::empty_map()), true};
   }
 
+  /// The value of a scalar key; its default if the key is absent or null.
   bool boolean(std::string_view key, const setting<bool>& what = {}) {
     return scalar<bool>(key, what, "boolean");
   }
@@ -70,11 +74,11 @@ class settings {
   std::string text(std::string_view key, const setting<std::string>& what = {}) {
     return scalar<std::string>(key, what, "text");
   }
-  /// The value, or nothing if the key is absent or null.
+  /// The value of an optional key; nothing if the key is absent or null.
   template <class T>
   std::optional<T> optional(std::string_view key, setting<T> what = {});
 
-  /// Lists of scalars; bounds apply to each element.
+  /// The value of a list of scalars; `def` is used if the key is absent. The bounds apply to each element.
   std::vector<std::int64_t> integers(std::string_view key, const setting<std::int64_t>& what = {},
                                      std::optional<std::vector<std::int64_t>> def = std::nullopt) {
     return scalars(key, what, std::move(def), "list of integers");
@@ -88,62 +92,68 @@ class settings {
     return scalars(key, what, std::move(def), "list of texts");
   }
 
-  /// T is bool, an integer type, double, std::string, or a std::vector of int64_t, double or string.
+  /// The value of a required key (`get`), or of a key with a default (`get_or`). T is bool, an integer type,
+  /// double, std::string, or a std::vector of int64_t, double or string.
   template <class T>
   T get(std::string_view key, const std::string& doc = {});
   template <class T>
   T get_or(std::string_view key, T def, const std::string& doc = {});
 
-  /// Whether the key is written in the file (even as null). Does not count as reading it.
+  /// Whether the key is in the file, even as null. Does not count as reading the key.
   bool has(std::string_view key) const { return node_->find(key) != nullptr; }
-  /// The keys written in the file, in file order: for maps whose keys are the user's.
+  /// The keys in the file, in file order. For maps whose keys the user chooses.
   std::vector<std::string> keys() const {
     std::vector<std::string> result;
     for (const auto& entry : node_->entries) result.push_back(entry.key);
     return result;
   }
-  /// Fails unless the key is written.
+  /// Fails unless the key is in the file; never fails while probing.
   void require(std::string_view key) {
     if (!has(key) && !probing_) missing(key);
   }
 
-  /// The map under `key`. `child` fails where it is absent, `child_or_empty` reads an empty map there.
+  /// A reader of the map under `key`. If the key is absent, `child` fails and `child_or_empty` reads an empty
+  /// map.
   settings child(std::string_view key, std::string doc = {}) {
     require(key);
     return child_or_empty(key, std::move(doc));
   }
   settings child_or_empty(std::string_view key, std::string doc = {});
-  /// The maps in the list under `key`; absent is an empty list, if allowed.
+  /// Readers of the maps in the list under `key`. An absent key is an empty list, or an error if `required`.
   std::vector<settings> children(std::string_view key, bool required = true, std::string doc = {});
 
-  /// The raw value under `key` (null pointer where absent): it counts as read with all that it holds. Valid
-  /// while the reader or a copy lives.
+  /// The value under `key` without conversion; a null pointer if the key is absent. The value and everything
+  /// in it count as read. Valid while this reader or a copy of it exists.
   const settings_node* raw(std::string_view key, std::string doc = {}, std::string type = "value");
+  /// The whole map without conversion.
   const settings_node& raw() const { return *node_; }
-  /// Replaces what `resolved()` says of a key, e.g. by what a raw value was decoded to.
+  /// Sets the value of a key in `resolved()`, e.g. the decoded form of a raw value.
   void resolve(std::string_view key, settings_node value) { slot_of(key).value = std::move(value); }
 
-  /// Throws kevo::error (input) at the place of `key`.
+  /// Throws kevo::error (input) that names the place of `key`.
   [[noreturn]] void fail(std::string_view key, const std::string& message,
                          const std::string& hint = {}) const {
     throw error(error_code::input, message, place(key), hint);
   }
-  /// Where the value of `key` is written, or this map where it is absent; `key` is always set.
+  /// The place of the value of `key`, or of this map if the key is absent. The field `key` of the result is
+  /// always set.
   error_place place(std::string_view key) const {
     const settings_node* value = node_->find(key);
     error_place result = value != nullptr ? value->place : node_->place;
     result.key = path_of(key);
     return result;
   }
+  /// The place of this map.
   const error_place& place() const { return node_->place; }
+  /// Whether this reader was made by `probe()`.
   bool probing() const { return probing_; }
 
-  /// Fails if this map, or a child that was read, contains a key that the decoder did not ask for.
+  /// Fails if this map, or a child map that was read, contains a key that was not read.
   void finish() const { finish(*record_); }
 
-  /// All values that were read, including defaults, in the order of reading.
+  /// A map of all values that were read, defaults included, in the order of reading.
   settings_node resolved() const { return resolved(*record_); }
-  /// The descriptions of all keys that were asked for, children included, in the order of reading.
+  /// The descriptions of all keys that were read, those of child maps included, in the order of reading.
   std::vector<setting_description> descriptions() const {
     std::vector<setting_description> result;
     describe_into(*record_, result);
@@ -152,13 +162,15 @@ class settings {
 
  private:
   struct record;
+  /// One key that was read.
   struct slot {
     std::string key;
-    settings_node value;                            ///< what `resolved` shows, unless there are children
+    settings_node value;                            ///< for `resolved`, unless there are children
     std::vector<std::shared_ptr<record>> children;  ///< one for a map, any number for a list of maps
     bool list = false;
     setting_description description;
   };
+  /// What was read of one map.
   struct record {
     std::shared_ptr<const settings_node> node;
     std::vector<slot> slots;

@@ -1,6 +1,6 @@
 #pragma once
-// The parsed but uninterpreted content of a config or task file: a tree of values, each with its place in the
-// file.
+// The content of a config or task file after parsing and before decoding: a tree of values, each with its
+// place in the file.
 
 #include <charconv>
 #include <cstddef>
@@ -17,7 +17,8 @@ namespace kevo {
 
 struct settings_entry;
 
-/// A value of a config: a scalar, a list or a map with its keys in file order. A value type; deep copies.
+/// A value in a config: a scalar, a list, or a map with its keys in file order. A value type; copies are
+/// deep.
 struct settings_node {
   enum class kind : std::uint8_t { null, boolean, integer, real, text, list, map };
 
@@ -25,14 +26,15 @@ struct settings_node {
   bool boolean = false;
   std::int64_t integer = 0;
   double real = 0;
-  bool quoted = false;                  ///< of a text: written in quotes, so it starts a column later
-  std::string text;                     ///< of a text its value, of another scalar what was written ("1e3")
-  std::vector<settings_node> items;     ///< of a list
-  std::vector<settings_entry> entries;  ///< of a map
-  error_place
-      place;  ///< file, line and column of the value; `key` is its dotted path ("vary.operators[0].steps")
+  bool quoted = false;  ///< for texts: written in quotes, so that the text starts one column later
+  std::string text;     ///< the value of a text; for other scalars, the text in the file ("1e3")
+  std::vector<settings_node> items;     ///< for lists
+  std::vector<settings_entry> entries;  ///< for maps
+  /// File, line and column of the value; `key` is its dotted path ("vary.operators[0].steps").
+  error_place place;
 
   settings_node() = default;
+  /// A node with the given value.
   static settings_node of(bool value);
   static settings_node of(std::int64_t value);
   static settings_node of(double value);
@@ -46,24 +48,24 @@ struct settings_node {
   bool is_list() const { return type == kind::list; }
   bool is_scalar() const { return !is_map() && !is_list(); }
 
-  /// The value of `key` in a map; null if there is none.
+  /// The value of `key` in a map; a null pointer if there is none.
   const settings_node* find(std::string_view key) const;
   settings_node* find(std::string_view key);
-  /// Adds or replaces an entry of a map; gives a reference to its value, valid until the next change.
+  /// Adds or replaces an entry of a map; a node of another kind becomes a map. Returns a reference to the
+  /// value, valid until the next change of the map.
   settings_node& set(std::string_view key, settings_node value);
 };
 
-/// A key of a map with its value and where the key was written.
+/// A key of a map, with its value and the place of the key in the file.
 struct settings_entry {
   std::string key;
   settings_node value;
-  int line = 0;
-  int column = 0;
+  int line = 0;    ///< from 1; 0 if the key is not from a file
+  int column = 0;  ///< from 1; 0 if the key is not from a file
 };
 
-/// The path of `key` below `base`: "archive" and "bins" give "archive.bins"; below a JSON pointer ("/axes",
-/// the root is
-/// "/") a pointer.
+/// The path of `key` below `base`: "archive" and "bins" give "archive.bins". If `base` is a JSON pointer
+/// ("/axes", or "/" for the root), the result is a JSON pointer.
 inline std::string path_below(const std::string& base, std::string_view key) {
   if (base.empty()) return std::string(key);
   if (base == "/") return base + std::string(key);
@@ -75,10 +77,11 @@ inline std::string path_below(const std::string& base, std::size_t index) {
   return base + '[' + std::to_string(index) + ']';
 }
 
-/// "a map", "the integer 3", "the text 'abc'": for messages.
+/// A description of a value for messages: "a map", "the integer 3", "the text 'abc'".
 std::string describe(const settings_node& node);
 
-/// The shortest decimal that reads back as `value` and still looks like a real number ("1.0", "1e+30").
+/// The shortest decimal text that reads back as `value` and that is written as a real number (for
+/// example "1.0" or "1e+30").
 inline std::string real_text(double value) {
   char buffer[32] = {};
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);

@@ -1,6 +1,6 @@
 #pragma once
-// The stop rule's role: see what a run has spent and reached, and say when it is enough. Here are the concept
-// and the erased type; the shipped rules are in stop/*.hpp.
+// Stop rules decide from what a run has spent and reached whether it ends. This header has the concept and
+// the type-erased `any_stop_rule`; the shipped rules are in stop/*.hpp.
 
 #include <algorithm>
 #include <concepts>
@@ -19,41 +19,46 @@
 
 namespace kevo {
 
-/// Where a run stands. Equal progress must give an equal answer: rules may keep no clock of their own.
+/// What a run has spent and reached. A stop rule must decide from this alone and may not read a clock, so
+/// that a replay decides in the same way.
 struct progress {
-  kevo::ledger ledger;
-  double best_speedup = 0;           ///< the champion's confirmed figure; 0 if there is none
-  interval best_interval;            ///< of that figure
-  std::optional<double> best_score;  ///< the best score seen, confirmed or not; nothing before the first one
-  double best_sol_fraction = 0;      ///< of the champion; 0 if unknown
-  std::uint64_t since_improvement =
-      0;                         ///< evaluations since the best score last rose by more than the stall margin
-  std::uint64_t since_kept = 0;  ///< evaluations since the archive last kept or improved something
-  std::size_t archive_size = 0;
-  std::size_t archive_cells = 0;         ///< 0 if not bounded
-  std::optional<double> champion_score;  ///< the champion's confirmed score; nothing if there is no champion
-  bool best_undecided = false;           ///< the interval does not allow to call the champion confirmed
+  kevo::ledger ledger;               ///< what the run has spent; `elapsed_s` is the present run time
+  double best_speedup = 0;           ///< the champion's speedup by its confirmations; 0 if there is none
+  interval best_interval;            ///< confidence interval of `best_speedup`
+  std::optional<double> best_score;  ///< the present best score, confirmed or not; nothing if there is none
+  double best_sol_fraction = 0;      ///< the champion's speed-of-light fraction; 0 if unknown
+  /// Evaluations since the best score last rose by more than `search_settings::improvement_margin`;
+  /// confirmations are not counted.
+  std::uint64_t since_improvement = 0;
+  std::uint64_t since_kept = 0;          ///< evaluations and confirmations since the archive last kept one
+  std::size_t archive_size = 0;          ///< number of elites in the archive
+  std::size_t archive_cells = 0;         ///< number of niches of the archive; 0 if not bounded
+  std::optional<double> champion_score;  ///< the champion's score by its confirmations; nothing if none
+  bool best_undecided = false;           ///< whether the champion's verdict is `undecided`
 };
 
-/// One limit of a stop rule, for people: "evaluations", 200 of 400.
+/// One limit of a stop rule, for displays: for example "evaluations", 200 of 400.
 struct stop_part {
-  std::string name;  ///< as a config names it
+  std::string name;  ///< name of the rule in a config
   double spent = 0;  ///< in the unit of the limit; may exceed it
   double limit = 0;
 
-  /// The part of the limit that is used, in [0, 1].
+  /// The used share of the limit, in [0, 1]; 1 if the limit is not positive.
   double share() const { return limit > 0 ? std::clamp(spent / limit, 0.0, 1.0) : 1; }
 };
 
-/// A stop rule. The reason is for people ("400 evaluations"). Optional: `used(progress)`; `parts(progress)`,
-/// a `std::vector<stop_part>` with every limit by itself; `observe(progress)`, called once after every result
-/// that was told: a rule that remembers does it there, for a replay asks `stop` less often.
+/// A stop rule. `stop` returns the reason to stop as a text for the user ("400 evaluations"), or nothing.
+/// Optional members:
+/// - `used(progress)`: the share of the budget that is used, as a `std::optional<double>` from 0 to 1.
+/// - `parts(progress)`: the limits of the rule, each with the amount spent, as a `std::vector<stop_part>`.
+/// - `observe(progress)`: called once after every result. A rule with state updates it there and not in
+///   `stop`, because a replay calls `stop` less often.
 template <class T>
 concept stop_rule = std::copy_constructible<T> && requires(T& rule, const progress& now) {
   { rule.stop(now) } -> std::same_as<std::optional<std::string>>;
 };
 
-/// Any stop rule, as a value. An empty one never stops.
+/// A type-erased stop rule with value semantics. An empty one never stops.
 class any_stop_rule {
  public:
   any_stop_rule() = default;
@@ -66,13 +71,12 @@ class any_stop_rule {
   void observe(const progress& now) {
     if (object_) object_->observe(now);
   }
-  /// Share of the budget that is used, 0..1, for displays; nothing if the rule cannot tell. Optional in
-  /// rules.
+  /// The share of the budget that is used, 0 to 1, for displays; nothing if the rule does not tell it.
   std::optional<double> used(const progress& now) const {
     return object_ ? object_->used(now) : std::nullopt;
   }
-  /// Every limit of the rule by itself, for displays. A rule that tells only which share is used has one part
-  /// of limit 1 without a name; one that tells nothing has none.
+  /// The limits of the rule, each with the amount spent, for displays. A rule that tells only the used share
+  /// has one part with limit 1 and an empty name; a rule that tells nothing has no parts.
   std::vector<stop_part> parts(const progress& now) const {
     return object_ ? object_->parts(now) : std::vector<stop_part>();
   }

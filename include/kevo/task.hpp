@@ -1,7 +1,8 @@
 #pragma once
-// The task: what is optimized. Field names and meaning follow FlashInfer-Bench's Definition and Workload and
-// SOL-ExecBench's per-workload tolerance; `reference`, `generate`, `cost`, `seeds` and `baselines` are
-// kevo's.
+// The task: the kernel to optimize, with its inputs, outputs, sizes, reference and tolerances. Field names
+// and their meaning follow FlashInfer-Bench's Definition and Workload and SOL-ExecBench's per-workload
+// tolerance; `reference`, `generate`, `cost`, `seeds` and `baselines` are kevo's own. docs/tasks.md describes
+// the files.
 
 #include <bit>
 #include <cstddef>
@@ -19,146 +20,153 @@
 
 namespace kevo {
 
-/// A named extent. `value` is set for constant axes; variable ones get theirs from each workload.
+/// A named extent. `value` is set for a constant axis; each workload gives the value of a variable axis.
 struct axis {
   std::string name;
   std::optional<std::int64_t> value;
   std::string description;
 };
 
-/// How random contents of an input are drawn. Kinds: "normal" (mean a, deviation b), "uniform" [a, b),
-/// "integers" [a, b], "sorted" (integers in [a, b], non-decreasing), "zipf" (integers in [a, b], the k-th
-/// most frequent as often as k^-parameter), "permutation" (of 0..n-1, flat), "offsets" (non-decreasing, 0
-/// first, last = a; if b > 0, neighbours differ by b at most), "columns" (for each row whose offsets the
-/// input `rows` holds: distinct integers in [0, a), ascending).
+/// How the random contents of an input are drawn. Kinds:
+/// - "normal": normally distributed with mean a and standard deviation b.
+/// - "uniform": uniform in [a, b).
+/// - "integers": integers in [a, b].
+/// - "sorted": integers in [a, b], non-decreasing.
+/// - "zipf": integers in [a, b]; the frequency of the k-th most frequent one is proportional to k^-parameter.
+/// - "permutation": a permutation of 0..n-1 over all n elements.
+/// - "offsets": non-decreasing; the first element is 0, the last one is a; if b > 0, neighbours differ by at
+///   most b.
+/// - "columns": for each row whose offsets the input `rows` holds, distinct integers in [0, a), ascending.
 struct generator {
   std::string kind = "normal";
   double a = 0;
   double b = 1;
-  /// In place of `a` and `b` where they depend on the axes of a workload; see `resolved`.
+  /// Replace `a` and `b` if they depend on the axes of a workload; see `resolved`.
   std::optional<expression> a_of, b_of;
-  /// offsets: how the lengths of the rows are distributed. "" (ends of the rows drawn uniformly), "equal"
-  /// (lengths differ by one at most), "uniform" (each length from 0 to twice the mean), "power_law" (the k-th
-  /// longest row as long as k^-parameter).
+  /// For "offsets": the distribution of the row lengths. "": the ends of the rows are drawn uniformly;
+  /// "equal": lengths differ by at most one; "uniform": each length is between 0 and twice the mean;
+  /// "power_law": the length of the k-th longest row is proportional to k^-parameter.
   std::string law;
-  double parameter = 0;  ///< the exponent of a power law
-  std::string rows;      ///< columns: the input that holds the offsets
+  double parameter = 0;  ///< exponent of "zipf" and of the law "power_law"
+  std::string rows;      ///< for "columns": name of the input that holds the offsets
   friend bool operator==(const generator&, const generator&) = default;
 };
 
 /// A tensor or scalar that a candidate reads or writes.
 struct tensor {
   std::string name;
-  std::vector<std::string> shape;  ///< axis names or expressions of axes, outermost first; row major
-  bool scalar = false;             ///< FlashInfer's `shape: null`: passed by value
-  std::string dtype;               ///< an open string: "float32", "int32", "bfloat16", ...
+  std::vector<std::string> shape;  ///< axis names or expressions of axes, outermost first; row-major
+  bool scalar = false;             ///< passed by value; FlashInfer's `shape: null`
+  std::string dtype;               ///< "float32", "int32", "bfloat16", ...; not a closed list
   generator generate;              ///< inputs only
   std::string description;
 };
 
-/// When an output element is accepted. Exactly one rule is in force.
+/// The rule by which an element of an output is accepted.
 struct tolerance {
-  /// "accumulation": |error| <= factor * u * sqrt(length) * scale[i], scale from the reference's extra output
-  /// `scale` "bounds": |error| <= max_atol + max_rtol * |expected| "exact": equal (integers)
+  /// - "accumulation": |error| <= factor * u * sqrt(length) * scale[i]. u is the unit roundoff of the
+  ///   output's type; the reference writes the tensor `scale` as an extra output.
+  /// - "bounds": |error| <= max_atol + max_rtol * |expected|.
+  /// - "exact": equal; for integers.
   std::string rule = "bounds";
   double max_atol = 1e-5;
   double max_rtol = 1e-5;
   double required_matched_ratio = 1.0;  ///< share of elements that must be accepted
-  std::optional<double>
-      max_error_cap;  ///< upper limit of the error of each element, including those that need not be accepted
-  bool allow_negative_inf = false;
-  std::string scale;                 ///< accumulation: name of the scale tensor the reference writes
-  double factor = 4.0;               ///< accumulation: c, the factor of the bound
-  std::optional<expression> length;  ///< accumulation: K, the number of terms that are summed in an element
+  /// Upper limit of the error of every element, including those that need not be accepted.
+  std::optional<double> max_error_cap;
+  bool allow_negative_inf = false;  ///< whether -inf is accepted where -inf is expected
+  std::string scale;    ///< for "accumulation": name of the scale tensor that the reference writes
+  double factor = 4.0;  ///< for "accumulation": the factor of the bound
+  std::optional<expression> length;  ///< for "accumulation": number of terms summed in an element; none: 1
 };
 
-/// Contents of an input that were read from a file when the task was loaded.
+/// Contents of an input, read from a file when the task was loaded.
 struct tensor_contents {
-  std::string file;                 ///< as the task names it
-  std::vector<std::int64_t> shape;  ///< as the file gives it, outermost first
+  std::string file;                 ///< path as written in the task
+  std::vector<std::int64_t> shape;  ///< as stated in the file, outermost first
   std::vector<std::byte> bytes;     ///< elements of the input's dtype, row major, little-endian
 };
 
-/// How an input of a workload is made if the generator of the task is not used.
+/// The source of the contents of an input in a workload: its generator ("random"), a value or a file.
 struct workload_input {
   std::string kind;                                 ///< "random", "scalar" or "file"
-  double value = 0;                                 ///< scalar
-  std::shared_ptr<const tensor_contents> contents;  ///< file
-  /// file: whether a call is given the elements as they are. Otherwise each element is one of the file's,
-  /// drawn at random, so that nobody knows the contents of a call in advance.
+  double value = 0;                                 ///< for "scalar"
+  std::shared_ptr<const tensor_contents> contents;  ///< for "file"
+  /// For "file": whether calls get the elements of the file in their order. Otherwise each element is drawn
+  /// at random from those of the file, so that the contents of a call cannot be known in advance.
   bool kept = true;
-  /// file: whether some calls are given contents of the input's generator instead, with those of all other
-  /// inputs from files.
+  /// For "file" with `kept`: whether some calls get contents of the input's generator instead of the file's.
+  /// In these calls, the other inputs from files are generated as well, except kept ones without a generator.
   bool alternates = false;
 };
 
-/// One concrete size and input recipe. Hidden workloads check correctness only and no operator ever sees
-/// them.
+/// A value for each variable axis, and how the inputs are made. A hidden workload is used to check
+/// correctness only; it is never timed and never shown to operators.
 struct workload {
   std::string uuid;
-  std::map<std::string, std::int64_t> axes;  ///< the variable axes
-  std::map<std::string, workload_input> inputs;
-  std::map<std::string, generator> generate;    ///< overrides of the task's generators
-  std::map<std::string, tolerance> tolerances;  ///< by output; "" speaks of every output
-  std::string cache = "warm";                   ///< "warm" | "cold"
+  std::map<std::string, std::int64_t> axes;      ///< the variable axes
+  std::map<std::string, workload_input> inputs;  ///< by input; inputs without an entry are random
+  std::map<std::string, generator> generate;     ///< by input; these replace the task's generators
+  std::map<std::string, tolerance> tolerances;   ///< by output; "" applies to all outputs
+  std::string cache = "warm";  ///< "warm", or "cold": caches are flushed before each timed call
   bool hidden = false;
   double weight = 1;  ///< weight in the geometric mean of the speedups
 };
 
-/// FLOPs and compulsory bytes as expressions of the axes. `min_flops` bounds from below what any algorithm
-/// needs.
+/// The work of a call as expressions of the axes.
 struct cost_model {
-  std::optional<expression> flops;
-  std::optional<expression> bytes;
-  std::optional<expression> min_flops;
+  std::optional<expression> flops;      ///< floating-point operations of a usual implementation
+  std::optional<expression> bytes;      ///< bytes that must be moved to and from memory
+  std::optional<expression> min_flops;  ///< lower bound of the operations that any algorithm needs
 };
 
-/// The reference. Native ("cpp"): `extern "C" void reference(inputs as const double* or int64_t*..., outputs
-/// as double* or int64_t*..., scale tensors as double*..., axes as int64_t...)`. FlashInfer's Python text has
-/// language "python".
+/// The program that defines the correct result. In C++ (language "cpp"): `extern "C" void reference(inputs as
+/// const double* or int64_t*..., outputs as double* or int64_t*..., scale tensors as double*..., axes as
+/// int64_t...)`. FlashInfer's Python text has the language "python".
 struct reference_source {
   std::string language;
   program source;
 };
 
-/// A named trusted program that candidates are compared with.
+/// A named program to which the speed of candidates is compared. Baselines are trusted.
 struct baseline {
   std::string name;
   program source;
-  std::vector<std::string> link;  ///< libraries it is linked with, e.g. "openblas"; baselines are trusted
-  bool optional = false;          ///< left out, and reported as such, if it does not build
+  std::vector<std::string> link;  ///< libraries to link, e.g. "openblas"
+  bool optional = false;          ///< if it does not build, it is left out with a message instead of an error
 };
 
-/// A complete task. A value type; it is made by a loader and not changed afterwards.
+/// A complete task. A value type. A loader or a program makes it; it is not changed afterwards.
 struct task {
   std::string name;
   std::string op_type;
   std::string description;
   std::vector<std::string> tags;
-  std::vector<axis> axes;      ///< in file order: the order in which `run` takes the variable ones
-  std::vector<tensor> inputs;  ///< in file order: the order of the arguments
+  std::vector<axis> axes;  ///< in file order; the kernel takes the variable ones as arguments in this order
+  std::vector<tensor> inputs;  ///< in file order, which is the order of the arguments
   std::vector<tensor> outputs;
-  std::vector<expression> constraints;
+  std::vector<expression> constraints;  ///< conditions on the axes that every workload must meet
   std::optional<reference_source> reference;
-  std::map<std::string, tolerance> tolerances;  ///< by output; "" speaks of every output
+  std::map<std::string, tolerance> tolerances;  ///< by output; "" applies to all outputs
   std::vector<workload> workloads;
   cost_model cost;
-  std::vector<program> seeds;
+  std::vector<program> seeds;       ///< programs from which the search starts
   std::vector<baseline> baselines;  ///< speedups are relative to the first one
   std::string file;  ///< path of the task file, for messages; empty if the task was made in code
-  std::map<std::string, std::string> extra;  ///< FlashInfer fields that kevo only carries
-  /// The files that seeds, baselines and reference came from, as the task names them, by the content id of
-  /// the program; for messages.
+  std::map<std::string, std::string> extra;  ///< FlashInfer fields that kevo only stores and exports
+  /// The files of seeds, baselines and reference, as written in the task, by the content id of the program;
+  /// for messages.
   std::map<std::string, std::string> source_files;
 };
 
-/// The file that a program of the task came from, as the task names it; empty if it is not known.
+/// The file of a program of the task, as written in the task; empty if it is not known.
 inline std::string source_file_of(const task& t, const program& source) {
   const auto found = t.source_files.find(to_string(id_of(source)));
   return found == t.source_files.end() ? std::string() : found->second;
 }
 
-/// The value of every axis, constant and variable, for `w`. Missing variable axes are left out.
+/// The values of all constant and variable axes in the workload `w`, by name. Variable axes to which `w`
+/// gives no value are left out.
 inline std::map<std::string, std::int64_t> axis_values(const task& t, const workload& w) {
   auto values = w.axes;
   for (const auto& a : t.axes) {
@@ -167,8 +175,8 @@ inline std::map<std::string, std::int64_t> axis_values(const task& t, const work
   return values;
 }
 
-/// Extents of a tensor for given axis values; empty for scalars. Axes without a value count as 0.
-/// @throws kevo::error (input) where an expression of the shape has no value (overflow, division by zero)
+/// The extents of a tensor for given axis values; empty for scalars. Axes without a value count as 0.
+/// @throws kevo::error (input) if an expression of the shape has no value (overflow, division by zero)
 inline std::vector<std::int64_t> extents(const tensor& t, const std::map<std::string, std::int64_t>& values) {
   std::vector<std::int64_t> result;
   const auto value_of = [&](std::string_view name) -> std::optional<std::int64_t> {
@@ -182,8 +190,8 @@ inline std::vector<std::int64_t> extents(const tensor& t, const std::map<std::st
   return result;
 }
 
-/// The generator with the numbers that its expressions have for given axis values.
-/// @throws kevo::error (input) where an expression has no value
+/// The generator with `a_of` and `b_of` evaluated for given axis values and stored in `a` and `b`.
+/// @throws kevo::error (input) if an expression has no value
 inline generator resolved(generator g, const std::map<std::string, std::int64_t>& values) {
   const auto value_of = [&](std::string_view name) -> std::optional<std::int64_t> {
     const auto it = values.find(std::string(name));
@@ -195,8 +203,8 @@ inline generator resolved(generator g, const std::map<std::string, std::int64_t>
   return g;
 }
 
-/// The tolerance in force for an output of a workload: the workload's own, its "", the task's own, the task's
-/// "".
+/// The tolerance for an output in a workload: the first that exists of the workload's entry for the output,
+/// the workload's entry "", the task's entry for the output, the task's entry ""; else the default.
 inline tolerance tolerance_for(const task& t, const workload& w, const std::string& output) {
   for (const auto* map : {&w.tolerances, &t.tolerances}) {
     for (const auto& key : {output, std::string()}) {
@@ -216,7 +224,7 @@ struct task_hasher {
   void add(bool value) { hash.number(value ? 1 : 0); }
   void add(double value) { hash.number(std::bit_cast<std::uint64_t>(value)); }
   void add(const expression& value) { hash.text(value.text()); }
-  // What later versions added is hashed only where it is used, so that older tasks keep their ids.
+  // Fields that later versions added are hashed only if they are used, so that older tasks keep their ids.
   void add(const generator& value) {
     add(value.kind), add(value.a), add(value.b);
     if (value.a_of || value.b_of) add(value.a_of), add(value.b_of);
@@ -268,7 +276,7 @@ struct task_hasher {
 
 }  // namespace detail
 
-/// The content id of everything that an evaluation depends on: axes, tensors, constraints, reference,
+/// The content id of everything on which an evaluation depends: name, axes, tensors, constraints, reference,
 /// tolerances, workloads, cost model and baselines. Descriptions, seeds and paths of files do not change it.
 inline content_id id_of(const task& t) {
   detail::task_hasher hasher;

@@ -1,5 +1,5 @@
 #pragma once
-// The one place where the version is written; CMake reads it from here.
+// The version of kevo. It is defined only here; CMake reads it from this file.
 
 #define KEVO_VERSION_MAJOR 0
 #define KEVO_VERSION_MINOR 1

@@ -49,8 +49,10 @@ class endpoint {
   explicit endpoint(endpoint_settings settings);
 
   /// Tries until there is an answer, a failure that another try does not mend, or no try is left. A place of
-  /// the gate is held only while a request is out. Tokens are those of all tries; where a server answered and
-  /// did not tell them, they are estimated. A try without any answer counts as none.
+  /// the gate is held only while a request is out. Tokens are those of all tries. Where a server does not
+  /// tell them, they are estimated from the text that arrived; where none arrived of a request that was sent
+  /// (a time-out, a cancelled call, a broken connection), the whole `max_tokens` is counted. A request that
+  /// was not sent counts as none.
   chat_reply chat(const chat_request& request, const std::stop_token& stop, const call_budget& budget = {});
   /// One vector a text; empty with a failed reply.
   std::vector<std::vector<float>> embed(const std::vector<std::string>& texts, const std::stop_token& stop,

@@ -1,5 +1,5 @@
 #pragma once
-// Lineage and siblings as they were when a variation was asked for.
+// Lineage, siblings and children as they were when a variation was asked for.
 
 #include <memory>
 

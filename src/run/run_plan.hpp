@@ -25,8 +25,8 @@ config_source read_config(const std::string& path, const std::vector<std::string
 /// say of them.
 std::string config_reference();
 
-/// Reads the sections of a config that say how to search (archive, select, vary, screen) into `parts`. Throws
-/// kevo::error (input).
+/// Reads the sections of a config that say how to search (archive, select, vary, filter, screen) into
+/// `parts`. Throws kevo::error (input).
 void decode_policies(settings& root, const registry& plugins, const build_context& context,
                      search_parts& parts);
 

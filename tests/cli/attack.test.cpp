@@ -1,5 +1,4 @@
 // labels: slow
-// serial
 // timeout: 600
 // What `kevo attack` says of a sound task and of a weak one, with few exploits and short times.
 

@@ -1,6 +1,5 @@
 // labels: slow
 // timeout: 600
-// serial
 // What the commands of the guide leave behind, on a task that `kevo init` wrote. tests/docs follows the pages
 // themselves.
 

@@ -1,6 +1,5 @@
 // labels: slow
 // timeout: 300
-// serial
 // configs/llm_matmul.yaml with the replies that were written by hand for it: offline, and faster than the
 // seed for real.
 

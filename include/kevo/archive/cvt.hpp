@@ -1,5 +1,5 @@
 #pragma once
-// An archive with a fixed number of cells however many measures there are: CVT-MAP-Elites (Vassiliades et
+// An archive whose number of cells does not depend on the number of measures: CVT-MAP-Elites (Vassiliades et
 // al., 2018).
 
 #include <algorithm>
@@ -21,15 +21,17 @@
 namespace kevo {
 
 /// CVT-MAP-Elites (Vassiliades, Chatzilygeroudis & Mouret, "Using centroidal Voronoi tessellations to scale
-/// up the multidimensional archive of phenotypic elites", IEEE TEVC 22(4), 2018): the cells are the Voronoi
-/// cells of `cells` centroids, spread over the unit cube by Lloyd's algorithm on uniform samples, the same
-/// for the same seed. Candidates of which a measure is unknown share one cell more.
+/// up the multidimensional archive of phenotypic elites", IEEE TEVC 22(4), 2018). The cells are the Voronoi
+/// cells of `cells` centroids in the unit cube. Lloyd's algorithm places the centroids, with
+/// `samples_per_cell` * `cells` uniform samples and `rounds` iterations; the same seed gives the same
+/// centroids. All candidates with an unknown measure share one further cell.
 ///
-/// `add` is O(log cells) in few dimensions; the rest costs what a grid's does. Construction takes
-/// O(samples * cells * rounds) logarithms: 0.1 s for 1000 cells.
+/// `add` is O(log cells) in few dimensions, plus O(log elites) after the first rank query. `sample`, `at` and
+/// the rank queries cost the same as those of `grid`. Construction is O(samples_per_cell * cells * rounds *
+/// log cells) in few dimensions: 0.1 s for 1000 cells.
 class cvt {
  public:
-  /// Throws kevo::error (input) for bad ranges or no cells.
+  /// Throws kevo::error (input) for invalid ranges, an invalid soft threshold, or 0 cells.
   explicit cvt(std::vector<measure_range> ranges, std::size_t cells = 1000, std::uint64_t seed = 1,
                soft_threshold soft = {}, std::size_t samples_per_cell = 25, std::size_t rounds = 8)
       : ranges_(std::move(ranges)), elites_(cells + 1, soft) {
@@ -57,8 +59,8 @@ class cvt {
   archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
     return elites_.forecast(entry.score, cell_of(entry.measures), without);
   }
-  /// The elites of the nearest cells, by the distance of their centroids; empty for a candidate with an
-  /// unknown measure. O(elites).
+  /// At most `count` elites of other cells, nearest first by the distance between centroids; empty for a
+  /// candidate with an unknown measure. O(elites).
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     const auto here = elites_.find(id);
     if (!here || here->cell >= cells()) return {};
@@ -81,9 +83,9 @@ class cvt {
     for (const measure_range& r : ranges_) names.push_back(r.measure);
     return names;
   }
-  /// The number of cells, not counting the additional one for unknown measures.
+  /// The number of cells, without the further cell for unknown measures.
   std::size_t cells() const { return centroids_.size(); }
-  /// The nearest centroid, or `cells()` if a measure is unknown.
+  /// The cell with the nearest centroid, or `cells()` if a measure is unknown.
   std::uint64_t cell_of(std::span<const double> measures) const {
     const auto point = unit_point(ranges_, measures);
     if (std::find(point.begin(), point.end(), -1.0) != point.end()) return cells();
@@ -93,7 +95,7 @@ class cvt {
   std::span<const double> centroid(std::size_t cell) const { return centroids_.point(cell); }
 
  private:
-  /// Every centroid moves to the mean of the samples that are nearest to it.
+  /// One round of Lloyd's algorithm: every centroid moves to the mean of the samples that are nearest to it.
   void relax(const std::vector<double>& samples) {
     const std::size_t d = ranges_.size(), n = centroids_.size();
     std::vector<double> sums(n * d);

@@ -1,5 +1,5 @@
 #pragma once
-// An archive whose elites are at least a given distance apart: POLCA's epsilon-net, without cells.
+// An archive without cells whose elites are more than a given distance apart: the epsilon-net of POLCA.
 
 #include <algorithm>
 #include <cmath>
@@ -15,23 +15,26 @@
 
 namespace kevo {
 
-/// Elites whose pairwise distance is greater than `epsilon` (POLCA's epsilon-net, arXiv 2603.14769, here as
-/// an archive, with the local competition of Lehman & Stanley's novelty archives, 2011): a candidate near
-/// others enters if it is better than all of them, and displaces them. Distances are Euclidean, between
-/// embedded sources (POLCA's kind; its embeddings are a model's, kevo's default are local hashed n-grams) or
-/// over ranges of measures. Needs no bins, and grows only where programs differ. O(elites) an insertion.
+/// Elites whose pairwise distance is greater than `epsilon`: POLCA's epsilon-net (arXiv 2603.14769), used
+/// here as an archive, with the local competition of Lehman & Stanley's novelty archives (2011). A candidate
+/// within `epsilon` of elites enters if it is better than all of them, and it displaces all of them.
+/// Distances are Euclidean, either between embedded sources or between measures scaled to their ranges. POLCA
+/// uses the first kind, with embeddings by a model; kevo's default embedding is computed locally from hashed
+/// n-grams. The archive needs no bins, and it grows only where programs differ. `add` is O(elites).
 class epsilon_net {
  public:
-  /// An archive with distances between measures; epsilon is in units of the ranges, its default is kevo's
+  /// An archive with distances between measures. `epsilon` is in units of the ranges; its default is kevo's
   /// choice. Throws kevo::error (input) for invalid ranges.
   explicit epsilon_net(std::vector<measure_range> ranges, double epsilon = 0.05)
       : space_(std::move(ranges)), epsilon_(epsilon), elites_(space_.dimensions()) {}
-  /// An archive with distances between embedded sources; the default epsilon of 0.1 is POLCA's. Entries
-  /// without a source are rejected.
+  /// An archive with distances between embedded sources. The default epsilon of 0.1 is POLCA's. Entries
+  /// without a source are rejected. Throws kevo::error (input) for an embedding without dimensions or
+  /// function.
   explicit epsilon_net(source_embedding embedding, double epsilon = 0.1)
       : space_(std::move(embedding)), epsilon_(epsilon), elites_(space_.dimensions()) {}
 
-  /// Offers a candidate; for `improved`, the value is the gain in score over the best displaced elite.
+  /// Offers a candidate. If the result is `improved`, its value is the gain in score over the best displaced
+  /// elite.
   archive_result add(const archive_entry& entry) {
     elites_.remove(entry.id);
     const auto point = space_.point(entry);
@@ -45,8 +48,9 @@ class epsilon_net {
     if (near.empty()) return {archive_status::new_cell, entry.score};
     return {archive_status::improved, entry.score - best};
   }
-  /// Changes the score of a kept candidate: `improved` by the increase of its score, `rejected` if the score
-  /// did not increase or a better elite is near its new place.
+  /// Changes the score and the point of a kept candidate. If its score increased, the result is `improved` by
+  /// the increase. Otherwise it is `rejected`, but the candidate is still kept unless an elite near its new
+  /// point is at least as good. A candidate that is not kept is offered.
   archive_result update(const archive_entry& entry) {
     const auto before = elites_.find(entry.id);
     const archive_result result = add(entry);
@@ -78,14 +82,16 @@ class epsilon_net {
   candidate_id at_mass(double mass) const { return elites_.order().at_mass(mass); }
   std::vector<std::string> measures() const { return space_.measures(); }
   bool wants_source() const { return space_.wants_source(); }
-  /// The coordinates of an elite: in units of the ranges, or in the embedding.
+  /// The point of the elite with index i: its measures in units of the ranges, or its embedding.
   std::span<const double> point(std::size_t i) const { return elites_.point(i); }
 
+  /// The Euclidean distance of two points.
   static double distance(std::span<const double> a, std::span<const double> b) {
     return std::sqrt(detail::squared_distance(a, b));
   }
 
  private:
+  /// The elites within `epsilon_` of a point.
   std::vector<candidate_id> near_to(std::span<const double> point) const {
     std::vector<candidate_id> near;
     for (std::size_t i = 0; i < elites_.size() && !point.empty(); ++i) {

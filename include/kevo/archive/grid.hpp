@@ -1,5 +1,5 @@
 #pragma once
-// An archive that keeps the best candidate of every cell of a grid over named measures: MAP-Elites (Mouret &
+// An archive that keeps the best candidate of each cell of a grid over named measures: MAP-Elites (Mouret &
 // Clune, 2015).
 
 #include <algorithm>
@@ -20,9 +20,10 @@
 
 namespace kevo {
 
+/// Whether equal parts of a range are equal in the value (`linear`) or in its logarithm (`log`).
 enum class axis_scale : std::uint8_t { linear, log };
 
-/// One axis of a grid: `bins` equal parts of [low, high], equal in the logarithm if the scale is log.
+/// One axis of a grid: the range [low, high] of a measure in `bins` equal parts.
 struct grid_axis {
   std::string measure;
   std::size_t bins = 10;
@@ -30,9 +31,9 @@ struct grid_axis {
   double high = 1;
   axis_scale scale = axis_scale::linear;
 
-  /// The bin of a value: values outside the range count for the first and the last bin, infinities too; an
-  /// unknown value (NaN) gets the bin after the last, so that a candidate that could not be measured neither
-  /// is lost nor competes with others.
+  /// The bin of a value. Values outside the range, including infinities, are in the first or the last bin. An
+  /// unknown value (NaN) has a bin of its own after the last, so that a candidate that could not be measured
+  /// is kept, but does not compete with measured ones.
   std::size_t bin_of(double value) const {
     if (std::isnan(value)) return bins;
     if (!(value > low)) return 0;
@@ -41,7 +42,7 @@ struct grid_axis {
                                                  : (value - low) / (high - low);
     return std::min(static_cast<std::size_t>(part * static_cast<double>(bins)), bins - 1);
   }
-  /// The lower edge of a bin; `edge(bins)` is the upper end.
+  /// The lower edge of a bin; `edge(bins)` is the upper end of the range.
   double edge(std::size_t bin) const {
     const double part = static_cast<double>(bin) / static_cast<double>(bins);
     return scale == axis_scale::log ? low * std::pow(high / low, part) : low + (high - low) * part;
@@ -49,17 +50,19 @@ struct grid_axis {
 };
 
 /// MAP-Elites (Mouret & Clune, "Illuminating search spaces by mapping elites", arXiv 1504.04909, 2015): a
-/// candidate competes only with the one that holds its cell. Of equal scores the older one stays.
+/// candidate competes only with the elite of its cell. Of equal scores the older candidate stays. With a soft
+/// threshold a cell also accepts some candidates that are worse than its elite, see soft_threshold.
 ///
-/// `add` is O(axes) and does not depend on the number of cells; `sample` and `at` are O(1), rank queries
-/// O(log elites), after a first one of O(elites log elites).
+/// `add` is O(axes), plus O(log elites) after the first rank query, independent of the number of cells.
+/// `sample` and `at` are O(1). The rank queries (`nth_best`, `total_score`, `at_mass`) are O(log elites), the
+/// first one O(elites log elites).
 class grid {
  public:
-  /// Throws kevo::error (input) for an axis without bins or range, a logarithmic one that touches zero, or
-  /// more than 2^62 cells.
+  /// Throws kevo::error (input) for an axis without bins or with an empty range, a logarithmic axis whose
+  /// range does not begin above 0, an invalid soft threshold, or more than 2^62 cells.
   explicit grid(std::vector<grid_axis> axes, soft_threshold soft = {}) : axes_(std::move(axes)) {
     check(soft);
-    std::uint64_t cells = 1;  // with one more bin an axis for unknown values
+    std::uint64_t cells = 1;  // each axis has one more bin, for unknown values
     for (const grid_axis& a : axes_) {
       const auto fail = [&a](const char* why) { throw error(error_code::input, why, {{}, 0, 0, a.measure}); };
       if (a.bins == 0) fail("a grid axis needs at least one bin");
@@ -76,7 +79,9 @@ class grid {
   archive_result add(const archive_entry& entry) {
     return elites_.add(entry.id, entry.score, cell_of(entry.measures));
   }
-  /// See detail::cell_elites::update.
+  /// A kept candidate keeps its cell whatever its new score: `improved` if the score increased, else
+  /// `rejected`. If its measures changed so that its cell changed, it is removed and offered to the new cell.
+  /// A candidate that is not kept is offered.
   archive_result update(const archive_entry& entry) {
     return elites_.update(entry.id, entry.score, cell_of(entry.measures));
   }
@@ -85,7 +90,7 @@ class grid {
     return elites_.forecast(entry.score, cell_of(entry.measures), without);
   }
   /// Elites at most two bins away on every axis (OpenEvolve's neighbourhood), nearest first by Euclidean
-  /// distance in bins, of equally near ones the older. O(min(5^axes, elites)).
+  /// distance in bins; of equally near ones the older first. O(min(5^axes, elites)).
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const;
 
   std::optional<elite> sample(rng& random) const { return elites_.sample(random); }
@@ -101,7 +106,7 @@ class grid {
     for (const grid_axis& a : axes_) names.push_back(a.measure);
     return names;
   }
-  /// Cells of known measures; those of unknown ones come on top.
+  /// The number of cells, without those for unknown measures.
   std::size_t cells() const {
     std::size_t product = 1;
     for (const grid_axis& a : axes_) product *= a.bins;
@@ -109,7 +114,7 @@ class grid {
   }
   const std::vector<grid_axis>& axes() const { return axes_; }
 
-  /// The bin on every axis, in their order; `bins` of the axis for an unknown measure.
+  /// The bin of a cell on each axis, in the order of `axes()`; `bins` of the axis for an unknown measure.
   std::vector<std::size_t> bins_of(std::uint64_t cell) const {
     std::vector<std::size_t> bins(axes_.size());
     for (std::size_t i = axes_.size(); i-- > 0;) {
@@ -118,9 +123,9 @@ class grid {
     }
     return bins;
   }
-  /// The elite of a cell, e.g. of one that `neighbour` arithmetic on `bins_of` found.
+  /// The elite of a cell; nothing if the cell is empty or does not exist.
   std::optional<elite> at_cell(std::uint64_t cell) const { return elites_.at_cell(cell); }
-  /// The cell of measures, in the order of `axes()`; missing ones count as unknown.
+  /// The cell of the given measures, in the order of `axes()`; missing ones count as unknown.
   std::uint64_t cell_of(std::span<const double> measures) const {
     std::uint64_t cell = 0;
     for (std::size_t i = 0; i < axes_.size(); ++i) {
@@ -129,7 +134,7 @@ class grid {
     }
     return cell;
   }
-  /// "code_bytes 64..152, vector_fraction unknown"
+  /// The ranges of an elite's cell as text, such as "code_bytes 64..152, vector_fraction unknown".
   std::string describe(const elite& one) const {
     std::string text;
     const auto bins = bins_of(one.cell);
@@ -144,7 +149,8 @@ class grid {
   }
 
  private:
-  /// Squared; nothing if they are further than `reach` apart on an axis, or known on one side alone.
+  /// The squared distance in bins; nothing if the cells are more than `reach` apart on an axis, or if a
+  /// measure is known for only one of them.
   std::optional<std::size_t> distance(std::span<const std::size_t> a, std::span<const std::size_t> b,
                                       std::size_t reach) const {
     std::size_t sum = 0;
@@ -181,12 +187,12 @@ inline std::vector<candidate_id> grid::neighbours(candidate_id id, std::size_t c
   if (cube > static_cast<double>(size())) {
     for (std::size_t i = 0; i < size(); ++i) look(at(i));
   } else {
-    std::vector<std::size_t> step(axes_.size(), 0);  // counts through the cube
+    std::vector<std::size_t> step(axes_.size(), 0);  // enumerates all cells of the cube
     for (bool more = true; more;) {
       std::uint64_t cell = 0;
       bool inside = true;
       for (std::size_t i = 0; i < axes_.size(); ++i) {
-        const std::size_t bin = home[i] + step[i];  // shifted up by `reach`
+        const std::size_t bin = home[i] + step[i];  // shifted up by `reach`, to stay unsigned
         inside = inside && bin >= reach && bin - reach <= axes_[i].bins;
         cell = cell * (axes_[i].bins + 1) + (bin - reach);
       }

@@ -13,15 +13,15 @@
 
 namespace kevo {
 
-/// One measure and the range that counts as 1 in distances, on a linear or logarithmic scale.
+/// A measure and its range, which has length 1 in distances, on a linear or logarithmic scale.
 struct measure_range {
   std::string measure;
   double low = 0;
   double high = 1;
   axis_scale scale = axis_scale::linear;
 
-  /// From [low, high] to [0, 1]; values outside count for the ends, unknown ones (NaN) are -1, which is no
-  /// nearer than 1 to any known one.
+  /// The value scaled from [low, high] to [0, 1]. Values outside the range count as its ends. An unknown
+  /// value (NaN) is -1, which is at least 1 away from every known value.
   double unit(double value) const {
     if (std::isnan(value)) return -1;
     const double inside = std::clamp(value, low, high);
@@ -30,7 +30,8 @@ struct measure_range {
   }
 };
 
-/// Throws kevo::error (input) for no measure at all, an empty range or a logarithmic one that touches zero.
+/// Throws kevo::error (input) if there are no measures, for an empty range, and for a logarithmic range that
+/// does not begin above 0.
 inline void check(const std::vector<measure_range>& ranges) {
   if (ranges.empty()) throw error(error_code::input, "an archive of distances needs at least one measure");
   for (const measure_range& r : ranges) {
@@ -42,7 +43,7 @@ inline void check(const std::vector<measure_range>& ranges) {
   }
 }
 
-/// Measures, in the order of `ranges`, as a point; missing ones count as unknown.
+/// The point of the given measures, in the order of `ranges`; missing ones count as unknown.
 inline std::vector<double> unit_point(const std::vector<measure_range>& ranges,
                                       std::span<const double> measures) {
   std::vector<double> point;

@@ -1,5 +1,5 @@
 #pragma once
-// An archive without cells that keeps what is far from everything kept: novelty search with local competition
+// An archive without cells that keeps candidates far from all elites: novelty search with local competition
 // (Lehman & Stanley, 2011).
 
 #include <algorithm>
@@ -18,10 +18,11 @@ namespace kevo {
 
 /// The unstructured archive of novelty search with local competition (Lehman & Stanley, "Evolving a diversity
 /// of virtual creatures through novelty search and local competition", GECCO 2011; pyribs' proximity
-/// archive): the novelty of a candidate is its mean distance to its `nearest` k elites; at least `threshold`
-/// and it joins, less and it must beat the elite nearest to it, whose place it takes. Distances as in
-/// `epsilon_net`. k = 15 is theirs; the threshold, in units of the ranges, is kevo's choice. O(elites) an
-/// insertion.
+/// archive). The novelty of a candidate is its mean distance to its k nearest elites (k is `nearest`). A
+/// candidate whose novelty is at least `threshold` becomes an elite. Any other candidate must be better than
+/// the elite nearest to it, and then replaces it. Distances are those of `epsilon_net`. The default k = 15 is
+/// from the paper. The thresholds, 0.05 in units of the ranges of measures and 0.1 between embedded sources,
+/// are kevo's choices. `add` is O(elites).
 class novelty {
  public:
   /// An archive with distances between measures. Throws kevo::error (input) for invalid ranges.
@@ -46,8 +47,8 @@ class novelty {
     elites_.insert(entry.id, entry.score, point);
     return {archive_status::improved, entry.score - rival.score};
   }
-  /// A kept candidate whose coordinates did not change stays, whatever its new score; the value is the
-  /// increase of its score. Otherwise the same as `add`.
+  /// A kept candidate whose point did not change stays, whatever its new score: `improved` by the increase of
+  /// its score, `rejected` if it did not increase. Otherwise the same as `add`.
   archive_result update(const archive_entry& entry) {
     const auto before = elites_.find(entry.id);
     if (!before) return add(entry);
@@ -89,10 +90,10 @@ class novelty {
         elites_(space_.dimensions()) {}
 
   struct seen {
-    double novelty = INFINITY;  // of an empty archive
-    std::size_t nearest = 0;    // of equally near ones the older
+    double novelty = INFINITY;  // stays so if the archive is empty
+    std::size_t nearest = 0;    // index of the nearest elite; of equally near ones the older
   };
-  /// As if two candidates were not kept.
+  /// The novelty and the nearest elite of a point, as if the two given candidates were not kept.
   seen look(std::span<const double> point, candidate_id without = no_candidate,
             candidate_id and_without = no_candidate) const {
     std::vector<std::pair<double, candidate_id>> away;

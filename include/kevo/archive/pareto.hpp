@@ -1,5 +1,5 @@
 #pragma once
-// An archive of the candidates that no other one beats in score and in every further objective: a Pareto
+// An archive of the candidates that no other one dominates in the score and further objectives: a Pareto
 // front.
 
 #include <algorithm>
@@ -15,23 +15,25 @@
 
 namespace kevo {
 
-/// A measure that is an objective in addition to the score, and its direction.
+/// A measure that is an objective in addition to the score. Smaller is better unless `maximize` is set.
 struct objective {
   std::string measure;
   bool maximize = false;
 };
 
-/// The candidates that no other one dominates in score (greater is better) and objectives. Of equal points
-/// the older stays. Above `capacity` the most crowded one goes (crowding distance of NSGA-II: Deb et al.,
-/// IEEE TEVC 6(2), 2002), never an extreme. A candidate of which an objective is unknown counts as the worst
-/// in it. O(front) an insertion, O(front log front) at capacity.
+/// The candidates that no other one dominates in the score (greater is better) and the objectives. Of equal
+/// points the older candidate stays. If there are more than `capacity` elites, the one with the least
+/// crowding distance is removed (NSGA-II: Deb et al., IEEE TEVC 6(2), 2002); of equal distances, the
+/// youngest. The best and the worst elite in the score or in an objective have an infinite distance, so they
+/// are removed last. A candidate with an unknown objective counts as the worst in it. `add` is O(front), at
+/// capacity O(front log front).
 class pareto {
  public:
   explicit pareto(std::vector<objective> objectives, std::size_t capacity = 1000)
       : objectives_(std::move(objectives)), capacity_(capacity), front_(objectives_.size() + 1) {}
 
-  /// Offers a candidate; for `improved`, the value is the gain in score over the best displaced elite, at
-  /// least 0.
+  /// Offers a candidate. If the result is `improved`, its value is the gain in score over the best displaced
+  /// elite, at least 0.
   archive_result add(const archive_entry& entry) {
     if (!std::isfinite(entry.score)) return {};
     front_.remove(entry.id);
@@ -54,8 +56,9 @@ class pareto {
     if (dominated.empty()) return {archive_status::new_cell, entry.score};
     return {archive_status::improved, std::max(entry.score - best, 0.0)};
   }
-  /// Changes the score of a kept candidate: `improved` by the increase of its score, `rejected` if the score
-  /// did not increase or the candidate is now dominated.
+  /// Changes the score and the objectives of a kept candidate: `improved` by the increase of its score;
+  /// `rejected` if the score did not increase (the candidate is still kept) or if it is now dominated (the
+  /// candidate is removed). A candidate that is not kept is offered.
   archive_result update(const archive_entry& entry) {
     const auto before = front_.find(entry.id);
     const archive_result result = add(entry);
@@ -64,7 +67,8 @@ class pareto {
     return gain > 0 ? archive_result{archive_status::improved, gain} : archive_result{};
   }
   bool remove(candidate_id id) { return front_.remove(id); }
-  /// Kept only if it crowds nobody out: at capacity it depends on all who that is.
+  /// Predicts `kept` only if the front stays within its capacity: beyond it, the crowding distances of all
+  /// elites decide which one is removed.
   archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
     archive_forecast result{true, std::isfinite(entry.score), {}};
     const auto point = point_of(entry);
@@ -93,7 +97,7 @@ class pareto {
   }
 
  private:
-  /// The coordinates of an elite; greater is better in each, and the first is the score.
+  /// The point of an entry. Its first coordinate is the score, and greater is better in each.
   std::vector<double> point_of(const archive_entry& entry) const {
     std::vector<double> point = {entry.score};
     for (std::size_t i = 0; i < objectives_.size(); ++i) {
@@ -102,7 +106,7 @@ class pareto {
     }
     return point;
   }
-  /// Not worse in anything.
+  /// Whether `a` is at least as good as `b` in every coordinate.
   static bool covers(std::span<const double> a, std::span<const double> b) {
     for (std::size_t k = 0; k < a.size(); ++k) {
       if (a[k] < b[k]) return false;

@@ -20,22 +20,24 @@
 
 namespace kevo {
 
-/// A measure and its number of bins; the range is learnt from the candidates.
+/// A measure and its number of bins; the range is learned from the candidates.
 struct sliding_axis {
   std::string measure;
   std::size_t bins = 10;
 };
 
 /// MAP-Elites with sliding boundaries (Fontaine et al., "Mapping Hearthstone deck spaces through MAP-Elites
-/// with sliding boundaries", GECCO 2019): the boundaries of every axis are the percentiles of its measure
-/// over the last `window` candidates, found anew after every `remap` ones; then elites and window are put
-/// into their new cells, the best of each stays. For measures whose range nobody knows. Unknown measures
-/// (NaN) have a bin of their own. What an audit removed is forgotten, and does not come back from the window.
+/// with sliding boundaries", GECCO 2019): the boundaries of every axis are percentiles of its measure over
+/// the last `window` candidates. They are computed again after every `remap` candidates; then all elites and
+/// all candidates of the window are put into their new cells, and the best one of each cell stays. Use it for
+/// measures whose range is not known in advance. Unknown measures (NaN) have a bin of their own. A candidate
+/// that is removed, for example after an audit, is also removed from the window, so it does not return.
 ///
-/// `add` is O(axes log bins) between remaps; a remap costs O(cells + (elites + window) log window).
+/// `add` is O(axes log bins) between two remaps, plus O(log elites) after a rank query; a remap costs O(cells
+/// + (elites + window) log window).
 class sliding {
  public:
-  /// Throws kevo::error (input) for no axis, an axis without bins, or more than 2^22 cells.
+  /// Throws kevo::error (input) if there is no axis, for an axis without bins, or for more than 2^22 cells.
   explicit sliding(std::vector<sliding_axis> axes, std::size_t remap = 100, std::size_t window = 1000)
       : axes_(std::move(axes)),
         remap_(std::max<std::size_t>(remap, 1)),
@@ -74,7 +76,9 @@ class sliding {
     }
     return result;
   }
-  /// See detail::cell_elites::update.
+  /// A kept candidate keeps its cell whatever its new score: `improved` if the score increased, else
+  /// `rejected`. If its measures changed so that its cell changed, it is removed and offered to the new cell.
+  /// A candidate that is not kept is offered.
   archive_result update(const archive_entry& entry) {
     if (!elites_.contains(entry.id)) return add(entry);
     std::vector<double> measures(entry.measures.begin(), entry.measures.end());
@@ -110,14 +114,16 @@ class sliding {
     for (const sliding_axis& a : axes_) names.push_back(a.measure);
     return names;
   }
-  /// The number of cells, not counting those for unknown measures.
+  /// The number of cells, without those for unknown measures.
   std::size_t cells() const {
     std::size_t product = 1;
     for (const sliding_axis& a : axes_) product *= a.bins;
     return product;
   }
-  /// The inner boundaries of an axis, rising; none before the first remap, where all values share a bin.
+  /// The inner boundaries of an axis in rising order; none before the first remap, when all values share one
+  /// bin.
   const std::vector<double>& boundaries(std::size_t axis) const { return bounds_[axis]; }
+  /// The cell of the given measures, in the order of the axes; missing ones count as unknown.
   std::uint64_t cell_of(std::span<const double> measures) const {
     std::uint64_t cell = 0;
     for (std::size_t i = 0; i < axes_.size(); ++i) {
@@ -152,7 +158,7 @@ class sliding {
         bounds_[i].push_back(values[std::min(b * values.size() / axes_[i].bins, values.size() - 1)]);
       }
     }
-    std::map<candidate_id, seen> all;  // by age, so that the older of equals stays
+    std::map<candidate_id, seen> all;  // by age, so that of equal scores the older candidate stays
     for (std::size_t i = 0; i < elites_.size(); ++i) {
       const elite one = elites_.at(i);
       all[one.id] = {one.id, one.score, measures_.at(one.id)};

@@ -1,5 +1,5 @@
 #pragma once
-// An archive of the k candidates of highest score, whatever their measures.
+// An archive of the k candidates with the highest scores, whatever their measures.
 
 #include <cmath>
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace kevo {
 
-/// Keeps the `k` candidates of highest score; of equal ones the older. FunSearch's and ShinkaEvolve's "top
-/// programs", and OpenEvolve's archive without its accident of filling up with the first k whatever they are
-/// worth. Every operation is O(log k).
+/// Keeps the `k` candidates with the highest scores; of equal scores, the older ones. FunSearch and
+/// ShinkaEvolve keep such "top programs". OpenEvolve's archive follows the same rule. All operations are
+/// O(log k).
 class top_k {
  public:
   explicit top_k(std::size_t k = 100) : k_(k) {}
 
-  /// Offers a candidate: `new_cell` while there is room, then `improved` by the gain over the worst elite,
-  /// which is removed.
+  /// Offers a candidate: `new_cell` while there are fewer than k elites, then `improved` by the gain over the
+  /// worst elite, which is removed.
   archive_result add(const archive_entry& entry) {
     if (!std::isfinite(entry.score)) return {};
     if (scores_.contains(entry.id)) return update(entry);
@@ -37,8 +37,8 @@ class top_k {
     return result;
   }
 
-  /// A kept candidate stays, whatever its new score (those it once displaced are not known any more):
-  /// improved if it rose, rejected if not.
+  /// A kept candidate stays, whatever its new score, because the candidates that it displaced are no longer
+  /// known: `improved` if its score increased, else `rejected`. A candidate that is not kept is offered.
   archive_result update(const archive_entry& entry) {
     const auto it = scores_.find(entry.id);
     if (it == scores_.end()) return add(entry);
@@ -72,7 +72,7 @@ class top_k {
     return at(random.below(size()));
   }
   std::size_t size() const { return order_.size(); }
-  /// The elite of a rank, best first.
+  /// The elite of rank i; 0 is the best.
   elite at(std::size_t i) const {
     const candidate_id id = order_.nth(i);
     return {id, scores_.at(id), 0};

@@ -12,11 +12,12 @@
 
 namespace kevo {
 
-/// A directed graph of islands, whose edges are the routes of migrants. A value type. Construction is
-/// O(edges): n for a ring, n^2 for a full graph.
+/// A directed graph of islands, whose edges are the routes of migrants. A value type. Construction for n
+/// islands is O(n) for a ring and O(n^3) for a full graph, because each new edge is compared with the
+/// existing edges of its island.
 class topology {
  public:
-  /// No ways at all: islands that never hear of each other.
+  /// A graph without edges: no migration.
   explicit topology(std::size_t islands = 0) : ways_(islands) {}
 
   /// A ring: each island sends to both neighbours (OpenEvolve, Kernel-Smith).
@@ -50,10 +51,11 @@ class topology {
     return made;
   }
 
+  /// The number of islands.
   std::size_t size() const { return ways_.size(); }
-  /// Where migrants of an island go, in the order in which the ways were added.
+  /// The islands to which an island sends migrants, in the order in which the edges were added.
   const std::vector<std::size_t>& neighbours(std::size_t island) const { return ways_[island]; }
-  /// One island more, with ways to and from `anchor`; its number.
+  /// Adds an island with edges to and from `anchor`, and returns its number.
   std::size_t grow(std::size_t anchor) {
     const std::size_t added = ways_.size();
     ways_.emplace_back();
@@ -69,7 +71,7 @@ class topology {
     if (from != to && std::find(known.begin(), known.end(), to) == known.end()) known.push_back(to);
   }
 
-  std::vector<std::vector<std::size_t>> ways_;  // of each island, where it sends
+  std::vector<std::vector<std::size_t>> ways_;  // for each island, the islands to which it sends
 };
 
 }  // namespace kevo

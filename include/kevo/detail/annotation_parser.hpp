@@ -1,5 +1,5 @@
 #pragma once
-// The parser of annotations; include <kevo/annotation.hpp>.
+// The parser of annotations. Include <kevo/annotation.hpp> instead.
 
 #include <algorithm>
 #include <array>
@@ -62,7 +62,7 @@ class annotation_parser {
   }
 
  private:
-  struct pending_requirement {  // conditions are parsed last: they may speak of tunables further down
+  struct pending_requirement {  // parsed last, because conditions may use tunables that are defined later
     std::string text;
     std::size_t file;
     std::string path;
@@ -76,7 +76,7 @@ class annotation_parser {
   }
 
   void read_line(std::size_t next_line) {
-    // One pass over the comment markers of the line; "//" inside "///" and "##" count as one.
+    // One pass over the comment markers of the line; a run such as "///" or "##" counts as one marker.
     for (std::size_t i = 0; i < text_.size();) {
       std::size_t body = i;
       if (text_[i] == '#') {
@@ -94,7 +94,8 @@ class annotation_parser {
     }
   }
 
-  /// Whether the comment whose marker is at `marker` and whose text starts at `word` was an annotation.
+  /// Reads the comment whose marker is at `marker` and whose text starts at `word`; true if it is an
+  /// annotation.
   bool read_comment(std::size_t marker, std::size_t word, std::size_t next_line) {
     const std::string_view rest = text_.substr(word);
     if (rest.substr(0, 18) == "EVOLVE-BLOCK-START") {
@@ -201,11 +202,11 @@ class annotation_parser {
            "add it to the braces or change it");
     }
     result.current = static_cast<std::size_t>(found - result.domain.begin());
-    *found = result.value;  // 0x40 and 64 are one value; what is written stays
+    *found = result.value;  // 0x40 and 64 are the same value; the spelling of the code is kept
     result_.tunables.push_back(std::move(result));
   }
 
-  /// Fills name, value and style from the code before the comment; gives the literal's column.
+  /// Fills name, value and style from the code before the comment; returns the literal's column.
   std::size_t read_assignment(std::string_view code, tunable& result) const {
     static constexpr const char* forms =
         "write '#define NAME value', 'constexpr int NAME = value;' or 'NAME = value'";
@@ -333,7 +334,7 @@ class annotation_parser {
     if (count >= max_domain) fail(first_at, "a domain has more than 10000 values");
     std::vector<std::string> values;
     for (std::uint64_t i = 0; i <= count; ++i) {
-      // Unsigned: the width of the range may need 64 bits.
+      // Unsigned, because the width of the range may need 64 bits.
       const std::uint64_t offset = i * static_cast<std::uint64_t>(step);
       values.push_back(std::to_string(static_cast<std::int64_t>(static_cast<std::uint64_t>(*low) + offset)));
     }

@@ -1,5 +1,5 @@
 #pragma once
-// What annotations say, as values; include <kevo/annotation.hpp>.
+// Parsed annotations as plain data. Include <kevo/annotation.hpp> instead.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,8 @@ enum class tunable_style : std::uint8_t {
 struct tunable {
   std::string name;
   std::string value;  ///< the literal as written
-  std::vector<std::string>
-      domain;               ///< the literals it may take, in the order of the annotation; holds `value`
+  /// The literals it may take, in the order of the annotation; `value` is one of them.
+  std::vector<std::string> domain;
   std::size_t current = 0;  ///< index of `value` in `domain`
   tunable_style style = tunable_style::assignment;
   std::size_t file = 0;    ///< index of the program's file
@@ -32,7 +32,7 @@ struct tunable {
   std::size_t offset = 0;  ///< of the literal in the file's text; it is value.size() bytes long
 };
 
-/// A condition over tunables that every valid setting fulfils.
+/// A condition over tunables that holds for every valid choice of values.
 struct requirement {
   expression condition;
   std::size_t file = 0;
@@ -49,28 +49,30 @@ struct source_region {
   std::size_t length = 0;  ///< up to the first byte of the end comment's line
 };
 
-/// A line that speaks of launching: which word it starts with, and all of it, the word included.
+/// A line about launching the kernel.
 struct launch_directive {
-  std::string word;  ///< "launch", "when", "for", "memset", "workspace" or "tensormap"
-  std::string text;
+  std::string word;  ///< its first word: "launch", "when", "for", "memset", "workspace" or "tensormap"
+  std::string text;  ///< all of it, `word` included
   std::size_t file = 0;
   int line = 0;
   int column = 0;  ///< of the first character of `text`
 };
 
-/// All that the annotations of a source say, each kind in file order.
+/// All annotations of a source, each kind in file order.
 struct annotations {
   std::vector<tunable> tunables;
   std::vector<requirement> requirements;
   std::vector<source_region> regions;
   std::vector<launch_directive> directives;
 
+  /// Null if there is no tunable of this name.
   const tunable* find_tunable(std::string_view name) const {
     for (const auto& t : tunables) {
       if (t.name == name) return &t;
     }
     return nullptr;
   }
+  /// Null if there is no region of this name.
   const source_region* find_region(std::string_view name) const {
     for (const auto& r : regions) {
       if (r.name == name) return &r;

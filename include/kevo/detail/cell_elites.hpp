@@ -1,5 +1,5 @@
 #pragma once
-// One elite a cell: what grid and CVT archives share.
+// At most one elite for each cell: the storage of archives with cells (grid, cvt, sliding, feature_map).
 
 #include <cmath>
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace kevo::detail {
 
-/// The best candidate of every cell, of equal ones the older; with a soft threshold, the latest that beat its
-/// cell's threshold. The index from cells to elites is an array up to 2^22 cells and a hash map above, that
-/// from candidates to elites an array, for ids are dense; the elites are a dense list, so that `sample` and
-/// `at` are O(1). Nothing depends on the number of cells. Rank queries cost O(log elites), after a first one
-/// of O(elites log elites).
+/// The best candidate of every cell; of equal scores the older one. With a soft threshold it is the latest
+/// candidate that was above the threshold of its cell. The index from cells to elites is an array for up to
+/// 2^22 cells and a hash map above. The index from candidates to elites is an array, because ids are dense.
+/// The elites are a dense list, so that `sample` and `at` are O(1). Except for construction, no cost depends
+/// on the number of cells. The first rank query costs O(elites log elites), further ones O(log elites).
 class cell_elites {
  public:
   explicit cell_elites(std::uint64_t cells = 1, soft_threshold soft = {}) : cells_(cells), soft_(soft) {
@@ -54,8 +54,9 @@ class cell_elites {
     return {archive_status::improved, gain};
   }
 
-  /// A kept candidate keeps its cell whatever its new score (those it once displaced are not known any more):
-  /// improved if it rose, rejected if not. If its cell changed, it leaves and is offered to the other one.
+  /// A kept candidate keeps its cell whatever its new score, because the candidates that it displaced are no
+  /// longer known: `improved` if the score increased, else `rejected`. If its cell changed, it is removed and
+  /// offered to the new cell.
   archive_result update(candidate_id id, double score, std::uint64_t cell) {
     const std::uint32_t slot = slot_of(id);
     if (slot == nobody) return add(id, score, cell);
@@ -120,7 +121,7 @@ class cell_elites {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
   static constexpr std::uint64_t dense_limit = std::uint64_t{1} << 22U;
 
-  /// Entries of `slots_` are never taken back: one is right if the elite there is the one that is asked for.
+  /// Entries of `slots_` are never removed: an entry is valid only if the elite in its slot has this id.
   std::uint32_t slot_of(candidate_id id) const {
     if (id >= slots_.size()) return nobody;
     const std::uint32_t slot = slots_[id];
@@ -148,7 +149,7 @@ class cell_elites {
   std::uint64_t cells_;
   soft_threshold soft_;
   std::vector<elite> elites_;
-  std::vector<std::uint32_t> dense_;  // from cell to slot in elites_, or
+  std::vector<std::uint32_t> dense_;  // from cell to slot in elites_; empty if sparse_ is used
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_;
   std::vector<std::uint32_t> slots_;                      // from candidate to slot, with stale entries
   std::unordered_map<std::uint64_t, double> thresholds_;  // of cells that were offered something

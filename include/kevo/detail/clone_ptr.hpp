@@ -1,11 +1,12 @@
 #pragma once
-// A pointer that copies what it points to: the storage of every erased value type `any_x`.
+// A pointer that copies the object it points to: the storage of the type-erased values `any_selector`,
+// `any_archive` and so on.
 
 #include <memory>
 
 namespace kevo::detail {
 
-/// Owns a polymorphic object and copies it with `clone()` when copied. Moved-from ones are empty.
+/// Owns a polymorphic object. Copying copies the object with `clone()`. A moved-from pointer is empty.
 template <class Interface>
 class clone_ptr {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// Draws by a weight that is only known when asked for.
+// A random draw with weights that are computed on demand.
 
 #include <cstddef>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace kevo::detail {
 
-/// An index in [0, n), n >= 1, with probability proportional to `weight(index)`, which lies in [0, bound].
-/// Exact: up to 64 tries of rejection, whose cost does not depend on n, and if all fail (weights far below
-/// the bound) one pass over all n. Uniform if all weights are 0.
+/// An index in [0, n), n >= 1, with probability proportional to `weight(index)`, which must lie in [0,
+/// bound]. The distribution is exact: up to 64 tries of rejection, whose cost does not depend on n; if all
+/// fail, because most weights are far below the bound, one pass over all n. Uniform if all weights are 0.
 template <class Weight>
 std::size_t draw_weighted(std::size_t n, double bound, rng& random, Weight weight) {
   for (int tries = 0; tries < 64; ++tries) {

@@ -1,5 +1,5 @@
 #pragma once
-// The order of a container's elites by score, made when it is first asked for.
+// The order of the elites of an archive by score, built at the first rank query.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace kevo::detail {
 
-/// Containers whose elites nobody ranks should not pay for their order at every insertion. So it is built at
-/// the first question, O(n log n), and from then on kept up to date by `insert` and `erase`, O(log n) each;
-/// or forgotten and built again. Not thread-safe, not even its const functions.
+/// Archives without rank queries should not pay for an order at every insertion. So the order is built at the
+/// first query, in O(n log n). From then on `insert` and `erase` keep it up to date in O(log n) each, or
+/// `forget` discards it until the next query. Not thread-safe, including the const functions.
 class elite_order {
  public:
   /// The ranking of all elites of `kept`, any type with `size()` and `at(i)`.

@@ -1,5 +1,5 @@
 #pragma once
-// Candidates that wait for an evaluation, and who is next.
+// The queue of candidates that wait for an evaluation.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace kevo::detail {
 
-/// First in, first out; with a screening, proposals in the order of its ranker, after everything else.
-/// O(waiting) a pick.
+/// First in, first out. With a screening, proposals come after everything else, in the order of the ranker. A
+/// pick is O(waiting).
 class evaluation_queue {
  public:
   struct entry {
     candidate_id candidate = no_candidate;
-    std::vector<double> features{};  ///< of proposals, while there is a screening
+    std::vector<double> features{};  ///< only of proposals, and only with a screening; else empty
   };
 
   explicit evaluation_queue(std::optional<screening> screen = {}) : screen_(std::move(screen)) {}
@@ -33,14 +33,15 @@ class evaluation_queue {
 
   const screening* screen() const { return screen_ ? &*screen_ : nullptr; }
   const screening_report& report() const { return report_; }
-  /// Whether the screening would rather choose from more proposals. Nobody waits for more while something
-  /// else than proposals does.
+  /// Whether the screening needs more proposals to choose from: fewer than `pool` are waiting, and only
+  /// proposals are.
   bool wants_more() const {
     return screen_ && waiting_.size() < screen_->pool &&
            std::none_of(waiting_.begin(), waiting_.end(), [](const entry& e) { return e.features.empty(); });
   }
 
-  /// The next one, and appends to `dropped` whom nobody will evaluate.
+  /// Removes and returns the next candidate. Appends to `dropped` the proposals that are discarded without an
+  /// evaluation.
   entry take(rng random, std::vector<candidate_id>& dropped) {
     const auto plain =
         std::find_if(waiting_.begin(), waiting_.end(), [](const entry& e) { return e.features.empty(); });
@@ -50,7 +51,8 @@ class evaluation_queue {
       out_[oldest.candidate] = {std::move(oldest.features), 0, chosen_by::age};
       return {oldest.candidate};
     }
-    std::vector<std::pair<double, std::size_t>> order;  // worst first; of equal ones the younger first
+    // Pairs (prediction, size - place): sorted, the worst first, and of equal ones the younger first.
+    std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       order.emplace_back(screen_->ranker.predict(waiting_[i].features), waiting_.size() - i);
     }
@@ -76,12 +78,13 @@ class evaluation_queue {
     return next;
   }
 
-  /// Whether a candidate waits of which `wanted(id)` is true.
+  /// Whether a candidate is waiting for which `wanted(id)` is true.
   template <class Wanted>
   bool holds(const Wanted& wanted) const {
     return std::any_of(waiting_.begin(), waiting_.end(), [&](const entry& e) { return wanted(e.candidate); });
   }
-  /// The one that has waited longest of those of which `wanted(id)` is true. There must be one.
+  /// Removes and returns the candidate that has waited longest of those for which `wanted(id)` is true. There
+  /// must be one.
   template <class Wanted>
   candidate_id take_oldest(const Wanted& wanted) {
     const auto found =
@@ -91,8 +94,9 @@ class evaluation_queue {
     return oldest.candidate;
   }
 
-  /// The first result of a candidate that came from a screened queue; others are ignored. `score`: nothing if
-  /// the candidate is not valid, which is worth no more than the worst valid one.
+  /// Takes the first result of a candidate that came from a screened queue; other results are ignored.
+  /// `score` is empty if the candidate is not valid; then the ranker is told the least value so far, at most
+  /// screening_features::worthless.
   void learn(candidate_id id, std::optional<double> score, const archive_result& archived) {
     const auto it = out_.find(id);
     if (it == out_.end()) return;
@@ -130,9 +134,9 @@ class evaluation_queue {
 
   std::optional<screening> screen_;
   std::deque<entry> waiting_;
-  std::unordered_map<candidate_id, expectation> out_;  // being evaluated
-  std::optional<std::pair<double, double>> last_;      // prediction and truth
-  double least_ = screening_features::worthless;       // the least that was learnt
+  std::unordered_map<candidate_id, expectation> out_;  // proposals that are being evaluated
+  std::optional<std::pair<double, double>> last_;      // prediction and actual value of the latest result
+  double least_ = screening_features::worthless;       // the least value learned so far
   screening_report report_;
 };
 

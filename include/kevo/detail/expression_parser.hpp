@@ -1,7 +1,7 @@
 #pragma once
-// The parser of expressions: text in, code for a stack machine out. Precedence climbing; its recursion is
-// bounded by `max_depth`, and neither evaluation nor destruction recurses, so hostile text cannot overflow
-// the stack.
+// The parser of expressions: it turns text into code for a stack machine, by precedence climbing. Its
+// recursion depth is limited by `max_depth`, and neither evaluation nor destruction recurses, so hostile text
+// cannot overflow the stack.
 
 #include <array>
 #include <cstdint>
@@ -45,13 +45,13 @@ enum class expression_op : std::uint8_t {
   jump,
   jump_if_zero,  // pops the condition
   keep_zero,
-  keep_one,  // && and ||: if the top decides, make it 0 or 1 and jump, else pop it
+  keep_one,  // && and ||: if the top of the stack decides the result, set it to 0 or 1 and jump; else pop it
 };
 
 struct expression_instruction {
   expression_op op = expression_op::push;
-  std::uint32_t column = 0;  ///< 0-based offset in the text of what it came from
-  std::int64_t operand = 0;  ///< the constant, the name's index or the jump's target
+  std::uint32_t column = 0;  ///< offset in the text of the token it was made from, 0-based
+  std::int64_t operand = 0;  ///< the constant, the index of the name or the target of the jump
 };
 
 /// A parsed expression: postfix code and the names it loads, in order of first appearance.
@@ -86,7 +86,7 @@ class expression_parser {
  private:
   struct binary_operator {
     std::string_view text;
-    int level;  ///< the higher, the tighter
+    int level;  ///< precedence; a higher level binds tighter
     expression_op op;
   };
   // Two-character operators first, so that "<=" is not read as "<".
@@ -155,9 +155,10 @@ class expression_parser {
     result_.code.push_back({op, static_cast<std::uint32_t>(offset), operand});
     return result_.code.size() - 1;
   }
+  /// Makes the next instruction the target of a jump.
   void land(std::size_t jump) { result_.code[jump].operand = static_cast<std::int64_t>(result_.code.size()); }
 
-  /// Counts one level of nesting while it lives.
+  /// Counts one level of nesting during its lifetime.
   struct nesting {
     nesting(expression_parser& owner, std::size_t offset) : depth(owner.depth_) {
       if (depth >= max_depth) owner.fail(offset, "nested more than 200 levels deep");
@@ -305,7 +306,7 @@ class expression_parser {
 
   void parse_call(const std::string& name, std::size_t offset) {
     accept('(');
-    if (name == "sizeof" || name == "occupancy") {  // their argument is a word, not a value
+    if (name == "sizeof" || name == "occupancy") {  // their argument is a name, not a value
       const std::size_t word_offset = at_;
       if (!is_letter(peek())) fail(at_, "expected a name in " + name + "(), found " + token_here());
       const std::string word = read_name();
@@ -328,7 +329,7 @@ class expression_parser {
       for (const auto& candidate : functions) known.push_back(candidate.name);
       fail(offset, "unknown function '" + shown(name) + "'", hint_for(name, known, "functions"));
     }
-    const bool folds = found->most > found->least;  // min and max take any number: fold pairwise
+    const bool folds = found->most > found->least;  // min and max take 1 to 64 arguments: apply them pairwise
     std::size_t count = 0;
     if (peek() != ')') {
       do {

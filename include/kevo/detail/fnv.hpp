@@ -1,6 +1,6 @@
 #pragma once
-// FNV-1a, the one hash for short names and tokens whose value must be the same on every machine. Programs are
-// identified by content_id.hpp instead.
+// FNV-1a: the hash for short names and tokens, with the same value on every machine. Programs are identified
+// by content_id.hpp instead.
 
 #include <cstdint>
 #include <string_view>
@@ -9,12 +9,13 @@ namespace kevo::detail {
 
 inline constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325ULL;
 
-/// One byte more. 64 bits (Fowler, Noll & Vo; IETF draft-eastlake-fnv).
+/// The hash after one more byte; 64-bit FNV-1a (Fowler, Noll & Vo; IETF draft-eastlake-fnv).
 constexpr std::uint64_t fnv_step(std::uint64_t hash, unsigned char byte) {
   return (hash ^ byte) * 0x100000001b3ULL;
 }
 
-/// The hash of a text, or of what came before with this text appended.
+/// The hash of a text. If `hash` is given, it is the hash of a preceding text, and the result is that of both
+/// together.
 constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = fnv_offset) {
   for (const char c : text) hash = fnv_step(hash, static_cast<unsigned char>(c));
   return hash;

@@ -1,5 +1,5 @@
 #pragma once
-// Nearest neighbours among fixed points.
+// Nearest neighbour search among fixed points.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace kevo::detail {
 
-/// A k-d tree (Bentley, "Multidimensional binary search trees used for associative searching", CACM 1975)
-/// over `points`, row by row of `dimensions` numbers. Built in O(n log^2 n), a query costs O(log n) expected
-/// in few dimensions.
+/// A k-d tree (Bentley, "Multidimensional binary search trees used for associative searching", CACM 1975).
+/// `points` holds the coordinates of one point after the other, `dimensions` numbers each. Construction is
+/// O(n log^2 n); a query is O(log n) expected in few dimensions.
 class kd_tree {
  public:
   kd_tree() = default;
@@ -27,7 +27,8 @@ class kd_tree {
   std::size_t size() const { return order_.size(); }
   std::span<const double> point(std::size_t i) const { return {&points_[i * dimensions_], dimensions_}; }
 
-  /// The index of the point nearest to `query`; of equally near ones the smallest. Not for empty trees.
+  /// The index of the point nearest to `query`; of equally near ones the smallest index. The tree must not be
+  /// empty.
   std::size_t nearest(std::span<const double> query) const {
     found best;
     search(query, 0, order_.size(), best);
@@ -45,7 +46,7 @@ class kd_tree {
     return points_[order_[place] * dimensions_ + axis];
   }
 
-  /// The middle of [first, last) is the node, split along the axis of greatest extent.
+  /// The middle of [first, last) becomes the node, split along the axis of greatest extent.
   void build(std::size_t first, std::size_t last) {
     if (last - first <= leaf) return;
     std::size_t widest = 0;
@@ -100,7 +101,7 @@ class kd_tree {
   std::vector<double> points_;
   std::size_t dimensions_ = 1;
   std::vector<std::uint32_t> order_;
-  std::vector<std::uint8_t> axes_;  // of the node at each place
+  std::vector<std::uint8_t> axes_;  // the split axis of the node at each place
 };
 
 }  // namespace kevo::detail

@@ -1,5 +1,5 @@
 #pragma once
-// The greatest of many lines, while one looks ever further to the right.
+// The maximum of many straight lines at a position x that mostly increases.
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,12 @@
 
 namespace kevo::detail {
 
-/// The line of greatest value at x, among lines height + slope * x that may change and become more: a kinetic
-/// tournament tree (Basch, Guibas & Hershberger, "Data structures for mobile data", J. Algorithms 31, 1999).
-/// Every node keeps the winner below it and the x at which that may end; a question plays again only what
-/// ended or changed. `set` and `push_back` are O(log n) amortized, `best` costs what changed since, O(log n)
-/// for each, as long as x does not fall; if it does, all is played again, O(n).
+/// The line with the greatest value at x, among lines height + slope * x that may be changed and added: a
+/// kinetic tournament tree (Basch, Guibas & Hershberger, "Data structures for mobile data", J. Algorithms 31,
+/// 1999). Every node stores the winner of its subtree and the x up to which it certainly wins; a query
+/// compares again only where this x has passed or a line has changed. `set` and `push_back` are amortized
+/// O(log n). `best` costs O(log n) for each change since the last query, as long as x does not fall; if it
+/// falls, all is compared again, O(n).
 class kinetic_maximum {
  public:
   std::size_t size() const { return lines_.size(); }
@@ -22,7 +23,7 @@ class kinetic_maximum {
     lines_.push_back({height, slope});
     if (lines_.size() > leaves_) {
       leaves_ = std::max<std::size_t>(2 * leaves_, 2);
-      nodes_.assign(leaves_, {});  // inner nodes 1 .. leaves - 1, all to be played
+      nodes_.assign(leaves_, {});  // inner nodes 1 .. leaves - 1, all outdated
     } else {
       touch(lines_.size() - 1);
     }
@@ -31,7 +32,7 @@ class kinetic_maximum {
     lines_[i] = {height, slope};
     touch(i);
   }
-  /// The index of a greatest line at x, of equal ones the first; not of none.
+  /// The index of the greatest line at x, of equal ones the first. There must be a line.
   std::size_t best(double x) {
     if (x < x_) nodes_.assign(leaves_, {});
     x_ = x;
@@ -49,9 +50,11 @@ class kinetic_maximum {
     double until = -INFINITY;
   };
 
+  /// Marks the nodes above a line as outdated.
   void touch(std::size_t i) {
     for (std::size_t at = (leaves_ + i) / 2; at >= 1; at /= 2) nodes_[at].until = -INFINITY;
   }
+  /// The winner below a node, compared again where it is outdated.
   node play(std::size_t at) {
     if (at >= leaves_) return {static_cast<std::uint32_t>(at - leaves_), INFINITY};
     node& here = nodes_[at];

@@ -1,5 +1,5 @@
 #pragma once
-// Single literals and names in the source of any language.
+// Reading literals and names in source text of any language.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace kevo {
 
-/// The value of an integer literal as C, C++ and Python write it (sign, decimal, 0x, suffixes u and l), and
-/// of true and false; nothing for other literals and for those beyond 64 bits.
+/// The value of an integer literal as written in C, C++ and Python (sign, decimal, 0x, suffixes u, l and z),
+/// and of true and false; nothing for other literals, and for values that do not fit in 64 bits.
 std::optional<std::int64_t> integer_literal(std::string_view literal);
 
 namespace detail {
@@ -42,8 +42,8 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(skip_blanks(text, 0));
 }
 
-/// The end of the single literal that starts at `at`: a number, a name (also a::b), a quoted string; `at` if
-/// none does.
+/// The end of the literal that starts at `at`: a number, a name (also a::b) or a quoted string; `at` if there
+/// is none.
 inline std::size_t end_of_literal(std::string_view text, std::size_t at) {
   if (at >= text.size()) return at;
   const char first = text[at];
@@ -72,7 +72,7 @@ inline std::size_t end_of_literal(std::string_view text, std::size_t at) {
     const char c = text[i];
     const bool exponent_sign =
         (c == '-' || c == '+') && i > at && !hex && (text[i - 1] == 'e' || text[i - 1] == 'E');
-    // "1..8" is a range: its dots are not part of the 1.
+    // "1..8" is a range: the dots are not part of the number 1.
     const bool point = c == '.' && text.substr(i, 2) != "..";
     if (!is_name_char(c) && !exponent_sign && !point) break;
     ++i;
@@ -95,7 +95,7 @@ inline std::optional<std::int64_t> integer_literal(std::string_view literal) {
     base = 16;
     literal.remove_prefix(2);
   } else if (literal.size() > 1 && literal.front() == '0' && detail::is_digit(literal[1])) {
-    return std::nullopt;  // octal in C, an error in Python: nobody means it
+    return std::nullopt;  // octal in C, an error in Python: not accepted
   }
   const std::uint64_t limit = (std::uint64_t{1} << 63U) - (negative ? 0 : 1);
   std::uint64_t value = 0;

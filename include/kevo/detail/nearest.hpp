@@ -1,5 +1,5 @@
 #pragma once
-// "Did you mean": the nearest of some words, for hints in errors.
+// The most similar of some words, for hints such as "did you mean" in error messages.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace kevo::detail {
 
-/// The distance of two words in bytes: insertions, deletions, substitutions and swaps of neighbours (optimal
-/// string alignment). O(|a| |b|) time, O(|b|) memory.
+/// The edit distance of two words in bytes: insertions, deletions, substitutions and swaps of adjacent bytes
+/// (optimal string alignment). O(|a| |b|) time, O(|b|) memory.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> above(b.size() + 1);
@@ -31,8 +31,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// The word nearest to `word`, if one is near enough to be what was meant (a third of its letters, at least
-/// 2). Words longer than 64 bytes are nobody's typing error.
+/// The most similar of `words`, if it is similar enough to be what was meant: its distance is at most a third
+/// of the length of `word`, or at most 2 for short words. Words longer than 64 bytes are ignored.
 template <class Words>
 std::optional<std::string> nearest(std::string_view word, const Words& words) {
   std::optional<std::string> best;
@@ -50,8 +50,8 @@ std::optional<std::string> nearest(std::string_view word, const Words& words) {
   return best;
 }
 
-/// "did you mean 'steps'?" or, where nothing is near, "valid keys are a, b and c"; empty if there are no
-/// words.
+/// A hint: "did you mean 'steps'?" or, if no word is similar, "valid keys: a, b, c" (at most 24 words); empty
+/// if there are no words.
 template <class Words>
 std::string hint_for(std::string_view word, const Words& words, std::string_view what = "valid keys") {
   if (const auto near = nearest(word, words)) return "did you mean '" + *near + "'?";
@@ -64,7 +64,7 @@ std::string hint_for(std::string_view word, const Words& words, std::string_view
   return list.empty() ? std::string() : std::string(what) + ": " + list;
 }
 
-/// `text` for a message: control bytes become '?', and at most `limit` bytes are shown.
+/// `text` for use in a message: control bytes become '?', and at most `limit` bytes are kept.
 inline std::string shown(std::string_view text, std::size_t limit = 60) {
   std::string result;
   for (const char c : text.substr(0, limit)) {

@@ -1,5 +1,5 @@
 #pragma once
-// Distances among elites, by looking at all of them.
+// The elites nearest to another one, found by a scan over all of them.
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +18,8 @@ inline double squared_distance(std::span<const double> a, std::span<const double
   return sum;
 }
 
-/// At most `count` elites other than `id` by rising `distance(i)` of the i-th elite, of equally near ones the
-/// older; those at infinity are left out. O(elites).
+/// At most `count` elites other than `id`, in rising order of `distance(i)`, where i is the index of an
+/// elite; of equally near ones the older first. Elites at infinite distance are omitted. O(elites).
 template <class Elites, class Distance>
 std::vector<candidate_id> nearest_elites(const Elites& kept, candidate_id id, std::size_t count,
                                          Distance distance) {

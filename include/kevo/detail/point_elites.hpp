@@ -1,5 +1,5 @@
 #pragma once
-// Elites with a point each: what archives without cells share.
+// Elites with one point each: the storage of archives without cells.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace kevo::detail {
 
-/// A dense list of elites and their points of `dimensions` numbers. O(1) but for rank queries.
+/// A dense list of elites with points of `dimensions` numbers. `neighbours` is O(elites). The first rank
+/// query is O(elites log elites); further ones, and changes after it, are O(log elites). All else is O(1).
 class point_elites {
  public:
   explicit point_elites(std::size_t dimensions) : dimensions_(dimensions) {}
@@ -48,14 +49,14 @@ class point_elites {
     if (it == slot_of_.end()) return std::nullopt;
     return elites_[it->second];
   }
-  /// At most `count` others, nearest first. O(elites).
+  /// At most `count` other elites, nearest first. O(elites).
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     const auto it = slot_of_.find(id);
     if (it == slot_of_.end()) return {};
     return nearest_elites(*this, id, count,
                           [&](std::size_t i) { return squared_distance(point(it->second), point(i)); });
   }
-  /// The point of a kept one.
+  /// The point of an elite; the candidate must be kept.
   std::vector<double> point_of(candidate_id id) const {
     const auto here = point(slot_of_.at(id));
     return {here.begin(), here.end()};

@@ -1,5 +1,5 @@
 #pragma once
-// Where candidates lie: by their measures, or by their source.
+// Points for candidates, from their measures or from their source.
 
 #include <cstddef>
 #include <span>
@@ -14,12 +14,12 @@
 
 namespace kevo::detail {
 
-/// Either ranges of measures or an embedding of sources. A value.
+/// Either ranges of measures or an embedding of sources. A value type.
 class point_space {
  public:
-  /// Throws kevo::error (input) for bad ranges.
+  /// Throws kevo::error (input) for invalid ranges.
   explicit point_space(std::vector<measure_range> ranges) : ranges_(std::move(ranges)) { check(ranges_); }
-  /// Throws kevo::error (input) for an embedding of nothing.
+  /// Throws kevo::error (input) for an embedding without dimensions or function.
   explicit point_space(source_embedding embedding) : embedding_(std::move(embedding)) {
     if (embedding_.dimensions == 0 || !embedding_.embed) {
       throw error(error_code::input, "an embedding needs at least one dimension");
@@ -33,7 +33,7 @@ class point_space {
     for (const measure_range& r : ranges_) names.push_back(r.measure);
     return names;
   }
-  /// Empty if the entry lies nowhere: it has no source where one is needed.
+  /// The point of an entry; empty if it needs a source and the entry has none.
   std::vector<double> point(const archive_entry& entry) const {
     if (!wants_source()) return unit_point(ranges_, entry.measures);
     return entry.source ? embedding_.embed(*entry.source) : std::vector<double>();

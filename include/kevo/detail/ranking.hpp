@@ -1,5 +1,6 @@
 #pragma once
-// An order-statistic set of (score, id), best first, and draws by weights that follow the scores.
+// A set of (score, id) pairs, ordered with the best first, with access by rank and draws with weights that
+// follow the scores.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,15 +10,15 @@
 
 namespace kevo::detail {
 
-/// Candidates ordered by falling score, equal scores by rising id. Scores are finite. The weight of a
-/// candidate is its score while all scores are positive. Otherwise scores are shifted so that every weight is
-/// positive: the worst candidate weighs the n-th part of the range of all n scores, and 1 if all scores are
-/// equal.
+/// Candidates ordered by falling score, equal scores by rising id. Scores must be finite. The weight of a
+/// candidate is its score while all scores are positive. Otherwise the scores are shifted so that every
+/// weight is positive: the worst of n candidates has the weight (best score - worst score) / n, or 1 if all
+/// scores are equal.
 ///
-/// Sorted chunks of at most 256 entries under a binary tree of counts and masses. Every operation costs
-/// O(log n) plus work within one chunk; about once in 128 insertions a chunk splits, which moves the
-/// n/128 chunk headers. Masses are recomputed from the entries on the path that changed and never added to,
-/// so that they cannot drift however long a run lasts.
+/// The entries are in sorted chunks of at most 256, under a binary tree of counts and masses (sums of
+/// scores). Every operation costs O(log n) plus work within one chunk. About once in 128 insertions a chunk
+/// splits, which moves the n/128 chunk headers. The masses along the changed path are computed again from the
+/// entries, never updated by differences, so rounding errors do not accumulate in long runs.
 class ranking {
  public:
   using id_type = std::uint32_t;
@@ -47,7 +48,7 @@ class ranking {
     }
   }
 
-  /// Takes out a pair that is in the set; does nothing if it is not.
+  /// Removes a pair; does nothing if it is not in the set.
   void erase(id_type id, double score) {
     const entry gone{score, id};
     const std::size_t c = chunk_of(gone);
@@ -74,7 +75,7 @@ class ranking {
     return chunks_[at - leaves_][rank].id;
   }
 
-  /// How many entries come before the pair.
+  /// The number of entries before the pair.
   std::size_t rank(id_type id, double score) const {
     const entry sought{score, id};
     const std::size_t c = chunk_of(sought);
@@ -88,8 +89,8 @@ class ranking {
     return result;
   }
 
-  /// The first entry at which the running sum of weights, best first, exceeds `mass`; the last one if none
-  /// does. Not for empty sets.
+  /// The first entry at which the running sum of weights, best first, exceeds `mass`; the last entry if none
+  /// does. The set must not be empty.
   id_type at_mass(double mass) const {
     const double up = shift();
     std::size_t at = 1;
@@ -135,27 +136,30 @@ class ranking {
   }
 
   static node sum(const std::vector<entry>& entries) {
-    double lanes[4] = {0, 0, 0, 0};  // a fixed order of additions that does not wait for the previous one
+    double lanes[4] = {0, 0, 0, 0};  // independent sums are faster, and the order of additions is fixed
     for (std::size_t i = 0; i < entries.size(); ++i) lanes[i % 4] += entries[i].score;
     return {entries.size(), (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])};
   }
 
+  /// Computes an inner node from its children.
   void combine(std::size_t at) {
     const node &left = tree_[2 * at], &right = tree_[2 * at + 1];
     tree_[at] = {left.count + right.count, left.mass + right.mass};
   }
 
+  /// Computes the leaf of chunk `c` and the nodes above it again.
   void refresh(std::size_t c) {
     std::size_t at = c + leaves_;
     tree_[at] = sum(chunks_[c]);
     while ((at /= 2) >= 1) combine(at);
   }
 
+  /// Whether chunk `c` and the next one are small enough to become one.
   bool merges(std::size_t c) const {
     return c + 1 < chunks_.size() && chunks_[c].size() + chunks_[c + 1].size() < capacity / 2;
   }
 
-  /// Drops chunk `c` after handing what it still holds to its successor.
+  /// Removes chunk `c` after moving its remaining entries to the next chunk.
   void absorb(std::size_t c) {
     const auto at = static_cast<std::ptrdiff_t>(c);
     if (!chunks_[c].empty()) {
@@ -176,7 +180,7 @@ class ranking {
 
   void split(std::size_t c) {
     auto& full = chunks_[c];
-    // Runs that only grow at one end would leave every chunk half full, so the end chunks split unevenly.
+    // Insertions at one end only would leave every chunk half full, so the end chunks split unevenly.
     const std::size_t cut = c + 1 == chunks_.size() ? capacity * 7 / 8 : c == 0 ? capacity / 8 : capacity / 2;
     std::vector<entry> upper;
     upper.reserve(capacity);
@@ -200,8 +204,8 @@ class ranking {
   }
 
   std::vector<std::vector<entry>> chunks_;
-  std::vector<entry> last_;  // of each chunk, contiguous for the search
-  std::vector<node> tree_;   // 1 the root, children of i are 2i and 2i + 1, leaves from leaves_
+  std::vector<entry> last_;  // the last entry of each chunk, contiguous for the search
+  std::vector<node> tree_;   // root 1, children of i: 2i and 2i + 1, first leaf: leaves_
   std::size_t leaves_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Whether two programs are the same but for blanks and comments. It errs towards "different".
+// Whether two programs are equal except for blanks and comments. In doubt they count as different.
 
 #include <algorithm>
 #include <cctype>
@@ -10,15 +10,15 @@
 
 namespace kevo::detail {
 
-/// The length of the literal that begins at `at` with a quote, to its end or to the end of the line.
+/// The length of the quoted literal that begins at `at`, up to its closing quote or the end of the line.
 inline std::size_t literal_length(std::string_view text, std::size_t at) {
   std::size_t end = at + 1;
   while (end < text.size() && text[end] != text[at] && text[end] != '\n') end += text[end] == '\\' ? 2 : 1;
   return std::min(end + 1, text.size()) - at;
 }
 
-/// Whether an apostrophe after this text separates digits, as in 1'000 and 0xA'B, and begins no character
-/// literal, as it does elsewhere and after a prefix (L'a', u8'a'): the word before it begins with a digit.
+/// Whether an apostrophe after the text `before` separates digits, as in 1'000 and 0xA'B: it does if the word
+/// before it begins with a digit. Otherwise it begins a character literal, also after a prefix (L'a', u8'a').
 inline bool separates_digits(std::string_view before) {
   std::size_t word = before.size();
   const auto goes_on = [](char c) {
@@ -29,7 +29,8 @@ inline bool separates_digits(std::string_view before) {
   return word < before.size() && std::isdigit(static_cast<unsigned char>(before[word])) != 0;
 }
 
-/// Whether a line ends with a backslash: the next one belongs to it. Compilers ignore blanks between.
+/// Whether a line ends with a backslash, so that the next line continues it. Blanks after the backslash are
+/// allowed, because compilers ignore them.
 inline bool continues_lines(std::string_view text) {
   for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at + 1)) {
     const std::size_t next = text.find_first_not_of(" \t\v\f\r", at + 1);
@@ -38,9 +39,9 @@ inline bool continues_lines(std::string_view text) {
   return false;
 }
 
-/// C and C++ without comments, with every run of blanks as one; lines stay lines, because the preprocessor
-/// reads by line. Annotations (comments with "kevo:") stay. With a raw string or a line that goes on behind a
-/// backslash (which also continues a comment) in it, the text as it is.
+/// C and C++ text without comments, with every run of blanks replaced by one. Line breaks are kept, because
+/// the preprocessor reads line by line, and so are annotations (comments with "kevo:"). Text with a raw
+/// string, or with a line continued by a backslash (which also continues a comment), is returned unchanged.
 inline std::string without_blanks_and_comments(std::string_view text) {
   if (text.find("R\"") != std::string_view::npos || continues_lines(text)) return std::string(text);
   std::string result;
@@ -81,7 +82,8 @@ inline std::string without_blanks_and_comments(std::string_view text) {
   return result;
 }
 
-/// Text of a language whose comments are not known here: blanks at the ends of lines and empty lines go.
+/// Text of a language whose comment syntax is not known here: without blanks at the ends of lines and without
+/// empty lines.
 inline std::string without_blank_ends(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -93,8 +95,9 @@ inline std::string without_blank_ends(std::string_view text) {
   return result;
 }
 
-/// Whether two programs have the same language and, file by file, the same text but for blanks and comments.
-/// The names of files count only where there are several, because their files include each other by name.
+/// Whether two programs have the same language and, file by file, the same text except for blanks and
+/// comments. File names are compared only if there are several files, because these include each other by
+/// name.
 inline bool same_source(const program& a, const program& b) {
   if (a.language != b.language || a.files.size() != b.files.size()) return false;
   const bool c_like = a.language == "cpp" || a.language == "cuda" || a.language == "c";

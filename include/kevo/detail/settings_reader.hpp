@@ -1,5 +1,5 @@
 #pragma once
-// The bodies of class settings; include <kevo/settings.hpp>.
+// The member functions of class settings. Include <kevo/settings.hpp> instead.
 
 #include <kevo/settings.hpp>
 
@@ -35,7 +35,7 @@ T settings::convert(const settings_node& value, const error_place& where) const 
     return value.boolean;
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
     if (value.type == kind::integer) return value.integer;
-    // 1e6 is a way of writing an integer; beyond 2^53 a double no longer says which one.
+    // 1e6 is accepted as an integer. Beyond 2^53 a double no longer identifies one integer.
     if (value.type == kind::real && std::abs(value.real) <= 9007199254740992.0 &&
         std::trunc(value.real) == value.real) {
       return static_cast<std::int64_t>(value.real);
@@ -217,7 +217,7 @@ inline settings settings::child_or_empty(std::string_view key, std::string doc) 
   }
   settings reader(std::move(node), probing_);
   slot& mine = slot_of(key);
-  if (!mine.children.empty()) {  // read before: go on remembering at the same place
+  if (!mine.children.empty()) {  // read before: use the same record
     reader.record_ = mine.children.front();
     return reader;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks by a power law, exactly and in constant time.
+// Draws ranks from a power law, exactly and in constant expected time.
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,12 @@
 
 namespace kevo::detail {
 
-/// A rank in [0, n) with probability proportional to (rank + 1)^-alpha, alpha >= 0, n >= 1. Exact for every n
-/// without tables, fewer than 1.3 tries expected: rejection-inversion (Hoermann and Derflinger,
+/// A rank in [0, n) with probability proportional to (rank + 1)^-alpha, for alpha >= 0 and n >= 1. Exact for
+/// every n, without tables, with fewer than 1.3 tries expected: rejection-inversion (Hoermann and Derflinger,
 /// "Rejection-inversion to generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996).
 inline std::uint64_t zipf(std::uint64_t n, double alpha, rng& random) {
   if (n <= 1) return 0;
-  // Integral of x^-alpha from 1, and its inverse; the helpers stay exact where alpha comes near 1.
+  // Integral of x^-alpha from 1, and its inverse. Both are accurate when alpha is close to 1.
   const auto integral = [alpha](double x) {
     const double t = (1 - alpha) * std::log(x);
     return std::log(x) * (std::abs(t) > 1e-8 ? std::expm1(t) / t : 1 + t / 2);

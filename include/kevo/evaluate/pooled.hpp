@@ -1,7 +1,7 @@
 #pragma once
-// Several confirmations of one candidate as one: all their pairs together, with an interval that has room for
-// what differs from one confirmation to the next. A pure function of the evaluations, so that a replay
-// repeats it exactly.
+// Pools several confirmations of one candidate into one evaluation: it uses the timing pairs of all of them,
+// and its interval includes the variation between confirmations. A pure function of the evaluations, so that
+// a replay repeats it exactly.
 
 #include <algorithm>
 #include <charconv>
@@ -22,13 +22,14 @@ using confirmations = std::span<const std::shared_ptr<const evaluation>>;
 
 namespace detail {
 
-/// A logarithm with the distances to the ends of its interval.
+/// An estimate in log space: its value, and the distances from it to the lower and upper end of its interval.
 struct log_estimate {
   double center = 0;
   double down = 0;
   double up = 0;
 };
 
+/// The estimate in log space; a distance is infinite if that end of the interval is unknown.
 inline log_estimate logarithm(const estimate& e) {
   const double center = std::log(e.value);
   const double infinity = std::numeric_limits<double>::infinity();
@@ -37,7 +38,7 @@ inline log_estimate logarithm(const estimate& e) {
   return {center, std::max(0.0, down), std::max(0.0, up)};
 }
 
-/// The pairs of one workload of all confirmations, in the order of time.
+/// The pairs of one workload from all confirmations, in time order.
 inline std::vector<timing_pair> pairs_of(confirmations all, std::size_t workload) {
   std::vector<timing_pair> pairs;
   for (const auto& one : all) {
@@ -63,7 +64,8 @@ inline bool have_pairs(confirmations all) {
   return any;
 }
 
-/// Times and speedup of each visible workload from the pairs of all confirmations. The speedup of all.
+/// Sets times and speedup of each visible workload of `sum` from the pairs of all confirmations. Returns the
+/// speedup over all visible workloads.
 inline estimate pool_pairs(evaluation& sum, confirmations all, double alpha) {
   std::vector<weighted_estimate> parts;
   for (std::size_t i = 0; i < sum.workloads.size(); ++i) {
@@ -81,7 +83,7 @@ inline estimate pool_pairs(evaluation& sum, confirmations all, double alpha) {
     const estimate ratio = speedup_of(w.samples, alpha);
     const estimate time = positive_location(times, alpha);
     w.speedup = ratio.value;
-    w.sol_fraction = w.sol_fraction * w.time_ns / time.value;  // its limit stays, its time is another
+    w.sol_fraction = w.sol_fraction * w.time_ns / time.value;  // the limit is the same, the time has changed
     w.time_ns = time.value;
     w.time_interval = time.range;
     w.baseline_ns = positive_location(baseline_times, alpha).value;
@@ -90,8 +92,9 @@ inline estimate pool_pairs(evaluation& sum, confirmations all, double alpha) {
   return geometric_mean(parts);
 }
 
-/// The mean of the speedups that the confirmations have by themselves, each weighted by its precision, in log
-/// space. One without an end of its interval counts only where all are so.
+/// The mean, in log space, of the speedups of the single confirmations, weighted by the inverse square of the
+/// half widths of their intervals. Speedups whose interval has an unknown end are left out, unless all are
+/// such.
 inline log_estimate mean_of_results(confirmations all) {
   constexpr double narrowest = 1e-9;
   double weights = 0;
@@ -113,7 +116,8 @@ inline log_estimate mean_of_results(confirmations all) {
   return {sum / weights, half, half};
 }
 
-/// How often the interval of an evaluation misses, as the evaluation says; 5 % if it says nothing.
+/// The probability alpha that the interval of an evaluation does not contain the true value, as stated in its
+/// context (`interval_alpha_key`); 0.05 if it is not stated.
 inline double interval_alpha(const evaluation& e) {
   double alpha = 0.05;
   if (const auto said = e.context.find(interval_alpha_key); said != e.context.end()) {
@@ -124,16 +128,17 @@ inline double interval_alpha(const evaluation& e) {
   return alpha;
 }
 
-/// As many as make Student's distribution the normal one, to 1e-4 of a quantile.
+/// With this many degrees of freedom, the quantiles of Student's t distribution equal those of the normal
+/// distribution to about 1e-4 of their value.
 inline constexpr double many_degrees_of_freedom = 10000;
 
-/// The x that |X| of a standard normal distribution exceeds with probability `alpha`.
+/// The two-sided quantile of the standard normal distribution: the x with P(|X| > x) = alpha.
 inline double normal_quantile(double alpha) {
   return student_t(alpha, many_degrees_of_freedom);
 }
 
-/// The standard error of a speedup, in log space: half the width of its interval over the quantile that the
-/// interval was made with. Without pairs that is the normal distribution's.
+/// The standard error of a speedup, in log space: half the width of its interval, divided by the quantile
+/// with which the interval was made. Without pairs, this is the quantile of the normal distribution.
 inline double standard_error(const evaluation& e) {
   double freedom = many_degrees_of_freedom;
   for (const workload_result& w : e.workloads) {
@@ -144,8 +149,9 @@ inline double standard_error(const evaluation& e) {
   return 0.5 * (figure.down + figure.up) / student_t(interval_alpha(e), freedom);
 }
 
-/// Standard deviation, in log space, by which confirmations differ more than their intervals explain (the
-/// method of moments of DerSimonian and Laird 1986, with equal weights): what a process adds to a time.
+/// The standard deviation between confirmations, in log space, that their intervals do not explain (method of
+/// moments of DerSimonian and Laird 1986, with equal weights). It is caused by conditions that stay the same
+/// within a process but differ between processes. Needs at least two confirmations.
 inline double between_confirmations(confirmations all) {
   const auto n = static_cast<double>(all.size());
   double mean = 0;
@@ -163,14 +169,17 @@ inline double between_confirmations(confirmations all) {
 
 }  // namespace detail
 
-/// What several valid confirmations of one candidate say together. Times, speedups and intervals come from
-/// the pairs of all; the interval is at least as wide as the mean of the single results allows, and wider
-/// where they differ more than their intervals explain. Without pairs, the mean of the results. What is not a
-/// figure (feedback, measures, context) is that of the last one; of one alone, everything. Confirmations on
-/// another device, with another protocol or against another baseline than the last one are left out.
-/// The interval misses as often as those of the confirmations say that they do (`interval_alpha_key`).
-/// @param looks how many confirmations a candidate may get: each further one spends its part of that error
-/// (alpha_of_look)
+/// Pools several valid confirmations of one candidate; there must be at least one. Confirmations with another
+/// device, protocol or baseline than the last one are left out. If only one remains, the last one is returned
+/// unchanged.
+///
+/// Times, speedups and intervals are computed from the timing pairs of all confirmations; without pairs, the
+/// speedup is the weighted mean of the single speedups. The interval is at least as wide as that of this
+/// mean, and wider if the confirmations differ more than their intervals explain. Its error probability is
+/// the largest one that the confirmations state (`interval_alpha_key`). Everything else (feedback, measures,
+/// context, ...) is taken from the last confirmation.
+/// @param looks largest number of confirmations that a candidate may get; the error probability is divided
+/// among them (alpha_of_look)
 inline evaluation pooled(confirmations given, int looks) {
   const evaluation& last = *given.back();
   std::vector<std::shared_ptr<const evaluation>> all;

@@ -1,7 +1,7 @@
 #pragma once
-// The statistics of paired timings: robust intervals for a ratio, alpha spending for a few planned looks, and
-// the combination of workloads in log space. Pure functions of the raw samples, so that any decision can be
-// made again.
+// Statistics of paired timings: robust confidence intervals for a ratio, alpha spending for a small number of
+// planned looks, and the combination of workloads in log space. All are pure functions of the raw samples, so
+// that every decision can be recomputed.
 
 #include <algorithm>
 #include <cmath>
@@ -17,11 +17,11 @@
 
 namespace kevo {
 
-/// The key in an evaluation's context under which it says how often its intervals miss (`alpha` of the look
-/// that they come from). Without it they are intervals of 95 %.
+/// The key in `evaluation::context` for the error probability of its intervals (the `alpha` of the look that
+/// they come from). Without this key they are 95 % intervals.
 inline constexpr const char* interval_alpha_key = "interval_alpha";
 
-/// A value and the interval around it.
+/// A value with its confidence interval.
 struct estimate {
   double value = 0;
   interval range;
@@ -33,8 +33,8 @@ struct weighted_estimate {
   double weight = 1;
 };
 
-/// The p-quantile, linearly interpolated (type 7 of Hyndman and Fan 1996); NaN if there are no values. O(n
-/// log n).
+/// The p-quantile with linear interpolation (type 7 of Hyndman and Fan 1996); NaN if there are no values.
+/// O(n log n).
 inline double quantile(std::vector<double> values, double p) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::sort(values.begin(), values.end());
@@ -44,14 +44,15 @@ inline double quantile(std::vector<double> values, double p) {
   return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
+/// The median; NaN if there are no values. O(n log n).
 inline double median(std::vector<double> values) {
   return quantile(std::move(values), 0.5);
 }
 
-/// The median of the means of all pairs of values, each with itself too (Hodges and Lehmann 1963); NaN if
-/// there are no values. Up to a quarter of the values may be wild. Of values around two places, as many
-/// kernels take, it lies between them and settles, where the median of all jumps from one to the other.
-/// O(n^2) time and memory.
+/// The Hodges-Lehmann estimator (Hodges and Lehmann 1963): the median of the means of all pairs of values,
+/// including the pairs of a value with itself; NaN if there are no values. Up to a quarter of the values may
+/// be outliers. The times of many kernels cluster around two values; this estimate then lies stably between
+/// them, whereas the median jumps from one to the other. O(n^2) time and memory.
 inline double pseudo_median(std::span<const double> values) {
   std::vector<double> means;
   means.reserve(values.size() * (values.size() + 1) / 2);
@@ -65,7 +66,7 @@ inline double pseudo_median(std::span<const double> values) {
   return 0.5 * (*middle + *std::max_element(means.begin(), middle));
 }
 
-/// The correlation of neighbours in time; 0 for fewer than 3 values or constant ones.
+/// The autocorrelation at lag 1 of values in time order; 0 for fewer than 3 values or constant values.
 inline double lag_one_correlation(std::span<const double> values) {
   if (values.size() < 3) return 0;
   double mean = 0;
@@ -115,8 +116,8 @@ inline double incomplete_beta(double a, double b, double x) {
   return 1 - front * detail::beta_fraction(b, a, 1 - x) / b;
 }
 
-/// The t that |T| of Student's distribution exceeds with probability `alpha`, for `freedom` >= 1 degrees of
-/// freedom.
+/// The two-sided quantile of Student's t distribution: the t with P(|T| > t) = alpha, for `freedom` >= 1
+/// degrees of freedom.
 inline double student_t(double alpha, double freedom) {
   const auto exceeds = [freedom](double t) {
     return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
@@ -131,10 +132,11 @@ inline double student_t(double alpha, double freedom) {
   return 0.5 * (low + high);
 }
 
-/// How much of `alpha` may be spent at look number `look` (from 1) of `looks` planned ones: the increments of
-/// the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and DeMets (1983). They sum to alpha,
-/// so that intervals with these levels hold simultaneously, whatever the dependence between looks
-/// (Bonferroni).
+/// The part of the error probability `alpha` that is spent at look number `look` (from 1) of `looks` planned
+/// looks: the increments of the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and DeMets
+/// (1983), with t = look / looks. The parts sum to alpha. By Bonferroni's inequality, intervals with these
+/// error probabilities hold simultaneously with probability at least 1 - alpha, for any dependence between
+/// looks.
 inline double alpha_of_look(double alpha, int look, int looks) {
   const auto spent = [&](int k) {
     return alpha * std::log(1 + (std::numbers::e - 1) * static_cast<double>(k) / static_cast<double>(looks));
@@ -142,17 +144,19 @@ inline double alpha_of_look(double alpha, int look, int looks) {
   return spent(look) - spent(look - 1);
 }
 
-/// How many contiguous batches `location` makes of so many values: from 10 on 5 to 12 of two or more, and up
-/// to 24 where each has four or more.
+/// The number of contiguous batches into which `location` divides this many values. Fewer than 10 values: one
+/// batch for each value. Otherwise 5 to 12 batches of at least two values, or up to 24 if each has at least
+/// four.
 inline std::size_t location_batches(std::size_t values) {
   if (values < 10) return values;
   return std::max(std::clamp<std::size_t>(values / 2, 5, 12), std::min<std::size_t>(values / 4, 24));
 }
 
-/// A robust interval for the location of values in time order: they are cut into contiguous batches (so that
-/// correlation between neighbours and single outliers matter less), each batch gives its pseudo-median, and
-/// Student's t speaks of those. The value is the pseudo-median of all. Fewer than 3 values give an infinite
-/// interval. O(n^2).
+/// A robust estimate of the location of values in time order, with an interval of error probability `alpha`.
+/// The value is the pseudo-median of all values. For the interval, the values are divided into contiguous
+/// batches, so that correlation between neighbours and single outliers have less effect; the interval is
+/// Student's t interval of the pseudo-medians of the batches, extended if necessary to contain the value.
+/// Fewer than 3 values give an infinite interval. O(n^2).
 inline estimate location(std::span<const double> values, double alpha) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double center = pseudo_median(values);
@@ -163,7 +167,7 @@ inline estimate location(std::span<const double> values, double alpha) {
     const std::size_t first = i * values.size() / batches;
     const std::size_t last = (i + 1) * values.size() / batches;
     const auto batch = values.subspan(first, last - first);
-    // Of three values a wild one moves the pseudo-median, and not the median.
+    // With three values, one outlier changes the pseudo-median, but not the median.
     centers.push_back(batch.size() == 3 ? median({batch.begin(), batch.end()}) : pseudo_median(batch));
   }
   const auto n = static_cast<double>(batches);
@@ -175,7 +179,7 @@ inline estimate location(std::span<const double> values, double alpha) {
   return {center, {std::min(center, mean - half), std::max(center, mean + half)}};
 }
 
-/// The location of positive values, in log space.
+/// The location of positive values, computed in log space.
 inline estimate positive_location(std::span<const double> values, double alpha) {
   std::vector<double> logs;
   for (const double x : values) logs.push_back(std::log(x));
@@ -183,9 +187,9 @@ inline estimate positive_location(std::span<const double> values, double alpha) 
   return {std::exp(e.value), {std::exp(e.range.low), std::exp(e.range.high)}};
 }
 
-/// The speedup, baseline over candidate, from paired blocks in time order: the pseudo-median of the ratios in
-/// log space, and an interval that holds with probability 1 - alpha. Pairs without two positive times are
-/// left out.
+/// The speedup (baseline time over candidate time) from paired blocks in time order: the pseudo-median of the
+/// ratios in log space, with an interval of confidence 1 - alpha. Pairs whose times are not both positive are
+/// left out; the result is 0 if none remain.
 inline estimate speedup_of(std::span<const timing_pair> pairs, double alpha) {
   std::vector<double> ratios;
   for (const auto& pair : pairs) {
@@ -195,9 +199,9 @@ inline estimate speedup_of(std::span<const timing_pair> pairs, double alpha) {
   return positive_location(ratios, alpha);
 }
 
-/// The weighted geometric mean of independent positive estimates; their half widths add in quadrature in log
-/// space, each side by itself. A value of 0 among them makes it 0 (a workload that fails is never left out of
-/// the mean).
+/// The weighted geometric mean of independent positive estimates. Half widths of the intervals add in
+/// quadrature in log space, separately for the lower and the upper side. If any value is 0, the mean is 0, so
+/// that a workload that fails is never left out of the mean.
 inline estimate geometric_mean(std::span<const weighted_estimate> parts) {
   double weights = 0;
   double sum = 0;
@@ -222,8 +226,8 @@ inline estimate geometric_mean(std::span<const weighted_estimate> parts) {
           {std::exp(center - std::sqrt(down) / weights), std::exp(center + std::sqrt(up) / weights)}};
 }
 
-/// The conclusion from an interval of a speedup. "Different" requires an interval outside [1 - margin, 1 +
-/// margin].
+/// The conclusion from the interval of a speedup. `faster` and `slower`: the interval lies completely above
+/// or below [1 - margin, 1 + margin]. `same`: it lies within. `ambiguous`: neither.
 enum class comparison { faster, slower, same, ambiguous };
 
 inline constexpr std::string_view to_string(comparison c) {
@@ -231,6 +235,7 @@ inline constexpr std::string_view to_string(comparison c) {
   return names[static_cast<std::size_t>(c)];
 }
 
+/// Compares a speedup with 1.
 inline comparison compare(const interval& speedup, double margin = 0.01) {
   if (speedup.low > 1 + margin) return comparison::faster;
   if (speedup.high < 1 - margin) return comparison::slower;

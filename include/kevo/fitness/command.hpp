@@ -1,6 +1,6 @@
 #pragma once
-// The `command` fitness function: a program of the user's is given a candidate's path and prints one JSON
-// object of metrics. Compiled: link kevo::kevo.
+// The fitness function `command`: a program of the user is called with the path of a candidate and prints one
+// JSON object with the result. Compiled: link kevo::kevo.
 
 #include <stop_token>
 #include <string>
@@ -48,7 +48,7 @@ struct command_settings {
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
                                std::stop_token stop = {});
 
-/// The fitness function of the role.
+/// The fitness function that calls the program.
 class command_fitness {
  public:
   /// @throws kevo::error (input) if there is no command

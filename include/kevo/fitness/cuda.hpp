@@ -1,7 +1,7 @@
 #pragma once
-// The fitness function of CUDA programs: built by NVRTC or nvcc, checked and timed on a GPU. Neither is
-// needed to compile or link: what is missing on a machine is said when it is needed. Compiled: link
-// kevo::kevo.
+// The fitness function of CUDA programs: it builds them with NVRTC or nvcc, and checks and times them on a
+// GPU. Programs that use it compile and link without CUDA; an evaluation reports what is missing on the
+// machine. Compiled: link kevo::kevo.
 
 #include <cstdint>
 #include <memory>
@@ -14,58 +14,69 @@
 
 namespace kevo {
 
-/// What a candidate may use.
+/// Limits of a candidate.
 struct cuda_limits {
-  double build_s = 60;                          ///< [s] of one build
-  double call_s = 10;                           ///< [s] of one call, at most; usually 50 times the baseline's
-  std::uint64_t workspace_bytes = 1ULL << 30U;  ///< all workspaces of a call together
-  std::uint64_t memory_bytes = 4ULL << 30U;     ///< of the host, for a hosted program besides its context
-  std::uint64_t source_bytes = 1U << 20U;       ///< of all files of a program together
+  double build_s = 60;  ///< [s] maximum time of a build
+  double call_s = 10;  ///< [s] upper bound of the time limit of a call, which is 50 times the baseline's time
+  std::uint64_t workspace_bytes = 1ULL << 30U;  ///< maximum size of all workspaces of a call together
+  /// Maximum host memory of the process of a hosted program, in addition to what a CUDA context needs.
+  std::uint64_t memory_bytes = 4ULL << 30U;
+  std::uint64_t source_bytes = 1U << 20U;  ///< maximum size of all files of a program together
 };
 
-/// How long measuring may take, for one workload.
+/// How long timing may take, for each workload. Candidate and baseline are timed in pairs. A look computes
+/// the interval of the speedup from all pairs so far.
 struct cuda_timing {
-  int short_blocks = 4;        ///< pairs of the first look
-  int full_blocks = 16;        ///< pairs of the last look
-  int confirming_blocks = 16;  ///< the same of a confirmation, with two fresh processes for every two pairs
-  double short_s = 1.0;        ///< [s] no new block of the first look begins after this
-  double full_s = 4.0;         ///< [s] the same for the full timing, from its beginning
-  double sustained_s = 0.5;    ///< [s] of the candidate alone after a confirmation; 0: not taken
-  double target_interval = 0.02;  ///< timing ends early when the speedup's interval is narrower, relative
-  double alpha = 0.01;            ///< the chance that an interval misses, all looks together
+  int short_blocks = 4;        ///< number of pairs of the first look
+  int full_blocks = 16;        ///< number of pairs of the last look
+  int confirming_blocks = 16;  ///< number of pairs of a confirmation; two new processes for every two pairs
+  double short_s = 1.0;        ///< [s] time after which the first look begins no further pair
+  double full_s = 4.0;         ///< [s] time after which the full timing begins no further pair
+  double sustained_s =
+      0.5;  ///< [s] after a confirmation, the candidate alone is timed this long; 0 disables it
+  double target_interval =
+      0.02;             ///< timing ends early if the interval is narrower than this fraction of the speedup
+  double alpha = 0.01;  ///< probability that an interval misses the true speedup, for all looks together
 };
 
-/// Further conditions of being valid. Each costs time, so that none is on by default.
+/// Additional checks of a candidate. Each costs time, so all are off by default.
 struct cuda_gates {
-  int determinism =
-      0;  ///< runs, each in a process of its own, that must give the same bits; below 2: not asked
-  bool memcheck = false;   ///< compute-sanitizer finds no bad access on the workload with the least data
-  bool racecheck = false;  ///< nor a race in shared memory
-  bool profile = false;    ///< no condition: what is timed fully is also profiled
+  int determinism = 0;  ///< number of runs, each in its own process, whose outputs must be identical bit for
+                        ///< bit; 0 or 1 disables it
+  bool memcheck =
+      false;  ///< compute-sanitizer must find no invalid access on the workload with the least data
+  bool racecheck = false;  ///< compute-sanitizer must find no race in shared memory on that workload
+  bool profile = false;    ///< profile candidates that are timed fully; this cannot make a candidate invalid
 };
 
-/// What a process on the device that is not kevo's means for a measurement.
+/// What happens if a process other than kevo's uses the device during a measurement: the measurement is an
+/// error after `cuda_settings::foreign_s`, or the evaluation notes it.
 enum class foreign_processes { refuse, note };
 
 struct cuda_settings {
-  int device = 0;                  ///< ordinal, as the driver counts
-  std::vector<std::string> flags;  ///< of NVRTC, besides kevo's own
-  std::string nvcc;  ///< for hosted programs: name or path; empty: found; "none": none are taken
+  int device = 0;                  ///< number of the device, as the CUDA driver counts
+  std::vector<std::string> flags;  ///< options of NVRTC in addition to kevo's own
+  /// Name or path of nvcc, which builds hosted programs. Empty: it is searched for. "none": hosted programs
+  /// are refused.
+  std::string nvcc;
   sandbox_mode sandbox = sandbox_mode::required;
   cuda_limits limits;
   cuda_timing timing;
   cuda_gates gates;
-  std::string cache_dir;       ///< results, builds and ceilings; empty: none are kept on disk
-  double pool_fraction = 0.5;  ///< of the free device memory, for the contents of all workloads together
-  double promising = 1.0;  ///< timing goes on while the upper end of a look reaches this share of the best
+  std::string cache_dir;  ///< folder of cached results, builds and measured limits of the device; empty: none
+  double pool_fraction =
+      0.5;  ///< fraction of the free device memory used for the inputs of all workloads together
+  /// Timing continues after a look only if the upper end of the interval is at least this fraction of the
+  /// champion's speedup.
+  double promising = 1.0;
   foreign_processes foreign = foreign_processes::refuse;
-  double foreign_s = 10;       ///< [s] how long a measurement waits for foreign processes to go
-  bool allow_globals = false;  ///< device heap and managed variables are taken, too
+  double foreign_s = 10;  ///< [s] how long a measurement waits until other processes have left the device
+  bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
 };
 
-/// Evaluates declared-launch CUDA programs on one device. `evaluate` may be called from several threads:
-/// builds run side by side, the device serves one after the other. Nothing of CUDA is needed to make one; the
-/// first evaluation starts the device.
+/// Evaluates CUDA programs on one device. `evaluate` may be called from several threads: builds run in
+/// parallel, and the device serves one evaluation at a time. Constructing an object needs no CUDA; the first
+/// evaluation starts the device.
 class cuda_fitness {
  public:
   /// @throws kevo::error (input) if the task is not one that the CUDA backend can run

@@ -1,7 +1,6 @@
 #pragma once
-// Variation operators on programs of a landscape, shaped like the real ones: cheap steps of tunables, dear
-// macro steps, crosses, and changes that change nothing. Each reads what it needs from the parent's text
-// alone.
+// Variation operators on programs of a landscape, similar to real ones: cheap steps of tunables, expensive
+// macro steps, crossover, and changes without an effect. Each reads the parent's source text only.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,6 @@
 #pragma once
-// Variation without a model: regions of one candidate in the place of another's. Compiled: link kevo::kevo.
+// The operator `splice`: it replaces regions of a candidate by those of another one. It needs no language
+// model. Compiled: link kevo::kevo.
 
 #include <cstddef>
 #include <string>
@@ -9,12 +10,12 @@
 namespace kevo {
 
 /// Replaces one or several `// kevo: begin NAME` regions of the parent by those of the same name in another
-/// selected candidate (a further parent or an inspiration). Offers only programs that the run has not seen
-/// and whose annotations hold together: a `require` that the new mixture breaks is mended by moving to the
-/// nearest valid setting.
+/// selected candidate (a further parent or an inspiration). Proposes only programs that the run does not
+/// contain yet and whose annotations are consistent: if the new combination violates a `require`, its
+/// tunables move to the nearest valid setting.
 struct splice {
   double another_region = 0.3;  ///< probability of each further region
-  std::size_t tries = 24;       ///< mixtures that may turn out to be seen or broken
+  std::size_t tries = 24;       ///< maximum number of combinations that may be known or inconsistent
 
   std::string name() const { return "splice"; }
   bool repairs() const { return false; }

@@ -1,5 +1,5 @@
 #pragma once
-// A selector of exemplars of different speed, drawn from buckets of scores: CUDA-L1 (arXiv 2507.14111).
+// A selector that draws candidates of different speed from buckets of scores: CUDA-L1 (arXiv 2507.14111).
 
 #include <algorithm>
 #include <cmath>
@@ -12,17 +12,18 @@
 
 namespace kevo {
 
-/// CUDA-L1's exemplars (arXiv 2507.14111): valid candidates are put into buckets of scores [k * width,
-/// (k + 1) * width); `exemplars` DISTINCT buckets are drawn with probability proportional to
-/// exp(mean score / temperature), and one candidate uniformly from each. The best of them is the parent, the
-/// others are the inspirations, so that an operator sees what fast and slow differ in. Width and temperature
-/// were not published: kevo's choices. O(buckets) a pick and an observation, whatever the number of
-/// candidates.
+/// Draws exemplars of different speed as CUDA-L1 does (arXiv 2507.14111). Valid candidates are sorted into
+/// buckets by score; bucket k holds the scores in [k * width, (k + 1) * width). `exemplars` different buckets
+/// are drawn with probability proportional to exp(mean score / temperature), and one candidate is drawn
+/// uniformly from each. The best of these candidates is the parent and the others are the inspirations, so
+/// that an operator can compare fast and slow programs. The paper does not give width and temperature: the
+/// defaults are kevo's choices. A pick costs O(exemplars * buckets), an observation O(log buckets). Neither
+/// depends on the number of candidates.
 class bucket_softmax {
  public:
-  double width = 0.25;       ///< set before the first observation
-  double temperature = 1.0;  ///< in units of the score
-  std::size_t exemplars = 2;
+  double width = 0.25;        ///< width of a bucket, in units of the score; set before the first observation
+  double temperature = 1.0;   ///< of the softmax, in units of the score
+  std::size_t exemplars = 2;  ///< number of candidates, the parent included; fewer if there are fewer buckets
   memory_scope scope = memory_scope::parent_trajectory;
 
   selection select(const population_view& view, rng& random) const {
@@ -38,7 +39,7 @@ class bucket_softmax {
     chosen.scope = scope;
     for (std::size_t n = std::min(exemplars, all.size()); n > 0; --n) {
       const std::size_t k = random.weighted(weights);
-      if (k == weights.size()) break;  // the rest weighs nothing
+      if (k == weights.size()) break;  // all remaining weights are 0
       weights[k] = 0;
       const auto& members = all[k]->members;
       chosen.inspirations.push_back(members[random.below(members.size())]);

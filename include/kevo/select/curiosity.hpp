@@ -11,16 +11,17 @@
 
 namespace kevo {
 
-/// The curiosity score (Cully & Demiris, "Quality and diversity optimization: a unifying modular framework",
-/// IEEE TEVC 22(2), 2018): an elite gains `reward` when a child of its enters the archive and loses `penalty`
-/// when one does not, never below `least`; elites are drawn in proportion. Leads the search to where it still
-/// finds something. O(log elites) amortized a pick.
+/// Draws elites with probability proportional to their curiosity score (Cully & Demiris, "Quality and
+/// diversity optimization: a unifying modular framework", IEEE TEVC 22(2), 2018). An elite gains `reward`
+/// when a child of it enters the archive and loses `penalty` when a child does not; its score never falls
+/// below `least`. So the search prefers elites whose children still enter the archive. A pick costs amortized
+/// O(log elites).
 class curiosity {
  public:
   double reward = 1.0;
   double penalty = 0.5;
-  double start = 1.0;   ///< score of an elite without children
-  double least = 0.01;  ///< kevo's choice, so that an elite can come back
+  double start = 1.0;   ///< curiosity score of an elite without children
+  double least = 0.01;  ///< lower limit of the score; kevo's choice, so that every elite can still be drawn
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
 
@@ -31,7 +32,7 @@ class curiosity {
   void observe(const observation& seen) {
     const candidate_id id = seen.candidate;
     if (seen.archived.status != archive_status::rejected && !at(id).listed) list(id);
-    if (at(id).counted) return;  // a candidate that is measured again is not another child
+    if (at(id).counted) return;  // a repeated measurement is not another child
     at(id).counted = true;
     for (const candidate_id parent : seen.parents) {
       const bool listed = at(parent).listed;
@@ -42,6 +43,7 @@ class curiosity {
     }
   }
 
+  /// The curiosity score of a candidate; `start` if it has no children.
   double score_of(candidate_id id) const {
     return id < all_.size() && all_[id].score != unset ? all_[id].score : start;
   }
@@ -50,11 +52,12 @@ class curiosity {
   static constexpr double unset = -1;
   struct member {
     double score = unset;
-    bool listed = false;   // in `elites_`: entered the archive, and was not found displaced yet
-    bool counted = false;  // as a child
+    bool listed = false;   // in `elites_`: it entered the archive and was not found displaced yet
+    bool counted = false;  // whether it was counted as a child of its parents
   };
 
-  /// Displaced elites are detected and removed when they are drawn.
+  /// Draws an elite by its score. Elites that were displaced are detected and removed here, when they are
+  /// drawn.
   candidate_id draw(const population_view& view, rng& random) {
     while (!elites_.empty()) {
       const candidate_id id = elites_.at_mass(random.uniform() * elites_.total());

@@ -1,15 +1,16 @@
 #pragma once
-// A selector that draws parents with a probability proportional to their score: the roulette wheel (Holland,
+// A selector that draws parents with probability proportional to their score: the roulette wheel (Holland,
 // 1975).
 
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
 
-/// Probability proportional to the score (Holland's roulette wheel, 1975; a tenth of OpenEvolve's picks).
-/// Speedups are ratios, so a program twice as fast is drawn twice as often; it sharpens little among many
-/// programs of similar speed. If there are scores of 0 or below, all are shifted so that the worst candidate
-/// weighs the n-th part of the range. O(log n).
+/// Draws a parent with probability proportional to its score (Holland's roulette wheel, 1975; OpenEvolve
+/// selects a tenth of its parents like this). Speedups are ratios, so a program that is twice as fast is
+/// drawn twice as often. Among many programs of similar speed, better ones are preferred only slightly. If
+/// any of the n scores is 0 or below, all scores are shifted so that the weight of the worst candidate is
+/// (best score - worst score) / n. A pick costs O(log n).
 struct fitness_proportional {
   parent_source from = parent_source::archive;
   kevo::inspirations inspirations;

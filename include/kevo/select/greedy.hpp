@@ -5,8 +5,8 @@
 
 namespace kevo {
 
-/// The best candidate is the parent (KernelEvolve's greedy policy, AIRA's greedy search): the yardstick that
-/// every other selector must beat. O(log n).
+/// Always selects the best candidate as the parent (KernelEvolve's greedy policy, AIRA's greedy search). It
+/// is the reference that every other selector should beat. A pick costs O(log n).
 struct greedy {
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;

@@ -6,9 +6,10 @@
 
 namespace kevo {
 
-/// Rank r (1 the best) has probability proportional to r^-alpha (ShinkaEvolve's power law, arXiv 2509.19349,
-/// with its default alpha = 1; FunSearch and AlphaEvolve weight their programs in the same spirit). alpha 0
-/// is uniform, large ones are greedy; indifferent to the scale of scores. O(log n), exact for every n.
+/// Draws parents by rank: rank r (1 is the best) has probability proportional to r^-alpha (ShinkaEvolve's
+/// power law, arXiv 2509.19349, with its default alpha = 1; FunSearch and AlphaEvolve weight their programs
+/// by similar rules). alpha = 0 is uniform, and large values are greedy. Only the order of the scores
+/// matters, not their scale. The distribution is exact for every n. A pick costs O(log n).
 struct power_law {
   double alpha = 1.0;
   parent_source from = parent_source::archive;

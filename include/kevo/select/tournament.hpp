@@ -1,5 +1,5 @@
 #pragma once
-// A selector that takes the best of a few candidates drawn at random: tournament selection (Goldberg & Deb,
+// A selector that takes the best of a few candidates drawn uniformly: tournament selection (Goldberg & Deb,
 // 1991).
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace kevo {
 
 /// Tournament selection (Goldberg & Deb, "A comparative analysis of selection schemes used in genetic
-/// algorithms", 1991; pagmo's sga and CodeEvolve use it): draws `size` candidates with replacement, the best
-/// is the parent. Rank r of n (0 the best) has probability ((n-r)^size - (n-r-1)^size) / n^size; size 1 is
-/// uniform. O(size + log n).
+/// algorithms", 1991; used by pagmo's sga and by CodeEvolve). `size` candidates are drawn uniformly with
+/// replacement, and the best of them is the parent. Rank r of n (0 is the best) has probability ((n-r)^size -
+/// (n-r-1)^size) / n^size; size 1 is uniform. A pick costs O(size + log n).
 struct tournament {
   std::size_t size = 3;
   parent_source from = parent_source::archive;
@@ -20,7 +20,7 @@ struct tournament {
 
   selection select(const population_view& view, rng& random) const {
     const parent_pool pool(view, from);
-    std::size_t rank = random.below(pool.size());  // ranks are enough: nobody needs to be looked at
+    std::size_t rank = random.below(pool.size());  // drawing ranks is enough; no scores are read
     for (std::size_t i = 1; i < size; ++i) rank = std::min<std::size_t>(rank, random.below(pool.size()));
     return vary_one(pool.nth_best(rank), inspirations, scope, view, random);
   }

@@ -1,13 +1,14 @@
 #pragma once
 // A selector that draws all elites with the same probability: MAP-Elites as published (Mouret & Clune, 2015).
-// From the population it is random search.
+// With parents from the population it is random search.
 
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
 
-/// All elites with the same probability: MAP-Elites as published (Mouret & Clune, arXiv 1504.04909). From the
-/// population: random search's choice of parents. O(1) from archives, O(log n) from the population.
+/// Draws all elites with the same probability: MAP-Elites as published (Mouret & Clune, arXiv 1504.04909). If
+/// `from` is `population`, it draws from all valid candidates, as random search does. A pick costs O(1) from
+/// archives and O(log n) from the population.
 struct uniform {
   parent_source from = parent_source::archive;
   kevo::inspirations inspirations;

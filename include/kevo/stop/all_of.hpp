@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `all`: stops once every one of several rules would.
+// The stop rule `all`: stops when all of several rules are fulfilled.
 
 #include <algorithm>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace kevo::stop {
 
-/// Stops when all of its rules do at once ("at least 100 evaluations and a speedup of 2"), with their
-/// reasons; never if it has none.
+/// Stops when all of its rules would stop at the same moment ("at least 100 evaluations and a speedup of 2").
+/// The reason joins those of all rules. Without rules, it never stops.
 struct all_of {
   std::vector<any_stop_rule> rules;
 
@@ -31,7 +31,7 @@ struct all_of {
     if (!all) return std::nullopt;
     return reasons;
   }
-  /// The rule that is furthest from stopping; nothing if one of them cannot tell.
+  /// The smallest share of all rules; nothing if one of them cannot tell its share.
   std::optional<double> used(const progress& now) const {
     std::optional<double> least;
     for (const any_stop_rule& rule : rules) {
@@ -41,7 +41,7 @@ struct all_of {
     }
     return least;
   }
-  /// Those of all rules.
+  /// The parts of all rules.
   std::vector<stop_part> parts(const progress& now) const {
     std::vector<stop_part> all;
     for (const any_stop_rule& rule : rules) {

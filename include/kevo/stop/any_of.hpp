@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `any`: stops as soon as one of several rules would.
+// The stop rule `any`: stops as soon as one of several rules is fulfilled.
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,8 @@
 
 namespace kevo::stop {
 
-/// Stops as soon as one of its rules does, with that rule's reason; never if it has none.
+/// Stops as soon as one of its rules would stop. The reason is that of the first such rule. Without rules, it
+/// never stops.
 struct any_of {
   std::vector<any_stop_rule> rules;
 
@@ -19,7 +20,7 @@ struct any_of {
     for (any_stop_rule& rule : rules) rule.observe(now);
   }
 
-  /// Every rule sees every progress, so that one which counts does not depend on its place.
+  /// Asks every rule each time, so that a rule with state does not depend on its position in the list.
   std::optional<std::string> stop(const progress& now) {
     std::optional<std::string> reason;
     for (any_stop_rule& rule : rules) {
@@ -28,6 +29,7 @@ struct any_of {
     }
     return reason;
   }
+  /// The greatest share of all rules that can tell it; nothing if none can.
   std::optional<double> used(const progress& now) const {
     std::optional<double> most;
     for (const any_stop_rule& rule : rules) {
@@ -35,7 +37,7 @@ struct any_of {
     }
     return most;
   }
-  /// Those of all rules.
+  /// The parts of all rules.
   std::vector<stop_part> parts(const progress& now) const {
     std::vector<stop_part> all;
     for (const any_stop_rule& rule : rules) {

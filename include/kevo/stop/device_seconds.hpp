@@ -10,7 +10,8 @@
 
 namespace kevo::stop {
 
-/// Stops when the measuring lock was held for `limit` seconds [s]: on a GPU, what is paid for.
+/// Stops when the device has been reserved for measuring for `limit` seconds [s] in total. On a GPU,
+/// this is the time that has to be paid.
 struct device_seconds {
   double limit = 0;
 

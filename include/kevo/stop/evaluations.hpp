@@ -11,7 +11,8 @@
 
 namespace kevo::stop {
 
-/// Stops when `limit` evaluations have finished, re-evaluations included, confirmations and drafts not.
+/// Stops when `limit` evaluations have finished. First evaluations, re-evaluations and evaluations of drafts
+/// count; confirmations do not.
 struct evaluations {
   std::uint64_t limit = 0;
 

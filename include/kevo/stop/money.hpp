@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `money`: a budget for what language models cost.
+// The stop rule `money`: a budget for the cost of language models.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace kevo::stop {
 
-/// Stops when `limit` has been spent, in the currency of the configured prices.
+/// Stops when operators and evaluations have spent `limit` together, in the currency of the configured
+/// prices.
 struct money {
   double limit = 0;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `proposals`: a budget of programs that operators propose.
+// The stop rule `proposals`: a budget of programs proposed by operators.
 
 #include <cstdint>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace kevo::stop {
 
-/// Stops when operators have proposed `limit` programs, known ones included: the budget that says what a
-/// model was asked for.
+/// Stops when operators have proposed `limit` programs. Programs that were known already count, too: this
+/// budget counts what operators, for example language models, have delivered.
 struct proposals {
   std::uint64_t limit = 0;
 

@@ -1,6 +1,6 @@
 #pragma once
-// The stop rules `saturation` and `coverage`: the archive keeps nothing new any more, or enough of its cells
-// are taken.
+// The stop rules `saturation` (the archive no longer keeps new candidates) and `coverage` (enough cells of
+// the archive are occupied).
 
 #include <cstdint>
 #include <optional>
@@ -12,8 +12,9 @@
 
 namespace kevo::stop {
 
-/// Stops when the archive has kept nothing of the last `limit` evaluations, neither in a new cell nor as an
-/// improvement of an old one. Slower to speak than `stall`: niches fill and improve behind the best.
+/// Stops when the archive has kept no candidate of the last `limit` evaluations and confirmations, neither in
+/// a new cell nor as an improvement of an occupied one. It usually stops later than `stall`, because cells
+/// still fill and improve while the best score does not.
 struct saturation {
   std::uint64_t limit = 0;
 
@@ -27,8 +28,8 @@ struct saturation {
   }
 };
 
-/// Stops when the share `limit` in (0, 1] of the archive's cells is taken. Never, where their number is not
-/// bounded.
+/// Stops when the share `limit`, in (0, 1], of the cells of the archive is occupied. Never stops if the
+/// number of cells is not bounded.
 struct coverage {
   double limit = 1;
 

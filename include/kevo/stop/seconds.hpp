@@ -10,8 +10,8 @@
 
 namespace kevo::stop {
 
-/// Stops when the run has taken `limit` seconds of run time [s], over all its sessions. While a run waits for
-/// another process that measures, its run time stands still.
+/// Stops when the run has used `limit` seconds of run time [s], summed over all its sessions. Time for which
+/// a run waits for another process that measures does not count.
 struct seconds {
   double limit = 0;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `sol_fraction`: the champion is near the speed of light of the device.
+// The stop rule `sol_fraction`: the champion comes near the speed of light, the roofline limit of the device.
 
 #include <optional>
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace kevo::stop {
 
-/// Stops when the champion's speed-of-light fraction, its smallest over the visible workloads, reaches
-/// `limit` in (0, 1]: what is left is not worth the search (uCUTLASS's headroom rule). Never, where the task
-/// has no cost model, and not by an undecided champion.
+/// Stops when the champion's speed-of-light fraction, the smallest over the visible workloads, reaches
+/// `limit`, in (0, 1]: the possible gain is then too small for a further search (uCUTLASS's headroom rule).
+/// Never stops if the task has no cost model, or while the champion is undecided.
 struct sol_fraction {
   double limit = 0.9;
 

@@ -11,8 +11,9 @@
 
 namespace kevo::stop {
 
-/// Stops when the best score has not risen for `limit` evaluations (pagmo2 has been asked for one in its
-/// issue 424; KernelEvolve and AVO stop or change course on it).
+/// Stops when the best score has not risen by more than `search_settings::improvement_margin` for `limit`
+/// evaluations; confirmations do not count. (Issue 424 of pagmo2 asks for such a rule; KernelEvolve and AVO
+/// stop or change their strategy on this condition.)
 struct stall {
   std::uint64_t limit = 0;
 

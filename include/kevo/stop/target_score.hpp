@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `target_score`: the champion reaches a score, for fitness functions that give no speedup.
+// The stop rule `target_score`: the champion reaches a score. For fitness functions that report no speedup.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace kevo::stop {
 
-/// Stops when a confirmed champion reaches a score of `limit`, any finite number.
+/// Stops when the champion's score by its confirmations reaches `limit`, any finite number.
 struct target_score {
   double limit = 0;
 
@@ -18,8 +18,8 @@ struct target_score {
     if (!now.champion_score || *now.champion_score < limit) return std::nullopt;
     return "score " + number(*now.champion_score) + " of " + number(limit);
   }
-  /// How near the champion is; not a budget, but what a display can show. Nothing for a target of 0 or below,
-  /// of which there are no shares.
+  /// The champion's score as a share of the target, for displays; it is not a budget. Nothing if the target
+  /// is not positive, because a share of it has no meaning.
   std::optional<double> used(const progress& now) const {
     if (!(limit > 0)) return std::nullopt;
     return share(now.champion_score.value_or(0), limit);

@@ -10,18 +10,18 @@
 
 namespace kevo::stop {
 
-/// Stops when a confirmed champion reaches a speedup of `limit`; with `certain`, when its whole confidence
-/// interval does, because half of those whose median just reaches a target do not keep it. The figure of an
-/// undecided champion counts only as far as its whole interval reaches.
+/// Stops when the champion's confirmed speedup reaches `limit`. With `certain`, or if the champion is
+/// undecided, the whole confidence interval must reach it: half of the champions whose median just reaches a
+/// target would not reach it when measured again.
 struct target_speedup {
   double limit = 0;
-  bool certain = true;
+  bool certain = true;  ///< whether the whole confidence interval must reach the limit
 
   std::optional<std::string> stop(const progress& now) const {
     if (!(now.best_speedup > 0) || reached(now) < limit) return std::nullopt;
     return "speedup " + number(now.best_speedup) + " of " + number(limit);
   }
-  /// How near the champion is; not a budget, but what a display can show.
+  /// The champion's speedup as a share of the target, for displays; it is not a budget.
   std::optional<double> used(const progress& now) const { return share(reached(now), limit); }
   std::vector<stop_part> parts(const progress& now) const {
     return one_part("target_speedup", reached(now), limit);

@@ -1,5 +1,5 @@
 #pragma once
-// What the stop rules share: shares of budgets, their parts, and numbers as people write them.
+// Helper functions of the stop rules: shares of budgets, their parts, and texts of numbers.
 
 #include <algorithm>
 #include <cstdio>
@@ -11,27 +11,27 @@
 
 namespace kevo::stop {
 
-/// The part of `limit` that `now` has used up, in [0, 1].
+/// The share of `limit` that `now` has used, in [0, 1]; 1 if `limit` is not positive.
 template <class Now, class Limit>
 double share(Now now, Limit limit) {
   if (!(static_cast<double>(limit) > 0)) return 1;
   return std::clamp(static_cast<double>(now) / static_cast<double>(limit), 0.0, 1.0);
 }
 
-/// The one part of a rule with one limit.
+/// The list of parts of a rule with one limit.
 template <class Now, class Limit>
 std::vector<stop_part> one_part(std::string name, Now now, Limit limit) {
   return {{std::move(name), static_cast<double>(now), static_cast<double>(limit)}};
 }
 
-/// "2.5", "120", "0.001"
+/// The shortest text of a number with at most 6 significant digits: "2.5", "120", "0.001".
 inline std::string number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
   return text;
 }
 
-/// "1 evaluation", "400 evaluations"
+/// A count with its noun, in the plural unless the count is 1: "1 evaluation", "400 evaluations".
 template <class Count>
 std::string counted(Count n, const std::string& what) {
   return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");

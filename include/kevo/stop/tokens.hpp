@@ -11,7 +11,7 @@
 
 namespace kevo::stop {
 
-/// Stops when operators have used `limit` tokens, read and written together.
+/// Stops when the language models of the operators have read and written `limit` tokens in total.
 struct tokens {
   std::int64_t limit = 0;
 

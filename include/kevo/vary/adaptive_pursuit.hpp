@@ -1,5 +1,6 @@
 #pragma once
-// A portfolio that follows the operator which earns most at present: adaptive pursuit (Thierens, 2005).
+// A portfolio that prefers the operator with the best recent reward per second: adaptive pursuit (Thierens,
+// 2005).
 
 #include <algorithm>
 #include <cstddef>
@@ -11,10 +12,12 @@
 namespace kevo {
 
 /// Adaptive pursuit (Thierens, "An adaptive pursuit strategy for allocating operator probabilities", GECCO
-/// 2005, with its alpha = beta = 0.8): quality follows rewards, q += alpha (r - q), and after each turn the
-/// operator of greatest quality is pursued, p += beta (p_max - p), the others sink, p += beta (p_min - p),
-/// with p_min = `floor` and p_max what the others leave. r is reward per second. Made for searches whose best
-/// operator changes; noisier than UCB1 where it does not.
+/// 2005, with its alpha = beta = 0.8). The quality q of an operator follows its rewards: q += alpha (r - q),
+/// where r is the reward per second. After each turn the probability of the operator with the greatest
+/// quality rises, p += beta (p_max - p), and the others fall, p += beta (p_min - p), where p_min = `floor`
+/// and p_max is 1 minus the sum of the other minima. Until a quality is positive, the probabilities do not
+/// change. Made for searches in which the best operator changes;
+/// noisier than UCB1 if it does not.
 class adaptive_pursuit {
  public:
   double alpha = 0.8;   ///< learning rate of the quality estimates

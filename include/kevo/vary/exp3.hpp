@@ -1,5 +1,5 @@
 #pragma once
-// A portfolio that assumes nothing about how rewards come: EXP3 (Auer et al., 2002).
+// A portfolio that makes no assumption about the distribution of rewards: EXP3 (Auer et al., 2002).
 
 #include <algorithm>
 #include <cmath>
@@ -13,17 +13,19 @@
 namespace kevo {
 
 /// EXP3 (Auer, Cesa-Bianchi, Freund & Schapire, "The nonstochastic multiarmed bandit problem", SIAM J.
-/// Comput. 32, 2002): weights grow by exp(gamma * x / (p K)) when an operator of probability p earns x in [0,
-/// 1];
+/// Comput. 32, 2002). When an operator that was picked with probability p earns x in [0, 1], its weight is
+/// multiplied by exp(gamma * x / (p K)), where K is the number of operators. The next probabilities are
 ///
 ///     p = (1 - gamma) * weight / sum of weights + gamma / K
 ///
-/// so that `gamma` is the exploration floor too. Holds when rewards dry up or come in phases, as they do in a
-/// search. x is reward per second over the greatest one seen (kevo's own; the paper has rewards in [0, 1]).
-/// Among the K available operators only; results may come late, and are credited at the p of their pick.
+/// where the sum and K include available operators only; the others have probability 0. So `gamma` is also
+/// the share of uniform exploration. The guarantees of EXP3 hold even if rewards become rarer or come in
+/// phases, as they do in a search. x is the reward per second, divided by the greatest one so far (this is
+/// kevo's own; the paper has rewards in [0, 1]). Results may come late; they are credited with the p of their
+/// pick.
 class exp3 {
  public:
-  double gamma = 0.1;
+  double gamma = 0.1;  ///< share of uniform exploration, and learning rate; in (0, 1]
 
   std::size_t pick(std::span<const bool> available, rng& random) {
     grow(available.size());
@@ -39,7 +41,7 @@ class exp3 {
     grow(book_.size());
     auto& mine = pending_[turn.index];
     const auto count = static_cast<double>(book_.size());
-    double p = 1 / count;  // of a turn that was not picked here
+    double p = 1 / count;  // for a turn that this object did not pick
     if (!mine.empty()) p = mine.front(), mine.pop_front();
     total_cost_ += turn.cost_s;
     ++turns_;
@@ -52,7 +54,7 @@ class exp3 {
     for (double& w : log_weight_) w -= top;
   }
 
-  /// As if all operators were available.
+  /// The probabilities if all operators were available.
   std::vector<operator_credit> credits() const {
     auto credits = book_.credits();
     const std::deque<bool> all(credits.size(), true);
@@ -86,7 +88,8 @@ class exp3 {
 
   turn_book book_;
   std::vector<double> log_weight_;
-  std::vector<std::deque<double>> pending_;  // probabilities of the picks that are out, oldest first
+  // For each operator: the p of its picks that have no result yet, oldest first.
+  std::vector<std::deque<double>> pending_;
   double greatest_ = 0;
   double total_cost_ = 0;
   double turns_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// A portfolio that picks each operator with the probability that it is the best: Thompson sampling (Thompson,
-// 1933; Chapelle & Li, 2011).
+// A portfolio that picks each operator with the estimated probability that it is the best: Thompson sampling
+// (Thompson, 1933; Chapelle & Li, 2011).
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +13,11 @@
 namespace kevo {
 
 /// Thompson sampling (Thompson 1933; Chapelle & Li, "An empirical evaluation of Thompson sampling", NIPS
-/// 2011): a turn succeeds if it earned anything; each operator draws a success rate from Beta(1 + successes,
-/// 1 + failures), and the greatest (rate * mean reward of a success / mean cost) wins. The cost in the
-/// denominator is that of budgeted Thompson sampling (Xia et al., IJCAI 2015). kevo's own: an operator
-/// without a success yet is credited with the best mean success of the others, and the probability of each
-/// available one is at least `floor`.
+/// 2011). A turn is a success if its reward is positive. For each operator a success rate is drawn from
+/// Beta(1 + successes, 1 + failures), and the operator with the greatest value of rate * mean reward of a
+/// success / mean cost is picked. The division by the cost follows budgeted Thompson sampling (Xia et al.,
+/// IJCAI 2015). Two rules are kevo's own: for an operator without a success so far, the greatest mean reward
+/// of a success of the others is used; and the probability of each available operator is at least `floor`.
 class thompson {
  public:
   double floor = 0.05;  ///< minimum probability of each available operator; limited to an equal share
@@ -45,8 +45,8 @@ class thompson {
     successes_[turn.index] += turn.reward > 0 ? 1 : 0;
   }
 
-  /// `probability` is the share of the expected value, which is what decides, not the chance of the next
-  /// turn.
+  /// `probability` is the share of an operator in the sum of the expected values of all operators, not the
+  /// probability of its being picked next.
   std::vector<operator_credit> credits() const {
     auto credits = book_.credits();
     const auto gains = gains_of_success();
@@ -66,7 +66,8 @@ class thompson {
   }
   double failures(std::size_t i) const { return book_[i].ended - successes_[i]; }
 
-  /// Reward of a success per second, for each operator; in any unit.
+  /// For each operator: mean reward of a success, divided by the mean cost of a turn. Only the ratios of the
+  /// values have a meaning.
   std::vector<double> gains_of_success() const {
     double turns = 0, cost = 0, most = 0;
     for (std::size_t i = 0; i < book_.size(); ++i) {

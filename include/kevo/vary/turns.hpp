@@ -1,5 +1,5 @@
 #pragma once
-// What every portfolio keeps of its operators: turns, rewards and costs.
+// The record of turns, rewards and costs of operators that every shipped portfolio keeps.
 
 #include <cstddef>
 #include <span>
@@ -9,25 +9,27 @@
 
 namespace kevo {
 
-/// The sums of one operator.
+/// The sums over all turns of one operator.
 struct turn_sums {
   double started = 0;  ///< number of turns started
   double ended = 0;    ///< number of turns finished
-  double reward = 0;
-  double cost_s = 0;  ///< [s]
+  double reward = 0;   ///< sum of the rewards of finished turns
+  double cost_s = 0;   ///< [s] sum of the costs of finished turns
 
   double mean_reward() const { return ended > 0 ? reward / ended : 0; }
   double mean_cost_s() const { return ended > 0 ? cost_s / ended : 0; }
 };
 
-/// The sums of all operators. Grows with the operators it hears of.
+/// The sums of all operators. It grows when an operator with a greater index appears.
 class turn_book {
  public:
+  /// Counts a turn that an operator begins.
   void start(std::size_t index) { ++at(index).started; }
+  /// Adds the result of a finished turn.
   void end(const operator_turn& turn) {
     turn_sums& sums = at(turn.index);
     ++sums.ended;
-    sums.started = sums.started < sums.ended ? sums.ended : sums.started;  // turns of an earlier session
+    sums.started = sums.started < sums.ended ? sums.ended : sums.started;  // a turn without `start`
     sums.reward += turn.reward;
     sums.cost_s += turn.cost_s;
   }
@@ -37,10 +39,10 @@ class turn_book {
   std::size_t size() const { return sums_.size(); }
   const turn_sums& operator[](std::size_t index) const { return sums_[index]; }
 
-  /// Reward per second of an operator, relative to the best one's: in [0, 1]. Operators whose turns cost next
-  /// to nothing are taken to cost a thousandth of the mean turn, so that a failure that costs nothing and a
-  /// division by zero do not decide. 0 for operators without an ended turn, and for all if nothing was
-  /// earned.
+  /// The reward per second of each operator, divided by that of the best operator; in [0, 1]. The mean cost
+  /// of a turn of an operator counts as at least a thousandth of the mean cost of all turns, so that turns
+  /// without cost do not lead to a division by zero or to an unlimited value. 0 for operators without a
+  /// finished turn, and for all operators if there was no reward so far.
   std::vector<double> merits() const {
     double turns = 0, cost = 0;
     for (const turn_sums& s : sums_) turns += s.ended, cost += s.cost_s;
@@ -58,7 +60,7 @@ class turn_book {
     return merits;
   }
 
-  /// Credits whose probabilities the policy fills in.
+  /// The credits with probability 0, which the policy replaces.
   std::vector<operator_credit> credits() const {
     std::vector<operator_credit> result;
     for (const turn_sums& s : sums_) result.push_back({s.ended, s.mean_reward(), s.mean_cost_s(), 0});
@@ -73,7 +75,7 @@ class turn_book {
   std::vector<turn_sums> sums_;
 };
 
-/// The indices that are available.
+/// The indices of the available operators.
 inline std::vector<std::size_t> indices_of(std::span<const bool> available) {
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < available.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// A portfolio that picks the operator which may be the best, by upper confidence bounds: UCB1 (Auer et al.,
-// 2002).
+// A portfolio that picks the operator with the greatest upper confidence bound of its merit: UCB1 (Auer et
+// al., 2002).
 
 #include <algorithm>
 #include <cmath>
@@ -13,18 +13,20 @@
 namespace kevo {
 
 /// UCB1 (Auer, Cesa-Bianchi & Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
-/// Learning 47, 2002), on improvement per cost: takes the operator with the greatest
+/// Learning 47, 2002), applied to improvement per cost: picks the operator with the greatest
 ///
 ///     merit + exploration * sqrt(2 ln N / n)
 ///
-/// where merit in [0, 1] is its reward per second over the best operator's, n its turns, N all turns
-/// (ShinkaEvolve credits its models by gain per cost in the same way). kevo's own: turns that are still out
-/// count in n, because results arrive late and several run at once; and every available operator keeps a
-/// probability of at least `floor`, because rewards dry up as a search ages. Untried operators come first.
+/// where merit in [0, 1] is its reward per second divided by that of the best operator, n is the number of
+/// its turns, and N is the number of all turns (ShinkaEvolve credits its models by gain per cost in the same
+/// way). Untried operators come first. Two rules are kevo's own: n includes turns that are not finished,
+/// because results arrive late and several turns run at once; and every available operator keeps a
+/// probability of at least `floor`, because rewards become rarer as a search proceeds.
 class ucb1 {
  public:
-  double exploration = 1.0;  ///< weight of the confidence term; 1 is the published value, less explores less
-  double floor = 0.05;       ///< minimum probability of each available operator; limited to an equal share
+  /// Weight of the confidence term; 1 is the published value, a smaller value explores less.
+  double exploration = 1.0;
+  double floor = 0.05;  ///< minimum probability of each available operator; limited to an equal share
 
   std::size_t pick(std::span<const bool> available, rng& random) {
     book_.resize(available.size());
@@ -37,7 +39,7 @@ class ucb1 {
 
   void observe(const operator_turn& turn) { book_.end(turn); }
 
-  /// As if all operators were available.
+  /// The probabilities if all operators were available.
   std::vector<operator_credit> credits() const {
     auto credits = book_.credits();
     if (credits.empty()) return credits;
@@ -50,7 +52,7 @@ class ucb1 {
   }
 
  private:
-  /// Of equal ones the first.
+  /// The first untried one of `choices`, else the one with the greatest bound; the first of equal ones.
   std::size_t best(const std::vector<std::size_t>& choices) const {
     double turns = 0;
     for (std::size_t i = 0; i < book_.size(); ++i) turns += book_[i].started;

@@ -1,5 +1,5 @@
 #pragma once
-// A portfolio that gives all operators the same probability: the baseline for portfolios that learn.
+// A portfolio that gives all operators the same probability. It is the baseline for portfolios that learn.
 
 #include <cstddef>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace kevo {
 
-/// All available operators have the same probability: the yardstick for every portfolio that learns.
+/// All available operators have the same probability.
 class uniform_portfolio {
  public:
   std::size_t pick(std::span<const bool> available, rng& random) {

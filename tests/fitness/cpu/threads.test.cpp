@@ -1,3 +1,4 @@
+// once: a team of OpenMP has*,the same with LLVM*
 // timeout: 300
 // serial
 // Programs with threads as people write them: OpenMP, std::thread, pools that stay, and what is refused.

@@ -1,5 +1,6 @@
+// timeout: 120
 // Every declared program of tests/gpu compiles with a real NVRTC and has a plan for each workload, so that
-// what a machine with a GPU shows is the evaluator's doing. No GPU is needed. timeout: 120
+// what a machine with a GPU shows is the evaluator's doing. No GPU is needed.
 
 #include <cstdio>
 #include <filesystem>

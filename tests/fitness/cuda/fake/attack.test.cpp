@@ -1,5 +1,6 @@
+// timeout: 300
 // The exploits of `kevo attack` for CUDA tasks, declared and hosted, on the test double of the driver: those
-// that the double can play. timeout: 300
+// that the double can play.
 
 #include "fitness/attack/attack.hpp"
 

@@ -1,3 +1,4 @@
+// once: exploits of hosted launch*
 // Hosted launch end to end on the test double of the driver: programs with host code of their own, built by a
 // stand-in for nvcc, run by the real kevo-worker-hosted and timed by the real kevo-device. The exploits are
 // those of tests/gpu/hosted that the double can play.

@@ -1,6 +1,8 @@
+// labels: slow
+// timeout: 600
 // What is shipped for hosted launch builds with a real nvcc, where there is one; no GPU is needed. Of the
 // programs in tests/gpu/hosted, each of which takes nvcc some seconds, every sixth; with KEVO_BUILD_ALL=1
-// all. labels: slow timeout: 600
+// all of them.
 
 #include <algorithm>
 #include <cstdio>
