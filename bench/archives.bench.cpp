@@ -157,6 +157,12 @@ BENCHMARK_CAPTURE(archive_at, novelty_1000, [](std::size_t) {
 BENCHMARK_CAPTURE(source_archive_at, epsilon_net, [] {
   return kevo::epsilon_net(kevo::embedding_of(kevo::ngram_embedding{}), 0.01);
 })->Apply(small_sizes);
+BENCHMARK_CAPTURE(source_archive_at, feature_map, [] {
+  return kevo::feature_map({"complexity", "diversity"});
+})->Apply(small_sizes);
+BENCHMARK_CAPTURE(source_archive_at, islands_5_feature_map, [] {
+  return kevo::islands(kevo::feature_map({"complexity", "diversity"}), kevo::topology::ring(5));
+})->Apply(small_sizes);
 BENCHMARK(embedding)->Unit(benchmark::kMicrosecond);
 
 }  // namespace

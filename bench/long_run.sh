@@ -3,7 +3,8 @@
 #
 # Makes a run of TURNS turns (default 115000; a turn is four events, so 250000 turns are a million) in FOLDER
 # (default runs/long_run; it must not exist) with an operator and a fitness function that answer at once, and
-# prints wall time, processor time and memory of each verb on it. Needs /usr/bin/time; KEVO names another kevo.
+# prints wall time, processor time and memory of each verb on it. Build the operator and the fitness function first:
+# cmake --build --preset release --target kevo_long_run. Needs /usr/bin/time; KEVO names another kevo.
 set -eu
 cd "$(dirname "$0")/.."
 turns=${1:-115000}

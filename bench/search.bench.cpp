@@ -140,13 +140,15 @@ void learning_selector_at(benchmark::State& state, const Selector& policy) {
     const std::array<double, 2> measures = {64 * std::exp2(10 * world.random.uniform()),
                                             world.random.uniform()};
     if (seen.score > 0) seen.archived = world.kept.add({seen.candidate, seen.score, measures});
-    world.select.observe(seen);
+    seen.measured = seen.score;
+    world.select.observe(seen, {world.all, world.kept, world.relatives});
   };
   kevo::observation first;
   first.candidate = 0;
   first.outcome = kevo::outcome::valid;
   first.score = world.all.row(0).score;
-  world.select.observe(first);
+  first.measured = first.score;
+  world.select.observe(first, {world.all, world.kept, world.relatives});
   while (world.all.size() < n) step();
   for (auto _ : state) step();
 }

@@ -1,3 +1,11 @@
+# Nothing here is built unless it is asked for: `cmake --build --preset release --target benchmarks` builds all, bench.NAME one.
+add_custom_target(benchmarks)
+function(kevo_benchmark target)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(benchmarks ${target})
+  kevo_own(${target})
+endfunction()
+
 # Every bench/*.bench.cpp is a Google Benchmark program; one that says "// links: core" needs no more than the headers.
 find_package(benchmark QUIET)
 if(benchmark_FOUND)
@@ -15,7 +23,7 @@ if(benchmark_FOUND)
     endif()
     target_include_directories(bench.${name} PRIVATE ${PROJECT_SOURCE_DIR})
     set_target_properties(bench.${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-    kevo_own(bench.${name})
+    kevo_benchmark(bench.${name})
   endforeach()
 endif()
 
@@ -24,7 +32,7 @@ if(TARGET kevo_kevo)
   add_executable(bench.accuracy bench/accuracy.cpp)
   target_link_libraries(bench.accuracy PRIVATE kevo::kevo)
   set_target_properties(bench.accuracy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-  kevo_own(bench.accuracy)
+  kevo_benchmark(bench.accuracy)
 endif()
 
 # The operator and the fitness function of bench/long_run.sh, which measures journals of long runs.
@@ -32,5 +40,5 @@ if(TARGET kevo_kevo)
   add_library(kevo_long_run MODULE bench/long_run/plugin.cpp)
   target_link_libraries(kevo_long_run PRIVATE kevo::core)
   set_target_properties(kevo_long_run PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-  kevo_own(kevo_long_run)
+  kevo_benchmark(kevo_long_run)
 endif()

@@ -40,6 +40,9 @@ foreach(program kevo-worker-cpu kevo-worker-cuda kevo-worker-hosted kevo-device 
 endforeach()
 install(DIRECTORY include/kevo DESTINATION include)
 install(DIRECTORY configs DESTINATION share/kevo)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES README.md CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/kevo)
 install(EXPORT kevo-targets NAMESPACE kevo:: DESTINATION ${destination})
 configure_package_config_file(cmake/kevo-config.cmake.in ${PROJECT_BINARY_DIR}/kevo-config.cmake

@@ -9,6 +9,9 @@ function(kevo_own target)
     # GCC 12 reports these inside its own std::string and std::vector at -O2 and above; Clang checks the same better.
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds
                                              -Wno-stringop-overread -Wno-maybe-uninitialized)
+  elseif(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 20)
+    # Newer Clangs report std::get_temporary_buffer inside the std::stable_sort of GCC 12's library.
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
   endif()
   # GCC warns falsely of uninitialized values in sanitized code (of Boost.Graph), so those presets leave -Werror to others.
   if(KEVO_SANITIZE)

@@ -11,9 +11,13 @@ tests=no
 if [[ "${1:-}" == --tests ]]; then
   tests=yes
   packages+=(clang clang-format clang-tidy lld libomp-dev sqlite3 git)
-  # The sanitized build is clang's; what it links is a package of clang's own version.
-  clang=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
-  packages+=(libclang-rt-"${clang:-14}"-dev)
+  # CI compiles with the newest of both compilers that there is a package of. What clang links into the sanitized build is a package of its
+  # own version.
+  newest() { apt-cache pkgnames "$1-" 2>/dev/null | sed -n "s/^$1-\([0-9]*\)$/\1/p" | sort -n | tail -n 1; }
+  clang=$(newest clang)
+  if [[ -n $clang ]]; then packages+=("clang-$clang" "libclang-rt-$clang-dev"); fi
+  gcc=$(newest 'g++')
+  if [[ -n $gcc ]]; then packages+=("g++-$gcc"); fi
 elif [[ $# -gt 0 ]]; then
   echo "usage: scripts/setup.sh [--tests]" >&2
   exit 2
@@ -29,27 +33,40 @@ if [[ $tests == yes ]] && ! has_nvrtc; then packages+=(python3-pip); fi
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi; }
 
-# Boost 1.81 or newer: Debian 12 has it under a versioned name, Ubuntu 24.04 under the plain one.
-boost_is_new() { dpkg --compare-versions "$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo 0)" ge 1.81; }
+# Boost 1.81 or newer: Debian 12 has it under a versioned name, Ubuntu 24.04 under the plain one. Boost.URL is a package of its own, always
+# under a versioned name.
+version_of() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo 0; }
+candidate_of() { apt-cache policy "$1" 2>/dev/null | sed -n 's/ *Candidate: //p' | grep -v none || echo 0; }
+is_new() { dpkg --compare-versions "$1" ge 1.81; }
+boost_packages() {
+  local version
+  if version=$(version_of libboost-dev) && is_new "$version"; then :
+  elif version=$(version_of libboost1.81-dev) && is_new "$version"; then echo libboost-url1.81-dev; return
+  elif version=$(candidate_of libboost-dev) && is_new "$version"; then echo libboost-dev
+  else echo libboost1.81-dev libboost-url1.81-dev; return; fi
+  echo "libboost-url$(cut -d. -f1,2 <<<"$version")-dev"
+}
+boost_is_missing() {
+  local package
+  for package in $(boost_packages); do installed "$package" || return 0; done
+  return 1
+}
 
 if command -v apt-get >/dev/null; then
   missing=()
   for package in "${packages[@]}"; do
     installed "$package" || missing+=("$package")
   done
-  need_boost=no
-  if ! boost_is_new libboost1.81-dev && ! boost_is_new libboost-dev; then need_boost=yes; fi
-  if [[ ${#missing[@]} -gt 0 || $need_boost == yes ]]; then
+  if [[ ${#missing[@]} -gt 0 ]] || boost_is_missing; then
     as_root apt-get update -q
-    if [[ $need_boost == yes ]]; then
-      candidate=$(apt-cache policy libboost-dev | sed -n 's/ *Candidate: //p')
-      if dpkg --compare-versions "${candidate:-0}" ge 1.81; then missing+=(libboost-dev); else missing+=(libboost1.81-dev); fi
-    fi
+    for package in $(boost_packages); do  # only now: before the update the list of packages may have been empty
+      installed "$package" || missing+=("$package")
+    done
     echo "kevo: installing ${missing[*]}"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
   fi
 else
-  echo "kevo: no apt-get here; install the equivalents of: ${packages[*]} and Boost 1.81 or newer" >&2
+  echo "kevo: no apt-get here; install the equivalents of: ${packages[*]} and Boost 1.81 or newer with Boost.URL" >&2
 fi
 
 if [[ $tests == yes ]] && ! has_nvrtc; then

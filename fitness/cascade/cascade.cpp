@@ -72,10 +72,6 @@ void widen(estimate& speedup, double share) {
   speedup.range = {std::exp(center - down), std::exp(center + up)};
 }
 
-}  // namespace
-
-namespace {
-
 // The product of two independent estimates: half widths add in quadrature in log space, as in geometric_mean.
 estimate chained(const estimate& a, const estimate& b) {
   const auto width = [](double value, double end) { return end > 0 ? std::log(value / end) : 1e3; };
@@ -124,6 +120,13 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   e.speedup_interval = mean.range;
   e.context[interval_alpha_key] = fmt::format("{:.6g}", alpha);
   return mean.range.high - mean.range.low < target * mean.value;
+}
+
+void tell_wait(evaluation& e, const measuring_lock& lock) {
+  constexpr double noticeable_s = 1;
+  e.cost.waited_s += lock.waited_s();
+  if (lock.waited_s() < noticeable_s || !lock.waited_for()) return;
+  e.context["waited"] = fmt::format("{:.1f} s for {}", lock.waited_s(), to_string(*lock.waited_for()));
 }
 
 void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept) {

@@ -14,6 +14,8 @@
 #include <kevo/evaluation.hpp>
 #include <kevo/task.hpp>
 
+#include "fitness/machine/cores.hpp"
+
 namespace kevo {
 
 /// Why a call is not valid.
@@ -52,6 +54,9 @@ struct timed_pairs {
 /// @return whether the interval of the speedup is narrower than `target`, relative
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target);
+
+/// Adds a wait for other processes to the evaluation's cost, and to its context if it took a second or more.
+void tell_wait(evaluation& e, const measuring_lock& lock);
 
 /// How many pairs were thrown away; over a tenth is ambiguous.
 void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept);

@@ -40,7 +40,8 @@ std::string joined(const std::vector<std::string>& words) {
 test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings)
     : task_(std::move(t)),
       settings_(std::move(settings)),
-      cores_(plan_cores(settings_.threads)),
+      claim_(settings_.threads),
+      cores_(claim_.plan()),
       device_(device_name()),
       candidates_(compiler_for(settings_, false), &running_),
       trusted_(compiler_for(settings_, true), &running_) {

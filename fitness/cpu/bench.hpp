@@ -18,6 +18,7 @@
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/runner.hpp"
 #include "fitness/machine/ceilings.hpp"
+#include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
 #include "fitness/machine/turns.hpp"
 #include "fitness/oracle/oracle.hpp"
@@ -117,6 +118,7 @@ class test_bench {
 
   std::shared_ptr<const task> task_;
   cpu_settings settings_;
+  claimed_cores claim_;
   core_plan cores_;
   std::string device_;
   running_builds running_;

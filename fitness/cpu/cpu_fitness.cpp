@@ -58,13 +58,6 @@ std::vector<int> confirming_looks(const timing_budget& budget) {
   return looks;
 }
 
-void tell_wait(evaluation& e, const measuring_lock& lock) {
-  constexpr double noticeable_s = 1;
-  e.cost.waited_s += lock.waited_s();
-  if (lock.waited_s() < noticeable_s || !lock.waited_for()) return;
-  e.context["waited"] = fmt::format("{:.1f} s for {}", lock.waited_s(), to_string(*lock.waited_for()));
-}
-
 void tell_parts(evaluation_cost& cost, const runner_times& candidate, const runner_times& trusted) {
   auto both = candidate;
   both += trusted;
@@ -378,7 +371,7 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   const double waited_s = state_->bench.prepare(request.stop, request.waiting);
   const double prepared_s = seconds_since(start);
   if (auto found = state_->cached(request)) {
-    found->cost.waited_s = waited_s;  // what is remembered is the wait of another evaluation
+    found->cost.wall_s = found->cost.waited_s = waited_s;  // not what another evaluation has cost
     found->context.erase("waited");
     return *found;
   }

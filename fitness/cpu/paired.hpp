@@ -84,8 +84,13 @@ class paired_timer {
   using contents_of_calls = std::span<const std::shared_ptr<const content>>;
   contents_of_calls next_contents();
   void begin_processes();
-  std::optional<call_failure> read(runner& program, contents_of_calls given, std::vector<double>& times);
-  double settled(const std::vector<double>& times);
+  // Times of calls. [ns]
+  struct readings {
+    std::vector<double> quiet;
+    std::vector<double> disturbed;
+  };
+  std::optional<call_failure> read(runner& program, contents_of_calls given, readings& times);
+  double settled(const readings& times);
   void pace();
 
   runner* candidate_;

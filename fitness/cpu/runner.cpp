@@ -232,7 +232,7 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   times_.around_s += seconds_since(start) - 1e-9 * call.ns;
   if (called_.insert(workload_).second)
     first_calls_s_ += std::max(0.0, 1e-9 * (call.whole_ns - static_cast<double>(limit.count())));
-  call_time result{.ns = call.ns, .whole_ns = call.whole_ns};
+  call_time result{.ns = call.ns, .whole_ns = call.whole_ns, .disturbed = call.disturbed};
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
     result.failure = fraud(call.early, call.damage);

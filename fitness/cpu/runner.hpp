@@ -22,8 +22,9 @@ namespace kevo {
 
 /// What one verified call took.
 struct call_time {
-  double ns = 0;        ///< what the worker admits (`isolated_call::ns`)
-  double whole_ns = 0;  ///< all that it can have worked on it: `isolated_call::whole_ns`
+  double ns = 0;           ///< what the worker admits (`isolated_call::ns`)
+  double whole_ns = 0;     ///< all that it can have worked on it: `isolated_call::whole_ns`
+  bool disturbed = false;  ///< `isolated_call::disturbed`
   std::optional<call_failure> failure;
 };
 

@@ -29,19 +29,28 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-}  // namespace
-
-core_plan plan_cores(int threads) {
-  const auto cpus = allowed_cpus();
-  const auto wanted = static_cast<std::size_t>(threads > 0 ? threads : 1);
-  core_plan plan;
-  plan.shared = cpus.size() < wanted + 1;
-  plan.few = cpus.size() < wanted + 3;
-  if (!plan.shared) plan.controller = cpus.front();
-  const std::size_t count = std::min(wanted, cpus.size());
-  plan.workers.assign(cpus.end() - static_cast<std::ptrdiff_t>(count), cpus.end());
-  return plan;
+// In the order of their numbers, each once, so that no two processes wait for each other.
+std::vector<std::string> names_of(std::vector<int> cpus) {
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  std::vector<std::string> names;
+  for (const int cpu : cpus) names.push_back(std::to_string(cpu));
+  return names;
 }
+
+detail::descriptor open_lock_file(const std::string& path) {
+  // Another user's file can still be locked through a read-only descriptor.
+  detail::descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (!file) file = detail::descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) {
+    throw error(error_code::environment,
+                "cannot open the lock file for measuring, " + path + ": " + std::strerror(errno));
+  }
+  ::fchmod(file.get(), 0666);
+  return file;
+}
+
+}  // namespace
 
 pinned_thread::pinned_thread(int cpu) {
   if (cpu < 0) return;
@@ -62,23 +71,11 @@ pinned_thread::~pinned_thread() {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
-int measuring_lock::open_file(const std::string& path) const {
-  // Another user's file can still be locked through a read-only descriptor.
-  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (file < 0) file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) {
-    throw error(error_code::environment,
-                "cannot open the lock file for measuring, " + path + ": " + std::strerror(errno));
-  }
-  ::fchmod(file, 0666);
-  return file;
-}
-
 // Who holds the lock now. A wait for this process itself is its own affair.
 void measuring_lock::look(const wait_listener& listener) {
   char text[32] = {};
   device_holder now;
-  if (::pread(descriptor_, text, sizeof text - 1, 0) > 0) now.process = std::atoi(text);
+  if (::pread(files_.back().get(), text, sizeof text - 1, 0) > 0) now.process = std::atoi(text);
   if (now.process == ::getpid()) return end_wait(listener);
   if (waits_since_ && waited_for_ && waited_for_->process == now.process) return;
   now.command = command_of(now.process);
@@ -94,44 +91,56 @@ void measuring_lock::end_wait(const wait_listener& listener) {
   if (listener) listener(std::nullopt);
 }
 
-void measuring_lock::wait(int descriptor, const std::stop_token& stop, const wait_listener& listener) {
+void measuring_lock::wait(const detail::descriptor& file, const std::stop_token& stop,
+                          const wait_listener& listener) {
   constexpr int tries_between_looks = 100;
-  for (int tries = 0; ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++tries) {
+  for (int tries = 0; ::flock(file.get(), LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (stop.stop_requested())
-      throw error(error_code::interrupted, "stopped while waiting for exclusive use of the CPUs");
+      throw error(error_code::interrupted, "stopped while waiting for another process that measures");
     if (tries % tries_between_looks == 0) look(listener);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
-// Two files: who waits holds the queue, and gives it back when it has the processors. Who has given the
-// processors back and wants them again finds the queue taken.
-measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token stop, wait_listener listener) {
-  std::string path = "/tmp/kevo-measure";
-  for (const int cpu : cpus) path += '-' + std::to_string(cpu);
-  int queue = -1;
+// Two files a device: who waits holds the queue, and gives it back when it has the device. Who has given the
+// device back and wants it again finds the queue taken.
+void measuring_lock::take(const std::string& name, const std::stop_token& stop,
+                          const wait_listener& listener) {
+  const std::string path = "/tmp/kevo-measure-" + name;
+  const detail::descriptor queue = open_lock_file(path + ".queue.lock");
+  files_.push_back(open_lock_file(path + ".lock"));
+  wait(queue, stop, listener);
+  wait(files_.back(), stop, listener);
+  // For whoever waits; the lock does not depend on it.
+  const std::string self = std::to_string(::getpid()) + '\n';
+  const int file = files_.back().get();
+  if (::ftruncate(file, 0) == 0) static_cast<void>(::pwrite(file, self.data(), self.size(), 0) < 0);
+}
+
+measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token stop, wait_listener listener)
+    : measuring_lock(names_of(cpus), stop, listener) {}
+
+measuring_lock::measuring_lock(const std::vector<std::string>& names, const std::stop_token& stop,
+                               const wait_listener& listener) {
   try {
-    queue = open_file(path + ".queue.lock");
-    descriptor_ = open_file(path + ".lock");
-    wait(queue, stop, listener);
-    wait(descriptor_, stop, listener);
+    for (const std::string& name : names) take(name, stop, listener);
   } catch (...) {
-    if (queue >= 0) ::close(queue);
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!files_.empty()) files_.pop_back();  // another process's number is in that one
+    give_back();
     end_wait(listener);
     throw;
   }
-  ::close(queue);
   end_wait(listener);
-  // For whoever waits; the lock does not depend on it.
-  const std::string self = std::to_string(::getpid()) + '\n';
-  if (::ftruncate(descriptor_, 0) == 0)
-    static_cast<void>(::pwrite(descriptor_, self.data(), self.size(), 0) < 0);
 }
 
 measuring_lock::~measuring_lock() {
-  static_cast<void>(::ftruncate(descriptor_, 0) == 0);  // nobody is told of a process that has given it back
-  ::close(descriptor_);
+  give_back();
+}
+
+void measuring_lock::give_back() {
+  for (const detail::descriptor& file : files_)
+    static_cast<void>(::ftruncate(file.get(), 0) == 0);  // nobody is told of a process that has given it back
+  files_.clear();
 }
 
 std::string command_of(int process) {

@@ -1,5 +1,6 @@
 #pragma once
-// Which processor does what while a time is taken, and that only one time is taken at once.
+// That a thread keeps its processor while a time is taken, and that only one time is taken at once on a
+// processor.
 
 #include <chrono>
 #include <memory>
@@ -10,18 +11,9 @@
 
 #include <kevo/evaluate.hpp>
 
+#include "fitness/process/descriptor.hpp"
+
 namespace kevo {
-
-/// The processors of one measurement.
-struct core_plan {
-  int controller = -1;       ///< of the controller's thread; -1: wherever it is
-  std::vector<int> workers;  ///< of the workers, `threads` of them
-  bool shared = false;       ///< too few: controller and worker take turns, and times are coarse
-  bool few = false;          ///< builds have no processor of their own and stand still meanwhile
-};
-
-/// Takes the first processor that this process may use for the controller and the last ones for the workers.
-core_plan plan_cores(int threads);
 
 /// Binds the calling thread to one processor while it lives; -1 does nothing.
 class pinned_thread {
@@ -35,15 +27,20 @@ class pinned_thread {
   std::vector<unsigned long> before_;
 };
 
-/// Exclusive use of a set of processors for measuring, among all threads and kevo processes of this machine.
-/// Whoever waits is served before anyone who has had it meanwhile, so that a run that measures all the time
-/// cannot starve another one.
+/// Exclusive use of a set of processors, or of another device, for measuring, among all threads and kevo
+/// processes of this machine. Sets that share a processor exclude each other, too. Whoever waits is served
+/// before anyone who has had it meanwhile, so that a run that measures all the time cannot starve another
+/// one.
 class measuring_lock {
  public:
   /// Waits for it. @param listener told of the processes that are waited for; may be empty
   /// @throws kevo::error (interrupted) if `stop` comes first
   explicit measuring_lock(const std::vector<int>& cpus, std::stop_token stop = {},
                           wait_listener listener = {});
+  /// The same for one other device. @param device a name that all processes use for it, as part of a file's
+  /// name
+  explicit measuring_lock(const std::string& device, std::stop_token stop = {}, wait_listener listener = {})
+      : measuring_lock(std::vector<std::string>{device}, stop, listener) {}
   measuring_lock(const measuring_lock&) = delete;
   measuring_lock& operator=(const measuring_lock&) = delete;
   ~measuring_lock();
@@ -54,12 +51,15 @@ class measuring_lock {
   const std::optional<device_holder>& waited_for() const { return waited_for_; }
 
  private:
-  int open_file(const std::string& path) const;
-  void wait(int descriptor, const std::stop_token& stop, const wait_listener& listener);
+  measuring_lock(const std::vector<std::string>& names, const std::stop_token& stop,
+                 const wait_listener& listener);
+  void give_back();
+  void take(const std::string& name, const std::stop_token& stop, const wait_listener& listener);
+  void wait(const detail::descriptor& file, const std::stop_token& stop, const wait_listener& listener);
   void look(const wait_listener& listener);
   void end_wait(const wait_listener& listener);
 
-  int descriptor_ = -1;
+  std::vector<detail::descriptor> files_;  // of what it has, and last of what it waits for
   double waited_s_ = 0;
   std::optional<device_holder> waited_for_;
   std::optional<std::chrono::steady_clock::time_point> waits_since_;  // for another process

@@ -13,6 +13,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/machine/preemptions.hpp"
 #include "fitness/process/own_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/worker/thread_runtime.hpp"
@@ -281,6 +282,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   const long rests = brief ? 0 : used_->rests();
   touch(content);
 
+  const long preemptions = preemptions_of_thread();
   const auto start = clock::now();
   // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
   arena_.poison_outputs(result.layout);
@@ -296,15 +298,22 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   if (result.end != call_end::done) return result;
   arena_.snapshot(secret, seen.data());
   keep_outputs(result.layout);
+  const double lost = used_->delayed_ns() - delayed;
+  // Read last: what the worker waited for a processor after "done", while the controller was kept from
+  // reading on, is in `lost`, too.
+  result.disturbed = preemptions_of_thread() != preemptions;
   const double wall = nanoseconds_between(start, end);
   delivered_ns_ = result.ns = wall;
-  const double lost = used_->delayed_ns() - delayed;
   result.whole_ns = lost < least_lost_ns ? wall : std::max(wall - lost, 0.0);
   if (!brief) {
     if (!rest()) return stuck();
     used_ns_ = used_->used_ns();
-    const bool waited = used_->rests() > rests + (again ? 2 : 1);  // besides the sleep after the call
-    result.whole_ns = waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(wall, used_ns_ - used);
+    // Besides the sleep after the call. Whether one that slept again before it did so before its rests were
+    // counted is not known.
+    const bool waited = again || used_->rests() > rests + 1;
+    // Processor time also has the worker's looking for the call, which the time without delays has not.
+    result.whole_ns =
+        waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(result.whole_ns, used_ns_ - used);
   }
   result.early = !arena_.same(secret, seen.data());
   result.damage = arena_.inspect(result.layout, content.inputs);

@@ -73,6 +73,8 @@ struct isolated_call {
   double ns = 0;  ///< from "awake" to "done", which are claims, on the controller's clock
   /// At least all that the worker can have worked with the call's inputs; see `call_clock`.
   double whole_ns = 0;
+  /// The controller lost its processor while its clock ran, so that both times may be too long.
+  bool disturbed = false;
   int threads = 1;  ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done

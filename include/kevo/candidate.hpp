@@ -1,6 +1,6 @@
 #pragma once
-// The candidate: a vertex of the search graph. What the search keeps of it in memory is small; sources and
-// full evaluations live in a candidate_store.
+// The candidate, a vertex of the search graph: its number, the snapshot that operators see, and the store for
+// sources and full evaluations. The search itself keeps only little data of each candidate in memory.
 
 #include <cstdint>
 #include <functional>
@@ -17,25 +17,31 @@
 
 namespace kevo {
 
-/// Number of a candidate within its run, from 0 in order of birth. Parents are always smaller.
+/// Number of a candidate within its run, from 0, in the order in which candidates are created. The number of
+/// a parent is always smaller than that of its child.
 using candidate_id = std::uint32_t;
+/// The value that means "no candidate".
 inline constexpr candidate_id no_candidate = std::numeric_limits<candidate_id>::max();
 
-/// Number of an operator within its run; `seed_operator` marks seeds, which no operator made.
+/// Number of an operator within its run. `seed_operator` stands for seeds, which no operator made.
 using operator_index = std::uint16_t;
 inline constexpr operator_index seed_operator = std::numeric_limits<operator_index>::max();
 
-/// A candidate as operators see it: an immutable snapshot that outlives whatever the search does next.
+/// A candidate as operators see it: an immutable copy that stays valid while the search goes on.
 struct candidate_snapshot {
   candidate_id id = no_candidate;
   std::shared_ptr<const kevo::program> program;
-  std::shared_ptr<const kevo::evaluation> evaluation;  ///< the latest; null while none is finished
+  std::shared_ptr<const kevo::evaluation> evaluation;  ///< the latest; null if none is finished yet
   std::string operator_name;                           ///< "seed" for seeds
   std::vector<candidate_id> parents;
+  /// The summary of the proposal: in one line, what the operator says it has changed. It is kept only for
+  /// operators that are not replayable, such as those that ask a language model; otherwise it is empty.
+  std::string summary{};
 };
 
-/// Where sources and full evaluations are kept: memory, or a journal with a cache before it.
-/// All four are called on the coordinator's thread, except `program_of`, which must be thread-safe.
+/// A store for sources and full evaluations: in memory (memory_store.hpp), or a journal with a cache. The
+/// coordinator's thread calls all four functions; other threads call `program_of` too, so it must be
+/// thread-safe.
 struct candidate_store {
   std::function<void(const content_id&, std::shared_ptr<const program>)> put_program;
   std::function<std::shared_ptr<const program>(const content_id&)> program_of;  ///< null if unknown

@@ -1,10 +1,11 @@
 #pragma once
-// Who may be champion: the protocol by which a candidate that looks better than the champion is measured once
-// more, by itself and in full, before it takes the champion's place. Selection by noisy maxima flatters, so
-// the figures of a champion come from its confirmations alone.
+// Confirmation: the protocol that decides which candidate is the champion. A candidate that looks better than
+// the champion is measured again, alone and in full, before it replaces the champion. The maximum of noisy
+// measurements is biased upwards, so the figures of a champion come from its confirmations only.
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -20,26 +21,35 @@
 
 namespace kevo {
 
-/// The best confirmed candidate. Its figures are those of its confirmations together.
+/// The best confirmed candidate. Its figures are pooled from all its confirmations (evaluate/pooled.hpp).
 struct champion {
   candidate_id id = no_candidate;
   double score = 0;    ///< meaningless while there is no champion
   double speedup = 0;  ///< 0 if the fitness function compares with no baseline
   interval speedup_interval;
   double sol_fraction = 0;   ///< 0 if unknown
-  champion_verdict verdict;  ///< whether the figure may be called confirmed
-  std::string disturbed;     ///< what else used the machine meanwhile, a sentence of the fitness function's
+  champion_verdict verdict;  ///< whether the speedup is confirmed or undecided
+  std::string disturbed;     ///< sentence of the fitness function about other load on the machine during the
+                             ///< measurement; empty if there was none
 
   explicit operator bool() const { return id != no_candidate; }
-  /// The speedup that is shown: of an undecided champion the lower end of its interval.
+  /// A conservative speedup: the speedup if it is confirmed, otherwise the lower end of its interval, at
+  /// least 0.
   double sure_speedup() const { return verdict.confirmed() ? speedup : std::max(0.0, speedup_interval.low); }
 };
 
-/// One confirmation at a time, of the best contender: most of those that beat an old champion for a moment
-/// are beaten themselves while they wait. A candidate is confirmed once; while it is undecided, and could be
-/// champion, up to `confirmation_rules::further` times more, and all its confirmations count together. A
-/// value without time, threads or random numbers; a search tells it every result and asks it for the next
-/// candidate to confirm.
+/// Chooses the candidates that are confirmed, and keeps the champion. A search passes it every result and
+/// asks it for the next candidate to confirm.
+///
+/// Terms: a *contender* looks better than the champion in its ordinary evaluation and waits for its first
+/// confirmation. A *challenger* was confirmed, but its result does not yet decide whether it beats the
+/// champion.
+///
+/// Only one confirmation runs at a time, that of the best contender: most candidates that beat an old
+/// champion are themselves beaten before their confirmation could begin. A candidate is confirmed once. While
+/// it is undecided and could be champion, it is confirmed up to `confirmation_rules::further` more times, and
+/// all its confirmations are pooled. This class is a copyable value. It does not use time, threads or random
+/// numbers.
 class confirmation {
  public:
   confirmation() = default;
@@ -47,40 +57,55 @@ class confirmation {
 
   const confirmation_rules& rules() const { return rules_; }
   const champion& best() const { return champion_; }
-  /// The candidate that is to be confirmed for the first time next; `no_candidate` if there is none.
+  /// The contender: the next candidate to be confirmed for the first time; `no_candidate` if there is none.
   candidate_id contender() const { return contender_; }
-  /// The candidate that is to be confirmed next: one that was measured and could not be told from the
-  /// champion, a contender, or the champion itself while it is undecided. `no_candidate` if there is none.
+  /// The next candidate to be confirmed: the challenger if there is one, else the contender, else the
+  /// champion if it is undecided and more samples could decide. `no_candidate` if there is none.
   candidate_id next() const {
     if (!challenger_.results.empty()) return challenger_.id;
     if (contender_ != no_candidate) return contender_;
     return wants_more(champion_.id, reign_, champion_.verdict) ? champion_.id : no_candidate;
   }
-  /// Whether `next()` may be confirmed now: there is one, and no other confirmation is out.
-  bool due() const { return !out_ && next() != no_candidate; }
-  /// Whether a candidate has been sent to its confirmation before.
+  /// Whether `next()` may be confirmed now: there is one, no other confirmation is running, and it has waited
+  /// as long as `confirmation_rules::after` says. `idle`: there is nothing else to evaluate, so that nothing
+  /// waits.
+  bool due(bool idle = false) const {
+    if (out_ || next() == no_candidate) return false;
+    return idle || (!champion_ && challenger_.results.empty()) || has_waited();
+  }
+  /// Whether a confirmation of the candidate has begun before.
   bool asked_before(candidate_id who) const { return confirmed_.contains(who); }
 
-  /// Takes notice of an ordinary evaluation of a candidate, the latest one. The candidate becomes the
-  /// contender if it was timed in full, looks better than the champion, was not confirmed before, and has a
-  /// better score in the population than the present contender.
+  /// Counts an evaluation that has finished and is no confirmation.
+  void count_evaluation() { ++evaluations_; }
+
+  /// Records the latest ordinary evaluation of a candidate. The candidate becomes the contender if it was
+  /// timed in full, looks better than the champion, was not confirmed before, and has a better score in the
+  /// population than the present contender.
   void offer(candidate_id who, const evaluation& latest, const population& all) {
     if (!worth_confirming(who, latest)) return;
-    if (contender_ == no_candidate || all.row(who).score > all.row(contender_).score) contender_ = who;
+    if (contender_ == no_candidate) {
+      waits_since_ = evaluations_;
+    } else if (!(all.row(who).score > all.row(contender_).score)) {
+      return;
+    }
+    contender_ = who;
+    leads_since_ = evaluations_;
   }
 
-  /// Takes notice that a valid candidate is the program that speedups are relative to: it is never champion,
-  /// and if scores are speedups, no first champion is slower than it.
+  /// Records that a valid candidate is the program of the baseline. It never becomes champion. If scores are
+  /// speedups, the first champion must be faster than it.
   void exclude_baseline(candidate_id who, bool scores_are_speedups) {
     if (baseline_twins_.empty()) baseline_twin_ = who;
     baseline_twins_.insert(who);
     if (scores_are_speedups) least_speedup_ = 1;
     if (contender_ == who) contender_ = no_candidate;
   }
-  /// The first candidate that is the baseline's program; `no_candidate` if none is known.
+  /// The first candidate that was found to be the program of the baseline; `no_candidate` if none is known.
   candidate_id baseline_twin() const { return baseline_twin_; }
 
-  /// Sends a candidate to its confirmation: `next()`, or after a stop the contender. There must be one.
+  /// Begins a confirmation and returns its candidate: `next()`, or the contender if the search has stopped.
+  /// There must be one.
   candidate_id begin(bool stopped = false) {
     const candidate_id who = stopped ? contender_ : next();
     if (who == contender_) contender_ = no_candidate;
@@ -89,17 +114,25 @@ class confirmation {
     return who;
   }
 
-  /// Takes the result of a confirmation. True if there is something new to say of the champion: it is another
-  /// one, or the same with figures from more confirmations. The candidate is the new champion if it is valid
-  /// and its interval lies above the champion's figure; without speedups, if its score does. An undecided
-  /// candidate that may still win waits for further confirmations, but not once the search has stopped. A
-  /// valid confirmation that crowns nobody in the end is futile. A champion whose further confirmation is not
-  /// valid, or shows it to be slower than the champion before it, gives the place back to that one. Without
-  /// one before it, a champion that was convicted (incorrect, rejected, suspect) loses the place, and there
-  /// is no champion; one that failed otherwise keeps it as undecided, because the failure may be the
-  /// machine's.
+  /// Takes the result of a confirmation. Returns true if the champion has changed, or its figures have.
+  ///
+  /// A candidate becomes champion if its result is valid and one of these is true:
+  ///   - Its interval lies above the champion's speedup. Without an interval: its score is higher.
+  ///   - Its speedup is confirmed, and higher than that of an undecided champion.
+  ///   - There is no champion, or its verdict is `failed`, and the candidate is faster than the baseline.
+  ///     (The last condition applies only if the baseline itself is a valid candidate.)
+  ///
+  /// If that is not so, but more samples could show it, the candidate stays challenger and waits for further
+  /// confirmations, unless the search has stopped. A candidate that is valid but in the end does not become
+  /// champion counts as a futile confirmation. A candidate whose confirmation is not valid is dropped.
+  ///
+  /// If a further confirmation of the champion is not valid, or makes it no faster than the previous
+  /// champion, the previous champion takes its place again. If there is no previous champion, then after an
+  /// incorrect, rejected or suspect result there is no champion; after another failure the champion stays,
+  /// with the verdict `failed`, because the machine may have caused that failure.
   bool finish(candidate_id who, std::shared_ptr<const evaluation> result, bool stopped = false) {
     out_ = false;
+    finished_at_ = evaluations_;
     const bool valid = result->valid() && std::isfinite(result->score);
     if (who == champion_.id) return refine(std::move(result), valid);
     if (!valid) {
@@ -111,31 +144,34 @@ class confirmation {
     return judge(stopped);
   }
 
-  /// Takes notice that the search has stopped: a challenger that waits for a further confirmation is judged
-  /// by those it has. True as for `finish`.
+  /// Records that the search has stopped: a challenger that waits for a further confirmation is judged by the
+  /// confirmations that it has. Returns the same as `finish`.
   bool settle() {
     if (out_ || challenger_.results.empty()) return false;
     return judge(true);
   }
 
-  /// Looks for the next contender after a confirmation: the best of those that still look better than the
-  /// champion. `latest(id)` gives a candidate's latest evaluation as a pointer, null if there is none. O(log
-  /// candidates) for each of the few that were confirmed and stand above.
+  /// Chooses the next contender after a confirmation: the best candidate that looks better than the champion
+  /// and was not confirmed before. `latest(id)` returns a pointer to a candidate's latest evaluation, null if
+  /// there is none. O(log n) for n candidates, for each candidate that is passed over because it cannot be a
+  /// contender; these are few.
   template <class Latest>
   void look_for_contender(const population& all, const Latest& latest) {
-    contender_ = no_candidate;
+    const candidate_id before = std::exchange(contender_, no_candidate);
     for (std::size_t rank = 0; rank < all.ranked(); ++rank) {
       const candidate_id who = all.nth_best(rank);
       if (!(all.row(who).score > bar())) return;
       const auto known = latest(who);
       if (!known || !worth_confirming(who, *known)) continue;
       contender_ = who;
+      if (who != before) waits_since_ = leads_since_ = 0;  // it was found long ago and has waited
       return;
     }
   }
 
-  /// Futile confirmations in a row since the last champion or the last call of `forget_futile`.
+  /// The number of futile confirmations since the last new champion or the last call of `forget_futile`.
   int futile() const { return futile_; }
+  /// Sets that number to 0.
   void forget_futile() { futile_ = 0; }
 
  private:
@@ -145,10 +181,18 @@ class confirmation {
     std::vector<std::shared_ptr<const evaluation>> results;
   };
 
-  /// What a contender's score must exceed.
+  /// The score that a contender must exceed.
   double bar() const {
     if (!champion_) return least_speedup_;
     return failed() ? least_speedup_ : champion_.score;
+  }
+  // After futile confirmations, what looks best is probably the largest of many similar figures with noise.
+  bool has_waited() const {
+    constexpr int most = 7;
+    const auto after = static_cast<std::uint64_t>(std::max(0, rules_.after) * (1 + std::min(futile_, most)));
+    if (!challenger_.results.empty() || contender_ == no_candidate)
+      return evaluations_ - finished_at_ >= after;
+    return evaluations_ - leads_since_ >= after || evaluations_ - waits_since_ >= 4 * after;
   }
   bool failed() const { return champion_.verdict.reason == verdict_reason::failed; }
   bool worth_confirming(candidate_id who, const evaluation& e) const {
@@ -156,18 +200,18 @@ class confirmation {
            e.stage >= evaluation_stage::timed_full && who != champion_.id && !confirmed_.contains(who) &&
            !baseline_twins_.contains(who);
   }
-  /// Whether more samples of a candidate could decide what is undecided.
+  /// Whether an undecided candidate may be confirmed again, and more samples could decide.
   bool wants_more(candidate_id who, const measured& so_far, const champion_verdict& verdict) const {
     if (who == no_candidate || verdict.confirmed() || verdict.reason == verdict_reason::failed) return false;
     if (static_cast<int>(so_far.results.size()) >= rules_.looks()) return false;
-    // As fast as the baseline, to 1 %: more samples would say the same.
+    // The champion is as fast as the baseline, within 1 %: more samples would not change that.
     return who != champion_.id || compare(champion_.speedup_interval) != comparison::same;
   }
   bool beats_champion(const evaluation& e, const champion_verdict& verdict) const {
     if (!champion_ || failed()) return !(e.speedup > 0) || e.speedup > least_speedup_;
     if (!(e.speedup_interval.high > 0)) return e.score > champion_.score;
     if (e.speedup_interval.low > champion_.speedup) return true;
-    // What is known is better than what only looks so.
+    // A confirmed speedup is preferred to an undecided one.
     return verdict.confirmed() && !champion_.verdict.confirmed() && e.speedup > champion_.speedup;
   }
 
@@ -196,7 +240,7 @@ class confirmation {
     const bool may_win = champion_ && sum.score > bar() && wants_more(challenger_.id, challenger_, verdict);
     if (!beats && may_win && !stopped) return false;
     if (beats) {
-      // The place is never given back to a champion that failed: nothing says that its figure holds.
+      // A champion that failed is not kept as the previous one: its figures may not hold.
       predecessor_ = failed() ? champion() : champion_;
       its_reign_ = failed() ? measured() : std::move(reign_);
       crown(challenger_.id, sum, verdict);
@@ -221,17 +265,22 @@ class confirmation {
 
   confirmation_rules rules_;
   champion champion_;
-  measured reign_;        ///< of the champion
-  champion predecessor_;  ///< the champion before this one
-  measured its_reign_;
-  measured challenger_;  ///< undecided against the champion; without results: none
+  measured reign_;        ///< confirmations of the champion
+  champion predecessor_;  ///< the previous champion
+  measured its_reign_;    ///< confirmations of the previous champion
+  measured challenger_;   ///< no results: there is no challenger
   candidate_id contender_ = no_candidate;
-  bool out_ = false;
+  std::uint64_t evaluations_ = 0;  ///< finished, confirmations not counted
+  std::uint64_t leads_since_ = 0;  ///< value of `evaluations_` when the contender became contender
+  std::uint64_t waits_since_ = 0;  ///< the same of the first of the contenders that replaced each other
+  std::uint64_t finished_at_ = 0;  ///< the same of the last confirmation that has finished
+  bool out_ = false;               ///< whether a confirmation is running
   int futile_ = 0;
-  std::unordered_set<candidate_id> confirmed_;  ///< candidates whose confirmation was asked for
-  std::unordered_set<candidate_id> baseline_twins_;
-  candidate_id baseline_twin_ = no_candidate;
-  /// What a first champion must exceed: nothing, or 1 where the baseline itself is a valid candidate.
+  std::unordered_set<candidate_id> confirmed_;       ///< candidates whose first confirmation has begun
+  std::unordered_set<candidate_id> baseline_twins_;  ///< candidates that are the program of the baseline
+  candidate_id baseline_twin_ = no_candidate;        ///< the first of them
+  /// The speedup that the first champion must exceed: 1 if the baseline itself is a valid candidate,
+  /// otherwise no limit.
   double least_speedup_ = -std::numeric_limits<double>::infinity();
 };
 

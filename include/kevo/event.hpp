@@ -1,5 +1,6 @@
 #pragma once
-// Events of a search, and the sink: the role that receives them (journal, display, report, trainer).
+// Events of a search, and the sink: the role that receives them. Journal, display, report and trainer are
+// sinks.
 
 #include <concepts>
 #include <cstdint>
@@ -15,13 +16,14 @@
 #include <kevo/archive.hpp>
 #include <kevo/candidate.hpp>
 #include <kevo/evaluation.hpp>
+#include <kevo/filter.hpp>
 #include <kevo/ledger.hpp>
 #include <kevo/select.hpp>
 #include <kevo/verdict.hpp>
 
 namespace kevo {
 
-/// Number of a job within its run, from 1 in the order of asking.
+/// Number of a job within its run, from 1, in the order in which the search handed out its jobs.
 using ticket = std::uint64_t;
 
 /// A program given by the user became a candidate.
@@ -29,31 +31,32 @@ struct seeded {
   candidate_id candidate = no_candidate;
   content_id program;
 };
-/// A variation was decided.
+/// The search decided on a variation, and handed it out as `job`.
 struct variation_asked {
   ticket job = 0;
   kevo::selection selection;
   operator_index op = seed_operator;
 };
-/// A variation ended. `candidate` is the new one, or the known one if `duplicate`, or none with a `reason`.
+/// A variation ended. `candidate` is the new candidate; if `duplicate` is true, the known candidate with the
+/// same program; `no_candidate` if the operator proposed nothing.
 struct variation_told {
   ticket job = 0;
-  std::optional<content_id> program;
+  std::optional<content_id> program;  ///< the proposed program; nothing if there is none
   candidate_id candidate = no_candidate;
   bool duplicate = false;
-  std::string summary;  ///< of the proposal, or the reason why there is none
-  bool exhausted = false;
+  std::string summary;     ///< summary of the proposal, or the reason why there is none
+  bool exhausted = false;  ///< the operator has nothing left to propose in this run
   spending cost;
-  std::string transcript;
+  std::string transcript;  ///< what the operator noted while it worked
 };
-/// An evaluation was decided.
+/// The search decided on an evaluation. It hands it out as `job`, now or as soon as the driver can evaluate.
 struct evaluation_asked {
   ticket job = 0;
   candidate_id candidate = no_candidate;
   evaluation_stage wanted = evaluation_stage::timed_full;
-  bool fresh = false;  ///< again: a selector's wish, or a further confirmation
+  bool fresh = false;  ///< a re-evaluation that the selector asked for, or a further confirmation
 };
-/// An evaluation ended, with the answer of the archive.
+/// An evaluation ended. `archived` is the answer of the archive.
 struct evaluation_told {
   ticket job = 0;
   candidate_id candidate = no_candidate;
@@ -61,52 +64,64 @@ struct evaluation_told {
   std::shared_ptr<const evaluation> result;
   archive_result archived;
 };
-/// An operator evaluated a draft of its own.
+/// An operator evaluated a draft during variation `job`. This does not make the draft a candidate.
 struct draft_evaluated {
   ticket job = 0;
   content_id program;
   std::shared_ptr<const evaluation> result;
 };
-/// A candidate became the champion by its confirmation, or further confirmations gave the champion other
-/// figures. Without a candidate: the champion was convicted in a further confirmation, and there is none.
+/// A candidate became the champion by its confirmation, or the figures of the champion changed after a
+/// further confirmation. `no_candidate`: in a further confirmation the champion was incorrect, rejected or
+/// suspect, and there is no champion now.
 struct champion_crowned {
   candidate_id candidate = no_candidate;
   double speedup = 0;
   interval speedup_interval;
   champion_verdict verdict{};
 };
-/// A valid candidate is the program of the baseline of its speedup: it is never champion.
+/// A valid candidate was found to be the program of the baseline that its speedup is relative to. It never
+/// becomes champion.
 struct baseline_met {
   candidate_id candidate = no_candidate;
-  std::string baseline;  ///< its name; may be empty
+  std::string baseline;  ///< name of the baseline; may be empty
 };
-/// The search ended; only results of jobs that were still running can follow.
+/// The proposal filter decided about a batch of proposals. `passed` is in the order of evaluation; dropped
+/// proposals are never evaluated.
+struct proposals_filtered {
+  std::vector<candidate_id> passed;
+  std::vector<dropped_proposal> dropped;
+};
+/// The search stopped: no variation begins any more. Results of running jobs can follow, as well as
+/// evaluations of seeds and of proposals that are expensive to make again, confirmations, and the events that
+/// these cause.
 struct search_stopped {
   std::string reason;
   bool external = false;  ///< ended by the driver of the search (for example Ctrl-C), not by a stop rule or
                           ///< because nothing was left to do
 };
-/// The search goes on after it had stopped (more budget) or after its process had died.
+/// The search continues after it had stopped (for example, with a larger budget) or after its process had
+/// died.
 struct search_resumed {
   std::string reason;
 };
 
-/// One entry of the record of a run. Events are numbered without gaps, from 1.
+/// One event of a run. Events are numbered from 1, without gaps.
 struct event {
   std::uint64_t sequence = 0;
-  double time_s = 0;  ///< [s] run time at which the search was told
+  double time_s = 0;  ///< [s] run time: the `now_s` of the call of the search that caused the event
   std::variant<seeded, variation_asked, variation_told, evaluation_asked, evaluation_told, draft_evaluated,
-               champion_crowned, search_stopped, search_resumed, baseline_met>
+               champion_crowned, search_stopped, search_resumed, baseline_met, proposals_filtered>
       what;
 };
 
-/// A sink. `consume` is called on the coordinator's thread, in order. Optional: `close()`, once, at the end.
+/// A sink: an object that receives events. `consume` is called on the coordinator's thread, in the order of
+/// the events. Optional: `close()`, called once, at the end.
 template <class T>
 concept sink = requires(T& listener, const event& what) {
   listener.consume(what);
 };
 
-/// Any sink: a shared handle.
+/// Type-erased sink. Copies share one object.
 class any_sink {
  public:
   any_sink() = default;

@@ -1,5 +1,6 @@
 #pragma once
-// What goes into a search and what comes out of it: its plug-ins, its settings, its jobs.
+// The inputs and outputs of a search: its plug-ins (search_parts), its settings, and the jobs that it hands
+// out.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <kevo/candidate.hpp>
 #include <kevo/evaluate.hpp>
 #include <kevo/event.hpp>
+#include <kevo/filter.hpp>
 #include <kevo/memory_store.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/screen.hpp>
@@ -22,7 +24,7 @@
 
 namespace kevo {
 
-/// The plug-ins of a search.
+/// The task and the plug-ins of a search.
 struct search_parts {
   std::shared_ptr<const kevo::task> task;
   any_selector select;
@@ -30,46 +32,54 @@ struct search_parts {
   any_portfolio portfolio;
   any_archive archive;
   any_stop_rule stop;
+  std::optional<filtering> filter{};  ///< drops proposals that are not worth an evaluation
   std::optional<screening> screen{};  ///< orders proposals before they are evaluated
   candidate_store store = memory_store();
   std::vector<any_sink> sinks;
 };
 
+/// The settings of a search that are not plug-ins.
 struct search_settings {
-  std::uint64_t seed = 1;
-  std::size_t proposals_ahead = 4;  ///< candidates that may wait for an evaluation before variation pauses
-  std::uint32_t patience =
-      50;  ///< fruitless turns in a row after which an operator rests until something new joins; after half
-           ///< of them it varies any valid candidate instead of those that the selector chooses
-  double improvement_margin =
-      0.001;  ///< relative gain in score that counts as an improvement for `since_improvement`
-  confirmation_rules confirm{};
+  std::uint64_t seed = 1;           ///< seed of all random numbers
+  std::size_t proposals_ahead = 4;  ///< no variation begins while this many candidates wait for an evaluation
+  /// An operator that had this many turns in a row without a new candidate rests until a new candidate joins
+  /// the search. After half of them it varies a random valid candidate instead of the first parent that the
+  /// selector chose. A turn after which the operator reports `exhausted` counts as a fifth of the patience,
+  /// at least as one turn.
+  std::uint32_t patience = 50;
+  /// Relative gain over the best score that counts as an improvement for `progress::since_improvement`.
+  double improvement_margin = 0.001;
+  confirmation_rules confirm{};  ///< rules by which a candidate becomes champion
 };
 
-/// Which kinds of job the driver can take now. A search hands out no other kind: if there is nothing that
-/// fits, it answers that the driver must wait.
+/// The kinds of jobs that the driver can take now. A search hands out only these; if it has none of them, it
+/// returns a wait_job.
 struct capacity {
   bool vary = true;
   bool evaluate = true;
-  /// After a stop: evaluate the seeds that still wait, and what models were paid for, before the search ends.
-  /// A replay says no where its record went on without them.
+  /// After a stop: whether seeds that are not evaluated yet, and proposals of operators that are not
+  /// replayable (such as those that ask paid models), are evaluated before the search ends. A replay sets it
+  /// to false where the recorded run continued without these evaluations.
   bool settle = true;
 };
 
+/// A job for an operator: call `vary` with `request` and `random`.
 struct variation_job {
   ticket id = 0;
   operator_index op = 0;
-  variation_request request;  ///< `services` is the driver's to attach (see search::services)
+  variation_request request;  ///< the driver fills in `services` (see search::services)
   rng random;
-  candidate_id known = 0;  ///< candidates with a smaller id were in the graph when this was asked
+  candidate_id known = 0;  ///< candidates with a smaller id were in the graph when the job was handed out
 };
+/// A job for the fitness function: call `evaluate` with `request`.
 struct evaluation_job {
   ticket id = 0;
   candidate_id candidate = no_candidate;
   evaluation_request request;
 };
-struct wait_job {};  ///< nothing to hand out until something is told
-struct stop_job {};  ///< nothing will be handed out any more; results that are still out may be told
+struct wait_job {};  ///< no job now; ask again when a result was told or the capacity has grown
+struct stop_job {};  ///< the search hands out no more jobs; results of running jobs may still be told
+/// The answer of `search::ask`.
 using job = std::variant<variation_job, evaluation_job, wait_job, stop_job>;
 
 }  // namespace kevo

@@ -1,39 +1,40 @@
 #pragma once
-// All of the core, in the order in which a search uses it:
+// Includes all of the core, in the order in which a search uses it:
 //
 //   config -> task -> search graph -> select -> vary -> evaluate -> archive -> stop? -> report
 //                          ^                                           |
 //                          +-------------------------------------------+
 //
-// Policies that learn are in kevo/learn/, which needs Eigen and is not included here.
+// Learned models are in kevo/learn/, which needs Eigen and is not included here.
 
 // clang-format off: the order says how a search works
 #include <kevo/error.hpp>
 #include <kevo/fwd.hpp>
 #include <kevo/random.hpp>
 #include <kevo/version.hpp>
-// config: names and settings to plug-ins
+// config: makes plug-ins from names and settings
 #include <kevo/registry.hpp>
 #include <kevo/services.hpp>
 #include <kevo/settings.hpp>
-// task: what is optimized, in which words
+// task: what is optimized, and the languages of its sources, annotations and expressions
 #include <kevo/annotation.hpp>
 #include <kevo/content_id.hpp>
 #include <kevo/dtype.hpp>
 #include <kevo/expression.hpp>
 #include <kevo/program.hpp>
 #include <kevo/task.hpp>
-// search graph: candidates, what is known of each, who came from whom
+// search graph: candidates, their scores and their lineage
 #include <kevo/candidate.hpp>
 #include <kevo/memory_store.hpp>
 #include <kevo/population.hpp>
 #include <kevo/score.hpp>
 #include <kevo/search_graph.hpp>
-// select
+// select: chooses parents
 #include <kevo/select.hpp>
 #include <kevo/select/adaptive_intensity.hpp>
 #include <kevo/select/bucket_softmax.hpp>
 #include <kevo/select/curiosity.hpp>
+#include <kevo/select/explore_exploit.hpp>
 #include <kevo/select/fitness_proportional.hpp>
 #include <kevo/select/greedy.hpp>
 #include <kevo/select/inspirations.hpp>
@@ -46,23 +47,28 @@
 #include <kevo/select/uct.hpp>
 #include <kevo/select/uniform.hpp>
 #include <kevo/select/weighted.hpp>
-// vary
+// vary: operators, and the portfolios that choose among them
 #include <kevo/portfolio.hpp>
 #include <kevo/vary.hpp>
 #include <kevo/vary/adaptive_pursuit.hpp>
 #include <kevo/vary/exp3.hpp>
+#include <kevo/vary/fixed.hpp>
 #include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/vary/uniform.hpp>
-// evaluate
+// filter: decides which proposals are evaluated
+#include <kevo/filter.hpp>
+#include <kevo/filter/proposal_net.hpp>
+// evaluate: fitness functions and their results
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluate/pooled.hpp>
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
-// archive
+// archive: keeps elites
 #include <kevo/archive.hpp>
 #include <kevo/archive/cvt.hpp>
 #include <kevo/archive/epsilon_net.hpp>
+#include <kevo/archive/feature_map.hpp>
 #include <kevo/archive/grid.hpp>
 #include <kevo/archive/islands.hpp>
 #include <kevo/archive/measure_range.hpp>
@@ -73,7 +79,7 @@
 #include <kevo/archive/top_k.hpp>
 #include <kevo/archive/topology.hpp>
 #include <kevo/embedding.hpp>
-// stop
+// stop: budgets and stop rules
 #include <kevo/ledger.hpp>
 #include <kevo/stop.hpp>
 #include <kevo/stop/after.hpp>
@@ -91,9 +97,9 @@
 #include <kevo/stop/target_score.hpp>
 #include <kevo/stop/target_speedup.hpp>
 #include <kevo/stop/tokens.hpp>
-// report
+// report: events and their sinks
 #include <kevo/event.hpp>
-// search: the loop that joins them
+// search: the loop that connects all of these
 #include <kevo/confirm.hpp>
 #include <kevo/job.hpp>
 #include <kevo/run_to_end.hpp>

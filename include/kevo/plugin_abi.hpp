@@ -1,6 +1,7 @@
 #pragma once
-// The tag by which a program refuses a plug-in that was built against other headers or by a compiler that
-// lays out classes differently. The compiler computes it: nobody has to remember to change it.
+// The parts of the plug-in ABI tag, kevo::plugin_abi() in registry.hpp. With this tag a program refuses
+// plug-ins that were built with other headers, or by a compiler with another class layout. The tag is
+// computed at compile time from the types themselves, so it need not be changed by hand.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluation.hpp>
+#include <kevo/filter.hpp>
 #include <kevo/ledger.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/program.hpp>
@@ -24,7 +26,7 @@
 
 namespace kevo::detail {
 
-/// FNV-1a over what is added.
+/// FNV-1a hash of everything that is added.
 class abi_hasher {
  public:
   constexpr abi_hasher& add(std::string_view text) {
@@ -40,7 +42,7 @@ class abi_hasher {
   constexpr abi_hasher& type(std::string_view name) {
     return add(name).add(sizeof(T)).add(alignof(T));
   }
-  /// 48 bits: exact in JSON numbers of every reader.
+  /// The hash folded to 48 bits, which every JSON reader represents exactly as a number.
   constexpr std::uint64_t finish() const { return (state_ ^ (state_ >> 48U)) & 0xFFFF'FFFF'FFFFU; }
 
  private:
@@ -52,10 +54,11 @@ class abi_hasher {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
+// NOLINTBEGIN(bugprone-sizeof-container): the size of the object is meant
 #define KEVO_MEMBER(type, member) \
   hash.add(#type "." #member).add(offsetof(type, member)).add(sizeof(type::member))
 
-/// The compiler's class layout and the standard library's strings.
+/// Adds the version of the compiler's ABI, and the layout of types of the standard library.
 constexpr void add_compiler(abi_hasher& hash) {
   hash.add(sizeof(void*));
 #ifdef __GXX_ABI_VERSION
@@ -72,7 +75,7 @@ constexpr void add_compiler(abi_hasher& hash) {
       .type<std::stop_token>("stop_token");
 }
 
-/// The structs that are passed by member, with name, place and size of each member.
+/// Adds name, offset and size of members of the structs that plug-ins access.
 constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(variation_request, job);
   KEVO_MEMBER(variation_request, task);
@@ -83,6 +86,7 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(variation_request, services);
   KEVO_MEMBER(variation_services, lineage);
   KEVO_MEMBER(variation_services, siblings);
+  KEVO_MEMBER(variation_services, children);
   KEVO_MEMBER(variation_services, seen);
   KEVO_MEMBER(variation_services, evaluate);
   KEVO_MEMBER(variation_services, evaluate_until);
@@ -94,6 +98,7 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(candidate_snapshot, evaluation);
   KEVO_MEMBER(candidate_snapshot, operator_name);
   KEVO_MEMBER(candidate_snapshot, parents);
+  KEVO_MEMBER(candidate_snapshot, summary);
   KEVO_MEMBER(evaluation_request, program);
   KEVO_MEMBER(evaluation_request, wanted);
   KEVO_MEMBER(evaluation_request, best_speedup);
@@ -120,6 +125,9 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(observation, score);
   KEVO_MEMBER(observation, archived);
   KEVO_MEMBER(observation, job);
+  KEVO_MEMBER(observation, measured);
+  KEVO_MEMBER(observation, confirmed);
+  KEVO_MEMBER(pending_work, measurements);
   KEVO_MEMBER(archive_entry, id);
   KEVO_MEMBER(archive_entry, score);
   KEVO_MEMBER(archive_entry, measures);
@@ -141,15 +149,18 @@ constexpr void add_structs(abi_hasher& hash) {
 }
 
 #undef KEVO_MEMBER
+// NOLINTEND(bugprone-sizeof-container)
 #pragma GCC diagnostic pop
 
-/// Everything that is passed by value or by reference, by size and alignment: members that are not named
-/// above are in these.
+/// Adds size and alignment of all types that are passed by value or by reference. This also covers members
+/// that are not named in add_structs.
 constexpr void add_types(abi_hasher& hash) {
   hash.type<settings>("settings").type<settings_node>("settings_node").type<error>("error");
   hash.type<any_selector>("any_selector").type<any_variation>("any_variation");
   hash.type<any_portfolio>("any_portfolio").type<any_archive>("any_archive").type<any_fitness>("any_fitness");
   hash.type<any_stop_rule>("any_stop_rule").type<any_ranker>("any_ranker");
+  hash.type<any_proposal_filter>("any_proposal_filter").type<unevaluated>("unevaluated");
+  hash.type<filter_verdict>("filter_verdict").type<pending_work>("pending_work");
   hash.type<population_view>("population_view").type<population_row>("population_row").type<rng>("rng");
   hash.type<variation_request>("variation_request").type<variation_services>("variation_services");
   hash.type<proposal>("proposal").type<no_proposal>("no_proposal").type<candidate_snapshot>("snapshot");

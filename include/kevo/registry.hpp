@@ -1,6 +1,6 @@
 #pragma once
-// The registry: names in a config -> plug-ins. Shipped models and shared objects register themselves the same
-// way.
+// The registry of plug-ins: it maps the names in a config to factories. Shipped plug-ins and those in shared
+// objects are registered in the same way.
 
 #include <cstddef>
 #include <functional>
@@ -15,6 +15,7 @@
 #include <kevo/detail/nearest.hpp>
 #include <kevo/error.hpp>
 #include <kevo/evaluate.hpp>
+#include <kevo/filter.hpp>
 #include <kevo/plugin_abi.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/screen.hpp>
@@ -30,24 +31,25 @@ namespace kevo {
 
 class registry;
 
-/// What a factory may build on.
+/// What a factory receives besides the settings of its plug-in.
 struct build_context {
-  std::shared_ptr<const kevo::task> task;  ///< null while a config is only described
-  std::string directory;                   ///< of the config file: relative paths start here
-  std::string run_directory;               ///< of the run; empty for evaluations outside a run
-  std::uint64_t seed = 1;
-  std::size_t builds = 1;             ///< how many evaluations will be asked for at once
-  const registry* plugins = nullptr;  ///< for plug-ins made of others (any_of, islands)
-  kevo::services services;            ///< what the program offers to plug-ins, such as its language models
+  std::shared_ptr<const kevo::task> task;  ///< null if keys are only described (`settings::probe`)
+  std::string directory;                   ///< folder of the config file, the base of relative paths
+  std::string run_directory;               ///< folder of the run; empty for evaluations outside a run
+  std::uint64_t seed = 1;                  ///< seed of the run
+  std::size_t builds = 1;                  ///< maximum number of evaluations that run at once
+  const registry* plugins = nullptr;       ///< for plug-ins that contain others (any_of, islands)
+  kevo::services services;  ///< objects that the program offers to plug-ins, such as language models
 };
 
-/// Factories of one role, by name.
+/// The factories of one kind of plug-in, by name.
 template <class T>
 class plugin_table {
  public:
   using factory = std::function<T(settings&, const build_context&)>;
 
-  /// Adds a plug-in; a name that is taken is an error. `doc` is one line for the reference.
+  /// Adds a plug-in. `doc` is a description in one line for the reference of all keys.
+  /// @throws kevo::error (input) if the name is in use
   void add(std::string name, factory make, std::string doc = {}) {
     if (!entries_.try_emplace(name, entry{std::move(make), std::move(doc)}).second) {
       throw error(error_code::input, "a plug-in with the name '" + name + "' is already registered", {},
@@ -64,13 +66,14 @@ class plugin_table {
     const auto it = entries_.find(name);
     return it == entries_.end() ? std::string() : it->second.doc;
   }
-  /// Makes the plug-in that `reader`'s key `key` names. Unknown names are errors that name the nearest known
-  /// one.
+  /// Makes the plug-in that the key `key` of `reader` names.
+  /// @throws kevo::error (input) if the name is unknown; the message suggests the nearest known name
   T make(settings& reader, const build_context& context, const std::string& key = "type",
          const std::optional<std::string>& def = std::nullopt) const {
     const std::string name = reader.text(key, {.def = def, .doc = "name of the plug-in", .one_of = names()});
     return make_named(name, reader, context);
   }
+  /// Makes the plug-in `name`, which must be registered.
   T make_named(std::string_view name, settings& reader, const build_context& context) const {
     return entries_.find(name)->second.make(reader, context);
   }
@@ -83,7 +86,7 @@ class plugin_table {
   std::map<std::string, entry, std::less<>> entries_;
 };
 
-/// All plug-ins of a program. Not thread-safe; filled before a run starts.
+/// All plug-ins of a program. Not thread-safe; it must be complete before a run starts.
 class registry {
  public:
   plugin_table<any_selector> selectors;
@@ -92,10 +95,12 @@ class registry {
   plugin_table<any_archive> archives;
   plugin_table<any_fitness> fitness;
   plugin_table<any_ranker> rankers;
-  /// A stop rule is named by its key: `{evaluations: 400}`; its factory reads that key.
+  plugin_table<any_proposal_filter> filters;
+  /// The key of a stop rule is its name: `{evaluations: 400}`. The factory reads that key.
   plugin_table<any_stop_rule> stop_rules;
 
-  /// The stop rule that the one rule key of `reader` names.
+  /// Makes the stop rule that a key of `reader` names.
+  /// @throws kevo::error (input) if not exactly one key names a stop rule
   any_stop_rule make_stop_rule(settings& reader, const build_context& context) const {
     std::string found;
     for (const auto& key : reader.keys()) {
@@ -121,8 +126,8 @@ class registry {
   }
 };
 
-/// The tag of the plug-in interface: equal for a plug-in and a program only if version, compiler and the
-/// layout of everything that passes between them are equal.
+/// The tag of the plug-in interface. It is equal for a plug-in and a program only if they agree in version,
+/// compiler, and the layout of all types that pass between them.
 constexpr std::uint64_t plugin_abi() {
   detail::abi_hasher hash;
   hash.add(KEVO_VERSION_MAJOR).add(KEVO_VERSION_MINOR).add(KEVO_VERSION_PATCH);
@@ -135,8 +140,9 @@ constexpr std::uint64_t plugin_abi() {
 
 }  // namespace kevo
 
-/// A plug-in is a shared object with this entry point, named under `plugins:` in a config. `KEVO_PLUGIN` also
-/// emits the tag by which the program refuses one that was built against other headers.
+/// Defines the entry point of a plug-in: `KEVO_PLUGIN(registry) { ... }` in a shared object that a config
+/// names under `plugins:`. Also defines the tag by which the program refuses a plug-in that was built with
+/// other headers.
 #define KEVO_PLUGIN(reg)                        \
   extern "C" std::uint64_t kevo_plugin_abi() {  \
     return kevo::plugin_abi();                  \

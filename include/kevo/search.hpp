@@ -1,6 +1,6 @@
 #pragma once
-// The search: a synchronous state machine without threads, clock, files or network. `ask` gives the next job,
-// `tell` takes its result in any order. Whoever drives it (src/run, an RL trainer, a test) owns time and
+// The search: a synchronous state machine without threads, clock, files or network. `ask` returns the next
+// job; `tell` takes results, in any order. The driver (src/run, an RL trainer, a test) provides time and
 // concurrency.
 
 #include <algorithm>
@@ -23,8 +23,9 @@
 
 namespace kevo {
 
-/// Not thread-safe: one thread drives it. An answer to wait changes nothing that is not recorded, so a replay
-/// need not know of it.
+/// A search over candidates. A job is outstanding from the moment at which `ask` returns it until its result
+/// is told. Not thread-safe: one thread at a time may call it. When `ask` answers `wait_job`, every change of
+/// state that a replay needs has been emitted as an event, so a replay need not repeat that call.
 class search {
  public:
   search(search_parts parts, search_settings settings)
@@ -46,25 +47,31 @@ class search {
   search(const search&) = delete;
   search& operator=(const search&) = delete;
 
-  /// Makes a program of the user's a candidate, to be evaluated first. Known programs are ignored.
+  /// Adds a program given by the user as a candidate. Variation waits until all seeds are evaluated. A
+  /// program that is already in the search graph is ignored.
   void add_seed(const program& source, double now_s) {
     const content_id id = id_of(source);
     if (graph_.find(id)) return;
     const candidate_id born = join(id, std::make_shared<const program>(source), seed_operator, {});
+    std::fill(fruitless_.begin(), fruitless_.end(), 0U);
     queue_.push_back({.candidate = born});
+    if (parts_.filter) parts_.filter->filter.remember(unevaluated_of(born));
     ++unevaluated_seeds_;
     emit(now_s, seeded{born, id});
   }
 
-  /// The next job, of a kind that is free; `now_s` is the run time and never falls.
+  /// Returns the next job, of a kind that `free` allows; `wait_job` if a result must be told first;
+  /// `stop_job` once nothing will be handed out any more. `now_s` is the run time [s] and must not decrease.
   job ask(capacity free, double now_s) {
     check_stop(now_s);
     if (stopped_) return ask_after_stop(free, now_s);
+    if (filter_due()) filter_gathered(now_s);
     if (free.evaluate && held_) return hand_out_held();
     if (free.evaluate && confirmation_.due()) return confirm_next(now_s);
     const bool choosy = free.vary && queue_.wants_more() && may_vary();
     if (free.evaluate && !queue_.empty() && !choosy) return evaluate_next(now_s);
     if (free.vary && !held_ && may_vary()) return vary_next(free, now_s);
+    if (free.evaluate && confirmation_.due(true) && evaluator_idles()) return confirm_next(now_s);
     if (in_flight_.empty() && queue_.empty() && confirmation_.next() == no_candidate && free.vary) {
       halt(dead_end(), now_s, false);
       return stop_job{};
@@ -72,13 +79,16 @@ class search {
     return wait_job{};
   }
 
-  /// Takes the end of a variation. A proposal whose program has no files counts as none.
+  /// Takes the result of the variation `id`, what it spent, and its transcript for the journal. A proposal
+  /// whose program has no files counts as `no_proposal`.
+  /// @throws kevo::error (internal) if no variation with this id is outstanding
   void tell(ticket id, variation_result result, const spending& cost, std::string transcript, double now_s) {
     const in_flight turn = take(id, false);
     if (const auto* made = std::get_if<proposal>(&result); made != nullptr && made->program.files.empty())
       result = no_proposal{"the operator proposed a program without files"};
     const std::size_t op = turn.op;
     --running_[op];
+    --pending_.variations;
     ledger_.variation += cost;
     variation_told told{.job = id, .cost = cost, .transcript = std::move(transcript)};
     if (auto* made = std::get_if<proposal>(&result)) {
@@ -92,9 +102,13 @@ class search {
       } else {
         told.candidate = join(*told.program, std::make_shared<const program>(std::move(made->program)),
                               static_cast<operator_index>(op), turn.parents);
-        queue_.push_back(
-            {.candidate = told.candidate, .features = features_of(told.candidate, turn.parents)});
         turn_[told.candidate] = {cost.wall_s, id};
+        ++pending_.proposals;
+        if (parts_.filter) {
+          gathered_.push_back(told.candidate);
+        } else {
+          enqueue(told.candidate);
+        }
       }
     } else {
       auto& none = std::get<no_proposal>(result);
@@ -106,14 +120,19 @@ class search {
       fruitless_[op] += told.exhausted ? std::max(1U, settings_.patience / 5) : 1;
       parts_.portfolio.observe({.index = op, .reward = 0, .cost_s = cost.wall_s});
     }
+    if (told.program && !told.duplicate && !parts_.operators[op].replayable())
+      plans_[told.candidate] = told.summary;
     emit(now_s, std::move(told));
     parts_.stop.observe(progress(now_s));
   }
 
-  /// Takes the end of an evaluation. A valid one without a stage counts as what was asked for.
+  /// Takes the result of the evaluation `id`. A valid result without a stage gets the stage that was
+  /// requested.
+  /// @throws kevo::error (internal) if no evaluation with this id is outstanding
   void tell(ticket id, evaluation result, double now_s) {
     const in_flight turn = take(id, true);
     const candidate_id who = turn.candidate;
+    if (turn.wanted != evaluation_stage::confirmed && turn.fresh) --pending_.measurements;
     const population_row before = population_.row(who);
     const auto kept = std::make_shared<const evaluation>(with_stage(std::move(result), turn.wanted));
     const evaluation& e = *kept;
@@ -122,6 +141,7 @@ class search {
     ledger_.evaluation += {.wall_s = e.cost.wall_s, .device_s = e.cost.device_s};
     ledger_.waited_s += e.cost.waited_s;
     if (before.made_by == seed_operator && !before.evaluated) --unevaluated_seeds_;
+    if (before.made_by != seed_operator && !before.evaluated) --pending_.proposals;
 
     population_.evaluate(who, e.outcome, e.valid() ? blended(before, turn, e) : 0);
     const population_row& now = population_.row(who);
@@ -131,20 +151,22 @@ class search {
     const archive_result archived = offer(who, before, e);
     observe(who, turn, before, e, archived);
     queue_.learn(who, now.ranked() ? std::optional(now.score) : std::nullopt, archived);
-    count_improvement(turn, now);
+    count_improvement(turn, who);
     since_kept_ = archived.status == archive_status::rejected ? since_kept_ + 1 : 0;
     emit(now_s, evaluation_told{id, who, turn.wanted, kept, archived});
     if (turn.wanted == evaluation_stage::confirmed) {
       if (confirmation_.finish(who, kept, stopped_.has_value())) tell_champion(now_s);
       look_for_contender();
     } else {
+      confirmation_.count_evaluation();
       nominate(who, before, e, now_s);
     }
     pass_over_baselines(now_s);
     parts_.stop.observe(progress(now_s));
   }
 
-  /// Records an evaluation that an operator made of a draft while its variation `id` is out.
+  /// Records that an operator evaluated a draft during its variation `id`, which is still outstanding. The
+  /// draft does not become a candidate.
   void tell_draft(ticket id, const program& draft, evaluation result, double now_s) {
     ++ledger_.evaluations;
     ledger_.evaluation += {.wall_s = result.cost.wall_s, .device_s = result.cost.device_s};
@@ -154,8 +176,9 @@ class search {
     emit(now_s, draft_evaluated{id, program_id, std::make_shared<const evaluation>(std::move(result))});
   }
 
-  /// Takes a job back that is out: after a stop nobody waits for it. Nothing is recorded of this, and whoever
-  /// resumes the search runs the job first; it may also be told after all.
+  /// Withdraws an outstanding job: after a stop, the search no longer waits for its result. This is not
+  /// recorded, so a resumed session runs the job first. The result may still be told. Does nothing if the job
+  /// is not outstanding.
   void withdraw(ticket id) {
     const auto found = in_flight_.find(id);
     if (found == in_flight_.end() || found->second.withdrawn) return;
@@ -163,13 +186,22 @@ class search {
     ++withdrawn_;
   }
 
-  /// Stops handing out work. `finish_confirmations`: would-be champions are still confirmed, best
-  /// first, until three in a row are none.
+  /// Filters the proposals gathered so far. `ask` does this itself when a batch is complete; a replay calls
+  /// this function where the record says that it happened. Does nothing without a filter or without such
+  /// proposals.
+  void filter_gathered(double now_s);
+
+  /// Stops the search for a reason from outside, such as an interrupt: no new variations and no ordinary
+  /// evaluations. With `finish_confirmations`, `ask` still hands out first evaluations of waiting seeds and
+  /// of candidates that cannot be made again at no cost (see `capacity::settle`), and then confirmations of
+  /// possible champions, best first, until three valid ones in a row bring no new champion. If the search has
+  /// stopped already, only `finish_confirmations` is updated.
   void stop(std::string reason, double now_s, bool finish_confirmations = true) {
     finish_confirmations_ = finish_confirmations;
     if (!stopped_) halt(std::move(reason), now_s, true);
   }
-  /// Goes on after a stop, with another stop rule; or notes that a new process took over.
+  /// Continues after a stop with a new stop rule, or records that a new process continues the run. Withdrawn
+  /// jobs are waited for again, and operators that rested after fruitless turns are available again.
   void resume(any_stop_rule rule, std::string reason, double now_s) {
     parts_.stop = std::move(rule);
     stopped_.reset();
@@ -181,29 +213,33 @@ class search {
     emit(now_s, search_resumed{std::move(reason)});
   }
 
-  /// Why the search stopped; nothing while it goes on.
+  /// The reason why the search stopped; nothing while it runs.
   const std::optional<std::string>& stopped() const { return stopped_; }
+  /// The champion; its `id` is `no_candidate` while there is none.
   const champion& best() const { return confirmation_.best(); }
-  /// A valid candidate that is the baseline's program, which is never champion; `no_candidate` if none is
-  /// known.
+  /// The first valid candidate found to be the baseline's program; `no_candidate` if none is known. Such a
+  /// candidate never becomes champion.
   candidate_id baseline_twin() const { return confirmation_.baseline_twin(); }
   const kevo::population& population() const { return population_; }
   const search_graph& graph() const { return graph_; }
   const any_archive& archive() const { return parts_.archive; }
   const kevo::ledger& spent() const { return ledger_; }
+  /// The estimates of the portfolio for each operator; may be empty.
   std::vector<operator_credit> credits() const { return parts_.portfolio.credits(); }
   std::vector<any_variation>& operators() { return parts_.operators; }
   const candidate_store& store() const { return parts_.store; }
-  /// What the screening of proposals has been worth; nothing without one.
+  /// Statistics of the screening of proposals; nothing if there is no screening.
   std::optional<screening_report> screened() const {
     return queue_.screen() ? std::optional(queue_.report()) : std::nullopt;
   }
+  /// The sequence number of the latest event; 0 before the first.
   std::uint64_t last_sequence() const { return sequence_; }
-  /// Sinks may be attached after a replay, so that they see only what is new.
+  /// Adds a sink, which receives all later events. A sink attached after a replay receives only new events.
   void attach(any_sink listener) { parts_.sinks.push_back(std::move(listener)); }
-  /// How many jobs are out.
+  /// The number of outstanding jobs, including withdrawn ones.
   std::size_t outstanding() const { return in_flight_.size(); }
 
+  /// What the run has spent and reached, as the stop rule sees it; `now_s` is the run time [s].
   kevo::progress progress(double now_s) const {
     kevo::progress p;
     p.ledger = ledger_;
@@ -221,33 +257,41 @@ class search {
     p.archive_cells = parts_.archive.cells();
     return p;
   }
+  /// The share of the stop rule's budget that is used, 0 to 1; nothing if the rule cannot tell.
   std::optional<double> budget_used(double now_s) const { return parts_.stop.used(progress(now_s)); }
-  /// What is spent of each limit that the stop rule has.
+  /// The limits of the stop rule, each with the amount spent.
   std::vector<stop_part> budgets(double now_s) const { return parts_.stop.parts(progress(now_s)); }
 
-  /// A candidate as operators see it.
+  /// A snapshot of a candidate, as operators receive it.
   candidate_snapshot snapshot(candidate_id id) const {
     const operator_index op = population_.row(id).made_by;
-    return {id, parts_.store.program_of(graph_.program_of(id)), parts_.store.evaluation_of(id),
-            op == seed_operator ? "seed" : parts_.operators[op].name(), graph_.parents(id)};
+    return {id,
+            parts_.store.program_of(graph_.program_of(id)),
+            parts_.store.evaluation_of(id),
+            op == seed_operator ? "seed" : parts_.operators[op].name(),
+            graph_.parents(id),
+            plan_of(id)};
   }
-  /// Whether a program was in the graph when it had `known` candidates.
+  /// Whether the program belongs to one of the first `known` candidates of the search graph.
   bool seen(const content_id& program_id, candidate_id known) const {
     const auto found = graph_.find(program_id);
     return found && *found < known;
   }
 
-  /// The services of a variation, for a driver that calls them through `guarded` (which runs its argument
-  /// under the lock that guards this search; the identity if there is one thread). `evaluate`, `book`, `note`
-  /// are the driver's.
+  /// The services for a variation that read this search: `seen`, `lineage`, `siblings` and `children`. They
+  /// call `guarded(function)`, which must run the function under the lock that guards this search (or just
+  /// run it if there is one thread). The driver fills in the other services. This search must outlive the
+  /// services.
   template <class Guarded>
   variation_services services(const variation_job& asked, Guarded guarded) const;
 
  private:
+  /// A variation whose candidate waits for its first evaluation.
   struct finished_turn {
     double cost_s = 0;
     ticket job = 0;
   };
+  /// An outstanding job.
   struct in_flight {
     bool evaluates = false;
     std::size_t op = 0;
@@ -264,39 +308,58 @@ class search {
   void halt(std::string reason, double now_s, bool external);
   void check_stop(double now_s);
   job ask_after_stop(capacity free, double now_s);
-  /// Whether a candidate that waits for its first evaluation gets it after a stop rule, too: a seed, or the
-  /// work of an operator that cannot simply be run again, such as a model that was paid.
+  /// Whether a candidate that waits for its first evaluation is evaluated even after a stop. True for seeds
+  /// and for candidates of operators that are not replayable, such as those that call a paid model.
   bool settled_after_stop(candidate_id who) const;
   bool operator_available(std::size_t i) const;
   bool may_vary() const;
   std::string dead_end() const;
+  /// The description of a candidate that a proposal filter receives.
+  unevaluated unevaluated_of(candidate_id who) const;
+  /// Whether the batch of the filter is full, or cannot grow until something is evaluated.
+  bool filter_due() const;
+  /// Adds a proposal to the queue of evaluations.
+  void enqueue(candidate_id who);
   job evaluate_next(double now_s);
   job evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s);
   job vary_next(capacity free, double now_s);
   job hand_out_held();
-  /// While no candidate is valid: one that was evaluated, all with the same chance.
+  std::string plan_of(candidate_id id) const;
+  /// Selects an evaluated candidate while no candidate is valid: draws an id uniformly; if that candidate
+  /// is not evaluated yet, takes the evaluated one with the nearest smaller id.
   selection any_failed(rng& random) const;
-  /// Puts any valid candidate in the place of the first parent.
+  /// Replaces the first parent by a ranked candidate, drawn uniformly.
   void take_any_parent(selection& chosen, rng& random) const;
   in_flight take(ticket id, bool evaluates);
-  /// What a screening knows of a proposal; nothing without a screening.
+  /// The features of a proposal for the screening; empty without a screening.
   std::vector<double> features_of(candidate_id who, const std::vector<candidate_id>& parents) const;
-  /// A confirmation replaces what is known; a re-evaluation is averaged with it (POLCA).
+  /// The score that the population keeps. The first confirmation replaces the known score; a re-evaluation or
+  /// a further confirmation is averaged with it (POLCA); the known score has the number of earlier
+  /// evaluations as its weight.
   static double blended(const population_row& before, const in_flight& turn, const evaluation& e);
   archive_result offer(candidate_id who, const population_row& before, const evaluation& e);
-  void count_improvement(const in_flight& turn, const population_row& now);
+  /// Updates the best score and the number of evaluations since it improved. If a later evaluation lowers the
+  /// score of the best candidate, the best score falls to that of the best ranked candidate.
+  void count_improvement(const in_flight& turn, candidate_id who);
+  /// The reward of the operator for a new candidate: the gain in score as a share of the range of scores, in
+  /// [0, 1] (see `score_range::share`).
+  double credit(const observation& seen) const;
   void observe(candidate_id who, const in_flight& turn, const population_row& before, const evaluation& e,
                const archive_result& archived);
-  /// Offers a candidate to the confirmation. While seeds are out, their best waits for the others: a run need
-  /// not confirm what the next seed beats.
+  /// Offers a candidate to the confirmation. Until all seeds are evaluated, nothing is offered, so that no
+  /// seed is confirmed that the next seed beats.
   void nominate(candidate_id who, const population_row& before, const evaluation& e, double now_s);
   job confirm_next(double now_s);
+  /// Whether no candidate can be evaluated soon: none waits or is being evaluated, and all outstanding
+  /// variations are of operators that take long, such as models.
+  bool evaluator_idles() const;
   void look_for_contender();
-  /// The name of the baseline of a valid candidate's speedup if the candidate is that baseline's program.
+  /// The name of the baseline of the candidate's speedup if the candidate is valid and is that baseline's
+  /// program; nothing otherwise.
   std::optional<std::string> baseline_met_by(candidate_id who, const evaluation& e) const;
-  /// Whether a candidate is the baseline's program; then it is excluded and recorded.
+  /// Whether a candidate is the baseline's program. If so, excludes it from confirmation and records this.
   bool is_baseline(candidate_id who, const evaluation& e, double now_s);
-  /// Takes the place of the contender from those that are the baseline's program.
+  /// While the contender is the baseline's program, replaces it by the next contender.
   void pass_over_baselines(double now_s);
   void tell_champion(double now_s);
 
@@ -308,17 +371,22 @@ class search {
   kinship kinship_;
   kevo::ledger ledger_;
   confirmation confirmation_;
-  candidate_id no_baseline_ =
-      no_candidate;  ///< the contender that was found not to be the baseline's program
+  /// The contender that was last found not to be the baseline's program.
+  candidate_id no_baseline_ = no_candidate;
   detail::evaluation_queue queue_;
+  std::vector<candidate_id> gathered_;  ///< proposals that wait for the proposal filter
+  pending_work pending_;
   std::unordered_map<ticket, in_flight> in_flight_;
-  std::size_t withdrawn_ = 0;  ///< of those in flight
-  std::optional<evaluation_job>
-      held_;  ///< asked for by the selector while the driver could not evaluate; in flight
-  std::unordered_map<candidate_id, finished_turn>
-      turn_;  ///< of candidates that wait for their first evaluation
-  std::vector<std::uint32_t> fruitless_;
-  std::vector<std::size_t> running_;
+  std::size_t withdrawn_ = 0;  ///< number of withdrawn jobs in `in_flight_`
+  /// A re-evaluation that the selector requested while the driver could not evaluate. It is in `in_flight_`.
+  std::optional<evaluation_job> held_;
+  /// The variations of candidates that wait for their first evaluation.
+  std::unordered_map<candidate_id, finished_turn> turn_;
+  /// Summaries of the candidates of operators that are not replayable. There are few, because each cost a
+  /// call of a language model or similar work.
+  std::unordered_map<candidate_id, std::string> plans_;
+  std::vector<std::uint32_t> fruitless_;  ///< for each operator: fruitless turns since the last new program
+  std::vector<std::size_t> running_;      ///< for each operator: outstanding variations
   std::vector<std::string> measure_names_;
   std::vector<double> measure_values_;
   bool wants_source_ = false;
@@ -326,6 +394,7 @@ class search {
   bool finish_confirmations_ = true;
   std::size_t unevaluated_seeds_ = 0;
   score_range scores_;
+  candidate_id best_candidate_ = no_candidate;  ///< the candidate whose score is `scores_.best`
   std::uint64_t since_improvement_ = 0;
   std::uint64_t since_kept_ = 0;
   std::uint64_t sequence_ = 0;

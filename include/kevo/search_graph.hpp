@@ -1,8 +1,8 @@
 #pragma once
-// The search graph: who came from whom. A directed acyclic graph of candidates, and the index that finds a
-// program again. Scores are the population's, niches the archive's, sources the store's. The graph only
-// grows, so it needs no general graph container, whose header costs every unit a second; boost_graph.hpp
-// opens it to Boost.Graph's algorithms.
+// The search graph: a directed acyclic graph of candidates with edges from parents to children, and an index
+// that finds the candidate of a program. Scores are in the population, niches in the archive, sources in the
+// store. The graph only grows, so it needs no general graph container, whose header would cost every
+// translation unit a second; boost_graph.hpp makes it usable with the algorithms of Boost.Graph.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,25 +19,28 @@
 
 namespace kevo {
 
-/// Lineage of all candidates of a run. Every edge leads from a parent to a younger child, so the graph cannot
-/// have cycles and ascending candidate ids are a topological order. It only grows. A value; not thread-safe.
-/// About 100 bytes a candidate with one parent, at 10^6.
+/// The lineage of all candidates of a run. Every edge leads from a parent to a child with a greater id, so
+/// the graph cannot have cycles, and ascending candidate ids are a topological order. The graph only grows. A
+/// value type; not thread-safe. With 10^6 candidates of one parent each, it takes about 100 bytes per
+/// candidate.
 class search_graph {
  public:
-  /// The number of an edge: edges are numbered from 0 in the order in which they were added.
+  /// The number of an edge. Edges are numbered from 0 in the order in which they were added.
   using edge_index = std::uint32_t;
   static constexpr edge_index no_edge = std::numeric_limits<edge_index>::max();
 
-  /// An edge from a parent to a child, and the edge before it from the same parent (`no_edge`: none).
+  /// An edge from a parent to a child. `older` is the previous edge from the same parent; `no_edge` if there
+  /// is none.
   struct edge {
     candidate_id parent = no_candidate;
     candidate_id child = no_candidate;
     edge_index older = no_edge;
   };
 
-  /// Appends a candidate; its id is the number of candidates before it. Parents count once each, in order.
-  /// Amortized O(parents). Throws kevo::error (usage) if the program is known (that is an event, not a
-  /// vertex) or a parent is not.
+  /// Appends a candidate and returns its id, which is the number of candidates before it. A parent that is
+  /// given several times gets one edge; the order of the parents is kept. Amortized O(parents), for few
+  /// parents.
+  /// @throws kevo::error (usage) if the program is in the graph already, or a parent is not
   candidate_id add(const content_id& program, operator_index made_by,
                    std::span<const candidate_id> parents = {}) {
     const auto id = static_cast<candidate_id>(size());
@@ -58,7 +61,7 @@ class search_graph {
     return id;
   }
 
-  /// The candidate of a program, if it has one. O(1).
+  /// The candidate of a program; nothing if the program is not in the graph. O(1) on average.
   std::optional<candidate_id> find(const content_id& program) const {
     if (places_.empty()) return std::nullopt;
     const candidate_id found = places_[place_of(program)];
@@ -66,13 +69,14 @@ class search_graph {
     return found;
   }
 
+  /// The number of candidates.
   std::size_t size() const { return vertices_.size(); }
   const content_id& program_of(candidate_id id) const { return vertices_[id].program; }
   operator_index made_by(candidate_id id) const { return vertices_[id].made_by; }
-  /// Edges on the longest way from a seed; 0 for seeds. O(1).
+  /// The number of edges on the longest path from a seed; 0 for seeds. O(1).
   std::size_t depth(candidate_id id) const { return vertices_[id].depth; }
 
-  /// In the order in which the operator was given them.
+  /// The parents, in the order in which the operator received them.
   std::vector<candidate_id> parents(candidate_id id) const {
     std::vector<candidate_id> result;
     for (const edge& e : edges_to(id)) result.push_back(e.parent);
@@ -80,7 +84,7 @@ class search_graph {
   }
   std::size_t parents_count(candidate_id id) const { return edges_to(id).size(); }
 
-  /// Oldest first.
+  /// The children, oldest first.
   std::vector<candidate_id> children(candidate_id id) const {
     std::vector<candidate_id> result(children_count(id));
     std::size_t left = result.size();
@@ -89,8 +93,15 @@ class search_graph {
     return result;
   }
   std::size_t children_count(candidate_id id) const { return vertices_[id].children; }
+  /// The children, newest first, at most `limit`. O(limit).
+  std::vector<candidate_id> newest_children(candidate_id id, std::size_t limit) const {
+    std::vector<candidate_id> result;
+    for (edge_index e = newest_edge_from(id); e != no_edge && result.size() < limit; e = edges_[e].older)
+      result.push_back(edges_[e].child);
+    return result;
+  }
 
-  /// Other children of its parents, newest first, at most `limit`. O(parents * limit).
+  /// The other children of its parents, newest first, at most `limit`. O(n log n) for n = parents * limit.
   std::vector<candidate_id> siblings(candidate_id id, std::size_t limit) const {
     std::vector<candidate_id> result;
     for (const edge& up : edges_to(id)) {
@@ -105,7 +116,8 @@ class search_graph {
     return result;
   }
 
-  /// The candidate itself, its first parent, that one's first parent, ...: at most `limit`, newest first.
+  /// The candidate itself, its first parent, the first parent of that parent and so on: newest first, at most
+  /// `limit`.
   std::vector<candidate_id> lineage(candidate_id id, std::size_t limit) const {
     std::vector<candidate_id> result;
     while (result.size() < limit) {
@@ -117,10 +129,11 @@ class search_graph {
     return result;
   }
 
-  /// All ancestors, each once, newest first. O(a log a) for the number of edges above it.
+  /// All ancestors, each once, newest first. O(a log a), where a is the number of edges to the candidate and
+  /// its ancestors.
   std::vector<candidate_id> ancestors(candidate_id id) const {
     std::vector<candidate_id> result;
-    std::vector<candidate_id> waiting;  // a heap: the newest is taken first
+    std::vector<candidate_id> waiting;  // a heap with the newest candidate at the front
     const auto climb = [&](candidate_id from) {
       for (const edge& e : edges_to(from)) {
         waiting.push_back(e.parent);
@@ -148,9 +161,9 @@ class search_graph {
     return result;
   }
 
-  /// All edges, in the order of their numbers. The view is good until the next `add`.
+  /// All edges, in the order of their numbers. The view is valid until the next `add`.
   std::span<const edge> edges() const { return edges_; }
-  /// The edges from the parents of a candidate, in the order of `parents`. The view is good until the next
+  /// The edges from the parents of a candidate, in the order of `parents`. The view is valid until the next
   /// `add`.
   std::span<const edge> edges_to(candidate_id id) const {
     const std::size_t first = vertices_[id].first_edge;
@@ -158,15 +171,16 @@ class search_graph {
         id + std::size_t{1} < size() ? vertices_[id + std::size_t{1}].first_edge : edges_.size();
     return edges().subspan(first, last - first);
   }
-  /// The edge to the youngest child of a candidate, from which `older` leads to the others; `no_edge` without
-  /// children.
+  /// The edge to the newest child of a candidate; `older` leads from it to the edges to the other children.
+  /// `no_edge` if there are no children.
   edge_index newest_edge_from(candidate_id id) const { return vertices_[id].newest_edge; }
 
  private:
   struct vertex {
     content_id program;
     std::uint32_t depth = 0;
-    edge_index first_edge = 0;  // the edges from its parents lie together, for they were added with it
+    edge_index first_edge =
+        0;  // the edges from its parents are contiguous, because `add` appends them together
     edge_index newest_edge = no_edge;
     std::uint32_t children = 0;
     operator_index made_by = seed_operator;
@@ -179,7 +193,7 @@ class search_graph {
     ++above.children;
   }
 
-  // The index of programs is a table of candidates with linear probing, at most half full.
+  // The index of programs is a hash table of candidate ids with linear probing, at most half full.
   std::size_t place_of(const content_id& program) const {
     const std::size_t mask = places_.size() - 1;
     std::size_t place = std::hash<content_id>()(program) & mask;

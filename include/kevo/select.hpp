@@ -1,6 +1,6 @@
 #pragma once
-// The selector's role: look at the population and say what to do next, vary or measure again. Here are the
-// concept and the erased type; the shipped policies are in select/*.hpp.
+// Selectors look at the population and decide what to do next: vary a candidate or measure one again. This
+// header has the concept and the type-erased `any_selector`; the shipped policies are in select/*.hpp.
 
 #include <algorithm>
 #include <array>
@@ -23,36 +23,41 @@
 
 namespace kevo {
 
-/// How much of the past an operator is shown (KernelEvolve's memory operator).
-enum class memory_scope : std::uint8_t { parent_trajectory, siblings, both, clean_slate };
+/// Which earlier candidates an operator is shown (KernelEvolve's memory operator). `parent_trajectory`: the
+/// ancestors of the parent. `siblings`: the earlier children of the parent, which are siblings of the
+/// candidate to be made. `both`: ancestors and siblings. `notes`: neither, but the notes of the run and the
+/// inspirations. `clean_slate`: neither, no notes of the run and no inspirations.
+enum class memory_scope : std::uint8_t { parent_trajectory, siblings, both, clean_slate, notes };
 
-inline constexpr std::array<std::string_view, 4> memory_scope_names = {"parent_trajectory", "siblings",
-                                                                       "both", "clean_slate"};
+inline constexpr std::array<std::string_view, 5> memory_scope_names = {"parent_trajectory", "siblings",
+                                                                       "both", "clean_slate", "notes"};
 inline constexpr std::string_view to_string(memory_scope scope) {
   return memory_scope_names[static_cast<std::size_t>(scope)];
 }
 
-/// A selector's decision. To vary: `parents` (at least one) and `inspirations`; to measure again:
-/// `reevaluate` and exactly one parent.
+/// A selector's decision. To vary candidates: `parents` (at least one) and `inspirations`. To measure a
+/// candidate again: `reevaluate`, with that candidate as the only parent.
 struct selection {
   std::vector<candidate_id> parents;
-  std::vector<candidate_id> inspirations;
+  std::vector<candidate_id> inspirations;  ///< further candidates that the operator may learn from
   memory_scope scope = memory_scope::parent_trajectory;
   bool reevaluate = false;
   friend bool operator==(const selection&, const selection&) = default;
 };
 
-/// What became of a candidate: told to selectors, portfolios and learned policies after every evaluation.
+/// The result of an evaluation of a candidate, as selectors and operators receive it.
 struct observation {
   candidate_id candidate = no_candidate;
   std::vector<candidate_id> parents;
   operator_index made_by = seed_operator;
   kevo::outcome outcome = kevo::outcome::build_failed;
-  double score = 0;                    ///< 0 unless valid
+  double score = 0;                    ///< the candidate's score in the population; 0 unless valid
   std::optional<double> parent_score;  ///< the best score of a valid parent; nothing if there is none
-  archive_result archived;
-  double cost_s = 0;      ///< [s] variation and evaluation together
-  std::uint64_t job = 0;  ///< ticket of the variation that made it, at its first evaluation; else 0
+  archive_result archived;             ///< the answer of the archive
+  double cost_s = 0;       ///< [s] wall time of the evaluation; at the first one, plus that of the variation
+  std::uint64_t job = 0;   ///< at the first evaluation: ticket of the variation that made it; else 0
+  double measured = 0;     ///< the score of this evaluation alone (`score` may be an average); 0 unless valid
+  bool confirmed = false;  ///< whether this evaluation was a confirmation
 
   /// Whether the candidate is valid and has a finite score, so that the population ranks it.
   bool ranked() const { return outcome == kevo::outcome::valid && std::isfinite(score); }
@@ -64,17 +69,31 @@ struct observation {
   }
 };
 
-/// A selection policy. `select` must not keep references into the view; it is called on the coordinator's
-/// thread alone, when at least one candidate is ranked. What it answers is recorded and carried out: an
-/// answer to measure again waits, if need be, until the driver can evaluate, and the selector is not asked
-/// meanwhile. Optional: `observe(const observation&)`.
+/// The work of a search that is not finished yet. Seeds and confirmations do not count.
+struct pending_work {
+  std::size_t variations = 0;    ///< variations whose result has not been told yet
+  std::size_t proposals = 0;     ///< proposed candidates whose first evaluation has not ended
+  std::size_t measurements = 0;  ///< re-evaluations that the selector requested and that have not ended
+
+  bool none() const { return variations == 0 && proposals == 0 && measurements == 0; }
+};
+
+/// A selection policy. `select` is called on the coordinator's thread only, and only when at least one
+/// candidate is ranked. It must not keep references into the view. Each decision is recorded and carried out.
+/// A decision to measure again waits until the driver can evaluate, and the selector is not called until
+/// then. The first parent may be a candidate that failed: an operator that repairs then varies it; if none is
+/// available, a valid candidate drawn at random takes its place. Optional members:
+/// - `observe(const observation&)`, or `observe(const observation&, const population_view&)` with the view
+///   after the evaluation: is told the result of every evaluation.
+/// - `bool ready(const pending_work&) const`: false while the selector waits for results, as at the end of a
+///   round. When nothing is pending, `select` is called whatever `ready` says.
 template <class T>
 concept selector = std::copy_constructible<T> &&
     requires(T& policy, const population_view& view, rng& random) {
   { policy.select(view, random) } -> std::same_as<selection>;
 };
 
-/// Any selector, as a value.
+/// A type-erased selector with value semantics.
 class any_selector {
  public:
   any_selector() = default;
@@ -84,7 +103,8 @@ class any_selector {
       : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(policy))) {}
 
   selection select(const population_view& view, rng& random) { return object_->select(view, random); }
-  void observe(const observation& seen) { object_->observe(seen); }
+  void observe(const observation& seen, const population_view& view) { object_->observe(seen, view); }
+  bool ready(const pending_work& pending) const { return object_->ready(pending); }
   explicit operator bool() const { return static_cast<bool>(object_); }
 
  private:
@@ -95,7 +115,8 @@ class any_selector {
     virtual ~interface() = default;
     virtual std::unique_ptr<interface> clone() const = 0;
     virtual selection select(const population_view& view, rng& random) = 0;
-    virtual void observe(const observation& seen) = 0;
+    virtual void observe(const observation& seen, const population_view& view) = 0;
+    virtual bool ready(const pending_work& pending) const = 0;
   };
   template <class T>
   struct model final : interface {
@@ -104,8 +125,16 @@ class any_selector {
     selection select(const population_view& view, rng& random) override {
       return policy.select(view, random);
     }
-    void observe(const observation& seen) override {
-      if constexpr (requires { policy.observe(seen); }) policy.observe(seen);
+    void observe(const observation& seen, const population_view& view) override {
+      if constexpr (requires { policy.observe(seen, view); }) {
+        policy.observe(seen, view);
+      } else if constexpr (requires { policy.observe(seen); }) {
+        policy.observe(seen);
+      }
+    }
+    bool ready(const pending_work& pending) const override {
+      if constexpr (requires { policy.ready(pending); }) return policy.ready(pending);
+      return true;
     }
     T policy;
   };

@@ -1,6 +1,6 @@
 #pragma once
-// The variation operator's role: make a new program from a selection. Here are the concept, the request and
-// the erased type; the shipped operators are in operators/.
+// Variation operators make a new program from a selection of candidates. This header has the concept, the
+// request and the type-erased `any_variation`; the shipped operators are in operators/.
 
 #include <concepts>
 #include <cstdint>
@@ -23,11 +23,12 @@
 
 namespace kevo {
 
-/// What an operator may ask of the run while it works. Every function is thread-safe; any may be empty in a
-/// test.
+/// Functions of the run that an operator may call while it works. `variation_request` has a member function
+/// for each, which says what it does. Every function is thread-safe. Any may be empty in a test.
 struct variation_services {
   std::function<std::vector<candidate_snapshot>(candidate_id, std::size_t limit)> lineage;
   std::function<std::vector<candidate_snapshot>(candidate_id, std::size_t limit)> siblings;
+  std::function<std::vector<candidate_snapshot>(candidate_id, std::size_t limit)> children;
   std::function<bool(const content_id&)> seen;
   std::function<evaluation(const program&)> evaluate;
   std::function<evaluation(const program&, evaluation_stage)> evaluate_until;
@@ -36,18 +37,22 @@ struct variation_services {
   std::function<void(const model_call&)> record;
 };
 
-/// A request owns all data that it refers to, so that an operator may keep it for as long as it likes.
+/// What an operator is asked to vary. A request owns all data that it refers to, so that an operator may keep
+/// it for any length of time.
 struct variation_request {
-  std::uint64_t job = 0;  ///< the ticket of this turn: `observation::job` names it again
+  std::uint64_t job = 0;  ///< ticket of this variation; `observation::job` repeats it
   std::shared_ptr<const kevo::task> task;
-  std::vector<std::shared_ptr<const candidate_snapshot>> parents;  ///< at least one
-  std::vector<std::shared_ptr<const candidate_snapshot>> inspirations;
+  std::vector<std::shared_ptr<const candidate_snapshot>> parents;       ///< at least one
+  std::vector<std::shared_ptr<const candidate_snapshot>> inspirations;  ///< further candidates to learn from
+  /// Which earlier candidates the operator shows, for instance in a prompt.
   memory_scope scope = memory_scope::parent_trajectory;
-  std::stop_token stop;
-  /// Requested when the run is about to end: by its stop rule, by the first interrupt, and whenever `stop`
-  /// is. An operator then begins nothing more that costs money and returns what it has.
+  /// Number of candidates of the run, including seeds, when this request was made; 0 if it is not given.
+  std::size_t known = 0;
+  std::stop_token stop;  ///< asks the operator to end at once
+  /// Requested when the run is about to end: by its stop rule, by the first interrupt, and whenever `stop` is
+  /// requested. The operator then starts nothing more that costs money and returns what it has.
   std::stop_token ending{};
-  std::shared_ptr<const variation_services> services;
+  std::shared_ptr<const variation_services> services;  ///< may be null
 
   /// The first parent and its first-parent ancestors, newest first, at most `limit`.
   std::vector<candidate_snapshot> lineage(std::size_t limit = 32) const {
@@ -59,26 +64,34 @@ struct variation_request {
     if (!services || !services->siblings || parents.empty()) return {};
     return services->siblings(parents.front()->id, limit);
   }
-  /// Whether the program was in the graph when this request was made; later arrivals do not show, so that a
-  /// replay answers alike.
+  /// Children of the first parent, newest first, at most `limit`. They are siblings of the candidate that is
+  /// being made.
+  std::vector<candidate_snapshot> children(std::size_t limit = 32) const {
+    if (!services || !services->children || parents.empty()) return {};
+    return services->children(parents.front()->id, limit);
+  }
+  /// Whether the program was in the search graph when this request was made. Programs that were added later
+  /// do not count, so that a replay gives the same answer.
   bool seen(const content_id& id) const { return services && services->seen && services->seen(id); }
+  /// Whether `evaluate` may be called.
   bool can_evaluate() const { return services && services->evaluate; }
-  /// Evaluates a draft: budgeted, journaled, without making it a candidate. For repair chains and agents.
+  /// Evaluates a draft, for repair chains and agents. The evaluation counts in the ledger and is recorded in
+  /// the journal, but the draft does not become a candidate. Requires `can_evaluate()`.
   evaluation evaluate(const program& draft) const { return services->evaluate(draft); }
-  /// The same, no further than `wanted` (built, checked, timed_full) where the driver and the fitness
+  /// The same, but only up to the stage `wanted` (built, checked or timed_full) if the driver and the fitness
   /// function can stop there.
   evaluation evaluate(const program& draft, evaluation_stage wanted) const {
     return services->evaluate_until ? services->evaluate_until(draft, wanted) : services->evaluate(draft);
   }
-  /// Books what the operator spends beyond its own wall time (tokens, money).
+  /// Adds to the cost of this variation what the operator spends beyond its wall time (tokens, money).
   void book(const spending& cost) const {
     if (services && services->book) services->book(cost);
   }
-  /// Adds to the transcript that the journal keeps of this variation.
+  /// Appends text to the transcript of this variation in the journal.
   void note(std::string text) const {
     if (services && services->note) services->note(std::move(text));
   }
-  /// Has the journal keep a call of a language model.
+  /// Records a call of a language model in the journal.
   void record(const model_call& call) const {
     if (services && services->record) services->record(call);
   }
@@ -90,22 +103,26 @@ struct proposal {
   std::string summary;
 };
 
-/// Why there is no program. `exhausted`: this operator has nothing left to offer for the whole run.
+/// The answer of an operator that made no program.
 struct no_proposal {
   std::string reason;
-  bool exhausted = false;
+  bool exhausted = false;  ///< no further program is expected in this run; counts as several fruitless turns
 };
 
 using variation_result = std::variant<proposal, no_proposal>;
 
-/// A variation operator. `vary` blocks for as long as it takes (a microsecond or ten minutes), runs on a
-/// thread of the pool and must heed `request.stop`. Optional, detected: `std::size_t concurrency() const`:
-/// how many `vary` calls may run at once on this object (1 if absent); `bool replayable() const`: the result
-/// is a function of request and rng alone, so a replay computes it again (absent: true) instead of reading it
-/// from the journal; `bool repairs() const`: it can make something of parents that are not valid, by repair
-/// or by writing anew (absent: true); while no candidate is valid, only such operators get turns, with any
-/// failed candidate as the parent; `void observe(const observation&)`: called on the coordinator's thread,
-/// and if `vary` reads what it writes, the operator guards it and is not replayable.
+/// A variation operator. `vary` runs on a worker thread, may take from a microsecond to many minutes, and
+/// must return soon after `request.stop` is requested. Optional members, detected at compile time:
+/// - `std::size_t concurrency() const`: the maximum number of `vary` calls that may run at once on this
+///   object; 1 if absent.
+/// - `bool replayable() const`: whether the result depends on nothing but request and rng, so that a replay
+///   computes it again instead of reading it from the journal; true if absent.
+/// - `bool repairs() const`: whether it can make a program from a parent that is not valid, by repairing it
+///   or by writing a new one; true if absent. While no candidate is valid, only such operators are called,
+///   with a failed candidate as the parent.
+/// - `void observe(const observation&)`: is told the result of each evaluation of its candidates, except
+///   confirmations. It is called on the coordinator's thread. If `vary` reads what `observe` writes, the
+///   operator must synchronize the two, and it is not replayable.
 template <class T>
 concept variation = std::copy_constructible<T> &&
     requires(T& op, const T& view, const variation_request& request, rng& random) {
@@ -113,7 +130,7 @@ concept variation = std::copy_constructible<T> &&
   { op.vary(request, random) } -> std::same_as<variation_result>;
 };
 
-/// Any variation operator, as a value.
+/// A type-erased variation operator with value semantics.
 class any_variation {
  public:
   any_variation() = default;

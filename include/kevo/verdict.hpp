@@ -1,6 +1,6 @@
 #pragma once
-// The verdict on a champion's figure: may it be called confirmed, or is it undecided, and why. A pure
-// function of the figure, its interval and a limit, so that a replay and a report come to the same word.
+// The verdict on a champion's speedup: whether it is confirmed or undecided, and why. It depends only on the
+// speedup, its confidence interval and a limit, so that a replay and a report give the same verdict.
 
 #include <array>
 #include <cmath>
@@ -12,22 +12,23 @@
 
 namespace kevo {
 
+/// The verdict in one word.
 enum class verdict_word : std::uint8_t {
-  confirmed,  ///< the figure holds as its interval says; a score without an interval is always confirmed
+  confirmed,  ///< the interval allows a conclusion; a score without an interval is always confirmed
   undecided,  ///< measured in fresh processes, but the interval does not allow a conclusion
 };
 
-/// Whether an outcome is a judgement of the program: its output is wrong, it did something forbidden, or its
-/// time is not possible. The other failures of a program that was valid before may be the machine's.
+/// Whether an outcome proves a fault of the program: its output is incorrect, it was rejected for cheating,
+/// or its time is suspect. Other failures of a program that was valid before may be faults of the machine.
 inline constexpr bool convicts(outcome o) {
   return o == outcome::incorrect || o == outcome::rejected || o == outcome::suspect;
 }
 
-/// Why a figure is undecided.
+/// Why a speedup is undecided.
 enum class verdict_reason : std::uint8_t {
-  none,          ///< it is confirmed
-  contains_one,  ///< the interval contains 1: neither faster nor slower than the baseline is shown
-  wide,          ///< the interval is wider than the limit
+  none,          ///< the speedup is confirmed
+  contains_one,  ///< the interval contains 1, so it does not show whether the program is faster
+  wide,          ///< the interval is wider than `confirmation_rules::widest`
   failed,        ///< a further confirmation of the champion was not valid (it crashed or timed out)
 };
 
@@ -48,10 +49,10 @@ inline constexpr std::optional<verdict_reason> parse_verdict_reason(std::string_
   return std::nullopt;
 }
 
-/// What is said of a champion.
+/// The verdict on a champion.
 struct champion_verdict {
   verdict_reason reason = verdict_reason::none;
-  double widest = 0;  ///< the limit that was applied: width of the interval over the figure; 0 if none was
+  double widest = 0;  ///< `confirmation_rules::widest` as it was applied; 0 if no limit was applied
 
   verdict_word word() const {
     return reason == verdict_reason::none ? verdict_word::confirmed : verdict_word::undecided;
@@ -60,29 +61,35 @@ struct champion_verdict {
   friend bool operator==(const champion_verdict&, const champion_verdict&) = default;
 };
 
-/// When a figure may be called confirmed, and how much is measured until it may.
+/// When a speedup is confirmed, and how often an undecided candidate is measured again.
 struct confirmation_rules {
-  /// False: every valid confirmation counts as confirmed, and nothing is measured again. Journals that do not
-  /// hold these rules were made so, and are replayed so.
+  /// If false, every valid confirmation counts as confirmed, and there are no further confirmations. Journals
+  /// without these rules were recorded in this way and are replayed in this way.
   bool decides = true;
-  double widest = 0.10;  ///< largest width of a confirmed interval, as a share of the figure
-  int further = 3;       ///< most further confirmations of one candidate while it is undecided
+  double widest = 0.10;  ///< maximum width of the interval of a confirmed speedup, as a share of the speedup
+  int further = 3;       ///< maximum number of further confirmations of one candidate while it is undecided
+  /// Number of evaluations that finish before a contender is confirmed, or before an undecided candidate is
+  /// confirmed again, in which a better one may take its place: a run that improves quickly would otherwise
+  /// spend its time on candidates that soon are not the best. Contenders that replace each other wait four
+  /// times as long at most. Each confirmation in a row without a new champion makes the wait longer by as
+  /// much again, up to eight times. Nothing waits while there is no champion, or nothing else to evaluate.
+  int after = 0;
 
-  /// How often one candidate may be confirmed.
+  /// The maximum number of confirmations of one candidate.
   int looks() const { return decides ? 1 + further : 1; }
 };
 
-/// Whether anything is said of the spread of a speedup: without a speedup, or with an interval without a
-/// width, a score is only a score.
+/// Whether the uncertainty of a speedup is known: there is a speedup, and its interval has a width.
 inline bool has_interval(double speedup, const interval& range) {
   return speedup > 0 && !(range.low == range.high);
 }
 
-/// The width of an interval as a share of the figure; NaN and infinity where an end is unknown.
+/// The width of the interval as a share of the speedup; NaN or infinite if an end of the interval is so.
 inline double relative_width(double speedup, const interval& range) {
   return (range.high - range.low) / speedup;
 }
 
+/// The verdict on a speedup with its confidence interval.
 inline champion_verdict verdict_on(double speedup, const interval& range, const confirmation_rules& rules) {
   if (!rules.decides) return {};
   champion_verdict verdict{.widest = rules.widest};
@@ -95,7 +102,8 @@ inline champion_verdict verdict_on(double speedup, const interval& range, const 
   return verdict;
 }
 
-/// The verdict on a valid evaluation of the confirmed stage, or on the pool of several (evaluate/pooled.hpp).
+/// The verdict on a valid evaluation of the stage `confirmed`, or on several that were pooled
+/// (evaluate/pooled.hpp).
 inline champion_verdict verdict_on(const evaluation& e, const confirmation_rules& rules) {
   return verdict_on(e.speedup, e.speedup_interval, rules);
 }

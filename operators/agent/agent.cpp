@@ -11,6 +11,7 @@
 #include <kevo/score.hpp>
 
 #include "operators/agent/scratch.hpp"
+#include "operators/llm/distill.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
 #include "src/base/text/line_diff.hpp"
@@ -20,8 +21,22 @@ namespace {
 
 namespace json = boost::json;
 constexpr std::size_t answer_bytes = 12000;
+constexpr const char* write_notes =
+    "Your turn ends here. Write the notes that your next turn begins with: what was tried and what came of "
+    "it, what "
+    "the measurements say about the limits of the kernel, and what to try next. Keep what is still true of "
+    "your "
+    "earlier notes. Use no tool. At most {} characters, between <notes> and </notes>.";
 constexpr const char* no_such_candidate =
-    "error: no ancestor, sibling or other selected candidate has this number";
+    "error: no ancestor, sibling, child of the parent or other selected candidate has this number";
+
+/// The text between `<notes>` and `</notes>`, or all of a reply without them.
+std::string notes_in(const std::string& reply, std::size_t most) {
+  const auto begin = reply.find("<notes>");
+  if (begin == std::string::npos) return shortened(reply, most);
+  const auto end = reply.find("</notes>", begin);
+  return shortened(reply.substr(begin + 7, end == std::string::npos ? end : end - begin - 7), most);
+}
 
 /// A tool of text arguments; names that end in '?' may be left out.
 tool_definition tool(const char* name, const char* description, const std::vector<std::string>& texts = {}) {
@@ -47,9 +62,11 @@ std::vector<tool_definition> tools() {
       tool("reset", "Make your scratch folder the parent again."),
       tool("diff", "What your main file changed against the parent's, or against a candidate's by number.",
            {"id?"}),
-      tool("read_lineage", "Ancestors and siblings of the parent, with how they did."),
+      tool("read_lineage", "Ancestors and earlier children of the parent, with plan and outcome."),
       tool("read_candidate",
-           "Source and evaluation of an ancestor, sibling or other selected candidate, by number.", {"id"}),
+           "Source and evaluation of an ancestor, sibling, child of the parent or other selected "
+           "candidate, by number.",
+           {"id"}),
       tool("search_knowledge", "Pages on optimization techniques that match these words.", {"query"}),
       tool("compile", "Build what is in your scratch folder."),
       tool("test", "Build it, and check its results."),
@@ -77,13 +94,34 @@ class session {
         parent_(*request.parents.front()),
         folder_(*parent_.program) {
     if (parent_.evaluation && parent_.evaluation->valid()) parent_score_ = parent_.evaluation->score;
+    {
+      const std::scoped_lock lock(op.notes->guard);
+      earlier_notes_ = op.notes->text;
+      fruitless_ = op.notes->fruitless;
+    }
     auto sections = sections_of(request);
     add_memory(sections, op.with, request, random);
+    add_notes(sections);
+    std::string advice;
+    if (op.limits.fruitless_turns > 0 && fruitless_ >= op.limits.fruitless_turns)
+      advice = review(fmt::format("{} turns in a row submitted nothing", fruitless_));
     talk_.begin("agent", std::move(sections));
+    if (!advice.empty()) talk_.say(advice);
     talk_.offer(tools());
   }
 
   variation_result run() {
+    variation_result result = work();
+    const bool made = std::holds_alternative<proposal>(result);
+    std::string notes = request_.stop.stop_requested() ? std::string() : new_notes();
+    const std::scoped_lock lock(op_.notes->guard);
+    op_.notes->fruitless = made ? 0 : op_.notes->fruitless + 1;
+    if (!notes.empty()) op_.notes->text = std::move(notes);
+    return result;
+  }
+
+ private:
+  variation_result work() {
     std::string why = "the steps are used up";
     for (std::int64_t step = 0; step < op_.limits.steps; ++step) {
       if (request_.stop.stop_requested()) return no_proposal{"cancelled"};
@@ -117,7 +155,27 @@ class session {
     return best(why);
   }
 
- private:
+  void add_notes(std::vector<prompt_section>& sections) const {
+    if (earlier_notes_.empty()) return;
+    std::string text = "## Notes of the agent's earlier turns\n\n" + fenced(earlier_notes_);
+    for (const auto& section : sections) {
+      if (section.name == "notes" && !section.text.empty()) text.insert(0, section.text + "\n");
+    }
+    set_section(sections, "notes", std::move(text));
+  }
+
+  /// Notes for the next turn; empty if none are kept or the model fails, so that the earlier ones stay.
+  std::string new_notes() {
+    if (op_.notes_bytes == 0 || talk_.failure()) return {};
+    talk_.say(fmt::format(write_notes, op_.notes_bytes));
+    const chat_reply reply = talk_.ask();
+    count(reply);
+    if (!reply.ok()) return {};
+    std::string notes = notes_in(reply.content, op_.notes_bytes);
+    request_.note(fmt::format("[notes] {} bytes\n", notes.size()));
+    return notes;
+  }
+
   /// The sums that limits speak of come from what the journal keeps, not from a clock, so that a replay ends
   /// the turn at the same step.
   void count(const chat_reply& reply) {
@@ -226,6 +284,7 @@ class session {
     if (id.starts_with('#')) id.erase(0, 1);
     std::vector<candidate_snapshot> all = request_.lineage(32);
     for (auto& one : request_.siblings(32)) all.push_back(std::move(one));
+    for (auto& one : request_.children(32)) all.push_back(std::move(one));
     for (const auto& list : {request_.parents, request_.inspirations}) {
       for (const auto& one : list) all.push_back(*one);
     }
@@ -263,11 +322,11 @@ class session {
     spent_s_ += latest_->cost.wall_s;
     verdicts_.insert_or_assign(id, *latest_);
     repeats_.try_emplace({id, wanted}, 1);
+    if (latest_->valid() && latest_->stage >= evaluation_stage::checked) failing_ = 0;
     if (!latest_->valid()) {
       ++failing_;
       ++stalled_;
     } else if (latest_->stage >= evaluation_stage::timed_short) {
-      failing_ = 0;
       if (improves(latest_->score, parent_score_, op_.limits.margin) &&
           (!best_ || improves(latest_->score, best_score_, op_.limits.margin))) {
         stalled_ = 0;
@@ -317,7 +376,7 @@ class session {
     return "accepted";
   }
 
-  /// Speaks up when the work stands still; false once that has not helped often enough.
+  /// Has the work reviewed when it stands still; false once that has not helped often enough.
   bool supervise() {
     std::string seen;
     if (stalled_ >= op_.limits.stalled)
@@ -333,26 +392,33 @@ class session {
     stalled_ = 0;
     failing_ = 0;
     repeats_.clear();
+    talk_.say(review(seen));
+    return true;
+  }
+
+  /// The supervisor has a conversation of its own: it sees the lineage, the agent's notes and the drafts of
+  /// this turn, and proposes directions, not edits. What the agent is to be told of it.
+  std::string review(const std::string& seen) {
     request_.note(fmt::format("[supervisor] {}\n", seen));
     std::string tried;
     for (const auto& [id, result] : verdicts_)
       tried += fmt::format("- {}, score {:.4g}\n", to_string(result.outcome), result.score);
-    // The supervisor has a conversation of its own: it sees the whole work, and proposes directions, not
-    // edits.
     rng unused;
-    conversation review(op_.with, op_.name() + "_supervisor", request_, unused);
+    conversation talk(op_.with, op_.name() + "_supervisor", request_, unused);
     auto sections = sections_of(request_);
+    add_notes(sections);
     set_section(sections, "draft",
                 "## The draft\n\n" + fenced(folder_.work().text(), folder_.work().language));
-    set_section(sections, "action", fmt::format("{}. All drafts so far:\n\n{}", seen, fenced(tried)));
-    review.begin("agent_supervisor", std::move(sections));
-    const chat_reply advice = review.ask();
+    set_section(
+        sections, "action",
+        tried.empty() ? seen + ".\n" : fmt::format("{}. All drafts so far:\n\n{}", seen, fenced(tried)));
+    talk.begin("agent_supervisor", std::move(sections));
+    const chat_reply advice = talk.ask();
     count(advice);
-    talk_.say(fmt::format(
+    return fmt::format(
         "A review of your work: {}. {}", seen,
         advice.ok() ? "It proposes:\n\n" + shortened(advice.content, 4000)
-                    : std::string("Go back to your best draft or to the parent, and try another idea.")));
-    return true;
+                    : std::string("Go back to your best draft or to the parent, and try another idea."));
   }
 
   const agent& op_;
@@ -360,6 +426,8 @@ class session {
   conversation talk_;
   const candidate_snapshot& parent_;
   agent_folder folder_;
+  std::string earlier_notes_;
+  std::int64_t fruitless_ = 0;          ///< turns before this one, in a row, without a proposal
   std::optional<double> parent_score_;  ///< nothing if the parent is not valid
   double best_score_ = 0;
   std::optional<program> best_;
@@ -380,8 +448,14 @@ class session {
 }  // namespace
 
 variation_result agent::vary(const variation_request& request, rng& random) const {
-  variation_result result = session(*this, request, random).run();
-  if (std::holds_alternative<no_proposal>(result)) with.models->fruitless(request.job);
+  const variation_request scoped = with_scope(with, request, random);
+  variation_result result = session(*this, scoped, random).run();
+  if (const auto* made = std::get_if<proposal>(&result)) {
+    remember_attempt(with, scoped, *made);
+    distill_due(with, scoped, random);
+  } else {
+    with.models->fruitless(scoped.job);
+  }
   return result;
 }
 

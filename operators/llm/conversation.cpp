@@ -7,6 +7,8 @@
 
 #include <kevo/error.hpp>
 
+#include "operators/llm/distill.hpp"
+#include "operators/llm/fences.hpp"
 #include "operators/llm/model_failure.hpp"
 
 namespace kevo {
@@ -16,7 +18,7 @@ constexpr std::size_t kept_reply_bytes = std::size_t{64} << 10U;
 
 conversation::conversation(const llm_settings& settings, std::string operator_name,
                            const variation_request& request, rng& random)
-    : settings_(settings), request_(request) {
+    : settings_(settings), request_(request), stream_(random.split("conversation")) {
   if (!settings.models)
     throw error(error_code::input, "this operator needs a language model", {.key = "llm.models"},
                 "add llm: {models: [{name: ..., url: ..., model: ...}]} to the config");
@@ -35,6 +37,14 @@ void conversation::begin(const std::string& name, std::vector<prompt_section> se
       assemble(name + ".md", prompt_text(folder, name), std::move(sections), settings_.prompt_tokens);
   chat_.messages = std::move(made.messages);
   for (const auto& what : made.cut) request_.note("[prompt] left out for length: " + what + "\n");
+}
+
+void conversation::say(std::string text) {
+  if (!chat_.messages.empty() && chat_.messages.back().role == "user") {
+    chat_.messages.back().content += "\n\n" + text;
+  } else {
+    chat_.messages.push_back({"user", std::move(text)});
+  }
 }
 
 chat_reply conversation::ask() {
@@ -56,21 +66,6 @@ no_proposal failure_of(const chat_reply& reply) {
 
 namespace {
 
-/// If the candidate turns out well, what the model said of it becomes a page of knowledge.
-void remember_attempt(const conversation& talk, const std::string& reply) {
-  const auto& knowledge = talk.settings().models->knowledge();
-  if (!knowledge) return;
-  const variation_request& request = talk.request();
-  knowledge->attempt(request.job, {.title = summary_of(reply),
-                                   .languages = {request.parents.front()->program->language},
-                                   .source = "kevo, task " + request.task->name,
-                                   .text = shortened(reply, 4000)});
-}
-
-}  // namespace
-
-namespace {
-
 variation_result ask_until_new(conversation& talk, const draft_reader& read) {
   const variation_request& request = talk.request();
   std::string why;
@@ -87,7 +82,6 @@ variation_result ask_until_new(conversation& talk, const draft_reader& read) {
     if (next.made) {
       next.complaint = known_already(*next.made, talk.settings(), request);
       if (next.complaint.empty()) {
-        remember_attempt(talk, reply.content);
         return proposal{*std::move(next.made), summary_of(reply.content)};
       }
     }
@@ -102,7 +96,12 @@ variation_result ask_until_new(conversation& talk, const draft_reader& read) {
 
 variation_result propose(conversation& talk, const draft_reader& read) {
   variation_result result = ask_until_new(talk, read);
-  if (std::holds_alternative<no_proposal>(result)) talk.settings().models->fruitless(talk.request().job);
+  if (const auto* made = std::get_if<proposal>(&result)) {
+    remember_attempt(talk.settings(), talk.request(), *made);
+    distill_due(talk.settings(), talk.request(), talk.stream());
+  } else {
+    talk.settings().models->fruitless(talk.request().job);
+  }
   return result;
 }
 
@@ -114,45 +113,13 @@ program with_main_file(const program& source, std::string text) {
 }
 
 std::optional<std::string> code_of(std::string_view reply, std::string_view language) {
-  const auto fits = [&](std::string word) {
-    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (word == language) return true;
-    if (language == "cpp" || language == "cuda")
-      return word == "c++" || word == "cpp" || word == "cc" || word == "c" || word == "cuda" ||
-             word == "cu" || word == "cxx";
-    return (language == "python" || language == "triton") &&
-           (word == "python" || word == "py" || word == "triton");
-  };
   std::optional<std::string> best;
   bool best_fits = false;
-  std::size_t at = 0;
-  while (at < reply.size()) {
-    const std::size_t end = std::min(reply.find('\n', at), reply.size());
-    std::string_view line = reply.substr(at, end - at);
-    at = end + 1;
-    const auto first = line.find_first_not_of(" \t");
-    if (first == std::string_view::npos || !line.substr(first).starts_with("```")) continue;
-    const std::string_view opened = line.substr(first);
-    const std::size_t ticks = std::min(opened.find_first_not_of('`'), opened.size());
-    std::string word(opened.substr(ticks, opened.find_first_of(" \t\r", ticks) - ticks));
-    std::string text;
-    bool closed = false;
-    while (at < reply.size() && !closed) {
-      const std::size_t stop = std::min(reply.find('\n', at), reply.size());
-      const std::string_view inner = reply.substr(at, stop - at);
-      at = stop + 1;
-      const auto begin = inner.find_first_not_of(" \t");
-      const std::string_view mark =
-          begin == std::string_view::npos ? std::string_view() : inner.substr(begin);
-      const std::size_t run = std::min(mark.find_first_not_of('`'), mark.size());
-      closed = run >= ticks && mark.find_first_not_of(" \t\r", run) == std::string_view::npos;
-      if (!closed) text += std::string(inner) + "\n";
-    }
-    const bool right = fits(word);
-    if (closed && (!best || (right && !best_fits) || (right == best_fits && text.size() > best->size()))) {
-      best = std::move(text);
-      best_fits = right;
-    }
+  for (fenced_block& block : fenced_blocks(reply)) {
+    const bool fits = names_language(block.word, language);
+    if (best && !(fits && !best_fits) && !(fits == best_fits && block.text.size() > best->size())) continue;
+    best = std::move(block.text);
+    best_fits = fits;
   }
   return best;
 }

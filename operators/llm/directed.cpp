@@ -24,9 +24,15 @@ std::vector<candidate_snapshot> everyone(const variation_request& request) {
   for (const auto& one : request.inspirations) add(*one);
   if (request.scope != memory_scope::clean_slate) {
     for (const auto& one : request.lineage(16)) add(one);
+    for (const auto& one : request.children(16)) add(one);
     for (const auto& one : request.siblings(16)) add(one);
   }
   return pool;
+}
+
+/// The number of the bucket [k * width, (k + 1) * width) that a score is in.
+std::int64_t bucket_of(double score, double width) {
+  return static_cast<std::int64_t>(std::clamp(std::floor(score / width), -1e15, 1e15));
 }
 
 }  // namespace
@@ -46,7 +52,8 @@ std::string labelled(std::string_view reply, std::string_view label) {
   return {};
 }
 
-variation_result llm_universal::vary(const variation_request& request, rng& random) const {
+variation_result llm_universal::vary(const variation_request& asked, rng& random) const {
+  const variation_request request = with_scope(with, asked, random);
   conversation talk(with, name(), request, random);
   auto sections = sections_of(request);
   add_memory(sections, with, request, random);
@@ -84,9 +91,7 @@ std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> p
   std::map<std::int64_t, std::vector<candidate_snapshot>> buckets;
   for (auto& one : pool) {
     if (one.program && one.evaluation && one.evaluation->valid() && std::isfinite(one.evaluation->score))
-      buckets[static_cast<std::int64_t>(
-                  std::clamp(std::floor(one.evaluation->score / how.width), -1e15, 1e15))]
-          .push_back(std::move(one));
+      buckets[bucket_of(one.evaluation->score, how.width)].push_back(std::move(one));
   }
   std::vector<candidate_snapshot> drawn;
   while (drawn.size() < how.count && !buckets.empty()) {
@@ -108,36 +113,82 @@ std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> p
   return drawn;
 }
 
-variation_result llm_contrastive::vary(const variation_request& request, rng& random) const {
-  const auto shown = draw_exemplars(everyone(request), exemplars, random);
+namespace {
+
+bool scored(const candidate_snapshot& one) {
+  return one.program && one.evaluation && one.evaluation->valid() && std::isfinite(one.evaluation->score);
+}
+
+}  // namespace
+
+std::vector<candidate_snapshot> exemplars_for(const variation_request& request, const exemplar_settings& how,
+                                              rng& random) {
+  const candidate_snapshot& parent = *request.parents.front();
+  if (!scored(parent)) return {};
+  const double score = parent.evaluation->score;
+  std::vector<candidate_snapshot> others;
+  std::set<candidate_id> taken = {parent.id};
+  const auto add = [&](const candidate_snapshot& one) {
+    if (scored(one) && one.evaluation->score != score && taken.insert(one.id).second) others.push_back(one);
+  };
+  for (const auto& list : {request.parents, request.inspirations}) {
+    for (const auto& one : list) add(*one);
+  }
+  const bool drawn = !others.empty();  // by the selector
+  if (!drawn && request.scope != memory_scope::clean_slate) {
+    for (const auto& one : request.lineage(16)) add(one);
+    for (const auto& one : request.children(16)) add(one);
+    for (const auto& one : request.siblings(16)) add(one);
+  }
+  if (!drawn || others.size() + 1 > how.count) {
+    const auto own = bucket_of(score, how.width);
+    std::erase_if(others,
+                  [&](const auto& one) { return bucket_of(one.evaluation->score, how.width) == own; });
+    exemplar_settings rest = how;
+    rest.count = how.count - 1;
+    others = draw_exemplars(std::move(others), rest, random);
+  }
+  others.push_back(parent);
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto& a, const auto& b) { return a.evaluation->score < b.evaluation->score; });
+  return others;
+}
+
+variation_result llm_contrastive::vary(const variation_request& asked, rng& random) const {
+  const variation_request request = with_scope(with, asked, random);
+  const auto shown = exemplars_for(request, exemplars, random);
   if (shown.size() < 2) return no_proposal{"fewer than two candidates of different score to compare"};
+  const candidate_snapshot& parent = *request.parents.front();
   std::string contrast = "## Earlier programs with their scores (higher is faster)\n\n";
   for (std::size_t i = 0; i < shown.size(); ++i) {
     contrast +=
         fmt::format("code{} (#{}), score {:.4g}:\n\n{}\n", i + 1, shown[i].id, shown[i].evaluation->score,
                     fenced(shown[i].program->text(), shown[i].program->language));
   }
+  contrast += fmt::format("Your program is built on #{}: it replaces that program's main file.\n", parent.id);
   conversation talk(with, name(), request, random);
   auto sections = sections_of(request);
   add_memory(sections, with, request, random);
   for (auto& s : sections) {
     if (s.name == "contrast") s.whole = true;
-    if (s.name == "parent") s.text.clear();  // the best exemplar is what is improved
+    if (s.name == "parent") s.text.clear();        // it is among the exemplars
+    if (s.name == "inspirations") s.text.clear();  // so are they
   }
   set_section(sections, "contrast", std::move(contrast));
   talk.begin(name(), std::move(sections));
-  const program& best = *shown.back().program;
-  return propose(talk, [&best](const std::string& reply) -> draft {
+  const program& source = *parent.program;
+  return propose(talk, [&source](const std::string& reply) -> draft {
     for (const char* title : {"Performance Analysis", "Algorithm Design", "Code Implementation"}) {
       if (part_under(reply, title).find_first_not_of(" \n") == std::string::npos)
         return {{},
                 fmt::format("Your reply lacks the section '## {}'. Answer with all three sections.", title)};
     }
-    return whole_file(best)(part_under(reply, "Code Implementation"));
+    return whole_file(source)(part_under(reply, "Code Implementation"));
   });
 }
 
-variation_result summarize::vary(const variation_request& request, rng& random) const {
+variation_result summarize::vary(const variation_request& asked, rng& random) const {
+  const variation_request request = with_scope(with, asked, random);
   conversation talk(with, name(), request, random);
   auto sections = sections_of(request);
   add_memory(sections, with, request, random);

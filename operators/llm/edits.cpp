@@ -34,7 +34,7 @@ std::string_view without_end(std::string_view line) {
   const auto last = line.find_last_not_of(" \t");
   return last == std::string_view::npos ? std::string_view() : line.substr(0, last + 1);
 }
-std::string_view without_indent(std::string_view line) {
+std::string_view trimmed(std::string_view line) {
   const auto first = line.find_first_not_of(" \t");
   return first == std::string_view::npos ? std::string_view() : without_end(line.substr(first));
 }
@@ -43,11 +43,11 @@ std::string_view indent_of(std::string_view line) {
 }
 
 bool begins(std::string_view line, std::string_view mark, std::string_view word) {
-  line = without_indent(line);
+  line = trimmed(line);
   if (!line.starts_with(mark)) return false;
   line.remove_prefix(mark.size());
   while (line.starts_with(mark.front())) line.remove_prefix(1);
-  return without_indent(line) == word;
+  return trimmed(line) == word;
 }
 
 std::vector<text_edit> blocks(const lines& reply, std::string& complaint) {
@@ -121,10 +121,7 @@ std::string nearest(const lines& source, const lines& search) {
   for (std::size_t at = 0; at < source.size(); ++at) {
     std::size_t agree = 0;
     for (std::size_t i = 0; i < search.size() && at + i < source.size(); ++i)
-      agree +=
-          !without_indent(search[i]).empty() && without_indent(search[i]) == without_indent(source[at + i])
-              ? 1U
-              : 0U;
+      agree += !trimmed(search[i]).empty() && trimmed(search[i]) == trimmed(source[at + i]) ? 1U : 0U;
     if (agree > most) {
       most = agree;
       best = at;
@@ -135,7 +132,7 @@ std::string nearest(const lines& source, const lines& search) {
   for (std::size_t i = best; i < source.size() && i < best + search.size() + 1; ++i)
     part.push_back(source[i]);
   for (std::size_t i = 0; i < search.size() && best + i < source.size(); ++i) {
-    if (without_indent(search[i]) != without_indent(source[best + i]))
+    if (trimmed(search[i]) != trimmed(source[best + i]))
       return fmt::format("The nearest place is line {}; its line {} differs from what the block says:\n{}",
                          best + 1, best + i + 1, fenced(joined(part)));
   }
@@ -146,7 +143,7 @@ std::string nearest(const lines& source, const lines& search) {
 lines moved(const lines& replace, std::string_view source_indent, std::string_view search_indent) {
   lines result;
   for (const auto& line : replace) {
-    if (!without_indent(line).empty() && std::string_view(line).starts_with(search_indent)) {
+    if (!trimmed(line).empty() && std::string_view(line).starts_with(search_indent)) {
       result.push_back(std::string(source_indent) + line.substr(search_indent.size()));
     } else {
       result.push_back(line);
@@ -167,6 +164,13 @@ std::vector<text_edit> parse_edits(std::string_view reply, std::string& complain
   return edits;
 }
 
+bool holds_edit_marks(std::string_view reply) {
+  const lines all = split(reply);
+  return std::any_of(all.begin(), all.end(), [](const std::string& line) {
+    return begins(line, "<<<<<<", "SEARCH") || begins(line, ">>>>>>", "REPLACE") || line.starts_with("@@");
+  });
+}
+
 std::string apply_edits(std::string_view source, const std::vector<text_edit>& edits,
                         std::string& complaint) {
   lines text = split(source);
@@ -175,7 +179,7 @@ std::string apply_edits(std::string_view source, const std::vector<text_edit>& e
     lines search = edit.search;
     lines replace = edit.replace;
     // Blank lines at the ends are often the model's own.
-    const auto blank = [](const std::string& line) { return without_indent(line).empty(); };
+    const auto blank = [](const std::string& line) { return trimmed(line).empty(); };
     while (!search.empty() && blank(search.front()) && !replace.empty() && blank(replace.front())) {
       search.erase(search.begin());
       replace.erase(replace.begin());
@@ -191,7 +195,7 @@ std::string apply_edits(std::string_view source, const std::vector<text_edit>& e
     }
     const same_line levels[] = {[](auto a, auto b) { return a == b; },
                                 [](auto a, auto b) { return without_end(a) == without_end(b); },
-                                [](auto a, auto b) { return without_indent(a) == without_indent(b); }};
+                                [](auto a, auto b) { return trimmed(a) == trimmed(b); }};
     std::vector<std::size_t> found;
     std::size_t level = 0;
     for (; level < 3 && found.empty(); ++level) found = places(text, search, levels[level]);

@@ -19,6 +19,9 @@ struct text_edit {
 /// broken.
 std::vector<text_edit> parse_edits(std::string_view reply, std::string& complaint);
 
+/// Whether a reply holds a line that only edits have, so that it was not meant as a whole program.
+bool holds_edit_marks(std::string_view reply);
+
 /// The source with all edits applied; on failure the source unchanged and `complaint` set: which edit, why,
 /// and the nearest lines. A search may differ from the source in trailing white space, then in indentation;
 /// it must fit in exactly one place. O(edits * lines of source * lines of search).

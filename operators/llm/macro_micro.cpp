@@ -126,6 +126,7 @@ macro_policy model_policy() {
             std::string list;
             for (std::size_t i = 0; i < actions.size(); ++i)
               list += fmt::format("{}. {} of {}\n", i + 1, actions[i].type, actions[i].region);
+            list += fmt::format("{}. stop: no step promises a gain\n", actions.size() + 1);
             auto sections = sections_of(talk.request());
             set_section(sections, "action", "## Steps to choose from\n\n" + fenced(list));
             talk.begin("macro_micro_choose", std::move(sections));
@@ -133,13 +134,14 @@ macro_policy model_policy() {
             const std::string number = reply.ok() ? labelled(reply.content, "Step:") : std::string();
             std::size_t chosen = 0;
             const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), chosen);
-            return failure == std::errc() && chosen >= 1 && chosen <= actions.size() ? chosen - 1
-                                                                                     : actions.size();
+            if (failure != std::errc() || chosen < 1 || chosen > actions.size() + 1) return actions.size();
+            return chosen > actions.size() ? macro_stop : chosen - 1;
           },
           {}};
 }
 
-variation_result macro_micro::vary(const variation_request& request, rng& random) const {
+variation_result macro_micro::vary(const variation_request& asked, rng& random) const {
+  const variation_request request = with_scope(with_, asked, random);
   const program& source = *request.parents.front()->program;
   const auto actions = actions_of(source, types_);
   conversation talk(with_, name(), request, random);
@@ -148,6 +150,10 @@ variation_result macro_micro::vary(const variation_request& request, rng& random
                                             : std::optional<std::size_t>();
   const std::size_t index = before ? *before : state_->policy.pick(actions, talk, own);
   if (before) state_->policy.recall(actions[index]);
+  if (index == macro_stop) {
+    request.note("[macro] stop\n");
+    return no_proposal{"the policy chose to stop", true};
+  }
   if (index >= actions.size())
     return talk.failure() ? failure_of(*talk.failure()) : no_proposal{"the policy chose no step"};
   const macro_action& action = actions[index];
@@ -158,7 +164,7 @@ variation_result macro_micro::vary(const variation_request& request, rng& random
   }
   request.note(fmt::format("[macro] {} of {}\n", action.type, action.region));
   auto sections = sections_of(request);
-  add_memory(sections, with_, request, random);
+  add_memory(sections, with_, request, random, action.type);
   set_section(sections, "action", step_text(action));
   talk.begin(name(), std::move(sections));
   variation_result result = propose(talk, [&source](const std::string& reply) {

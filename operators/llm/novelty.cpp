@@ -105,6 +105,7 @@ std::string known_already(const program& made, const llm_settings& settings,
   if (request.seen(id_of(made))) return "This exact program was tried before. Propose another change.";
   std::vector<candidate_snapshot> relatives = request.lineage(16);
   for (auto& one : request.siblings(16)) relatives.push_back(std::move(one));
+  for (auto& one : request.children(16)) relatives.push_back(std::move(one));
   for (const auto& list : {request.parents, request.inspirations}) {
     for (const auto& one : list) relatives.push_back(*one);
   }

@@ -15,9 +15,9 @@ draft_reader whole_file(const program& source);
 /// Reads a reply as edits of `source`.
 draft_reader edits_of(const program& source);
 /// Fills in the run's notes and, with the injection rate, pages of knowledge for the task or the parent's
-/// failure.
+/// failure. @param about words that the pages should be about before all, for instance the kind of a step
 void add_memory(std::vector<prompt_section>& sections, const llm_settings& with,
-                const variation_request& request, rng& random);
+                const variation_request& request, rng& random, const std::string& about = {});
 /// What pages have to fit for a request: language, hardware and phase.
 knowledge_filter filter_for(const variation_request& request);
 /// Pages as a section.

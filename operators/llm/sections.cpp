@@ -144,8 +144,9 @@ std::string memory_section(const variation_request& request, std::size_t limit) 
     for (const auto& one : all) {
       if (one.id == request.parents.front()->id) continue;
       lines += "- " + headline(one);
+      if (!one.summary.empty()) lines += "; plan: " + one.summary.substr(0, remark_bytes);
       if (one.evaluation && !one.evaluation->valid() && !one.evaluation->feedback.empty())
-        lines += ": " + useful_line(one.evaluation->feedback).substr(0, remark_bytes);
+        lines += "; failed because: " + useful_line(one.evaluation->feedback).substr(0, remark_bytes);
       lines += "\n";
     }
     if (!lines.empty()) text += fmt::format("{}\n\n{}\n", title, lines);
@@ -153,8 +154,20 @@ std::string memory_section(const variation_request& request, std::size_t limit) 
   if (scope == memory_scope::parent_trajectory || scope == memory_scope::both)
     list("Ancestors of the parent, newest first:", request.lineage(limit));
   if (scope == memory_scope::siblings || scope == memory_scope::both)
-    list("Siblings of the parent:", request.siblings(limit));
+    list("Earlier children of the parent, newest first; yours must differ from them:",
+         request.children(limit));
   return text.empty() ? text : "## Earlier attempts\n\n" + text;
+}
+
+variation_request with_scope(const llm_settings& settings, const variation_request& request,
+                             const rng& random) {
+  variation_request made = request;
+  if (std::all_of(settings.scopes.begin(), settings.scopes.end(), [](double w) { return w <= 0; }))
+    return made;
+  rng own = random.split("scope");  // what follows draws the same, whether or not a scope is drawn
+  made.scope = static_cast<memory_scope>(own.weighted(settings.scopes));
+  made.note(fmt::format("[memory] {}\n", to_string(made.scope)));
+  return made;
 }
 
 std::string inspirations_section(const variation_request& request) {
@@ -179,10 +192,12 @@ std::vector<prompt_section> sections_of(const variation_request& request) {
           {"action", {}, 100, true},
           {"draft", {}, 100, true},
           {"contrast", {}, 60},
+          {"constraints", {}, 95},
           {"knowledge", {}, 50},
           {"notes", {}, 40},
           {"memory", memory_section(request, 16), 30},
-          {"inspirations", inspirations_section(request), 20}};
+          {"inspirations",
+           request.scope == memory_scope::clean_slate ? std::string() : inspirations_section(request), 20}};
 }
 
 void set_section(std::vector<prompt_section>& sections, const std::string& name, std::string text) {

@@ -40,6 +40,13 @@ std::vector<tunable_setting> mates_of(const variation_request& request, const se
   return result;
 }
 
+tunable_setting anywhere(const setting_space& space, rng& random) {
+  tunable_setting setting;
+  for (const tunable& one : space.tunables())
+    setting.push_back(static_cast<std::uint32_t>(random.below(one.domain.size())));
+  return setting;
+}
+
 // Equal for sources that differ in nothing but their setting.
 content_id skeleton_of(const program& source, const setting_space& space) {
   return id_of(space.apply(source, tunable_setting(space.tunables().size(), 0)));
@@ -80,6 +87,22 @@ tunable_setting tune::mutated(const setting_space& space, tunable_setting settin
   return setting;
 }
 
+template <class Offer>
+variation_result tune::walked(walk& all, const tunable_setting& own, const variation_request& request,
+                              Offer offer, rng& random) {
+  const std::size_t count = all.settings.size();
+  const std::size_t start = count == 0 ? 0 : random.below(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (request.stop.stop_requested()) return no_proposal{"stopped"};
+    const std::size_t at = (start + i) % count;
+    if (all.seen[at] || all.settings[at] == own) continue;
+    if (auto found = offer(all.settings[at])) return *std::move(found);
+    all.seen[at] = true;
+  }
+  if (count == 0) return no_proposal{"exhausted: no setting fulfils every 'require'", true};
+  return no_proposal{"exhausted: all " + std::to_string(count) + " settings are known", true};
+}
+
 variation_result tune::vary(const variation_request& request, rng& random) {
   const program& source = *request.parents.front()->program;
   std::optional<setting_space> parsed;
@@ -100,8 +123,19 @@ variation_result tune::vary(const variation_request& request, rng& random) {
   };
   const auto changes = [&](const tunable_setting& setting) { return setting != own; };
 
+  const bool drawn = request.known > 0 && request.known < draws;
+  if (drawn) {
+    walk& all = walk_of(source, space);
+    if (all.small) return walked(all, own, request, offer, random);
+  }
   for (std::size_t attempt = 0; attempt < tries && !request.stop.stop_requested(); ++attempt) {
     tunable_setting setting = own;
+    if (drawn) {
+      const auto good = space.nearest_valid(anywhere(space, random), random, changes);
+      if (!good) break;
+      if (auto found = offer(*good)) return *std::move(found);
+      continue;
+    }
     if (!mates.empty() && random.chance(crossover)) {
       const auto& mate = mates[random.below(mates.size())];
       for (std::size_t i = 0; i < setting.size(); ++i) {
@@ -118,20 +152,8 @@ variation_result tune::vary(const variation_request& request, rng& random) {
   }
 
   walk& all = walk_of(source, space);
-  if (!all.small) {
-    return no_proposal{"found no unseen setting in " + std::to_string(tries) + " tries"};
-  }
-  const std::size_t count = all.settings.size();
-  const std::size_t start = count == 0 ? 0 : random.below(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (request.stop.stop_requested()) return no_proposal{"stopped"};
-    const std::size_t at = (start + i) % count;
-    if (all.seen[at] || all.settings[at] == own) continue;
-    if (auto found = offer(all.settings[at])) return *std::move(found);
-    all.seen[at] = true;
-  }
-  if (count == 0) return no_proposal{"exhausted: no setting fulfils every 'require'", true};
-  return no_proposal{"exhausted: all " + std::to_string(count) + " settings are known", true};
+  if (all.small) return walked(all, own, request, offer, random);
+  return no_proposal{"found no unseen setting in " + std::to_string(tries) + " tries"};
 }
 
 }  // namespace kevo

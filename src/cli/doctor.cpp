@@ -15,6 +15,7 @@
 
 #include "fitness/cuda/measure/gpu_probe.hpp"
 #include "fitness/machine/ceilings.hpp"
+#include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
@@ -84,6 +85,12 @@ void print(const std::vector<finding>& all, const core_plan& cores, const ceilin
              cores.workers.empty() ? -1 : cores.workers.front(),
              cores.shared ? "; they share one CPU, so that timing is less precise" : "",
              cores.few ? "; builds are paused while a candidate is timed" : "");
+  const std::size_t places = measuring_places(physical_cores(), 1);
+  fmt::print("           {}\n",
+             places == 1 ? std::string("several runs on this machine measure in turn")
+                         : fmt::format("up to {} runs measure side by side, each on cores of its own; "
+                                       "further ones measure in turn",
+                                       places));
   for (const auto& one : all) {
     fmt::print("{:>8}  {:24} {}\n",
                one.there    ? "ok"
@@ -117,6 +124,7 @@ void print_json(const std::vector<finding>& all, const core_plan& cores, const c
       {"device", device_name()},
       {"coarse_timing", cores.shared},
       {"pauses_builds", cores.few},
+      {"measuring_places", measuring_places(physical_cores(), 1)},
       {"findings", std::move(findings)},
       {"float32_flops_per_s", calibrated ? json::value(roof.float32_flops_per_s) : json::value(nullptr)},
       {"memory_bytes_per_s", calibrated ? json::value(roof.memory_bandwidth()) : json::value(nullptr)},

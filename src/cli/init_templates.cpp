@@ -59,7 +59,7 @@ run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
 fitness: {{backend: cpu, flags: [-O2, -march=native]}}
 archive: {{type: grid, measures: {{code_bytes: {{bins: 8, range: [64, 16384], scale: log}}, vector_fraction: {{bins: 8, range: [0, 1]}}}}}}
-select:  {{type: power_law}}
+select:  {{type: power_law, alpha: 2.0}}
 vary:    {{portfolio: {{type: ucb1}}, operators: [{{type: tune}}, {{type: splice}}]}}
 stop:    {{any: [{{evaluations: 30}}, {{seconds: 60}}]}}
 )";
@@ -127,7 +127,7 @@ run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
 fitness: {{backend: cpu, flags: [-O2, -march=native, -fopenmp], threads: 2}}   # as many as a candidate may use
 archive: {{type: grid, measures: {{code_bytes: {{bins: 8, range: [64, 16384], scale: log}}, vector_fraction: {{bins: 8, range: [0, 1]}}}}}}
-select:  {{type: power_law}}
+select:  {{type: power_law, alpha: 2.0}}
 vary:    {{portfolio: {{type: ucb1}}, operators: [{{type: tune}}, {{type: splice}}]}}
 stop:    {{any: [{{evaluations: 30}}, {{seconds: 60}}]}}
 )";
@@ -182,7 +182,7 @@ run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
 fitness: {{backend: cuda}}
 archive: {{type: grid, measures: {{registers: {{bins: 8, range: [16, 256]}}, code_bytes: {{bins: 6, range: [512, 65536], scale: log}}}}}}
-select:  {{type: power_law}}
+select:  {{type: power_law, alpha: 2.0}}
 vary:    {{portfolio: {{type: ucb1}}, operators: [{{type: tune}}, {{type: splice}}]}}
 stop:    {{any: [{{evaluations: 30}}, {{seconds: 120}}]}}
 )";
@@ -217,7 +217,7 @@ run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
 fitness: {{backend: command, command: [/usr/bin/python3, score.py]}}
 archive: {{type: top_k}}
-select:  {{type: power_law}}
+select:  {{type: power_law, alpha: 2.0}}
 vary:    {{operators: [{{type: tune}}]}}
 stop:    {{any: [{{evaluations: 60}}, {{seconds: 60}}]}}
 )";

@@ -21,6 +21,7 @@ json::object ledger_object(const ledger& l) {
   return {{"proposals", l.proposals},
           {"duplicates", l.duplicates},
           {"no_proposals", l.no_proposals},
+          {"filtered", l.filtered},
           {"evaluations", l.evaluations},
           {"confirmations", l.confirmations},
           {"valid", l.valid},
@@ -112,6 +113,10 @@ std::string words_of(const run_outcome& ended) {
         to_string(ended.best.verdict.word()), ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
     if (!ended.best.verdict.confirmed()) text += fmt::format("undecided: {}\n", why_undecided(ended.best));
     if (!ended.best_file.empty()) text += fmt::format("source: {}\n", ended.best_file);
+  }
+  if (ended.ledger.filtered > 0) {
+    text += fmt::format("proposal filter: {} of {} proposals were dropped without an evaluation\n",
+                        ended.ledger.filtered, ended.ledger.proposals);
   }
   if (ended.screened && ended.screened->pairs > 0) {
     const screening_report& s = *ended.screened;

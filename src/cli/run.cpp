@@ -104,8 +104,9 @@ void add_resume(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("resume", "Continue a run that was stopped or killed");
   auto given = std::make_shared<options>();
   verb->add_option("run", given->config, "Run folder")->required();
-  verb->add_option("--set", given->overrides,
-                   "Change a stop rule or the parallelism: --set stop.evaluations=1000")
+  verb->add_option(
+          "--set", given->overrides,
+          "Change a stop rule, the parallelism or the server of a model: --set stop.evaluations=1000")
       ->allow_extra_args(false);
   verb->add_option("--task", given->task, "Path of the task file, if it has moved");
   verb->add_flag("--plain", given->plain, "Print plain lines instead of the live display");

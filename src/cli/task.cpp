@@ -8,6 +8,8 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
+#include <kevo/error.hpp>
+
 #include "fitness/cpu/task_check.hpp"
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
@@ -76,6 +78,12 @@ void add_task(CLI::App& program, invocation& shared) {
                        : *sandbox == "best"   ? sandbox_mode::best
                                               : sandbox_mode::off;
     for (const auto& each : misspelt_annotations(*loaded)) warn(each);
+    if (loaded->reference && loaded->reference->language != "cpp")
+      throw error(
+          error_code::input,
+          "kevo task check runs references in C++ only, and this one is in " + loaded->reference->language,
+          {.file = *path, .key = "reference"},
+          "test the tolerance of this task with `kevo attack " + *path + "`, which runs on its device");
     const task_report report = check_task(loaded, settings);
     (shared.json ? print_json : print)(loaded->name, report);
     if (!report.ok()) shared.exit_code = exit_code(error_code::input);

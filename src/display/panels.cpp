@@ -185,6 +185,8 @@ block search_block(const display_state& s, const pen& with, std::size_t width) {
   line proposals;
   proposals.add("proposals   ", tone::faint).add(format::count(book.proposals), tone::strong);
   if (book.duplicates > 0) proposals.add("  ").add(format::count(book.duplicates)).add(" known", tone::faint);
+  if (book.filtered > 0)
+    proposals.add("  ").add(format::count(book.filtered)).add(" filtered out", tone::faint);
   if (book.no_proposals > 0)
     proposals.add("  ").add(format::count(book.no_proposals)).add(" without result", tone::faint);
   result.push_back(std::move(proposals));

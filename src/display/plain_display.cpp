@@ -116,6 +116,8 @@ void plain_display::say_status() {
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;
   text += fmt::format(", {} of {} candidates valid", format::count(s.outcomes[0]), format::count(judged));
+  if (const auto filtered = s.status.progress.ledger.filtered; filtered > 0)
+    text += fmt::format(", {} proposals filtered out", format::count(filtered));
   text += !best.empty() ? ", best " + best + ' ' + std::string(to_string(s.champion->verdict.word()))
           : s.best_seen ? ", best " + seen + " unconfirmed"
                         : ", nothing valid yet";

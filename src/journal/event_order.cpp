@@ -50,6 +50,9 @@ void event_order::require(const event& next) {
     if (crowned->candidate != no_candidate) require_born(crowned->candidate, born_);
   } else if (const auto* met = std::get_if<baseline_met>(&next.what)) {
     require_born(met->candidate, born_);
+  } else if (const auto* filtered = std::get_if<proposals_filtered>(&next.what)) {
+    require_born(filtered->passed, born_);
+    for (const auto& one : filtered->dropped) require_born(one.candidate, born_);
   }
 }
 

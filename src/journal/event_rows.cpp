@@ -19,9 +19,10 @@ namespace {
 namespace json = boost::json;
 
 // In the order of the alternatives of event::what.
-constexpr std::array<std::string_view, 10> kinds = {
-    "seeded",          "variation_asked",  "variation_told", "evaluation_asked", "evaluation_told",
-    "draft_evaluated", "champion_crowned", "search_stopped", "search_resumed",   "baseline_met"};
+constexpr std::array<std::string_view, 11> kinds = {
+    "seeded",          "variation_asked", "variation_told",    "evaluation_asked",
+    "evaluation_told", "draft_evaluated", "champion_crowned",  "search_stopped",
+    "search_resumed",  "baseline_met",    "proposals_filtered"};
 static_assert(std::variant_size_v<decltype(event::what)> == kinds.size());
 
 std::string in_quotes(std::string_view text) {
@@ -131,6 +132,17 @@ columns columns_of(const baseline_met& e) {
           .candidate = known(e.candidate),
           .program = {},
           .detail = "{\"baseline\":" + in_quotes(e.baseline) + "}"};
+}
+columns columns_of(const proposals_filtered& e) {
+  std::string dropped;
+  for (const auto& one : e.dropped) {
+    dropped += fmt::format(R"({}{{"candidate":{},"reason":{}}})", dropped.empty() ? "" : ",", one.candidate,
+                           in_quotes(one.reason));
+  }
+  return {.job = {},
+          .candidate = {},
+          .program = {},
+          .detail = fmt::format(R"({{"passed":{},"dropped":[{}]}})", list(e.passed), dropped)};
 }
 columns columns_of(const search_stopped& e) {
   return {.job = {},
@@ -306,6 +318,15 @@ class event_row {
     return {job(), candidate(), parse_stage(std::string(d.at("wanted").as_string())),
             d.at("fresh").as_bool()};
   }
+  proposals_filtered filtered() const {
+    const auto d = detail();
+    proposals_filtered e{.passed = list(d.at("passed")), .dropped = {}};
+    for (const auto& one : d.at("dropped").as_array()) {
+      e.dropped.push_back({one.as_object().at("candidate").to_number<candidate_id>(),
+                           std::string(one.as_object().at("reason").as_string())});
+    }
+    return e;
+  }
   champion_crowned crowned() const {
     const auto d = detail();
     const auto& ends = d.at("interval").as_array();
@@ -386,6 +407,9 @@ event read_event(const sqlite::statement& statement) {
       break;
     case 9:
       e.what = baseline_met{row.candidate(), std::string(row.detail().at("baseline").as_string())};
+      break;
+    case 10:
+      e.what = row.filtered();
       break;
     default:
       throw error(error_code::input,

@@ -10,7 +10,7 @@ namespace kevo {
 namespace {
 
 /// Changes whenever results change for a reason that a config does not show.
-constexpr std::uint64_t lab_version = 1;
+constexpr std::uint64_t lab_version = 2;
 
 std::array<double, 3> spent_of(const ledger& l) {
   return {static_cast<double>(l.evaluations), static_cast<double>(l.proposals),
@@ -81,7 +81,7 @@ std::optional<cell_result> run_cell(const lab_plan& plan, const lab_policy& poli
   cell_result cell{.key = cell_key(plan, policy, seed), .policy = policy.name, .seed = seed};
   cell.optimum = instance.optimum;
   search_parts parts = policy.parts;
-  parts.task = std::make_shared<const task>();
+  parts.task = instance.task ? instance.task : std::make_shared<const task>();
   parts.store = memory_store();
   parts.stop = budget_rule_of_lab{plan.unit, plan.budgets.back(), stop};
   const auto trace = std::make_shared<tracer>(plan.believed, instance, cell);
@@ -98,6 +98,9 @@ std::optional<cell_result> run_cell(const lab_plan& plan, const lab_policy& poli
   cell.spent = spent_of(engine.spent());
   cell.confirmations = engine.spent().confirmations;
   cell.duplicates = engine.spent().duplicates;
+  cell.filtered = engine.spent().filtered;
+  cell.tokens =
+      static_cast<std::uint64_t>(engine.spent().variation.tokens_in + engine.spent().variation.tokens_out);
   cell.stopped_by = engine.stopped().value_or("");
   return cell;
 }

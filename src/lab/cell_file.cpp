@@ -49,6 +49,8 @@ std::string line_of(const cell_result& cell) {
                                       {"spent", to_array(cell.spent)},
                                       {"confirmations", cell.confirmations},
                                       {"duplicates", cell.duplicates},
+                                      {"filtered", cell.filtered},
+                                      {"tokens", cell.tokens},
                                       {"stopped_by", cell.stopped_by},
                                       {"trace", std::move(trace)}}) +
          '\n';
@@ -67,6 +69,10 @@ cell_result cell_in(std::string_view line) {
   cell.spent = from_array(object.at("spent"));
   cell.confirmations = object.at("confirmations").to_number<std::uint64_t>();
   cell.duplicates = object.at("duplicates").to_number<std::uint64_t>();
+  // Lines of older versions do not have these; their keys match no search of this version.
+  if (const auto* filtered = object.if_contains("filtered"))
+    cell.filtered = filtered->to_number<std::uint64_t>();
+  if (const auto* tokens = object.if_contains("tokens")) cell.tokens = tokens->to_number<std::uint64_t>();
   cell.stopped_by = json::value_to<std::string>(object.at("stopped_by"));
   for (const auto& point : object.at("trace").as_array())
     cell.trace.push_back({from_array(point), point.as_array().at(3).to_number<double>()});

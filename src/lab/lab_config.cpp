@@ -10,6 +10,7 @@
 #include "src/base/settings/path_setting.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
+#include "src/lab/system_policy.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/plugins/load.hpp"
 
@@ -80,6 +81,25 @@ settings_node with_defaults(const settings_node& policy, const settings_node* de
   return merged;
 }
 
+/// A policy that names a system gets the parts of its config that it does not give itself.
+settings_node with_system(const settings_node& policy, const std::string& directory) {
+  if (policy.find("system") == nullptr) {
+    if (policy.find("set") != nullptr)
+      throw error(error_code::input, "'set' changes the config of a system, and no system is named",
+                  policy.find("set")->place, "add system: FILE, or remove 'set'");
+    return policy;
+  }
+  settings from(policy);
+  const std::string path = path_from(from, "system", {.doc = "evolution config"}, directory);
+  const std::vector<std::string> changes =
+      from.texts("set", {.doc = "changes of that config, as key=value"}, std::vector<std::string>{});
+  settings_node merged = policy;
+  std::erase_if(merged.entries,
+                [](const auto& entry) { return entry.key == "system" || entry.key == "set"; });
+  const settings_node system = policy_of_system(path, changes);
+  return with_defaults(merged, &system);
+}
+
 lab_policy read_policy(settings_node node, const registry& plugins, const build_context& context) {
   settings from(std::move(node));
   lab_policy policy;
@@ -110,7 +130,8 @@ void read_policies(settings& root, const registry& plugins, const build_context&
   std::set<std::string> names;
   for (const auto& node : list->items) {
     if (!node.is_map()) throw error(error_code::input, "expected a map, found " + describe(node), node.place);
-    plan.policies.push_back(read_policy(with_defaults(node, defaults), plugins, context));
+    plan.policies.push_back(
+        read_policy(with_defaults(with_system(node, context.directory), defaults), plugins, context));
     if (!names.insert(plan.policies.back().name).second) {
       throw error(error_code::input, "two policies are named '" + plan.policies.back().name + "'",
                   node.find("name")->place, "give each policy a different name");

@@ -6,6 +6,8 @@
 
 #include <kevo/lab/landscape.hpp>
 #include <kevo/lab/landscape_fitness.hpp>
+#include <kevo/lab/simulated_model.hpp>
+#include <kevo/registry.hpp>
 
 #include "src/base/settings/yaml.hpp"
 
@@ -75,13 +77,61 @@ landscape_settings read_landscape(settings& from) {
   return s;
 }
 
+simulated_quality read_model(settings from) {
+  simulated_quality q;
+  q.correct = share(from, "correct", q.correct, "probability that one edit leaves the program valid");
+  q.improving = share(from, "improving", q.improving,
+                      "probability that a reply is an improvement because of what the model knows already");
+  q.duplicate = share(from, "duplicate", q.duplicate, "probability that a reply changes only names");
+  q.repair = share(from, "repair", q.repair,
+                   "probability of repairing a program whose error message the prompt shows");
+  q.blind_repair =
+      share(from, "blind_repair", q.blind_repair, "probability of repairing a program without the message");
+  q.follow = share(from, "follow", q.follow, "probability that a reply uses what the prompt shows");
+  return q;
+}
+
+/// The operator `simulated_model` of one landscape problem.
+void add_model(registry& all, const std::shared_ptr<const simulated_minds>& minds,
+               const simulated_quality& quality) {
+  all.operators.add(
+      "simulated_model",
+      [minds, quality](settings& from, const build_context&) {
+        const std::string call =
+            from.text("call", {.def = "rewrite",
+                               .doc = "operator that is simulated",
+                               .one_of = {simulated_call_names.begin(), simulated_call_names.end()}});
+        simulated_quality own = quality;
+        own.feedback = from.boolean(
+            "feedback", {.def = true, .doc = "whether the prompt holds the error message of the parent"});
+        settings memory = from.child_or_empty(
+            "memory", "weights of the kinds of memory; if all are 0, the selector decides");
+        const auto weight = [&memory](const char* key) {
+          return memory.real(key, {.def = 0.0, .min = 0.0, .doc = "weight of this kind of memory"});
+        };
+        simulated_memory weights;
+        weights.parent_trajectory = weight("parent_trajectory");
+        weights.siblings = weight("siblings");
+        weights.both = weight("both");
+        weights.clean_slate = weight("clean_slate");
+        std::size_t kind = 0;
+        while (simulated_call_names[kind] != call) ++kind;
+        return any_variation(simulated_model(minds, static_cast<simulated_call>(kind), own, weights));
+      },
+      "simulated landscapes: stands for an operator that asks a language model");
+}
+
 lab_problem landscape_problem(settings& from) {
   const landscape_settings shape = read_landscape(from);
   const simulated_measurement measured = read_measurement(from);
+  const simulated_quality quality =
+      read_model(from.child_or_empty("model", "stated quality of the simulated language model"));
+  const auto minds = std::make_shared<simulated_minds>();
   lab_problem problem;
+  problem.extend = [minds, quality](registry& all) { add_model(all, minds, quality); };
   problem.description = fmt::format("simulated landscapes of {} steps and {} tunables, noise {:g}",
                                     shape.steps, shape.tunables, measured.noise);
-  problem.instance = [shape, measured](std::uint64_t seed) {
+  problem.instance = [shape, measured, minds](std::uint64_t seed) {
     const auto world = std::make_shared<const landscape>(shape, seed);
     lab_instance made;
     made.seeds = {to_source(world->seed())};
@@ -91,6 +141,8 @@ lab_problem landscape_problem(settings& from) {
       return p ? world->judge(*p).value : 0;
     };
     made.optimum = world->optimum();
+    made.task = std::make_shared<const task>();
+    minds->add(made.task, world);
     return made;
   };
   return problem;

@@ -234,6 +234,15 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
                     .min = 0.0,
                     .unit = "money",
                     .doc = "spending limit; a call that might exceed it is not made; 0 means no limit"});
+  made.patience_s = from.real(
+      "patience",
+      {.def = made.patience_s,
+       .min = 0.0,
+       .unit = "s",
+       .doc =
+           "time without an answer of any model after which the run ends with an error, and can be resumed; "
+           "a server that cannot be reached is asked again until then. 0: such a call fails, and the run "
+           "goes on"});
   made.prompts = path_from(from, "prompts",
                            {.def = "",
                             .doc = "folder of prompt files that replace the shipped ones, "
@@ -245,11 +254,12 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
       {.def = "",
        .doc = "folder of Markdown knowledge pages, relative to the config; empty means no knowledge"},
       directory);
-  made.skills = path_from(knowledge, "skills",
-                          {.def = "",
-                           .doc = "folder to which changes that made candidates at least 1.1 times as fast "
-                                  "are written as new pages, relative to the config; empty disables this"},
-                          directory);
+  made.skills = path_from(
+      knowledge, "skills",
+      {.def = "",
+       .doc = "folder for pages that a model distils from confirmed changes that made candidates at "
+              "least 1.1 times as fast, relative to the config; empty disables this"},
+      directory);
   made.knowledge_embeddings =
       knowledge.text("embeddings", {.def = "",
                                     .doc = "name of the embedding model in llm.models that also ranks pages "

@@ -69,14 +69,20 @@ chat_reply judged(const http_response& answer) {
     case http_failure::tls:
       return failed(reply_status::rejected, answer.detail);
     case http_failure::connect:
-    case http_failure::disconnected:
-      return failed(reply_status::disconnected, answer.detail);
+    case http_failure::disconnected: {
+      chat_reply reply = failed(reply_status::disconnected, answer.detail);
+      reply.unreachable = answer.failure == http_failure::connect;
+      return reply;
+    }
   }
   const std::string said =
       "the server answered " + std::to_string(answer.status) + ": " + error_text(answer.body);
   if (answer.status == 429) return failed(reply_status::rate_limited, said);
-  if (answer.status == 408 || answer.status == 409 || answer.status / 100 == 5)
-    return failed(reply_status::server_error, said);
+  if (answer.status == 408 || answer.status == 409 || answer.status / 100 == 5) {
+    chat_reply reply = failed(reply_status::server_error, said);
+    reply.unreachable = answer.status >= 502 && answer.status <= 504;
+    return reply;
+  }
   if (answer.status == 401) return failed(reply_status::unauthorized, said);
   if (answer.status / 100 != 2) return failed(reply_status::rejected, said);
   return {};
@@ -87,6 +93,14 @@ std::size_t written_bytes(const chat_reply& reply) {
   std::size_t bytes = reply.content.size() + reply.reasoning.size();
   for (const auto& call : reply.tool_calls) bytes += call.name.size() + call.arguments.size();
   return bytes;
+}
+
+/// Whether a request was sent and no word on its cost came back: the server may have worked on it, and charge
+/// for that, until the connection ended.
+bool ended_in_the_dark(const http_response& answer) {
+  const bool ended = answer.failure == http_failure::timed_out || answer.failure == http_failure::cancelled ||
+                     answer.failure == http_failure::disconnected;
+  return ended && answer.sent && (answer.status == 0 || answer.status / 100 == 2);
 }
 
 /// No tokenizer that is known makes more than this of a token (128 spaces).
@@ -197,9 +211,11 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
   refuse_babble(reply, request.sampling.max_tokens);
   // What was generated was paid for, whether or not it can be used.
   if (!reply.counted) take_stray_usage(answer.body, reply);
-  if (!reply.counted && begun) {
+  if (!reply.counted && (begun || ended_in_the_dark(answer))) {
+    // Of what arrived its length tells. Where nothing arrived, any length may have been written.
     const std::int64_t most = request.sampling.max_tokens;
-    const bool unread = answer.failure == http_failure::too_large;
+    const bool unread =
+        answer.failure == http_failure::too_large || (written == 0 && ended_in_the_dark(answer));
     reply.tokens_in = estimated_tokens(request);
     reply.tokens_out = unread ? most : std::min(most, estimated_tokens(written));
     reply.tokens_estimated = reply.tokens_in + reply.tokens_out;
@@ -286,7 +302,7 @@ std::vector<std::vector<float>> endpoint::embed(const std::vector<std::string>& 
       if (vectors.empty() && !texts.empty()) verdict.status = reply_status::malformed;
     }
     if (!verdict.counted) take_stray_usage(answer.body, verdict);
-    if (!verdict.counted && answer.status / 100 == 2) {
+    if (!verdict.counted && (answer.status / 100 == 2 || ended_in_the_dark(answer))) {
       for (const auto& text : texts) verdict.tokens_in += estimated_tokens(text.size());
       verdict.tokens_estimated = verdict.tokens_in;
     }

@@ -31,21 +31,6 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::string decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::isxdigit(static_cast<unsigned char>(text[i + 1])) != 0 &&
-        std::isxdigit(static_cast<unsigned char>(text[i + 2])) != 0) {
-      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 std::string variable(const std::string& name) {
   for (const std::string& spelled : {name, [&] {
                                        std::string upper = name;
@@ -246,9 +231,10 @@ class exchange {
     for (const auto& [name, value] : what_.headers) ask.set(name, value);
     ask.body() = what_.body;
     ask.prepare_payload();
-    step(end_, "", [&](auto done) {
+    const error_code unsent = step(end_, "sending the request took too long", [&](auto done) {
       http::async_write(stream, ask, [done](const error_code& e, std::size_t) { done(e); });
     });
+    answer_.sent = !unsent;
     // A server that refuses early may close before it has read everything, and its answer is still there.
     const auto first = clock::now() + seconds(what_.limits.first_s);
     http::response_parser<http::string_body> reader;
@@ -305,44 +291,6 @@ class exchange {
 };
 
 }  // namespace
-
-url parse_url(const std::string& text) {
-  const auto wrong = [&](const char* why) {
-    return error(kevo::error_code::input, std::string("'") + text + "' " + why, {},
-                 "write http://host:port/path or https://host/path");
-  };
-  url made;
-  std::string rest;
-  if (text.starts_with("https://")) {
-    made.tls = true;
-    rest = text.substr(8);
-  } else if (text.starts_with("http://")) {
-    rest = text.substr(7);
-  } else {
-    throw wrong("is no http or https address");
-  }
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) <= ' ') throw wrong("holds a space or control character");
-  }
-  const auto slash = rest.find_first_of("/?#");
-  made.path = slash == std::string::npos ? "" : rest.substr(slash);
-  std::string place = rest.substr(0, slash);
-  if (const auto at = place.rfind('@'); at != std::string::npos) {
-    made.user = decoded(place.substr(0, at));
-    place.erase(0, at + 1);
-  }
-  const auto bracket = place.find(']');
-  const auto colon = place.find(':', bracket == std::string::npos ? 0 : bracket);
-  made.port = colon == std::string::npos ? (made.tls ? "443" : "80") : place.substr(colon + 1);
-  made.host = place.substr(0, colon);
-  if (made.host.starts_with('[') && made.host.ends_with(']'))
-    made.host = made.host.substr(1, made.host.size() - 2);
-  if (made.host.empty()) throw wrong("names no host");
-  if (made.port.empty() || made.port.size() > 5 ||
-      made.port.find_first_not_of("0123456789") != std::string::npos)
-    throw wrong("has a port that is no number");
-  return made;
-}
 
 std::optional<url> proxy_from_environment(const url& to) {
   if (excluded(variable("no_proxy"), to)) return std::nullopt;

@@ -14,18 +14,9 @@
 
 #include <kevo/llm/client.hpp>
 
-namespace kevo {
+#include "src/llm/url.hpp"
 
-/// "https://host:port/path" taken apart.
-struct url {
-  bool tls = false;
-  std::string host;  ///< without brackets
-  std::string port;
-  std::string path;  ///< begins with a slash, or empty
-  std::string user;  ///< "name:password", decoded; proxies alone
-};
-/// Throws kevo::error (input) if it is no http or https address.
-url parse_url(const std::string& text);
+namespace kevo {
 
 /// The proxy for `to` by the environment: https_proxy or http_proxy, all_proxy, each also in capitals
 /// (HTTP_PROXY in capitals is ignored where REQUEST_METHOD is set), unless no_proxy names the host.
@@ -51,7 +42,8 @@ struct http_response {
   unsigned status = 0;
   std::string content_type;
   std::string retry_after;
-  std::string body;  ///< what was received, also of a failure
+  std::string body;   ///< what was received, also of a failure
+  bool sent = false;  ///< the whole request was sent, so that the server may be at work
 };
 
 /// Blocks until the answer is whole or the request failed. Thread-safe. Certificates and host names are

@@ -19,7 +19,6 @@ namespace kevo {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t remembered_attempts = 1024;
 
 std::string trimmed(std::string text) {
   text.erase(0, std::min(text.find_first_not_of(" \t\r"), text.size()));
@@ -47,6 +46,10 @@ bool fits(const std::vector<std::string>& list, const std::string& word) {
 bool fits(const knowledge_page& page, const knowledge_filter& filter) {
   return fits(page.languages, filter.language) && fits(page.hardware, filter.hardware) &&
          fits(page.bottlenecks, filter.bottleneck) && fits(page.phases, filter.phase);
+}
+
+bool constrains(const knowledge_page& page) {
+  return page.kind == "constraints";
 }
 
 std::string one_line(std::string text) {
@@ -127,7 +130,6 @@ struct knowledge_base::implementation {
   mutable std::mutex guard;
   mutable sqlite::connection index{"", sqlite::access::create};
   std::vector<knowledge_page> pages;
-  std::map<std::uint64_t, knowledge_page> attempts;
 
   void add(knowledge_page page) {
     index.prepare("INSERT INTO pages(rowid, title, words, text) VALUES (?, ?, ?, ?)")
@@ -177,7 +179,8 @@ knowledge_base::~knowledge_base() = default;
 
 std::size_t knowledge_base::size() const {
   const std::scoped_lock lock(state_->guard);
-  return state_->pages.size();
+  return static_cast<std::size_t>(std::count_if(state_->pages.begin(), state_->pages.end(),
+                                                [](const auto& one) { return !one.id.empty(); }));
 }
 
 std::vector<knowledge_page> knowledge_base::search(const std::string& query, const knowledge_filter& filter,
@@ -192,7 +195,17 @@ std::vector<knowledge_page> knowledge_base::search(const std::string& query, con
   rows.bind_all(match);
   while (found.size() < limit && rows.step()) {
     const knowledge_page& page = state_->pages[static_cast<std::size_t>(rows.integer(0)) - 1];
-    if (fits(page, filter)) found.push_back(page);
+    if (!constrains(page) && fits(page, filter)) found.push_back(page);
+  }
+  return found;
+}
+
+std::vector<knowledge_page> knowledge_base::constraints(const knowledge_filter& filter) const {
+  const std::scoped_lock lock(state_->guard);
+  std::vector<knowledge_page> found;
+  for (const auto& page : state_->pages) {
+    if (constrains(page) && fits(page.languages, filter.language) && fits(page.hardware, filter.hardware))
+      found.push_back(page);
   }
   return found;
 }
@@ -201,36 +214,28 @@ std::vector<knowledge_page> knowledge_base::fitting(const knowledge_filter& filt
   const std::scoped_lock lock(state_->guard);
   std::vector<knowledge_page> found;
   for (const auto& page : state_->pages) {
-    if (found.size() < limit && fits(page, filter)) found.push_back(page);
+    if (found.size() < limit && !page.id.empty() && !constrains(page) && fits(page, filter))
+      found.push_back(page);
   }
   return found;
 }
 
-void knowledge_base::attempt(std::uint64_t job, knowledge_page told) {
+bool knowledge_base::learns() const {
   const std::scoped_lock lock(state_->guard);
-  if (state_->skills.empty()) return;
-  state_->attempts.insert_or_assign(job, std::move(told));
-  while (state_->attempts.size() > remembered_attempts) state_->attempts.erase(state_->attempts.begin());
+  return !state_->skills.empty();
 }
 
-void knowledge_base::observe(const observation& seen) {
+std::string knowledge_base::add_skill(knowledge_page page) {
   const std::scoped_lock lock(state_->guard);
-  const auto it = state_->attempts.find(seen.job);
-  if (seen.job == 0 || it == state_->attempts.end()) return;
-  knowledge_page page = std::move(it->second);
-  state_->attempts.erase(it);
-  if (!seen.ranked() || !seen.parent_score) return;
-  if (relative_gain(seen.score, *seen.parent_score) < skill_gain - 1) return;
   page.kind = "skill";
-  page.source += fmt::format("; candidate #{}: score {:.4g} after {:.4g}", seen.candidate, seen.score,
-                             *seen.parent_score);
   content_hasher hash;
   page.id = "skill_" + to_string(hash.text(page.title).text(page.text).finish());
+  const std::string id = page.id;
   // A resumed run learns again what it knew.
   const bool known = std::any_of(state_->pages.begin(), state_->pages.end(),
-                                 [&](const knowledge_page& one) { return one.id == page.id; });
-  if (known) return;
-  const std::string path = state_->skills + "/" + page.id + ".md";
+                                 [&](const knowledge_page& one) { return one.id == id; });
+  if (known) return id;
+  const std::string path = state_->skills + "/" + id + ".md";
   if (std::FILE* file = state_->writes ? std::fopen(path.c_str(), "wbx") : nullptr;
       file != nullptr) {  // a skill that cannot be written is no fault of the run
     const std::string text = page_text(page);
@@ -238,6 +243,19 @@ void knowledge_base::observe(const observation& seen) {
     std::fclose(file);
   }
   state_->add(std::move(page));
+  return id;
+}
+
+void knowledge_base::withdraw(const std::string& id) {
+  const std::scoped_lock lock(state_->guard);
+  const auto it = std::find_if(state_->pages.begin(), state_->pages.end(),
+                               [&](const knowledge_page& one) { return one.id == id; });
+  if (it == state_->pages.end() || it->kind != "skill") return;
+  // The numbers of the other pages stay.
+  state_->index.prepare("DELETE FROM pages WHERE rowid = ?").run(it - state_->pages.begin() + 1);
+  *it = {};
+  std::error_code ignored;
+  if (state_->writes) fs::remove(state_->skills + "/" + id + ".md", ignored);
 }
 
 }  // namespace kevo

@@ -3,12 +3,9 @@
 // are about.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <kevo/select.hpp>
 
 namespace kevo {
 
@@ -54,18 +51,21 @@ class knowledge_base {
   knowledge_base& operator=(const knowledge_base&) = delete;
 
   std::size_t size() const;
+  /// All pages of the kind "constraints" that fit the language and the hardware, in the order in which they
+  /// were read: prompts always show them, so that they take part in no search.
+  std::vector<knowledge_page> constraints(const knowledge_filter& filter) const;
   /// At most `limit` pages that fit the filter, best match first. The query is plain words, in no syntax.
   std::vector<knowledge_page> search(const std::string& query, const knowledge_filter& filter,
                                      std::size_t limit) const;
   /// The pages that fit the filter, in the order in which they were read, at most `limit`.
   std::vector<knowledge_page> fitting(const knowledge_filter& filter, std::size_t limit) const;
 
-  /// Remembers what a variation says it did, until its candidate is observed.
-  void attempt(std::uint64_t job, knowledge_page told);
-  /// Writes the page of an attempt whose candidate is at least `skill_gain` faster than its parent.
-  void observe(const observation& seen);
-
-  static constexpr double skill_gain = 1.10;
+  /// Whether there is a folder for skills.
+  bool learns() const;
+  /// Adds a page of the kind "skill" and writes it as a file, unless it is known; gives its id.
+  std::string add_skill(knowledge_page page);
+  /// Takes a skill out again, its file, too. Unknown ids and other pages are left alone.
+  void withdraw(const std::string& id);
 
  private:
   struct implementation;

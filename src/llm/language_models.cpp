@@ -27,9 +27,12 @@ language_models::language_models(models_settings settings)
     : settings_(std::move(settings)),
       tape_(settings_.cassette_path, settings_.ready ? settings_.mode : cassette_mode::off),
       arms_(settings_.models.size()),
-      refused_(settings_.models.size()) {
+      refused_(settings_.models.size()),
+      warned_(settings_.models.size()),
+      served_(settings_.models.size()) {
   if (settings_.ready && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills);
+  skills_.use(knowledge_);
   for (const auto& model : settings_.models) servers_.push_back(std::make_unique<endpoint>(model.server));
 }
 
@@ -119,16 +122,17 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
     const std::scoped_lock lock(guard_);
     ++account_.calls;
   }
-  const token_price& price = settings_.models[what.origin.model].price;
-  chat_reply reply = what.live({.charge =
-                                    [&](const chat_reply& tried) {
-                                      const std::scoped_lock lock(guard_);
-                                      account_.reserved -= what.most;
-                                      account_.spent += price_of(price, tried.tokens_in, tried.tokens_out);
-                                      released_.notify_all();
-                                    },
-                                .admit = [&] { return reserve(what.most, begins_until); },
-                                .ending = owner.ending});
+  chat_reply reply = try_live(what, owner);
+  // A turn is not given up because a server is being started anew.
+  while (wait_for_server(reply, begins_until) && reserve(what.most, begins_until)) {
+    chat_reply next = try_live(what, owner);
+    next.tries += reply.tries;
+    next.tokens_in += reply.tokens_in;
+    next.tokens_out += reply.tokens_out;
+    next.tokens_estimated += reply.tokens_estimated;
+    next.wall_s += reply.wall_s;
+    reply = std::move(next);
+  }
   if (reply.status == reply_status::unauthorized) {
     reply.detail += " (check key_env or key_file of this model; it is not asked again)";
     {
@@ -137,7 +141,24 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
     }
     reply.last_model = !may_ask(what.origin.asked_by_name, what.origin.tier);
   }
+  conclude(what.origin, reply);
   return reply;
+}
+
+/// Asks once, as often as the server's settings say.
+chat_reply language_models::try_live(const call_plan& what, const variation_request& owner) {
+  const std::stop_token& begins_until = owner.ending.stop_possible() ? owner.ending : owner.stop;
+  const token_price& price = settings_.models[what.origin.model].price;
+  return what.live({.charge =
+                        [&](const chat_reply& tried) {
+                          const std::scoped_lock lock(guard_);
+                          account_.reserved -= what.most;
+                          account_.spent += price_of(price, tried.tokens_in, tried.tokens_out);
+                          released_.notify_all();
+                          hear(what.origin.model, tried);
+                        },
+                    .admit = [&] { return reserve(what.most, begins_until); },
+                    .ending = owner.ending});
 }
 
 chat_reply language_models::carry_out(const call_plan& what, const variation_request& owner) {
@@ -205,6 +226,7 @@ chat_reply language_models::ask(const call_origin& origin, const chat_request& r
 void language_models::open_knowledge() {
   if (!knowledge_ && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills, skill_writing::off);
+  skills_.use(knowledge_);
 }
 
 void language_models::remember(double spent, const std::vector<std::string>& request_keys) {

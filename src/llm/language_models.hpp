@@ -2,6 +2,7 @@
 // The language models of a run: which one is asked, what it costs, what is recorded. One object serves all
 // operators of a run.
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -25,6 +26,7 @@
 #include "src/llm/chat.hpp"
 #include "src/llm/endpoint.hpp"
 #include "src/llm/knowledge.hpp"
+#include "src/llm/skills.hpp"
 
 namespace kevo {
 
@@ -53,6 +55,12 @@ class language_models {
   /// Whether a model of `tier` ("" is any), or the one named `name` if that is not empty, may still be asked:
   /// one whose server refused the key is not asked again.
   bool may_ask(const std::string& name, const std::string& tier) const;
+  /// Throws kevo::error (environment) if no model can be asked any more: a server refused the key and no
+  /// other model may be asked instead, or none has answered for `models_settings::patience_s`.
+  void require_answers() const;
+  /// What users should hear at once, in sentences: a server that does not answer or refuses the key. Each is
+  /// given once.
+  std::vector<std::string> take_warnings();
   /// Index of a named model. Throws kevo::error (input) if there is none.
   std::size_t named(const std::string& name) const;
   /// One call: reserves its price, asks or replays, books tokens and money with `owner`, has the journal keep
@@ -82,6 +90,11 @@ class language_models {
   std::optional<std::size_t> recalled_model(std::uint64_t job, const std::string& operator_name) const;
   /// The messages of the next recalled call of an operator, JSON; nothing if there is none.
   std::optional<std::string> recalled_messages(std::uint64_t job, const std::string& operator_name) const;
+  /// Sees every event of the run, in order, also those of the past when a run is resumed or replayed.
+  void witness(const event& each) { skills_.witness(each); }
+  skill_book& skills() { return skills_; }
+  /// Whether turn `job` is repeated from its record.
+  bool repeats(std::uint64_t job) const;
   /// For a replay, which writes nothing: the pages, without skills being written.
   void open_knowledge();
 
@@ -119,6 +132,11 @@ class language_models {
   std::optional<chat_reply> replay(const cassette_key& key, const std::string& request_id,
                                    const variation_request& owner);
   chat_reply spend(const call_plan& what, const variation_request& owner);
+  chat_reply try_live(const call_plan& what, const variation_request& owner);
+  bool wait_for_server(const chat_reply& failed, const std::stop_token& stop);
+  void hear(std::size_t model, const chat_reply& tried);
+  void conclude(const call_origin& origin, const chat_reply& reply);
+  bool out_of_patience() const;
   const model_call* recalled(std::uint64_t job, const std::string& operator_name) const;
   std::vector<double> cosines_by(const call_origin& origin, const std::vector<std::string>& texts,
                                  const std::vector<content_id>& ids, const std::stop_token& stop,
@@ -133,6 +151,7 @@ class language_models {
   models_settings settings_;
   cassette tape_;
   std::shared_ptr<knowledge_base> knowledge_;
+  skill_book skills_;
   std::vector<std::unique_ptr<endpoint>> servers_;
   mutable std::mutex guard_;
   std::condition_variable_any released_;  ///< money that was set aside is free again, or spent
@@ -146,6 +165,13 @@ class language_models {
   std::map<content_id, std::vector<float>> vectors_;  ///< of texts, of the latest few thousand
   std::deque<content_id> vectors_by_age_;
   std::string notes_;
+  /// When the first try failed since a model answered last; nothing while they answer.
+  std::optional<std::chrono::steady_clock::time_point> silent_since_;
+  /// By model: when its silence was warned of last.
+  std::vector<std::optional<std::chrono::steady_clock::time_point>> warned_;
+  std::vector<bool> served_;  ///< by model: whether it took a request
+  std::vector<std::string> warnings_;
+  std::string outage_;  ///< why no model can be asked any more; empty: they can
 };
 
 }  // namespace kevo

@@ -99,7 +99,7 @@ double language_models::mean_cost(std::size_t model) const {
 
 void language_models::observe(const observation& seen) {
   if (seen.job == 0) return;
-  if (knowledge_) knowledge_->observe(seen);
+  skills_.observe(seen);
   credit(seen.job, seen.gain(), seen.cost_s);
 }
 

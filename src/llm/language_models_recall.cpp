@@ -19,6 +19,11 @@ void language_models::recall(std::uint64_t job, std::vector<model_call> calls, b
   recalled_[job] = {std::move(calls), alone};
 }
 
+bool language_models::repeats(std::uint64_t job) const {
+  const std::scoped_lock lock(guard_);
+  return recalled_.contains(job);
+}
+
 void language_models::forget(std::uint64_t job) {
   const std::scoped_lock lock(guard_);
   recalled_.erase(job);

@@ -2,6 +2,7 @@
 
 #include <kevo/archive/cvt.hpp>
 #include <kevo/archive/epsilon_net.hpp>
+#include <kevo/archive/feature_map.hpp>
 #include <kevo/archive/grid.hpp>
 #include <kevo/archive/islands.hpp>
 #include <kevo/archive/novelty.hpp>
@@ -10,6 +11,7 @@
 #include <kevo/archive/top_k.hpp>
 
 #include "src/plugins/builtin.hpp"
+#include "src/plugins/ngrams.hpp"
 
 namespace kevo {
 namespace {
@@ -101,21 +103,7 @@ any_archive of_distances(settings& from, double distance, std::size_t nearest) {
            "measures by name, each with range and scale; if absent, distances are computed between embedded "
            "sources",
            "map");
-  settings embedding = from.child_or_empty("embedding", "embedding of sources as hashed token n-grams");
-  ngram_embedding ngrams;
-  ngrams.dimensions = static_cast<std::size_t>(
-      embedding.integer("dimensions", {.def = 256,
-                                       .min = 1,
-                                       .max = 65536,
-                                       .unit = "numbers",
-                                       .doc = "dimensions of the embedding of a source"}));
-  ngrams.longest = static_cast<std::size_t>(
-      embedding.integer("longest", {.def = 3,
-                                    .min = 1,
-                                    .max = 16,
-                                    .unit = "tokens",
-                                    .doc = "maximum length of the token n-grams that are counted"}));
-  return make(embedding_of(ngrams));
+  return make(embedding_from(from));
 }
 
 any_archive epsilon_net_from(settings& from) {
@@ -217,13 +205,20 @@ any_archive islands_from(settings& from, const build_context& context) {
   islands_settings how;
   how.interval = count("interval", how.interval, 1, "candidates",
                        "number of candidates that an island accepts between two of its migrations");
+  how.count_rejected = from.boolean(
+      "count_rejected",
+      {.def = how.count_rejected,
+       .doc = "whether interval counts valid candidates that the island rejects, too (OpenEvolve)"});
   how.share =
       part("share", how.share,
            "fraction of an island's elites, the best ones, that is offered to its neighbours in a migration");
   how.most = count("most", how.most, 0, "islands", "maximum number of islands; 0 disables spawning");
   how.spawn_below =
       part("spawn_below", how.spawn_below,
-           "a new island is spawned when the fraction of candidates that are accepted falls below this");
+           "a new island is spawned when the number of improvements on the best of an island, per valid "
+           "candidate offered, falls below this");
+  how.cooldown = count("cooldown", how.cooldown, 0, "candidates",
+                       "minimum number of valid candidates offered between two spawnings");
   how.cull_interval =
       count("cull_interval", how.cull_interval, 0, "offers",
             "number of candidates offered to the archive between two cullings; 0 disables culling");
@@ -235,6 +230,31 @@ any_archive islands_from(settings& from, const build_context& context) {
   }
   settings inner = from.child("of", "the archive of each island");
   return any_archive(islands(context.plugins->archives.make(inner, context), ways, how));
+}
+
+any_archive feature_map_from(settings& from) {
+  std::vector<std::string> features = from.texts(
+      "features",
+      {.doc = "features of a candidate: complexity (bytes of the source), diversity (mean distance of the "
+              "source to the first candidates), score, or the name of a measure"},
+      std::vector<std::string>{"complexity", "diversity"});
+  const auto bins = static_cast<std::size_t>(
+      from.integer("bins", {.def = 10,
+                            .min = 1,
+                            .max = 1000,
+                            .unit = "cells",
+                            .doc = "number of bins of each feature, over the range of the values so far"}));
+  const auto references = static_cast<std::size_t>(
+      from.integer("references", {.def = 20,
+                                  .min = 1,
+                                  .max = 10'000,
+                                  .unit = "candidates",
+                                  .doc = "number of first candidates to which diversity is measured"}));
+  try {
+    return any_archive(feature_map(std::move(features), bins, references));
+  } catch (const error& wrong) {
+    from.fail("features", wrong.message());
+  }
 }
 
 any_archive pareto_from(settings& from) {
@@ -316,6 +336,10 @@ void register_archives(registry& all) {
       "sliding", [](settings& from, const build_context&) { return sliding_from(from); },
       "MAP-Elites with sliding boundaries: the bin boundaries are percentiles of the most recent candidates "
       "(Fontaine et al.)");
+  all.archives.add(
+      "feature_map", [](settings& from, const build_context&) { return feature_map_from(from); },
+      "MAP-Elites over features of the source, whose bins follow the values seen so far (OpenEvolve, "
+      "Kernel-Smith)");
   all.archives.add("islands", islands_from,
                    "several islands, each with an archive of its own, with migration, culling and spawning; "
                    "use select.type: islands to select from one island at a time");

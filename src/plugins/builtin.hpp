@@ -13,5 +13,6 @@ void register_operators(registry& all);
 void register_landscape_moves(registry& all);
 void register_fitness(registry& all);
 void register_rankers(registry& all);
+void register_filters(registry& all);
 
 }  // namespace kevo

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <kevo/registry.hpp>
 
 #include "operators/agent/agent.hpp"
@@ -17,6 +19,13 @@ namespace {
 
 tune tune_from(settings& from) {
   tune op;
+  op.draws = static_cast<std::size_t>(
+      from.integer("draws", {.def = static_cast<std::int64_t>(op.draws),
+                             .min = 0,
+                             .max = 1000000,
+                             .unit = "candidates",
+                             .doc = "while the run has fewer candidates, seeds included, any valid setting "
+                                    "is drawn; later the parent's is changed"}));
   op.crossover = from.real(
       "crossover",
       {.def = op.crossover,
@@ -152,6 +161,16 @@ llm_settings llm_from(settings& from, const build_context& context) {
     if (std::none_of(all.begin(), all.end(), [&wanted = name](const auto& m) { return m.name == wanted; }))
       from.fail(key, "llm.models has no model named '" + name + "'");
   }
+  settings memory = from.child_or_empty(
+      "memory", "weights with which each prompt's share of the past is drawn; all 0: the selector's scope");
+  for (std::size_t i = 0; i < memory_scope_names.size(); ++i) {
+    constexpr const char* docs[memory_scope_names.size()] = {
+        "the ancestors of the parent", "the earlier children of the parent", "both of these",
+        "no earlier candidates, no notes of the run and no inspirations",
+        "no earlier candidates, but notes of the run and inspirations"};
+    made.scopes[i] =
+        memory.real(memory_scope_names[i], {.def = 0.0, .min = 0.0, .unit = "weight", .doc = docs[i]});
+  }
   settings knowledge = from.child_or_empty("knowledge", "how prompts use the pages of llm.knowledge");
   made.injection_rate =
       knowledge.real("rate", {.def = made.injection_rate,
@@ -160,25 +179,31 @@ llm_settings llm_from(settings& from, const build_context& context) {
                               .unit = "probability",
                               .doc = "probability that a prompt includes pages; below 1, some prompts are "
                                      "left without them so that the pages do not narrow the search"});
-  made.pages =
-      static_cast<std::size_t>(knowledge.integer("pages", {.def = static_cast<std::int64_t>(made.pages),
-                                                           .min = 0,
-                                                           .max = 100,
-                                                           .unit = "pages",
-                                                           .doc = "maximum number of pages in a prompt"}));
+  made.pages = static_cast<std::size_t>(
+      knowledge.integer("pages", {.def = static_cast<std::int64_t>(made.pages),
+                                  .min = 0,
+                                  .max = 100,
+                                  .unit = "pages",
+                                  .doc = "maximum number of pages in a prompt, beside "
+                                         "those of kind constraints, which all "
+                                         "prompts include"}));
   return made;
 }
 
 llm_contrastive contrastive_from(settings& from, const build_context& context) {
   llm_contrastive op{llm_from(from, context), {}};
   op.exemplars.count = static_cast<std::size_t>(from.integer(
-      "exemplars", {.def = 2,
-                    .min = 2,
-                    .max = 16,
-                    .unit = "candidates",
-                    .doc = "number of programs that are compared, each from a different score bucket"}));
-  op.exemplars.width = from.real(
-      "width", {.def = op.exemplars.width, .above = 0.0, .unit = "score", .doc = "width of a score bucket"});
+      "exemplars",
+      {.def = 2,
+       .min = 2,
+       .max = 16,
+       .unit = "candidates",
+       .doc = "number of programs that are compared: the parent and other selected candidates"}));
+  op.exemplars.width = from.real("width", {.def = op.exemplars.width,
+                                           .above = 0.0,
+                                           .unit = "score",
+                                           .doc = "width of a score bucket, used where the selection "
+                                                  "does not say which programs to compare"});
   op.exemplars.temperature = from.real(
       "exemplar_temperature", {.def = op.exemplars.temperature,
                                .above = 0.0,
@@ -196,6 +221,28 @@ summarize summarize_from(settings& from, const build_context& context) {
                                    .unit = "bytes",
                                    .doc = "maximum length of the notes; longer notes are cut"}));
   return op;
+}
+
+paradigm_shift paradigm_shift_from(settings& from, const build_context& context) {
+  llm_settings with = llm_from(from, context);
+  paradigm_settings how;
+  const auto count = [&from](const char* key, std::size_t& value, const char* unit, const char* doc) {
+    value = static_cast<std::size_t>(from.integer(
+        key,
+        {.def = static_cast<std::int64_t>(value), .min = 1, .max = 1'000'000, .unit = unit, .doc = doc}));
+  };
+  count("window", how.window, "evaluations", "number of latest results in which improvements are counted");
+  how.below = from.real("below", {.def = how.below,
+                                  .min = 0.0,
+                                  .max = 1.0,
+                                  .doc = "the run counts as stalled while less than this fraction of the "
+                                         "window improved on the best score so far"});
+  count("ideas", how.ideas, "strategies", "number of strategies that one call is asked for");
+  count("uses", how.uses, "proposals", "number of proposals that are shown one strategy");
+  count("remembered", how.remembered, "strategies",
+        "maximum number of tried strategies that the next call is told");
+  count("notes_bytes", how.notes_bytes, "bytes", "maximum length of a strategy; a longer one is cut");
+  return paradigm_shift(std::move(with), how);
 }
 
 macro_micro macro_micro_from(settings& from, const build_context& context) {
@@ -246,6 +293,21 @@ agent agent_from(settings& from, const build_context& context) {
         "evaluations of the same program after which the supervisor intervenes");
   count("interventions", op.limits.interventions, "reviews",
         "interventions of the supervisor after which the turn ends");
+  op.limits.fruitless_turns =
+      limits.integer("fruitless_turns", {.def = 0,
+                                         .min = 0,
+                                         .unit = "turns",
+                                         .doc = "number of turns in a row without a proposal after which "
+                                                "each further turn begins with a review by the "
+                                                "supervisor; 0 disables this"});
+  op.notes_bytes = static_cast<std::size_t>(from.integer(
+      "notes",
+      {.def = 0,
+       .min = 0,
+       .max = 100000,
+       .unit = "bytes",
+       .doc = "maximum size of the notes that the model writes at the end of each turn, and that its next "
+              "turn and the supervisor read; 0 disables notes"}));
   op.limits.seconds = limits.real(
       "seconds", {.def = op.limits.seconds,
                   .above = 0.0,
@@ -309,6 +371,13 @@ void register_operators(registry& all) {
         return any_variation(contrastive_from(from, context));
       },
       "a language model compares programs of different scores, then writes a faster one (CUDA-L1)");
+  all.operators.add(
+      "paradigm_shift",
+      [](settings& from, const build_context& context) {
+        return any_variation(paradigm_shift_from(from, context));
+      },
+      "a language model edits the main file; while the run stalls, it is first asked for new strategies, "
+      "which the prompts of the next proposals show (AdaEvolve)");
   all.operators.add(
       "macro_micro",
       [](settings& from, const build_context& context) {

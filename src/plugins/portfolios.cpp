@@ -2,6 +2,7 @@
 
 #include <kevo/vary/adaptive_pursuit.hpp>
 #include <kevo/vary/exp3.hpp>
+#include <kevo/vary/fixed.hpp>
 #include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/vary/uniform.hpp>
@@ -66,6 +67,17 @@ void register_portfolios(registry& all) {
       },
       "adaptive pursuit: raises the probability of the operator with the best recent reward, and adapts "
       "quickly when that changes (Thierens)");
+  all.portfolios.add(
+      "fixed",
+      [](settings& from, const build_context&) {
+        return any_portfolio(fixed_portfolio(
+            from.reals("weights",
+                       {.min = 0.0,
+                        .doc = "relative probability of each operator, in the order of vary.operators; an "
+                               "operator without a weight has weight 1"},
+                       std::vector<double>{})));
+      },
+      "uses each operator with a fixed probability");
   all.portfolios.add(
       "uniform", [](settings&, const build_context&) { return any_portfolio(uniform_portfolio{}); },
       "uses all operators with equal frequency");

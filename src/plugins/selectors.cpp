@@ -3,6 +3,7 @@
 #include <kevo/select/adaptive_intensity.hpp>
 #include <kevo/select/bucket_softmax.hpp>
 #include <kevo/select/curiosity.hpp>
+#include <kevo/select/explore_exploit.hpp>
 #include <kevo/select/fitness_proportional.hpp>
 #include <kevo/select/greedy.hpp>
 #include <kevo/select/island_mix.hpp>
@@ -34,8 +35,9 @@ Enum choice(settings& from, const char* key, const std::array<std::string_view, 
 
 memory_scope scope_from(settings& from) {
   return choice(from, "scope", memory_scope_names, memory_scope::parent_trajectory,
-                "which earlier candidates operators are shown: the parent's lineage, its siblings, both, or "
-                "none (clean_slate)");
+                "which earlier candidates operators are shown: the parent's lineage, its earlier children "
+                "(siblings of the candidate to be made), both, none but notes of the run and inspirations "
+                "(notes), or not even those (clean_slate)");
 }
 parent_source source_from(settings& from) {
   return choice(from, "from", parent_source_names, parent_source::archive,
@@ -98,6 +100,25 @@ void register_stateless(registry& all) {
         return any_selector(policy);
       },
       "selects by score, discounted by the number of children (ShinkaEvolve)");
+  all.selectors.add(
+      "explore_exploit",
+      [](settings& from, const build_context&) {
+        explore_exploit policy = common(from, explore_exploit{});
+        policy.exploration =
+            share_from(from, "exploration", policy.exploration, "probability of selecting any elite");
+        policy.exploitation = share_from(from, "exploitation", policy.exploitation,
+                                         "probability of selecting one of the best elites; in the remaining "
+                                         "cases selection is proportional to the score");
+        if (policy.exploration + policy.exploitation > 1) {
+          from.fail("exploitation", "the sum of exploration and exploitation must not exceed 1",
+                    "reduce exploration or exploitation");
+        }
+        policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
+                                  "number of best elites that exploitation selects from");
+        policy.from = source_from(from);
+        return any_selector(policy);
+      },
+      "explores, exploits or follows the score, each with a fixed probability (OpenEvolve, Kernel-Smith)");
 }
 
 void register_learning(registry& all) {
@@ -145,6 +166,16 @@ void register_learning(registry& all) {
             "alpha", {.def = policy.alpha,
                       .min = 0.0,
                       .doc = "exponent of the power law over ranks that is used when not exploring"});
+        policy.decay = share_from(from, "decay", policy.decay,
+                                  "weight of earlier improvements when a new one changes the intensity");
+        policy.elite_share =
+            share_from(from, "elite_share", policy.elite_share,
+                       "when not exploring, fraction of the elites, the best ones, from which the parent is "
+                       "drawn uniformly; 0 draws by rank; AdaEvolve's code has 0.25");
+        policy.proportional =
+            share_from(from, "proportional", policy.proportional,
+                       "with elite_share, probability that the parent is drawn in proportion to the score "
+                       "instead, when not exploring");
         return any_selector(policy);
       },
       "explores more when the score improves less (AdaEvolve)");
@@ -175,9 +206,10 @@ void register_structured(registry& all) {
         priority_queue policy = common(from, priority_queue{});
         policy.candidates = size_from(from, "candidates", policy.candidates, 1, 10000, "candidates",
                                       "number of best candidates in a round");
-        policy.measurements = size_from(from, "measurements", policy.measurements, 0, 100, "evaluations",
-                                        "number of additional evaluations of each candidate of a round "
-                                        "before it is varied; use 0 for deterministic fitness functions");
+        policy.measurements =
+            size_from(from, "measurements", policy.measurements, 0, 100, "evaluations",
+                      "number of additional evaluations of each valid candidate of a "
+                      "round before any is varied; use 0 for deterministic fitness functions");
         policy.proposals = size_from(from, "proposals", policy.proposals, 1, 100, "variations",
                                      "number of variations of each candidate of a round");
         policy.order = choice(from, "order", priority_order_names, policy.order,
@@ -187,6 +219,9 @@ void register_structured(registry& all) {
             from.real("exploration", {.def = policy.exploration,
                                       .min = 0.0,
                                       .doc = "scale factor of the width of the confidence bounds"});
+        policy.best = from.boolean("best", {.def = policy.best,
+                                            .doc = "whether the candidate with the highest mean is in every "
+                                                   "round, whatever the order"});
         return any_selector(policy);
       },
       "selects the best few candidates in rounds and evaluates them again before they are varied (POLCA)");
@@ -199,8 +234,9 @@ void register_structured(registry& all) {
                                       .min = 0.0,
                                       .doc = "weight of the exploration term of the UCT bound"});
         policy.width =
-            size_from(from, "width", policy.width, 1, 1000, "children",
-                      "number of children that a node must have before the search descends to one of them");
+            size_from(from, "width", policy.width, 1, 1000, "variations",
+                      "number of times that a node is varied before the search descends to one of its "
+                      "children");
         policy.widening =
             from.real("widening", {.def = policy.widening,
                                    .min = 0.0,
@@ -245,6 +281,14 @@ void register_structured(registry& all) {
 
 any_selector on_islands_from(settings& from, const build_context& context) {
   on_islands policy;
+  policy.turns = choice(from, "turns", island_turns_names, policy.turns,
+                        "which island is next: each in turn, or the one with the greatest upper confidence "
+                        "bound on its recent improvements (ucb, AdaEvolve)");
+  policy.exploration = from.real(
+      "exploration",
+      {.def = policy.exploration, .min = 0.0, .doc = "weight of the exploration term of the bound of ucb"});
+  policy.decay = share_from(from, "decay", policy.decay,
+                            "factor by which ucb discounts an island's earlier improvements at each result");
   policy.inner = power_law{};
   if (from.probing() || context.plugins == nullptr) {
     from.raw("of", "the selector used on each island, written as under select", "map");

@@ -55,7 +55,8 @@ std::string operator_table(const report_content& content) {
   std::string text =
       "<h3>Operators</h3><div class=\"scroll\"><table><thead><tr><th>operator<th class=\"n\">turns<th "
       "class=\"n\">proposals"
-      "<th class=\"n\">known<th class=\"n\">none<th class=\"n\">valid<th class=\"n\">improved<th "
+      "<th class=\"n\">known<th class=\"n\">filtered<th class=\"n\">none<th class=\"n\">valid<th "
+      "class=\"n\">improved<th "
       "class=\"n\">new niche"
       "<th class=\"n\">champions<th>mean reward<th class=\"n\">vary / turn<th class=\"n\">evaluate / turn";
   if (tokens) text += "<th class=\"n\">tokens<th class=\"n\">money";
@@ -66,7 +67,8 @@ std::string operator_table(const report_content& content) {
       return seed ? std::string("<td class=\"n\">")
                   : fmt::format("<td class=\"n{}\">{}", value == 0 ? " zero" : "", format::count(value));
     };
-    text += "<tr><td>" + name + n(op.turns) + n(op.proposals) + n(op.duplicates) + n(op.no_proposals);
+    text += "<tr><td>" + name + n(op.turns) + n(op.proposals) + n(op.duplicates) + n(op.filtered) +
+            n(op.no_proposals);
     text += fmt::format("<td class=\"n\">{} <small>of {}</small>", format::count(op.valid),
                         format::count(op.candidates));
     text += fmt::format("<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}", format::count(op.improved),
@@ -226,6 +228,7 @@ std::string conditions(const report_content& content) {
              {"confirmations", format::count(l.confirmations)},
              {"proposals", format::count(l.proposals)},
              {"known proposals", format::count(l.duplicates)},
+             {"proposals dropped by the filter", l.filtered > 0 ? format::count(l.filtered) : std::string()},
              {"turns without a proposal", format::count(l.no_proposals)},
              {"valid candidates", format::count(l.valid)},
              {"variation", format::time(l.variation.wall_s * 1e9, true)},

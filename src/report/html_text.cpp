@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/base/text/format.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo::html {
 
@@ -43,7 +43,7 @@ void put(std::string& out, char32_t c) {
   } else if (reorders(c)) {
     out += fmt::format("[U+{:04X}]", static_cast<unsigned>(c));
   } else {
-    format::append_utf8(out, c);
+    append_utf8(out, c);
   }
 }
 }  // namespace
@@ -51,7 +51,7 @@ void put(std::string& out, char32_t c) {
 std::string escape(std::string_view text) {
   std::string result;
   result.reserve(text.size() + text.size() / 8);
-  for (std::size_t at = 0; at < text.size();) put(result, format::next_code_point(text, at));
+  for (std::size_t at = 0; at < text.size();) put(result, next_code_point(text, at));
   return result;
 }
 
@@ -60,7 +60,7 @@ std::string escape_short(std::string_view text, std::size_t most) {
   std::size_t n = 0;
   for (std::size_t at = 0; at < text.size(); ++n) {
     if (n == most) return result + "…";
-    const char32_t c = format::next_code_point(text, at);
+    const char32_t c = next_code_point(text, at);
     put(result, c == '\n' || c == '\t' ? U' ' : c);
   }
   return result;

@@ -24,12 +24,22 @@ void require_next(candidate_id id, std::size_t known) {
   throw error(error_code::input, fmt::format("candidate {} is told of when only {} are known", id, known));
 }
 
-// Rewards are those of the search (search.hpp): the archive's gain relative to the best score before.
-double reward_of(const archive_result& archived, const score_range& before) {
-  if (archived.status == archive_status::rejected) return 0;
-  return before.share(archived.value, archived.status == archive_status::new_cell);
-}
 }  // namespace
+
+// Rewards are those of the search (search.hpp): the archive's gain, in a new niche the gain over the best
+// parent, relative to the best score that stood before.
+double run_history::reward_of(const candidate_record& child, const archive_result& archived,
+                              double score) const {
+  if (archived.status == archive_status::rejected) return 0;
+  score_range before = scores_;
+  before.best = standing_.empty() ? std::nullopt : std::optional(standing_.greatest());
+  if (archived.status == archive_status::improved) return before.share(archived.value, false);
+  std::optional<double> parent;
+  for (const candidate_id id : child.parents) {
+    if (const auto known = standing_.of(id)) parent = std::max(parent.value_or(*known), *known);
+  }
+  return parent ? before.share(score - *parent, false) : before.share(archived.value, true);
+}
 
 operator_record& run_history::record_of(operator_index op) {
   if (op == seed_operator) return seeds_;
@@ -73,6 +83,13 @@ void run_history::consume(const event& what) {
     }
   } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
     if (met->candidate < candidates_.size()) baseline_twins_[met->candidate] = met->baseline;
+  } else if (const auto* filtered = std::get_if<proposals_filtered>(&what.what)) {
+    for (const auto& one : filtered->dropped) {
+      if (one.candidate >= candidates_.size()) continue;
+      candidates_[one.candidate].dropped = one.reason;
+      ++record_of(candidates_[one.candidate].op).filtered;
+      ++ledger_.filtered;
+    }
   } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
     marks_.push_back({ordinal_, what.time_s, true, stop->reason});
   } else if (const auto* on = std::get_if<search_resumed>(&what.what)) {
@@ -167,10 +184,11 @@ void run_history::told(const evaluation_told& what, double time_s) {
     record.valid += e.valid() ? 1U : 0U;
     record.improved += what.archived.status == archive_status::improved ? 1U : 0U;
     record.new_cells += what.archived.status == archive_status::new_cell ? 1U : 0U;
-    record.reward += reward_of(what.archived, scores_);
+    record.reward += reward_of(one, what.archived, score);
     record.evaluation += cost;
   }
   one.score = score;
+  standing_.set(what.candidate, ranked ? std::optional(score) : std::nullopt);
   scores_are_speedups_ =
       scores_are_speedups_ &&
       (!e.valid() || (e.score == e.speedup && (e.speedup > 0 || e.stage < evaluation_stage::timed_short)));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <kevo/archive.hpp>
+#include <kevo/detail/standing_scores.hpp>
 #include <kevo/event.hpp>
 #include <kevo/score.hpp>
 
@@ -41,6 +42,7 @@ struct candidate_record {
   std::vector<candidate_id> inspirations;
   double born_s = 0;    ///< [s] run time
   std::string summary;  ///< of the proposal
+  std::string dropped;  ///< why the proposal filter dropped it; empty if it did not
   spending cost;        ///< of the variation
   double score = 0;     ///< as the search knows it: the latest, averaged over re-evaluations; 0 unless valid
   std::vector<evaluation_record> evaluations;
@@ -80,6 +82,7 @@ struct operator_record {
   std::uint64_t proposals = 0;
   std::uint64_t duplicates = 0;
   std::uint64_t no_proposals = 0;
+  std::uint64_t filtered = 0;          ///< proposals that the proposal filter dropped
   std::uint64_t refused_in_a_row = 0;  ///< turns without a program since the last one that had one
   std::string refusal;                 ///< why the last turn without a program had none
   std::uint64_t candidates = 0;
@@ -168,6 +171,7 @@ class run_history {
   void told(const evaluation_told& what, double time_s);
   const champion_record* last_crown_of(candidate_id id) const;
   operator_record& record_of(operator_index op);
+  double reward_of(const candidate_record& child, const archive_result& archived, double score) const;
 
   any_archive archive_;
   program_source programs_;
@@ -186,6 +190,7 @@ class run_history {
   std::map<std::string, double> parts_s_;
   std::uint64_t ordinal_ = 0;
   score_range scores_;
+  detail::standing_scores standing_;
   bool scores_are_speedups_ = true;
   std::unordered_map<ticket, turn> turns_;
   std::unordered_map<ticket, bool> fresh_;

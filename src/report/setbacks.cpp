@@ -6,6 +6,7 @@
 
 #include "operators/llm/model_failure.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/utf8.hpp"
 #include "src/base/text/verdict_text.hpp"
 
 namespace kevo {
@@ -18,7 +19,7 @@ constexpr std::size_t most_bytes = 300;  // of a reason
 std::string reason(const std::string& text) {
   const std::string line = format::one_line(text.substr(0, text.find('\n')));
   std::size_t end = 0;
-  while (end < std::min(line.size(), most_bytes)) format::next_code_point(line, end);
+  while (end < std::min(line.size(), most_bytes)) next_code_point(line, end);
   return end < line.size() ? line.substr(0, end) + "..." : line;
 }
 

@@ -6,6 +6,7 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/json/finite.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/utf8.hpp"
 #include "src/base/text/verdict_text.hpp"
 #include "src/report/show.hpp"
 
@@ -25,13 +26,6 @@ json::value pair(const interval& x) {
   if (x.low == 0 && x.high == 0) return nullptr;
   return json::array{number(x.low), number(x.high)};
 }
-/// JSON is UTF-8: what is not becomes U+FFFD.
-std::string utf8(std::string_view text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) format::append_utf8(result, format::next_code_point(text, at));
-  return result;
-}
-
 json::object counts(const outcome_counts& all) {
   json::object o;
   for (std::size_t i = 0; i < all.size(); ++i) o[outcome_names[i]] = all[i];
@@ -53,11 +47,11 @@ json::array list(const std::vector<candidate_id>& ids) {
 /// null where the candidate was not judged again.
 json::value judgement(const judged_again* one) {
   if (one == nullptr) return nullptr;
-  return json::object{{"at", utf8(one->judged_at)},
-                      {"kevo", utf8(one->kevo_version)},
-                      {"protocol", utf8(one->protocol)},
-                      {"verdict", utf8(one->verdict)},
-                      {"reason", utf8(one->reason)},
+  return json::object{{"at", as_utf8(one->judged_at)},
+                      {"kevo", as_utf8(one->kevo_version)},
+                      {"protocol", as_utf8(one->protocol)},
+                      {"verdict", as_utf8(one->verdict)},
+                      {"reason", as_utf8(one->reason)},
                       {"outcome", to_string(one->outcome)},
                       {"score", measured(one->score)},
                       {"speedup", measured(one->speedup)},
@@ -65,10 +59,10 @@ json::value judgement(const judged_again* one) {
 }
 /// Of the whole run: null where nothing was judged again.
 json::value judgements_json(const judgements& all) {
-  if (!all.problem.empty()) return json::object{{"problem", utf8(all.problem)}};
+  if (!all.problem.empty()) return json::object{{"problem", as_utf8(all.problem)}};
   if (all.latest.empty()) return nullptr;
   json::object verdicts;
-  for (const auto& [verdict, count] : all.counts()) verdicts[utf8(verdict)] = count;
+  for (const auto& [verdict, count] : all.counts()) verdicts[as_utf8(verdict)] = count;
   json::array candidates;
   for (const auto& [id, one] : all.latest) {
     json::object row = judgement(&one).as_object();
@@ -92,7 +86,7 @@ json::object brief(const report_content& content, candidate_id id) {
   const auto* latest = c.latest();
   json::object o;
   o["id"] = id;
-  o["operator"] = utf8(content.operator_name(c.op));
+  o["operator"] = as_utf8(content.operator_name(c.op));
   o["program"] = to_string(c.program);
   o["outcome"] = latest == nullptr ? json::value(nullptr) : json::value(to_string(latest->outcome));
   o["score"] = measured(c.score);
@@ -113,10 +107,10 @@ json::object brief(const report_content& content, candidate_id id) {
   const std::string reason = of_best   ? why_undecided(content)
                              : verdict ? format::why_undecided(*verdict, c_speedup, c_range)
                                        : std::string();
-  o["reason"] = verdict && !verdict->confirmed() ? json::value(utf8(reason)) : json::value(nullptr);
+  o["reason"] = verdict && !verdict->confirmed() ? json::value(as_utf8(reason)) : json::value(nullptr);
   const auto& twins = content.history.baseline_twins();
   const auto twin = twins.find(id);
-  o["baseline_program"] = twin == twins.end() ? json::value(nullptr) : json::value(utf8(twin->second));
+  o["baseline_program"] = twin == twins.end() ? json::value(nullptr) : json::value(as_utf8(twin->second));
   o["rejudged"] = judgement(content.judged.of(id));
   return o;
 }
@@ -127,30 +121,37 @@ std::string run_json(const report_content& content) {
   const run_history& h = content.history;
   const auto& l = h.spent();
   json::object o;
-  o["run"] = utf8(content.folder);
-  o["name"] = utf8(content.run);
-  o["task"] = utf8(content.task);
-  o["device"] = utf8(content.device);
+  o["run"] = as_utf8(content.folder);
+  o["name"] = as_utf8(content.run);
+  o["task"] = as_utf8(content.task);
+  o["device"] = as_utf8(content.device);
   o["best"] = content.best ? json::value(brief(content, *content.best)) : json::value(nullptr);
   o["rejudged"] = judgements_json(content.judged);
   o["candidates"] = h.candidates().size();
   o["valid"] = l.valid;
   o["evaluations"] = l.evaluations;
   o["outcomes"] = counts(h.outcomes());
-  o["stopped_by"] = h.stopped_by() ? json::value(utf8(*h.stopped_by())) : json::value(nullptr);
-  o["ledger"] = json::object{{"proposals", l.proposals},         {"duplicates", l.duplicates},
-                             {"no_proposals", l.no_proposals},   {"evaluations", l.evaluations},
-                             {"confirmations", l.confirmations}, {"valid", l.valid},
-                             {"elapsed_s", number(l.elapsed_s)}, {"waited_s", number(l.waited_s)},
-                             {"variation", spent(l.variation)},  {"evaluation", spent(l.evaluation)}};
+  o["stopped_by"] = h.stopped_by() ? json::value(as_utf8(*h.stopped_by())) : json::value(nullptr);
+  o["ledger"] = json::object{{"proposals", l.proposals},
+                             {"duplicates", l.duplicates},
+                             {"no_proposals", l.no_proposals},
+                             {"filtered", l.filtered},
+                             {"evaluations", l.evaluations},
+                             {"confirmations", l.confirmations},
+                             {"valid", l.valid},
+                             {"elapsed_s", number(l.elapsed_s)},
+                             {"waited_s", number(l.waited_s)},
+                             {"variation", spent(l.variation)},
+                             {"evaluation", spent(l.evaluation)}};
   json::array operators;
   for (std::size_t i = 0; i < h.operators().size(); ++i) {
     const auto& op = h.operators()[i];
-    operators.push_back(json::object{{"name", utf8(content.operator_name(static_cast<operator_index>(i)))},
+    operators.push_back(json::object{{"name", as_utf8(content.operator_name(static_cast<operator_index>(i)))},
                                      {"turns", op.turns},
                                      {"proposals", op.proposals},
                                      {"duplicates", op.duplicates},
                                      {"no_proposals", op.no_proposals},
+                                     {"filtered", op.filtered},
                                      {"candidates", op.candidates},
                                      {"valid", op.valid},
                                      {"improved", op.improved},
@@ -166,7 +167,7 @@ std::string run_json(const report_content& content) {
   for (const auto& e : content.archive.kept) {
     json::object one = brief(content, e.candidate);
     one["score"] = number(e.score);
-    one["niche"] = utf8(e.niche);
+    one["niche"] = as_utf8(e.niche);
     elites.push_back(std::move(one));
   }
   o["archive_cells"] = content.archive.cells > 0 ? json::value(content.archive.cells) : json::value(nullptr);
@@ -182,7 +183,8 @@ std::string candidate_json(const report_content& content, const shown_candidate&
   o["parents"] = list(c.parents);
   o["inspirations"] = list(c.inspirations);
   o["lineage"] = list(h.main_line(one.id));
-  o["summary"] = utf8(c.summary);
+  o["summary"] = as_utf8(c.summary);
+  o["dropped"] = c.dropped.empty() ? json::value(nullptr) : json::value(as_utf8(c.dropped));
   o["born_s"] = number(c.born_s);
   o["cost"] = spent(c.cost);
   json::array evaluations;
@@ -203,19 +205,19 @@ std::string candidate_json(const report_content& content, const shown_candidate&
     options.raw_samples = false;
     o["evaluation"] = json::parse(to_json(*one.evaluation, options));
   }
-  if (!one.transcript.empty()) o["transcript"] = utf8(one.transcript);
+  if (!one.transcript.empty()) o["transcript"] = as_utf8(one.transcript);
   if (source && one.program) {
     json::array files;
     for (const auto& f : one.program->files)
-      files.push_back(json::object{{"path", utf8(f.path)}, {"text", utf8(f.text)}});
-    o["language"] = utf8(one.program->language);
+      files.push_back(json::object{{"path", as_utf8(f.path)}, {"text", as_utf8(f.text)}});
+    o["language"] = as_utf8(one.program->language);
     o["files"] = std::move(files);
   }
   return json::serialize(o);
 }
 
 std::string report_json(const std::string& folder, const std::string& path) {
-  return json::serialize(json::object{{"run", utf8(folder)}, {"report", utf8(path)}});
+  return json::serialize(json::object{{"run", as_utf8(folder)}, {"report", as_utf8(path)}});
 }
 
 }  // namespace kevo

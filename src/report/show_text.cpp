@@ -122,7 +122,7 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
     const bool sure = crown->verdict.confirmed();
     l.add(sure ? " confirmed" : " undecided", sure ? tone::good : tone::warning);
   } else if (latest == nullptr) {
-    l.add("not evaluated", tone::faint);
+    l.add(c.dropped.empty() ? "not evaluated" : "dropped by the proposal filter", tone::faint);
   } else if (latest->outcome != outcome::valid) {
     l.add(readable(to_string(latest->outcome)), tone_of(latest->outcome));
   } else {
@@ -223,6 +223,8 @@ void what_was_spent(writer& out, const run_history& h) {
                                            format::count(l.confirmations))));
   out.fact("candidates",
            line(fmt::format("{}, {} valid", format::count(h.candidates().size()), format::count(l.valid))));
+  if (l.filtered > 0)
+    out.fact("filtered", line(fmt::format("{} proposals, never evaluated", format::count(l.filtered))));
   line outcomes;
   for (std::size_t i = 0; i < outcome_names.size(); ++i) {
     if (h.outcomes()[i] > 0)
@@ -255,11 +257,12 @@ void setbacks_and_operators(writer& out, const report_content& content) {
       const auto& op = h.operators()[i];
       rows.push_back({line(out.safe(content.operator_name(static_cast<operator_index>(i)))),
                       line(format::count(op.turns)), line(format::count(op.proposals)),
-                      line(format::count(op.duplicates)), line(format::count(op.valid)),
-                      line(format::count(op.improved)), line(format::count(op.new_cells)),
-                      line(format::count(op.crowned)), line(format::number(op.mean_reward()))});
+                      line(format::count(op.duplicates)), line(format::count(op.filtered)),
+                      line(format::count(op.valid)), line(format::count(op.improved)),
+                      line(format::count(op.new_cells)), line(format::count(op.crowned)),
+                      line(format::number(op.mean_reward()))});
     }
-    out.table({"operator", ">turns", ">proposals", ">known", ">valid", ">improved", ">new niche",
+    out.table({"operator", ">turns", ">proposals", ">known", ">filtered", ">valid", ">improved", ">new niche",
                ">champions", ">reward/turn"},
               rows);
   }
@@ -310,6 +313,7 @@ void candidate_head(writer& out, const report_content& content, const shown_cand
     out.fact("undecided", line(out.safe(why), tone::warning));
   out.fact("operator", line(out.safe(content.operator_name(c.op)), tone::violet));
   if (!c.summary.empty()) out.fact("change", line(out.safe(c.summary)));
+  if (!c.dropped.empty()) out.fact("dropped", line(out.safe(c.dropped)));
   if (!c.parents.empty()) out.fact("parents", ids(c.parents));
   if (!c.inspirations.empty()) out.fact("inspirations", ids(c.inspirations));
   if (const auto* judged = content.judged.of(one.id))

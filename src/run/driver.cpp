@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "operators/llm/model_failure.hpp"
 #include "src/run/present_waits.hpp"
 #include "src/run/relatives.hpp"
 #include "src/run/replay.hpp"
@@ -98,6 +99,7 @@ struct shared_state {
   search& engine;
   const any_fitness& fitness_function;
   const std::map<ticket, begun_turn>& begun;
+  const std::function<void()>& require_models;
   present_waits waits;
   std::mutex guard;  ///< of the search
   channel<variation_job> to_vary;
@@ -164,6 +166,9 @@ void vary_one(shared_state& shared, variation_job work) {
   work.request.ending = shared.last_calls.get_token();
   try {
     end.result = vary_or_fail(shared.engine.operators()[work.op], work.request, work.random);
+    if (const auto* none = std::get_if<no_proposal>(&end.result);
+        none != nullptr && shared.require_models && is_model_failure(none->reason))
+      shared.require_models();
   } catch (const error& refused) {
     if (!cut_short(stop, refused)) return shared.ended.push(fault{false, std::current_exception()});
     if (repeatable) return shared.ended.push(withdrawn{work.id, false});
@@ -387,6 +392,7 @@ void drive(search& engine, const any_fitness& fitness_function, std::vector<job>
   shared_state shared{.engine = engine,
                       .fitness_function = fitness_function,
                       .begun = settings.begun,
+                      .require_models = settings.require_models,
                       .waits = present_waits(settings.waiting)};
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < settings.variations; ++i) {

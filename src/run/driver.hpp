@@ -55,6 +55,10 @@ struct driver_settings {
   /// what models made, and turns of models. Then it is cancelled, too: evaluations are withdrawn, turns of
   /// models end without a proposal, so that their cost is booked.
   double finish_s = 120;
+  /// Asked by the threads that vary when a turn of a model ended without a program because the model failed:
+  /// throws kevo::error where no model can be asked any more. Such a turn stays untold, so that a resume
+  /// repeats it. May be empty.
+  std::function<void()> require_models{};
   double breath_s = 0.1;  ///< longest time between two refreshes [s]
 };
 

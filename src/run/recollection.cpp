@@ -62,6 +62,13 @@ spending recollection::prepare(ticket turn) const {
   std::erase_if(calls, [](const model_call& call) {
     return reply_of_json(call.response).status == reply_status::cancelled;
   });
+  // What ended the turn because no model answered is asked anew: by now one may.
+  const auto in_vain = [](const model_call& call) {
+    const reply_status status = reply_of_json(call.response).status;
+    return status == reply_status::unauthorized || status == reply_status::disconnected ||
+           status == reply_status::timed_out || status == reply_status::server_error;
+  };
+  while (!calls.empty() && in_vain(calls.back())) calls.pop_back();
   if (!calls.empty()) models_->recall(turn, std::move(calls), false);
   return cost;
 }

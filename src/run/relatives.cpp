@@ -27,6 +27,7 @@ std::shared_ptr<const variation_services> settled_relatives(const search& engine
   variation_services settled;
   settled.lineage = fixed(live.lineage(first, most_relatives));
   settled.siblings = fixed(live.siblings(first, most_relatives));
+  settled.children = fixed(live.children(first, most_relatives));
   return std::make_shared<const variation_services>(std::move(settled));
 }
 
@@ -35,6 +36,7 @@ variation_services with_relatives(variation_services services,
   if (settled) {
     services.lineage = settled->lineage;
     services.siblings = settled->siblings;
+    services.children = settled->children;
   }
   return services;
 }

@@ -54,6 +54,12 @@ std::string words(const champion_crowned& e) {
 std::string words(const baseline_met& e) {
   return fmt::format("candidate {} is the program of the baseline \"{}\"", e.candidate, e.baseline);
 }
+std::string words(const proposals_filtered& e) {
+  std::string dropped;
+  for (const auto& one : e.dropped)
+    dropped += fmt::format("{}{} ({})", dropped.empty() ? "" : "; ", one.candidate, one.reason);
+  return fmt::format("the filter lets {} pass and drops [{}]", list(e.passed), dropped);
+}
 std::string words(const search_stopped& e) {
   return "stopped: " + e.reason;
 }
@@ -140,6 +146,7 @@ class repeater {
   }
   void provoke(const champion_crowned&, double) {}
   void provoke(const baseline_met&, double) {}
+  void provoke(const proposals_filtered&, double now_s) { engine_.filter_gathered(now_s); }
   void provoke(const search_stopped& e, double now_s) {
     if (e.external || resumed_ || settings_.stops_from_record) {
       engine_.stop(e.reason, now_s);

@@ -14,6 +14,7 @@
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/llm/decode.hpp"
+#include "src/plugins/filter.hpp"
 #include "src/plugins/screen.hpp"
 #include "src/run/output_folder.hpp"
 #include "src/run/same_plan.hpp"
@@ -41,6 +42,17 @@ void decode_confirm(settings& root, confirmation_rules& rules) {
                   .doc = "maximum number of further confirmations of a candidate that is "
                          "undecided; the samples of all are combined. None is begun after the "
                          "stop rule has stopped the run"}));
+  rules.after = static_cast<int>(confirm.integer(
+      "after",
+      {.def = 8,
+       .min = 0,
+       .max = 1000,
+       .unit = "evaluations",
+       .doc = "number of evaluations that finish before a candidate that looks better than the champion is "
+              "confirmed, or an undecided one is confirmed again, so that a better one may replace it first. "
+              "Candidates that replace each other wait four times as long at most. Each confirmation in a "
+              "row that gave no new champion makes the wait longer by as much again, up to eight times. "
+              "Nothing waits while there is no champion, or nothing else to evaluate"}));
 }
 
 void decode_run(settings& root, session_plan& plan) {
@@ -135,6 +147,14 @@ std::string tables_of(const char* title, const char* where, const plugin_table<T
   return text;
 }
 
+std::string filter_tables(const registry& plugins, const build_context& context) {
+  settings filter = settings::probe();
+  filtering_from(filter, context, plugins);
+  return "\n## Proposal filters\n\nUnder `filter:`. If it is absent, every proposal of an unknown program is "
+         "evaluated.\n\n" +
+         table(filter.descriptions()) + tables_of("Filters", "filter.type: ", plugins.filters, context);
+}
+
 std::string screening_tables(const registry& plugins, const build_context& context) {
   settings screen = settings::probe();
   screening_from(screen, context, plugins);
@@ -162,7 +182,8 @@ std::string config_reference() {
          tables_of("Selectors", "select.type: ", plugins.selectors, context) +
          tables_of("Operators", "vary.operators[].type: ", plugins.operators, context) +
          tables_of("Portfolios", "vary.portfolio.type: ", plugins.portfolios, context) +
-         screening_tables(plugins, context) + tables_of("Stop rules", "stop: ", plugins.stop_rules, context);
+         filter_tables(plugins, context) + screening_tables(plugins, context) +
+         tables_of("Stop rules", "stop: ", plugins.stop_rules, context);
 }
 
 config_source read_config(const std::string& path, const std::vector<std::string>& overrides) {
@@ -182,6 +203,11 @@ void decode_policies(settings& root, const registry& plugins, const build_contex
   settings portfolio = vary.child_or_empty("portfolio", "how the next operator is chosen");
   parts.portfolio = plugins.portfolios.make(portfolio, context, "type", "ucb1");
   parts.operators = decode_operators(vary, plugins, context);
+  if (root.has("filter")) {
+    settings filter = root.child(
+        "filter", "which proposals are never evaluated; if absent, all of unknown programs are evaluated");
+    parts.filter = filtering_from(filter, context, plugins);
+  }
   if (root.has("screen")) {
     settings screen = root.child(
         "screen", "which proposals are evaluated first; if absent, all are evaluated, oldest first");
@@ -258,13 +284,25 @@ config_source recorded_config(const journal& record, const std::string& task) {
   return config;
 }
 
+/// Where a model is found and who may ask it: `llm.models[0].url=...`. What it is stays.
+bool tells_where_a_model_is(const std::string& assignment) {
+  if (!assignment.starts_with("llm.models[")) return false;
+  const auto dot = assignment.find("].");
+  if (dot == std::string::npos) return false;
+  const std::string key = assignment.substr(dot + 2, assignment.find('=') - dot - 2);
+  return key == "url" || key == "key_env" || key == "key_file" || key == "ca_file";
+}
+
 void require_changeable(const std::string& assignment) {
   if (assignment.rfind("stop", 0) == 0 || assignment.rfind("run.parallel", 0) == 0 ||
-      assignment.rfind("run.finish", 0) == 0)
+      assignment.rfind("run.finish", 0) == 0 || assignment.starts_with("llm.patience=") ||
+      tells_where_a_model_is(assignment))
     return;
   throw error(error_code::usage,
-              "resume can change stop, run.parallel and run.finish alone, not '" + assignment + "'", {},
-              "other changes need a new run");
+              "resume can change stop, run.parallel, run.finish, llm.patience and url, key_env, key_file and "
+              "ca_file of a model alone, not '" +
+                  assignment + "'",
+              {}, "other changes need a new run");
 }
 
 }  // namespace

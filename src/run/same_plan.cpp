@@ -16,6 +16,7 @@ namespace {
 }
 
 constexpr const char* widest_key = "search.confirm.widest";
+constexpr const char* after_key = "search.confirm.after";
 
 std::string list(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
@@ -38,12 +39,15 @@ std::map<std::string, std::string> decisive_settings(const search_settings& give
   if (given.confirm.decides) {
     all[widest_key] = fmt::format("{}", given.confirm.widest);
     all["search.confirm.further"] = std::to_string(given.confirm.further);
+    all[after_key] = std::to_string(given.confirm.after);
   }
   return all;
 }
 
 confirmation_rules rules_of(const journal& record, confirmation_rules given) {
-  given.decides = given.decides && record.header().more.contains(widest_key);
+  const auto& more = record.header().more;
+  given.decides = given.decides && more.contains(widest_key);
+  if (!more.contains(after_key)) given.after = 0;  // recorded before contenders waited
   return given;
 }
 

@@ -84,6 +84,12 @@ struct listening_rule {
   void observe(const progress& now) const { rule->observe(now); }
 };
 
+/// Tells the models what became of candidates.
+struct witness {
+  std::shared_ptr<language_models> models;
+  void consume(const event& each) const { models->witness(each); }
+};
+
 /// One session: a search with its journal and sinks, driven to its end.
 class running_session {
  public:
@@ -118,6 +124,7 @@ class running_session {
           record_.for_each_event([&](const event& each) {
             record_.see_until(each.sequence);
             repeat(each);
+            if (plan_.models) plan_.models->witness(each);
             if (plan_.hooks.past) plan_.hooks.past(each);
           });
         },
@@ -161,6 +168,7 @@ class running_session {
  private:
   void listen() {
     engine_->attach(any_sink(record_));
+    if (plan_.models) engine_->attach(witness{plan_.models});
     for (const any_sink& one : sinks_) engine_->attach(one);
   }
 
@@ -169,6 +177,7 @@ class running_session {
     const auto clock_s = [&clock] { return clock.now_s(); };
     const auto between = [&](bool idle) {
       if (plan_.hooks.poll) plan_.hooks.poll();
+      pass_on_warnings();
       if (idle) {
         record_.commit();
         write_best();
@@ -189,7 +198,11 @@ class running_session {
              .begun = begun_,
              .wind_down = plan_.wind_down,
              .at_once = plan_.at_once,
-             .finish_s = plan_.finish_s});
+             .finish_s = plan_.finish_s,
+             .require_models =
+                 [this] {
+                   if (plan_.models) plan_.models->require_answers();
+                 }});
     } catch (...) {
       close_sinks();
       save_what_can_be();
@@ -202,6 +215,12 @@ class running_session {
     report();
     record_.close();
     return outcome(clock_s());
+  }
+
+  /// Of models: a user who waits for a server that is not there must hear of it.
+  void pass_on_warnings() const {
+    if (!plan_.models || !plan_.hooks.message) return;
+    for (const std::string& one : plan_.models->take_warnings()) plan_.hooks.message("warning: " + one);
   }
 
   void close_sinks() {
@@ -348,6 +367,7 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
         record.for_each_event([&](const event& each) {
           record.see_until(each.sequence);
           repeat(each);
+          if (plan.models) plan.models->witness(each);
         });
       },
       store.program_of, how);

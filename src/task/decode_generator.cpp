@@ -18,7 +18,7 @@
 namespace kevo::task_decoding {
 namespace {
 
-[[noreturn]] void fail(const error_place& place, const std::string& message, const std::string& hint = {}) {
+[[noreturn]] void refuse(const error_place& place, const std::string& message, const std::string& hint = {}) {
   throw error(error_code::input, message, place, hint);
 }
 
@@ -76,7 +76,8 @@ call parse_call(const std::string& text, const error_place& place) {
     result.word += text[at++];
   at = text.find_first_not_of(blanks, at);
   if (at == std::string::npos) return result;
-  if (text[at] != '(') fail(place, "expected '(' after '" + result.word + "'", "for example, uniform(0, 1)");
+  if (text[at] != '(')
+    refuse(place, "expected '(' after '" + result.word + "'", "for example, uniform(0, 1)");
   int depth = 1;
   std::size_t begin = ++at;
   for (; at < text.size() && depth > 0; ++at) {
@@ -87,9 +88,9 @@ call parse_call(const std::string& text, const error_place& place) {
     result.arguments.push_back(trimmed(text, begin, at));
     begin = at + 1;
   }
-  if (depth > 0) fail(place, "expected ',' or ')' in '" + detail::shown(text) + "'");
+  if (depth > 0) refuse(place, "expected ',' or ')' in '" + detail::shown(text) + "'");
   if (text.find_first_not_of(blanks, at) != std::string::npos)
-    fail(place, "unexpected text after ')' in '" + detail::shown(text) + "'");
+    refuse(place, "unexpected text after ')' in '" + detail::shown(text) + "'");
   return result;
 }
 
@@ -113,8 +114,8 @@ class generator_decoder {
                                                               "zipf",   "permutation", "offsets",  "columns"};
     const auto& word = given_.word;
     if (std::find(known.begin(), known.end(), word) == known.end()) {
-      fail(node_.place, "unknown generator '" + detail::shown(word) + "'",
-           detail::hint_for(word, known, "generators"));
+      refuse(node_.place, "unknown generator '" + detail::shown(word) + "'",
+             detail::hint_for(word, known, "generators"));
     }
     made_.kind = word;
     if (word == "normal" || word == "uniform") {
@@ -130,7 +131,7 @@ class generator_decoder {
       columns();
     }
     if (!made_.a_of && !made_.b_of) {
-      if (const auto wrong = problem_of(made_, input_, node_.text)) fail(node_.place, *wrong);
+      if (const auto wrong = problem_of(made_, input_, node_.text)) refuse(node_.place, *wrong);
     }
     return std::move(made_);
   }
@@ -139,15 +140,15 @@ class generator_decoder {
   void takes(std::size_t least, std::size_t most, const std::string& form) const {
     const std::size_t count = given_.arguments.size();
     if (count >= least && count <= most) return;
-    fail(node_.place,
-         "'" + given_.word + "' does not take " + std::to_string(count) +
-             (count == 1 ? " number" : " numbers"),
-         "write " + form);
+    refuse(node_.place,
+           "'" + given_.word + "' does not take " + std::to_string(count) +
+               (count == 1 ? " number" : " numbers"),
+           "write " + form);
   }
 
   void needs_integers(const std::string& what) const {
     if (is_exact_input(input_)) return;
-    fail(node_.place, what + " an integer type, and '" + input_.name + "' is " + input_.dtype);
+    refuse(node_.place, what + " an integer type, and '" + input_.name + "' is " + input_.dtype);
   }
 
   error_place place_of(const argument& one) const {
@@ -162,7 +163,7 @@ class generator_decoder {
       value = *plain;
       return;
     }
-    if (one.text.empty()) fail(place_of(one), "expected a number in '" + detail::shown(node_.text) + "'");
+    if (one.text.empty()) refuse(place_of(one), "expected a number in '" + detail::shown(node_.text) + "'");
     settings_node node = node_;
     node.text = one.text;
     node.place.column += static_cast<int>(one.offset);
@@ -173,15 +174,15 @@ class generator_decoder {
   double exponent(const argument& one) const {
     const auto value = plain_number(one.text);
     if (value && *value > 0 && *value <= 10) return *value;
-    fail(place_of(one), "the exponent '" + detail::shown(one.text) + "' is not a number above 0, up to 10");
+    refuse(place_of(one), "the exponent '" + detail::shown(one.text) + "' is not a number above 0, up to 10");
   }
 
   void real() {
     // Whole numbers near a mean are of use, a few far from it among them; `normal` alone would be 0 and 1.
     const bool near = given_.word == "normal" && given_.arguments.size() == 2 && input_.dtype != "bool";
     if (is_exact_input(input_) && !near) {
-      fail(node_.place, "'" + input_.name + "' is " + input_.dtype,
-           "write integers(a, b) or normal(mean, deviation)");
+      refuse(node_.place, "'" + input_.name + "' is " + input_.dtype,
+             "write integers(a, b) or normal(mean, deviation)");
     }
     takes(0, 2, given_.word + "(a, b)");
     if (given_.arguments.size() == 1) takes(2, 2, given_.word + "(a, b)");
@@ -209,7 +210,7 @@ class generator_decoder {
     if (given_.arguments.size() > 2) {
       number(2, made_.b, made_.b_of);
       if (!made_.b_of && made_.b < 1)
-        fail(place_of(given_.arguments[2]), "the longest row must have elements");
+        refuse(place_of(given_.arguments[2]), "the longest row must have elements");
     }
   }
 
@@ -217,15 +218,15 @@ class generator_decoder {
     const auto parsed = parse_call(one.text, place_of(one));
     static constexpr std::array<std::string_view, 3> known = {"equal", "uniform", "power_law"};
     if (std::find(known.begin(), known.end(), parsed.word) == known.end()) {
-      fail(place_of(one), "unknown law '" + detail::shown(parsed.word) + "' of the lengths of rows",
-           detail::hint_for(parsed.word, known, "laws"));
+      refuse(place_of(one), "unknown law '" + detail::shown(parsed.word) + "' of the lengths of rows",
+             detail::hint_for(parsed.word, known, "laws"));
     }
     made_.law = parsed.word;
     const bool power = parsed.word == "power_law";
     if (parsed.arguments.size() != (power ? 1U : 0U)) {
-      fail(place_of(one),
-           "'" + parsed.word + "' does not take " + std::to_string(parsed.arguments.size()) + " numbers",
-           power ? "write power_law(exponent), for example power_law(1.2)" : "write " + parsed.word);
+      refuse(place_of(one),
+             "'" + parsed.word + "' does not take " + std::to_string(parsed.arguments.size()) + " numbers",
+             power ? "write power_law(exponent), for example power_law(1.2)" : "write " + parsed.word);
     }
     if (power) made_.parameter = exponent(parsed.arguments[0]);
   }
@@ -236,12 +237,12 @@ class generator_decoder {
     const auto& rows = given_.arguments[0];
     const tensor* input = find_input(task_, rows.text);
     if (input == nullptr) {
-      fail(place_of(rows), "'" + detail::shown(rows.text) + "' is not an input",
-           detail::hint_for(rows.text, names_of(task_.inputs), "inputs"));
+      refuse(place_of(rows), "'" + detail::shown(rows.text) + "' is not an input",
+             detail::hint_for(rows.text, names_of(task_.inputs), "inputs"));
     }
     if (input->name == input_.name || input->scalar || !is_exact_input(*input))
-      fail(place_of(rows),
-           "'" + input->name + "' cannot hold the offsets of the rows of '" + input_.name + "'");
+      refuse(place_of(rows),
+             "'" + input->name + "' cannot hold the offsets of the rows of '" + input_.name + "'");
     made_.rows = input->name;
     made_.b = 0;
     number(1, made_.a, made_.a_of);
@@ -307,7 +308,7 @@ generator default_generator(const tensor& input) {
 
 generator decode_generator(const settings_node& node, const tensor& input, const task& t) {
   if (node.type != settings_node::kind::text) {
-    fail(node.place, "expected a generator, found " + describe(node), "for example, \"uniform(0, 1)\"");
+    refuse(node.place, "expected a generator, found " + describe(node), "for example, \"uniform(0, 1)\"");
   }
   return generator_decoder(node, input, t).decode();
 }
@@ -320,10 +321,10 @@ std::map<std::string, generator> decode_generators(settings& reader, const task&
     const tensor* input = find_input(t, name);
     const settings_node* node = generate.raw(name, "", "generator");
     if (input == nullptr) {
-      fail(node->place, "'" + detail::shown(name) + "' is not an input",
-           detail::hint_for(name, names_of(t.inputs), "inputs"));
+      refuse(node->place, "'" + detail::shown(name) + "' is not an input",
+             detail::hint_for(name, names_of(t.inputs), "inputs"));
     }
-    if (input->scalar) fail(node->place, "'" + name + "' is a scalar: workloads give its value");
+    if (input->scalar) refuse(node->place, "'" + name + "' is a scalar: workloads give its value");
     result[name] = decode_generator(*node, *input, t);
   }
   return result;

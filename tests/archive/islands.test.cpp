@@ -20,6 +20,7 @@
 #include <kevo/select/on_islands.hpp>
 #include <kevo/select/uniform.hpp>
 
+#include "tests/select/played.hpp"
 #include "tests/select/world.hpp"
 #include "tests/support/chi_square.hpp"
 
@@ -257,4 +258,123 @@ TEST_CASE("on_islands goes from one island to the next and draws from that one a
   kevo::test::world flat;  // any other archive: the selector alone
   flat.add(1);
   CHECK(policy.select(flat.view(), random).parents.front() == 0);
+}
+
+TEST_CASE("an island is spawned on few improvements per offer, after a cooldown, and not on rejections") {
+  // Every offer is kept, and none improves: an archive with room for all would never spawn by its rejections.
+  const auto offers_until_spawn = [](std::size_t cooldown, std::size_t interval) {
+    islands kept(kevo::top_k(10000), topology::ring(1),
+                 {.interval = interval, .share = 0, .most = 3, .spawn_below = 0.5, .cooldown = cooldown});
+    std::vector<std::size_t> spawned;
+    candidate_id next = 0;
+    kept.add({next++, 10.0, {}, {}});
+    for (std::size_t offers = 1; offers <= 200; ++offers) {
+      const std::size_t before = kept.count();
+      const std::vector<candidate_id> parents = {0};
+      kept.add({next++, 1.0, {}, parents});
+      if (kept.count() > before) spawned.push_back(offers + 1);
+    }
+    return spawned;
+  };
+  // After the first offer the average is 1, then it falls by the share 1/2 with each: below 0.5 after two
+  // more.
+  CHECK(offers_until_spawn(0, 2).front() == 3);
+  const auto cooled = offers_until_spawn(30, 2);
+  REQUIRE(cooled.size() == 2);
+  CHECK(cooled[0] == 30);
+  CHECK(cooled[1] == 60);
+}
+
+TEST_CASE("on_islands tells the selector of an island of that island alone") {
+  struct listener {
+    std::vector<candidate_id>* heard;
+    kevo::selection select(const kevo::population_view& view, kevo::rng&) {
+      return {.parents = {view.archive().nth_best(0)}};
+    }
+    std::vector<candidate_id> mine;
+    void observe(const kevo::observation& seen) {
+      mine.push_back(seen.candidate);
+      *heard = mine;
+    }
+  };
+  std::vector<candidate_id> heard;
+  kevo::test::world w{islands(kevo::top_k(50), topology(2))};
+  kevo::on_islands policy;
+  policy.inner = listener{&heard};
+  kevo::test::grow(w, policy, 1.0);
+  kevo::test::grow(w, policy, 2.0);  // seeds go round
+  CHECK(heard == std::vector<candidate_id>{1});
+  kevo::test::grow(w, policy, 1.5, {0});
+  CHECK(heard == std::vector<candidate_id>{0, 2});
+  kevo::test::grow(w, policy, 0, {1});  // a failure belongs to its parent's island
+  CHECK(heard == std::vector<candidate_id>{1, 3});
+}
+
+TEST_CASE("on_islands gives turns by AdaEvolve's bound on rewards relative to the best of all") {
+  kevo::test::world w{islands(kevo::top_k(50), topology(2))};
+  kevo::on_islands policy;
+  policy.inner = kevo::uniform{.inspirations = {0, 0}};
+  policy.turns = kevo::island_turns::ucb;
+  policy.exploration = 0.1;
+  policy.decay = 0.5;
+  kevo::rng random(76);
+  const auto here = [&] {
+    const auto chosen = policy.select(w.view(), random);
+    return *w.kept.as<islands>()->island_of(chosen.parents.front());
+  };
+  kevo::test::grow(w, policy, 1.0);
+  kevo::test::grow(w, policy, 10.0);
+  CHECK(here() == 0);  // islands without a turn come first
+  CHECK(here() == 1);
+  // Island 0 doubles its best score, which is 1 of 10 of the best of all: R = 0.1, V = 0.5 + 1.
+  kevo::test::grow(w, policy, 2.0, {0});
+  // Island 1 gains half: 5 of 15. R = 1/3, V = 1.5.
+  kevo::test::grow(w, policy, 15.0, {1});
+  CHECK(here() == 1);
+  // Now 0.1/1.5 + 0.1 sqrt(ln 3 / 1) = 0.171 against 0.333/1.5 + 0.1 sqrt(ln 3 / 2) = 0.296.
+  CHECK(here() == 1);
+  // Fruitless results decay the reward of island 1: R = 1/24, V = 1.9; its bound falls below that of island
+  // 0.
+  for (int i = 0; i < 3; ++i) kevo::test::grow(w, policy, 1.0, {1});
+  CHECK(here() == 0);
+}
+
+TEST_CASE("gains in score do not outweigh the exploration of islands, because they are relative") {
+  kevo::test::world w{islands(kevo::top_k(50), topology(2))};
+  kevo::on_islands policy;
+  policy.inner = kevo::uniform{.inspirations = {0, 0}};
+  policy.turns = kevo::island_turns::ucb;
+  policy.decay = 0.5;
+  kevo::rng random(77);
+  const auto here = [&] {
+    const auto chosen = policy.select(w.view(), random);
+    return *w.kept.as<islands>()->island_of(chosen.parents.front());
+  };
+  kevo::test::grow(w, policy, 1.0);
+  kevo::test::grow(w, policy, 10.0);
+  CHECK(here() == 0);
+  CHECK(here() == 1);
+  kevo::test::grow(w, policy, 2.0, {0});
+  kevo::test::grow(w, policy, 15.0, {1});
+  CHECK(here() == 1);  // 0.067 and 0.222, with equal turns
+  // 0.067 + 1.41 sqrt(ln 3 / 1) = 1.54 against 0.222 + 1.41 sqrt(ln 3 / 2) = 1.27. Absolute gains of 1 and 5
+  // would give 2.14 against 4.38.
+  CHECK(here() == 0);
+}
+
+TEST_CASE("an interval may count what an island rejects, so that full islands go on to exchange elites") {
+  const auto migrations_after_rejections = [](bool count_rejected) {
+    islands world(kevo::top_k(2), topology::ring(2),
+                  {.interval = 10, .count_rejected = count_rejected, .share = 0.5});
+    for (const double score : {4.0, 2.0, 3.0, 1.0}) {  // in turn: 4 and 3 on one island, 2 and 1 on the other
+      const auto id = static_cast<candidate_id>(world.size());
+      world.add({.id = id, .score = score});
+    }
+    const std::vector<candidate_id> parents = {0};
+    for (candidate_id id = 4; id < 24; ++id)
+      CHECK(world.add({.id = id, .score = 0.5, .parents = parents}).status == archive_status::rejected);
+    return world.migrations();
+  };
+  CHECK(migrations_after_rejections(false) == 0);
+  CHECK(migrations_after_rejections(true) > 0);
 }

@@ -122,6 +122,100 @@ TEST_CASE("a champion falls only to an interval above its figure, or to a higher
   CHECK(protocol.futile() == 0);
 }
 
+TEST_CASE(
+    "a contender waits for other evaluations, but not forever, and not while nothing else is to be done") {
+  measured m;
+  confirmation protocol(confirmation_rules{.after = 3});
+  const auto evaluate = [&](double score) {
+    protocol.count_evaluation();
+    const candidate_id who = m.add(score);
+    m.offer(protocol, who);
+    return who;
+  };
+  evaluate(1);
+  REQUIRE(protocol.due());  // the first champion does not wait
+  protocol.begin();
+  REQUIRE(m.finish(protocol, 0, confirmed(1)));
+  const candidate_id second = evaluate(2);
+  CHECK_FALSE(protocol.due());
+  CHECK(protocol.due(true));
+  evaluate(0.5);
+  evaluate(0.5);
+  CHECK_FALSE(protocol.due());
+  evaluate(0.5);
+  CHECK(protocol.due());
+  const candidate_id third = evaluate(3);  // takes the place, and waits anew
+  CHECK_FALSE(protocol.due());
+  CHECK(protocol.contender() == third);
+  for (int i = 0; i < 3; ++i) evaluate(0.5);
+  REQUIRE(protocol.due());
+  CHECK(protocol.begin() == third);
+  REQUIRE(
+      m.finish(protocol, third, confirmed(1.5)));  // less than it looked: the second has waited long enough
+  CHECK(protocol.contender() == second);
+  CHECK(protocol.due());
+  CHECK(protocol.begin() == second);
+  REQUIRE(m.finish(protocol, second, confirmed(2)));
+  int waited = 0;
+  for (double score = 3.5; !protocol.due(); score += 0.1, ++waited) evaluate(score);
+  CHECK(waited == 13);  // each replaces the one before: four times as long after the first of them
+}
+
+TEST_CASE("after futile confirmations a contender waits longer, until one becomes champion") {
+  measured m;
+  confirmation protocol(confirmation_rules{.after = 2});
+  const auto evaluate = [&](double score) {
+    protocol.count_evaluation();
+    m.offer(protocol, m.add(score));
+  };
+  const auto waits = [&](double score) {
+    evaluate(score);
+    int count = 0;
+    for (; !protocol.due(); ++count) evaluate(1);
+    return count;
+  };
+  evaluate(10);
+  protocol.begin();
+  REQUIRE(m.finish(protocol, 0, confirmed(10, {9.9, 10.1})));
+  for (const int expected : {2, 4, 6}) {
+    CHECK(waits(11) == expected);
+    const candidate_id who = protocol.begin();
+    CHECK_FALSE(m.finish(protocol, who, confirmed(10, {9.9, 10.1})));
+  }
+  CHECK(waits(12) == 8);
+  const candidate_id who = protocol.begin();
+  REQUIRE(m.finish(protocol, who, confirmed(12, {11.9, 12.1})));
+  CHECK(waits(13) == 2);
+}
+
+TEST_CASE("an undecided champion waits before it is confirmed again, and a contender goes first") {
+  measured m;
+  confirmation protocol(confirmation_rules{.after = 2});
+  const auto evaluate = [&](double score) {
+    protocol.count_evaluation();
+    const candidate_id who = m.add(score);
+    m.offer(protocol, who);
+    return who;
+  };
+  evaluate(2);
+  protocol.begin();
+  REQUIRE(m.finish(protocol, 0, confirmed(2, {1.5, 2.5})));
+  REQUIRE_FALSE(protocol.best().verdict.confirmed());
+  CHECK(protocol.next() == 0);
+  CHECK_FALSE(protocol.due());
+  CHECK(protocol.due(true));
+  evaluate(1);
+  const candidate_id better = evaluate(4);
+  CHECK(protocol.next() == better);  // it waits, too
+  CHECK_FALSE(protocol.due());
+  evaluate(1);
+  evaluate(1);
+  REQUIRE(protocol.due());
+  CHECK(protocol.begin() == better);
+  CHECK(m.finish(protocol, better, confirmed(4, {3.9, 4.1})));
+  CHECK(protocol.next() == no_candidate);  // the undecided one is the best no more
+}
+
 TEST_CASE("without rules every valid confirmation is called confirmed, and nothing is confirmed twice") {
   measured m;
   confirmation protocol(confirmation_rules{.decides = false});

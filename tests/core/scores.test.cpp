@@ -239,6 +239,127 @@ TEST_CASE("operators are paid for gains among scores below 0, and a search that 
   CHECK(stop::target_score{0}.parts(now).empty());
 }
 
+TEST_CASE("a valid child of an archive that is not full earns its gain over the parent") {
+  struct memory {
+    std::vector<double>* rewards;
+    std::size_t pick(std::span<const bool>, rng&) { return 0; }
+    void observe(const operator_turn& turn) { rewards->push_back(turn.reward); }
+    std::vector<operator_credit> credits() const { return {}; }
+  };
+  struct up_then_down {
+    std::string name() const { return "up_then_down"; }
+    variation_result vary(const variation_request& request, rng&) {
+      const int x = toy::number_in(*request.parents.front()->program);
+      const program up = toy::program_of(x + 1000);
+      return proposal{request.seen(id_of(up)) ? toy::program_of(x - 1000) : up, "step"};
+    }
+  };
+  struct first_seed {
+    selection select(const population_view&, rng&) { return {.parents = {0}}; }
+  };
+  std::vector<double> rewards;
+  auto made = toy::parts({.evaluations = 3}, {});
+  made.select = first_seed{};
+  made.operators = {up_then_down{}};
+  made.portfolio = memory{&rewards};
+  made.archive = top_k(100);
+  search engine(std::move(made), {});
+  engine.add_seed(toy::program_of(5000), 0);  // a score of 50; the children have 60 and 40
+  run_to_end(engine, any_fitness(toy::hill{}), [] { return 0.0; });
+  REQUIRE(rewards.size() >= 2);
+  CHECK(rewards[0] == doctest::Approx(10.0 / 50));
+  CHECK(rewards[1] == 0);  // kept, because there is room, but worse than its parent
+}
+
+TEST_CASE("the best score of a run is one that stands: it falls with the candidate that had it") {
+  struct next_number {
+    std::string name() const { return "next_number"; }
+    variation_result vary(const variation_request& request, rng&) {
+      return proposal{toy::program_of(static_cast<int>(request.job) + 1), "next"};
+    }
+  };
+  auto made = toy::parts({.evaluations = 100}, {});
+  made.operators = {next_number{}};
+  search engine(std::move(made), {.confirm = {.decides = false}});
+  engine.add_seed(toy::program_of(1), 0);
+  const auto tell_next = [&](std::optional<evaluation_stage> only, double score) {
+    for (int i = 0; i < 10; ++i) {
+      job next = engine.ask({.vary = !only, .evaluate = true}, 0);
+      if (auto* vary = std::get_if<variation_job>(&next)) {
+        rng random = vary->random;
+        engine.tell(vary->id, engine.operators()[0].vary(vary->request, random), {}, {}, 0);
+      } else {
+        const auto& work = std::get<evaluation_job>(next);
+        const bool confirms = work.request.wanted == evaluation_stage::confirmed;
+        if (confirms && !only) {  // what is confirmed meanwhile stays what it is
+          engine.tell(work.id,
+                      toy::valued(engine.population().row(work.candidate).score, work.request.wanted), 0);
+          continue;
+        }
+        engine.tell(work.id, toy::valued(score, work.request.wanted), 0);
+        return work.candidate;
+      }
+    }
+    return no_candidate;
+  };
+  tell_next({}, 10);
+  tell_next({}, 12);
+  const candidate_id lucky = tell_next({}, 50);
+  CHECK(engine.progress(0).best_score == 50);
+  CHECK(engine.progress(0).since_improvement == 0);
+  CHECK(tell_next(evaluation_stage::confirmed, 0) == lucky);  // its confirmation convicts it
+  CHECK(engine.progress(0).best_score == 12);
+  tell_next({}, 13);  // an improvement on what stands
+  CHECK(engine.progress(0).best_score == 13);
+  CHECK(engine.progress(0).since_improvement == 0);
+}
+
+TEST_CASE("a broken parent goes to operators that repair, and to no other") {
+  struct seed_then_broken {  // asks for candidate 1, which is not valid, whenever there is one
+    selection select(const population_view& view, rng&) {
+      return {.parents = {view.size() > 1 && view.row(1).evaluated ? 1U : 0U}};
+    }
+  };
+  struct breaker : toy::step {
+    std::string name() const { return "breaker"; }
+    bool repairs() const { return false; }
+    variation_result vary(const variation_request& request, rng&) {
+      CHECK(request.parents.front()->evaluation->valid());
+      return proposal{toy::program_of(-static_cast<int>(request.job)), "broken"};
+    }
+  };
+  struct mender : toy::step {
+    std::string name() const { return "mender"; }
+    variation_result vary(const variation_request& request, rng&) {
+      return proposal{toy::program_of(static_cast<int>(request.job)), "mended"};
+    }
+  };
+  const auto operators_asked = [](std::vector<any_variation> operators) {
+    std::vector<event> events;
+    auto made = toy::parts({.evaluations = 6}, toy::recorder{&events});
+    made.select = seed_then_broken{};
+    made.operators = std::move(operators);
+    search engine(std::move(made), {});
+    engine.add_seed(toy::program_of(5000), 0);
+    run_to_end(engine, any_fitness(toy::hill{}), [] { return 0.0; });
+    std::vector<std::pair<operator_index, candidate_id>> asked;
+    for (const event& e : events) {
+      if (const auto* turn = std::get_if<variation_asked>(&e.what))
+        asked.emplace_back(turn->op, turn->selection.parents.front());
+    }
+    return asked;
+  };
+  const auto both = operators_asked({breaker{}, mender{}});
+  REQUIRE(both.size() >= 4);
+  CHECK(both.front() == std::pair<operator_index, candidate_id>(0, 0));
+  for (std::size_t i = 1; i < both.size(); ++i) {
+    if (both[i].second == 1) CHECK(both[i].first == 1);
+  }
+  CHECK(both.back().second == 1);
+  // Without such an operator a valid candidate is varied instead.
+  for (const auto& turn : operators_asked({breaker{}})) CHECK(turn.second != 1);
+}
+
 TEST_CASE("without a valid seed operators that repair get turns, and only they") {
   struct rescue {
     std::string name() const { return "rescue"; }

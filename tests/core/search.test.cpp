@@ -42,6 +42,59 @@ TEST_CASE("a search climbs from its seed, confirms champions and stops by its ru
   }
 }
 
+TEST_CASE("contenders that wait cost fewer confirmations, and the best is confirmed all the same") {
+  const auto run = [](int after) {
+    std::vector<event> events;
+    search engine(toy::parts({.evaluations = 300}, toy::recorder{&events}),
+                  {.seed = 3, .confirm = {.after = after}});
+    engine.add_seed(toy::program_of(500), 0);
+    double now = 0;
+    run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
+    CHECK(engine.best().score > 95);
+    return engine.spent().confirmations;
+  };
+  const auto at_once = run(0);
+  const auto patient = run(8);
+  CAPTURE(at_once);
+  CAPTURE(patient);
+  CHECK(patient >= 2);
+  CHECK(3 * patient < at_once);
+}
+
+TEST_CASE("a contender does not wait while the only work that is out is a model's") {
+  for (const bool model : {true, false}) {
+    CAPTURE(model);
+    struct slow {
+      bool model;
+      std::string name() const { return "slow"; }
+      std::size_t concurrency() const { return 1; }
+      bool replayable() const { return !model; }
+      variation_result vary(const variation_request&, rng&) { return no_proposal{"not called here"}; }
+    };
+    std::vector<event> events;
+    auto made = toy::parts({.evaluations = 300}, toy::recorder{&events});
+    made.operators = {slow{model}};
+    search engine(std::move(made), {.seed = 1, .confirm = {.after = 8}});
+    engine.add_seed(toy::program_of(500), 0);
+    const auto evaluate = [&](evaluation_stage wanted) {
+      auto next = engine.ask({.vary = false, .evaluate = true}, 0);
+      REQUIRE(std::holds_alternative<evaluation_job>(next));
+      const auto& asked = std::get<evaluation_job>(next);
+      REQUIRE(asked.request.wanted == wanted);
+      engine.tell(asked.id, toy::hill{}.evaluate(asked.request), 0);
+    };
+    evaluate(evaluation_stage::timed_full);
+    evaluate(evaluation_stage::confirmed);
+    auto asked = engine.ask({.vary = true, .evaluate = true}, 0);
+    engine.tell(std::get<variation_job>(asked).id, proposal{toy::program_of(900), "better"}, {}, "", 0);
+    evaluate(evaluation_stage::timed_full);
+    asked = engine.ask({.vary = true, .evaluate = true}, 0);
+    REQUIRE(std::holds_alternative<variation_job>(asked));
+    const auto next = engine.ask({.vary = false, .evaluate = true}, 0);
+    CHECK(std::holds_alternative<evaluation_job>(next) == model);
+  }
+}
+
 TEST_CASE("the same seed gives the same run, another seed another") {
   const auto run = [](std::uint64_t seed) {
     std::vector<event> events;

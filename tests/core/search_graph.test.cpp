@@ -107,6 +107,10 @@ TEST_CASE("random lineages agree with adjacency sets") {
     CHECK(g.siblings(id, 1000) == newest);
     if (newest.size() > 5) newest.resize(5);
     CHECK(g.siblings(id, 5) == newest);
+    ids youngest(children[id].rbegin(), children[id].rend());
+    CHECK(g.newest_children(id, 1000) == youngest);
+    if (youngest.size() > 3) youngest.resize(3);
+    CHECK(g.newest_children(id, 3) == youngest);
   }
   const auto leaves = g.frontier();
   CHECK(std::all_of(leaves.begin(), leaves.end(), [&](auto id) { return children[id].empty(); }));

@@ -24,12 +24,12 @@ TEST_CASE("quantiles agree with a brute-force definition") {
 TEST_CASE("the pseudo-median agrees with a brute-force definition") {
   CHECK(std::isnan(kevo::pseudo_median({})));
   kevo::rng random(5);
-  for (int n = 1; n <= 12; ++n) {
+  for (std::size_t n = 1; n <= 12; ++n) {
     std::vector<double> values;
-    for (int i = 0; i < n; ++i) values.push_back(random.normal());
+    for (std::size_t i = 0; i < n; ++i) values.push_back(random.normal());
     std::vector<double> means;
-    for (int i = 0; i < n; ++i) {
-      for (int k = i; k < n; ++k) means.push_back((values[i] + values[k]) / 2);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t k = i; k < n; ++k) means.push_back((values[i] + values[k]) / 2);
     }
     CHECK(kevo::pseudo_median(values) == Approx(kevo::median(means)));
   }

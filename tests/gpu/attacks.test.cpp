@@ -8,7 +8,8 @@
 // say). Skips, and says so, where there is no device; hosted programs where there is no nvcc.
 //
 // KEVO_ATTACK_REPEATS=20 judges each pair so often, and holds the medians to 5 % for exploits and 2 % for
-// honest programs; KEVO_ATTACK_ONLY=late judges the programs alone whose names hold that word.
+// honest programs; KEVO_ATTACK_ONLY=late,twin judges only the programs whose names contain one of
+// these words; KEVO_ATTACK_PAYING=1 only exploits that may be valid, with their twins.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -56,9 +58,17 @@ int repeats() {
   return wanted == nullptr ? 1 : std::max(1, std::atoi(wanted));
 }
 
-std::string only() {
-  const char* wanted = std::getenv("KEVO_ATTACK_ONLY");
-  return wanted == nullptr ? "" : wanted;
+// Whether a program is to be judged.
+bool wanted(const std::string& name, bool honest, const gpu_program& program) {
+  if (std::getenv("KEVO_ATTACK_PAYING") != nullptr && (honest || !program.accepts("valid"))) return false;
+  const char* given = std::getenv("KEVO_ATTACK_ONLY");
+  std::stringstream words(given == nullptr ? "" : given);
+  bool any = false;
+  for (std::string word; std::getline(words, word, ',');) {
+    if (name.find(word) != std::string::npos) return true;
+    any = true;
+  }
+  return !any;
 }
 
 kevo::evaluation judge(kevo::cuda_fitness& fitness, const std::string& text) {
@@ -129,11 +139,12 @@ void judge_all(const fs::path& programs) {
   for (const bool honest : {false, true}) {
     std::vector<fs::path> files;
     for (const auto& file : fs::directory_iterator(programs / (honest ? "honest" : "attacks"))) {
-      if (file.path().stem().string().find(only()) != std::string::npos) files.push_back(file.path());
+      files.push_back(file.path());
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
       auto program = gpu_program::read(programs, file);
+      if (!wanted(file.stem().string(), honest, program)) continue;
       by_task[program.task].emplace_back(honest, std::move(program));
     }
   }

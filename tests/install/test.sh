@@ -30,6 +30,7 @@ configure whole
 cmake --build "$scratch/whole" >/dev/null
 program=$scratch/whole
 "$prefix/bin/kevo" version
+for file in copyright README.md docs/cli.md; do [[ -s $prefix/share/doc/kevo/$file ]] || fail "share/doc/kevo/$file is not there"; done
 
 # A session that is killed twice in its middle ends as one that never was.
 "$program/session_consumer" "$scratch/calm" >"$scratch/calm.txt"

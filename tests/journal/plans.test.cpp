@@ -141,13 +141,20 @@ bool grows(const std::string& table_or_alias) {
   return tables.contains(table_or_alias);
 }
 
+/// Versions of SQLite differ in whether they call an index covering.
+std::string alike(std::string step) {
+  const std::string word = "COVERING ";
+  if (const auto at = step.find(word); at != std::string::npos) step.erase(at, word.size());
+  return step;
+}
+
 /// The steps of the plan of `sql` that read a whole table that grows, or sort or index what they read.
 std::vector<std::string> costly_steps(const std::string& path, const std::string& sql) {
   std::vector<std::string> found;
   for (const auto& step : last_column(path, "EXPLAIN QUERY PLAN " + sql)) {
     const bool scans = step.starts_with("SCAN ") && grows(step.substr(5, step.find(' ', 5) - 5));
     if (scans || step.find("AUTOMATIC") != std::string::npos || step.find("TEMP B-TREE") != std::string::npos)
-      found.push_back(step);
+      found.push_back(alike(step));
   }
   return found;
 }
@@ -168,16 +175,16 @@ const std::vector<allowed_statement>& allowed() {
        {"USE TEMP B-TREE FOR ORDER BY"},
        "lists all evaluations, from the index alone, and sorts the numbers"},
       {"SELECT job, number FROM model_calls ORDER BY +number",
-       {"SCAN model_calls USING COVERING INDEX model_calls_by_job", "USE TEMP B-TREE FOR ORDER BY"},
+       {"SCAN model_calls USING INDEX model_calls_by_job", "USE TEMP B-TREE FOR ORDER BY"},
        "lists all calls, from the index alone, and sorts the numbers"},
       {"SELECT m.operator, m.model, m.group_id,",
        {"USE TEMP B-TREE FOR ORDER BY"},
        "sorts the calls of one variation"},
       {"SELECT coalesce(sum(money), 0) FROM model_calls",
-       {"SCAN model_calls USING COVERING INDEX model_calls_by_job"},
+       {"SCAN model_calls USING INDEX model_calls_by_job"},
        "adds up all calls, from the index alone"},
       {"SELECT request_key FROM model_calls WHERE request_key IS NOT NULL",
-       {"SCAN model_calls USING COVERING INDEX model_calls_by_job"},
+       {"SCAN model_calls USING INDEX model_calls_by_job"},
        "lists all keys, from the index alone"},
       {"SELECT count(*) FROM candidates",
        {"SCAN candidates"},

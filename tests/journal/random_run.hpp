@@ -135,7 +135,7 @@ class event_maker {
       m.what.what = kevo::seeded{candidates_++, kevo::id_of(*m.program)};
       return m;
     }
-    switch (random_.below(wild_ ? 13 : 8)) {
+    switch (random_.below(wild_ ? 14 : 8)) {
       case 0:
       case 1: {
         kevo::variation_asked asked{++tickets_, selection(),
@@ -167,6 +167,11 @@ class event_maker {
       case 12:
         m.what.what = kevo::baseline_met{candidate(), wild_text(random_)};
         break;
+      case 13:
+        m.what.what =
+            kevo::proposals_filtered{{candidate(), candidate()},
+                                     {{candidate(), wild_text(random_)}, {candidate(), wild_text(random_)}}};
+        break;
       case 10:
         m.what.what = kevo::search_stopped{wild_text(random_), random_.chance(0.5)};
         break;
@@ -196,7 +201,7 @@ class event_maker {
     kevo::selection s;
     for (std::uint64_t n = 1 + random_.below(2); n > 0; --n) s.parents.push_back(candidate());
     for (std::uint64_t n = random_.below(3); n > 0; --n) s.inspirations.push_back(candidate());
-    s.scope = static_cast<kevo::memory_scope>(random_.below(4));
+    s.scope = static_cast<kevo::memory_scope>(random_.below(kevo::memory_scope_names.size()));
     s.reevaluate = random_.chance(0.1);
     return s;
   }
@@ -283,6 +288,9 @@ inline bool same(const kevo::champion_crowned& a, const kevo::champion_crowned& 
 }
 inline bool same(const kevo::baseline_met& a, const kevo::baseline_met& b) {
   return a.candidate == b.candidate && a.baseline == b.baseline;
+}
+inline bool same(const kevo::proposals_filtered& a, const kevo::proposals_filtered& b) {
+  return a.passed == b.passed && a.dropped == b.dropped;
 }
 inline bool same(const kevo::search_stopped& a, const kevo::search_stopped& b) {
   return a.reason == b.reason && a.external == b.external;

@@ -10,7 +10,10 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/filter/proposal_net.hpp>
 #include <kevo/run_to_end.hpp>
+#include <kevo/select/priority_queue.hpp>
+#include <kevo/stop/proposals.hpp>
 
 #include "src/run/driver.hpp"
 #include "tests/journal/random_run.hpp"
@@ -219,4 +222,113 @@ TEST_CASE("a run whose process is killed again and again ends, and its whole rec
   CHECK(again->stopped().value_or("") == std::to_string(evaluations) + " evaluations");
   CHECK(again->spent().evaluations >= evaluations);
   CHECK(read.best() == again->best().id);
+}
+
+namespace {
+
+/// A search in rounds whose proposals are filtered in batches.
+std::unique_ptr<kevo::search> filtered_engine_over(const kevo::candidate_store& store, bool rounds) {
+  auto parts = toy::parts({.evaluations = 120}, {});
+  parts.store = store;
+  parts.operators = {toy::step{.reach = 60}, toy::step{.reach = 600}};
+  if (rounds) {
+    kevo::priority_queue policy;
+    policy.candidates = 6;
+    parts.select = policy;
+  }
+  const kevo::source_embedding line = {
+      1, [](const kevo::program& p) { return std::vector<double>{static_cast<double>(toy::number_in(p))}; }};
+  parts.filter = kevo::filtering{kevo::proposal_net(20, line), 6};
+  return std::make_unique<kevo::search>(std::move(parts), kevo::search_settings{.seed = 22});
+}
+
+}  // namespace
+
+TEST_CASE("a run with a proposal filter replays bit for bit, however many threads it had, and goes on") {
+  for (const bool rounds : {false, true}) {
+    CAPTURE(rounds);
+    const scratch_folder folder;
+    auto record = kevo::journal::create(folder.path(), example_header());
+    const auto engine = filtered_engine_over(record.store(), rounds);
+    engine->attach(lazy_sink{record});
+    engine->add_seed(toy::program_of(9000), 0);
+    kevo::driver_settings settings;
+    settings.variations = 3;
+    settings.evaluations = 2;
+    settings.clock_s = steps_of_time(0);
+    kevo::drive(*engine, toy::hill{}, {}, settings);
+    record.close();
+    CHECK(engine->spent().filtered > 5);
+
+    const auto read = kevo::journal::open_read_only(folder.path());
+    const auto again = filtered_engine_over(kevo::memory_store(), rounds);
+    const auto report = repeat(*again, read, true);
+    REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+    CHECK(report.events == engine->last_sequence());
+    CHECK(again->spent().filtered == engine->spent().filtered);
+    check_same_end(*again, *engine);
+
+    // Cut off anywhere, the record is the beginning of the same run.
+    for (const std::uint64_t cut : {31U, 77U, 150U, 223U}) {
+      CAPTURE(cut);
+      const auto part = filtered_engine_over(kevo::memory_store(), rounds);
+      const auto past = kevo::replay(*part,
+                                     [&](const auto& each) {
+                                       read.for_each_event([&](const kevo::event& e) {
+                                         if (e.sequence <= cut) each(e);
+                                       });
+                                     },
+                                     read.store().program_of, {false});
+      REQUIRE_MESSAGE(!past.divergence, past.divergence.value_or(""));
+      kevo::driver_settings rest = settings;
+      rest.clock_s = steps_of_time(past.last_time_s);
+      kevo::drive(*part, toy::hill{}, past.unfinished, rest);
+      CHECK(part->spent().evaluations >= 120);
+    }
+  }
+}
+
+TEST_CASE("what was paid for and waits for the filter when a run stops is filtered, evaluated and replayed") {
+  struct paid_step : toy::step {  // as an operator that asks a model, it is not simply run again
+    bool replayable() const { return false; }
+  };
+  const auto engine_of = [](const kevo::candidate_store& store) {
+    auto parts = toy::parts({.evaluations = 1000}, {});
+    parts.store = store;
+    parts.operators = {paid_step{}};
+    parts.stop = kevo::stop::proposals{4};
+    const kevo::source_embedding line = {1, [](const kevo::program& p) {
+                                           return std::vector<double>{static_cast<double>(toy::number_in(p))};
+                                         }};
+    parts.filter = kevo::filtering{kevo::proposal_net(1, line), 100};
+    return std::make_unique<kevo::search>(std::move(parts), kevo::search_settings{.seed = 23});
+  };
+  const scratch_folder folder;
+  auto record = kevo::journal::create(folder.path(), example_header());
+  const auto engine = engine_of(record.store());
+  engine->attach(lazy_sink{record});
+  engine->add_seed(toy::program_of(9000), 0);
+  kevo::run_to_end(*engine, toy::hill{}, steps_of_time(0));
+  record.close();
+  CHECK(engine->stopped() == std::string("4 proposals"));
+
+  const auto read = kevo::journal::open_read_only(folder.path());
+  bool stopped = false;
+  std::size_t passed = 0, evaluated = 0;
+  read.for_each_event([&](const kevo::event& e) {
+    stopped = stopped || std::holds_alternative<kevo::search_stopped>(e.what);
+    if (const auto* batch = std::get_if<kevo::proposals_filtered>(&e.what)) {
+      CHECK(stopped);  // its batch was never full
+      passed += batch->passed.size();
+    }
+    const auto* told = std::get_if<kevo::evaluation_told>(&e.what);
+    if (told != nullptr && stopped && told->wanted != kevo::evaluation_stage::confirmed) ++evaluated;
+  });
+  CHECK(passed >= 2);
+  CHECK(evaluated == passed);
+
+  const auto again = engine_of(kevo::memory_store());
+  const auto report = repeat(*again, read, true);
+  REQUIRE_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.events == engine->last_sequence());
 }

@@ -288,3 +288,36 @@ TEST_CASE("splice mends conditions that the mixture breaks and refuses what does
   CHECK(std::holds_alternative<kevo::no_proposal>(
       kevo::splice().vary(request_of(source(1, 9), seen, {clash}), random)));
 }
+
+TEST_CASE("the first candidates of a run are drawn from all valid settings, the others are near the parent") {
+  // Enumerated, and too large for that; the condition forbids the upper half.
+  for (const std::size_t enumerated : {std::size_t{50000}, std::size_t{4}}) {
+    CAPTURE(enumerated);
+    const program parent =
+        cpp("#define A 0  // kevo: {0..31}\n"
+            "// kevo: require A < 16\n"
+            "int kernel;\n");
+    const std::set<content_id> seen;
+    const auto share_near = [&](std::size_t known) {
+      kevo::tune op;
+      op.enumerate = enumerated;
+      kevo::rng random(7);
+      constexpr int proposals = 400;
+      int near = 0;
+      for (int i = 0; i < proposals; ++i) {
+        auto request = request_of(parent, seen);
+        request.known = known;
+        const auto made = std::get<kevo::proposal>(op.vary(request, random));
+        const auto value = std::stoi(kevo::parse_annotations(made.program).tunables.at(0).value);
+        CHECK(value > 0);
+        CHECK(value < 16);
+        near += value == 1 ? 1 : 0;
+      }
+      return static_cast<double>(near) / proposals;
+    };
+    CHECK(share_near(1) < 0.2);  // 1 of 15, where all are enumerated
+    CHECK(share_near(9) < 0.2);
+    CHECK(share_near(10) > 0.5);  // the neighbour has 0.7 and its share of the rest
+    CHECK(share_near(0) > 0.5);   // it is not told how many there are
+  }
+}

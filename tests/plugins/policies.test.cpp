@@ -36,7 +36,7 @@ settings given(std::vector<std::pair<std::string, settings_node>> values) {
 
 TEST_CASE("every selector that a config can name picks valid parents") {
   const auto all = policies();
-  CHECK(all.selectors.names().size() == 14);
+  CHECK(all.selectors.names().size() == 15);
   for (const auto& name : all.selectors.names()) {
     CAPTURE(name);
     settings from = given({});
@@ -50,7 +50,7 @@ TEST_CASE("every selector that a config can name picks valid parents") {
     seen.candidate = 0;
     seen.outcome = kevo::outcome::valid;
     seen.score = 1;
-    policy.observe(seen);
+    policy.observe(seen, w.view());
     kevo::rng random(3);
     for (int i = 0; i < 300; ++i) {
       const auto chosen = policy.select(w.view(), random);
@@ -63,14 +63,14 @@ TEST_CASE("every selector that a config can name picks valid parents") {
       seen.parents = w.parents_of[seen.candidate];
       seen.outcome = w.all.row(seen.candidate).outcome;
       seen.score = w.all.row(seen.candidate).score;
-      policy.observe(seen);
+      policy.observe(seen, w.view());
     }
   }
 }
 
 TEST_CASE("every portfolio that a config can name picks what is available") {
   const auto all = policies();
-  CHECK(all.portfolios.names().size() == 5);
+  CHECK(all.portfolios.names().size() == 6);
   for (const auto& name : all.portfolios.names()) {
     CAPTURE(name);
     settings from = given({});
@@ -168,7 +168,7 @@ struct session {
     seen.outcome = w.all.row(id).outcome;
     seen.score = score;
     if (w.kept.contains(id)) seen.archived = {kevo::archive_status::new_cell, score};
-    policy.observe(seen);
+    policy.observe(seen, w.view());
     seen_last = seen;
   }
   kevo::selection step() {
@@ -201,7 +201,7 @@ void check_saved(MakeArchive archive, MakeSelector selector) {
     const auto again = copy.select(live.w.view(), copied_random);
     const auto chosen = live.step();
     same = again == chosen && rebuilt.step() == chosen && live.w.kept.size() == rebuilt.w.kept.size();
-    copy.observe(live.seen_last);
+    copy.observe(live.seen_last, live.w.view());
   }
   CHECK(same);
 }
@@ -232,9 +232,10 @@ TEST_CASE("a policy that is copied, or built again from its record, makes the sa
       "type: novelty, " + plane,
       "type: sliding, measures: {a: {bins: 5}, b: {bins: 6}}",
       "type: pareto, minimize: [a]",
+      "type: feature_map, bins: 6, features: [complexity, a, score]",
       "type: islands, count: 3, interval: 20, cull_interval: 100, of: {type: grid, " + plane + "}",
       "type: islands, count: 4, topology: free, ways: [0, 1, 1, 2, 2, 3], of: {type: top_k, k: 5}"};
-  CHECK(all.archives.names().size() == 8);
+  CHECK(all.archives.names().size() == 9);
   for (const auto& text : archives) {
     CAPTURE(text);
     for (const char* select : {"type: islands, of: {type: uniform}",

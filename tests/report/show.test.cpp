@@ -90,7 +90,8 @@ TEST_CASE("the same as JSON, with null for what does not exist") {
   const auto r = synthetic::make(120);
   const auto content = content_of(r);
   const auto run = json::parse(kevo::run_json(content));
-  CHECK(run.at("best").at("speedup").as_double() == r.best);
+  // Boost.JSON may read the last binary digit of a number wrongly.
+  CHECK(run.at("best").at("speedup").as_double() == doctest::Approx(r.best).epsilon(1e-14));
   CHECK(run.at("best").at("id").to_number<std::uint32_t>() == *content.best);
   CHECK(run.at("evaluations").to_number<std::uint64_t>() == r.ledger.evaluations);
   CHECK(run.at("ledger").at("confirmations").to_number<std::uint64_t>() == r.ledger.confirmations);

@@ -469,7 +469,7 @@ TEST_CASE("the confirmations after a stop have a time of their own, and what is 
   // With enough time they are made.
   fitness.to_confirm = 0.05;
   timed_run patient(parts_until({}), 2);
-  patient.drive_on(fitness, {.variations = 1, .evaluations = 1, .linger_s = 0.05});
+  patient.drive_on(fitness, {.variations = 1, .evaluations = 1, .linger_s = 20});
   CHECK(patient.engine->best().id != no_candidate);
   CHECK(patient.engine->outstanding() == 0);
 }

@@ -196,7 +196,8 @@ TEST_CASE("a champion that a further confirmation convicts is not the best of th
 TEST_CASE("a number of confirmations that no run can have is read as the largest or as none") {
   const scratch folder;
   session_plan plan = plan_of(folder.run(), noisy_hill{}, 20);
-  plan.search.confirm.widest = 0.001;  // undecided, so that several confirmations count together
+  plan.search.confirm.widest = 0.001;      // undecided, so that several confirmations count together
+  plan.variations = plan.evaluations = 1;  // the same run each time, whose best one has several confirmations
   start_session(plan);
   const auto interval_with = [&](const std::string& further) {
     sqlite::connection(folder.run() + "/journal.sqlite", sqlite::access::write)
@@ -216,6 +217,20 @@ TEST_CASE("a number of confirmations that no run can have is read as the largest
     CAPTURE(number);
     CHECK(interval_with(number) == none);
   }
+}
+
+TEST_CASE("a journal of a version in which contenders did not wait is replayed and resumed without waiting") {
+  const scratch folder;
+  start_session(plan_of(folder.run(), busy_hill{}, 20));  // the wait of a plan is 0 unless a config says more
+  sqlite::connection(folder.run() + "/journal.sqlite", sqlite::access::write)
+      .execute("DELETE FROM header WHERE key = 'more.search.confirm.after'");
+  session_plan now = plan_of(folder.run(), {}, 20);
+  now.search.confirm.after = 8;
+  const replay_outcome again = replay_session(now);
+  CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
+  session_plan more = plan_of(folder.run(), busy_hill{}, 40);
+  more.search.confirm.after = 8;
+  CHECK(resume_session(more).best);
 }
 
 TEST_CASE("a journal that was recorded without rules is replayed and resumed without them") {

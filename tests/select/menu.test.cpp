@@ -49,12 +49,15 @@ TEST_CASE("the deviation of ranked scores is their median absolute deviation") {
     std::vector<double> scores(1 + random.below(30));
     for (double& s : scores) s = round % 2 == 0 ? random.uniform() : static_cast<double>(random.below(6));
     std::sort(scores.rbegin(), scores.rend());
-    const double median = scores[scores.size() / 2];
+    const auto middle = [](const std::vector<double>& sorted) {
+      return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+    };
+    const double median = middle(scores);
     std::vector<double> away;
     for (const double s : scores) away.push_back(std::abs(s - median));
     std::sort(away.begin(), away.end());
     CHECK(kevo::weighted::deviation(scores.size(), median, [&](std::size_t r) { return scores[r]; }) ==
-          doctest::Approx(away[away.size() / 2]).epsilon(1e-12));
+          doctest::Approx(middle(away)).epsilon(1e-12));
   }
 }
 
@@ -64,12 +67,13 @@ TEST_CASE("weighted follows ShinkaEvolve's formula") {
     for (const double score : {2.0, 2.1, 1.9, 2.4, 0.0, 1.2, 2.05}) w.add(score);
     for (int i = 0; i < 3; ++i) w.add(0, {3});  // the best has children already
     w.add(0, {1});
-    // Scores sorted: 2.4 2.1 2.05 2.0 1.9 1.2; upper median 2.0; deviations 0 .05 .1 .1 .4 .8: 0.1.
+    // Scores sorted: 2.4 2.1 2.05 2.0 1.9 1.2; median 2.025; deviations
+    // .025 .025 .075 .125 .375 .825: their median is .1.
     std::vector<double> weights(w.all.size());
     for (candidate_id id = 0; id < 7; ++id) {
       const auto& row = w.all.row(id);
       if (row.score > 0)
-        weights[id] = 1 / (1 + std::exp(-2.0 * (row.score - 2.0) / 0.1)) / (1.0 + row.children);
+        weights[id] = 1 / (1 + std::exp(-2.0 * (row.score - 2.025) / 0.1)) / (1.0 + row.children);
     }
     kevo::rng random(32);
     kevo::weighted policy{.lambda = 2, .from = from, .inspirations = {0, 0}};
@@ -152,20 +156,53 @@ TEST_CASE("a lineage goes on from its head, never back, and shows its history") 
   const auto chosen = policy.select(w.view(), random);
   CHECK(chosen.parents == ids{c});
   CHECK(chosen.inspirations == ids{b, a});
-  measure_again(w, policy, c, 0);  // an audit found it out
+  measure_again(w, policy, c, 0);  // an audit found it out: the best that remains, the older of equals
   CHECK(policy.select(w.view(), random).parents == ids{a});
+  const auto d = grow(w, policy, 1.9, {a});
+  CHECK(policy.select(w.view(), random).parents == ids{a});  // valid alone is not enough after an audit
+  CHECK(d > a);
+}
+
+TEST_CASE("a lineage commits at the best confirmed score, and falls back to it") {
+  world w;
+  kevo::lineage policy;
+  kevo::rng random(370);
+  const auto head = [&] { return policy.select(w.view(), random).parents.front(); };
+  const auto seed = grow(w, policy, 1.0);
+  measure_again(w, policy, seed, 1.1, 1.1, true);
+  const auto lucky = grow(w, policy, 3.0, {seed});
+  const auto second = grow(w, policy, 2.5, {seed});
+  CHECK(head() == lucky);
+  measure_again(w, policy, lucky, 0.9, 0.9, true);  // below the best confirmed score, which is the seed's
+  CHECK(head() == seed);
+  grow(w, policy, 1.05, {seed});
+  CHECK(head() == seed);
+  const auto better = grow(w, policy, 1.2, {seed});
+  CHECK(head() == better);
+  measure_again(w, policy, second, 1.3, 1.3, true);  // the other one was confirmed
+  CHECK(head() == second);
+  measure_again(w, policy, second, 0);
+  CHECK(head() == seed);  // of those confirmed, the best that remains
 }
 
 TEST_CASE("adaptive intensity explores less while the search gains") {
   kevo::adaptive_intensity policy;
   CHECK(policy.intensity() == doctest::Approx(0.5).epsilon(1e-3));
+  const auto intensity = [](double energy) { return 0.15 + 0.35 / (1 + std::sqrt(energy + 1e-8)); };
   world w;
-  double score = 1;
-  for (int i = 0; i < 30; ++i) grow(w, policy, score *= 3);
-  // Relative gains of 2: G -> 4, sqrt 2.
-  CHECK(policy.intensity() == doctest::Approx(0.15 + 0.35 / 3).epsilon(0.05));
-  for (int i = 0; i < 200; ++i) grow(w, policy, 1);
-  CHECK(policy.intensity() == doctest::Approx(0.5).epsilon(0.01));
+  const auto first = grow(w, policy, 1);  // a gain of 1 by definition
+  CHECK(policy.intensity() == doctest::Approx(intensity(0.1)));
+  for (int i = 0; i < 200; ++i) grow(w, policy, 0.5);  // what does not improve leaves it as it is
+  CHECK(policy.intensity() == doctest::Approx(intensity(0.1)));
+  const auto lucky = grow(w, policy, 1.5, {first});
+  double energy = 0.9 * 0.1 + 0.1 * 0.25;
+  CHECK(policy.intensity() == doctest::Approx(intensity(energy)));
+  measure_again(w, policy, lucky, 0);  // the best score that stands is 1 again
+  grow(w, policy, 1.2, {first});
+  energy = 0.9 * energy + 0.1 * 0.04;
+  CHECK(policy.intensity() == doctest::Approx(intensity(energy)));
+  grow(w, policy, 120, {first});  // no gain counts as more than 1
+  CHECK(policy.intensity() == doctest::Approx(intensity(0.9 * energy + 0.1)));
   world two;
   two.add(1), two.add(2);
   kevo::adaptive_intensity fresh;
@@ -173,6 +210,15 @@ TEST_CASE("adaptive intensity explores less while the search gains") {
   kevo::rng random(38);
   const double p = fresh.intensity(), worse = p / 2 + (1 - p) * 0.2;  // ranks 1 and 2 by power law 2: 4 to 1
   CHECK(chi_square_excess(two.count(fresh, draws, random), std::vector<double>{worse, 1 - worse}) < 1);
+  // AdaEvolve's rule: of the rest, 70 % are any of the best quarter, 30 % in proportion to the score.
+  fresh.elite_share = 0.25;
+  world eight;
+  std::vector<double> weights;
+  for (int score = 8; score > 0; --score) {
+    eight.add(score);
+    weights.push_back(p / 8 + (1 - p) * ((score > 6 ? 0.7 / 2 : 0) + 0.3 * score / 36));
+  }
+  CHECK(chi_square_excess(eight.count(fresh, draws, random), weights) < 1);
 }
 
 TEST_CASE("buckets are drawn by softmax, distinct ones, and members uniformly") {
@@ -206,7 +252,7 @@ TEST_CASE("buckets are drawn by softmax, distinct ones, and members uniformly") 
   CHECK(unaware.select(empty.view(), random).parents == ids{0});
 }
 
-TEST_CASE("a priority queue measures the best again, then varies them, round after round") {
+TEST_CASE("a priority queue works in rounds: measure the members, vary them, wait for their children") {
   world w;
   kevo::priority_queue policy;
   policy.candidates = 2;
@@ -214,40 +260,82 @@ TEST_CASE("a priority queue measures the best again, then varies them, round aft
   kevo::rng random(40);
   for (const double s : {1.0, 3.0, 2.0, 3.0}) grow(w, policy, s);
   const auto next = [&] { return policy.select(w.view(), random); };
-  auto chosen = next();
-  CHECK(chosen.reevaluate);
-  CHECK(chosen.parents == ids{3});  // the newest of equals
-  chosen = next();
-  CHECK_FALSE(chosen.reevaluate);
-  CHECK(chosen.parents == ids{3});
-  measure_again(w, policy, 3, 0.5);  // it was luck
-  CHECK(next().parents == ids{1});   // still this round
-  CHECK(next().parents == ids{1});
-  CHECK(next().parents == ids{1});  // the next round: 1 and 2
-  CHECK(next().parents == ids{1});
-  measure_again(w, policy, 2, 0);  // fails before its turn
-  CHECK(next().parents == ids{1});
+  const kevo::pending_work nothing, measuring{.measurements = 1}, evaluating{.proposals = 1};
+  REQUIRE(policy.ready(nothing));
+  for (const candidate_id member : {3U, 1U}) {  // the newest of equals first
+    const auto chosen = next();
+    CHECK(chosen.reevaluate);
+    CHECK(chosen.parents == ids{member});
+  }
+  CHECK_FALSE(policy.ready(measuring));    // the new results come first
+  measure_again(w, policy, 3, 1.75, 0.5);  // it was luck, but the round stays as it is
+  measure_again(w, policy, 1, 0, 0);       // a failure evicts nobody: its mean is 1.5
+  REQUIRE(policy.ready(nothing));
+  for (const candidate_id member : {3U, 1U}) {
+    const auto chosen = next();
+    CHECK_FALSE(chosen.reevaluate);
+    CHECK(chosen.parents == ids{member});
+    if (member == 3) CHECK(policy.ready(evaluating));  // children may be evaluated meanwhile
+  }
+  CHECK_FALSE(policy.ready(evaluating));
+  CHECK_FALSE(policy.ready({.variations = 1}));
+  CHECK(policy.ready(nothing));
+  // The next round by means: 2 has 2, 3 has (3 + 0.5) / 2, 1 has (3 + 0) / 2.
+  CHECK(next().parents == ids{2});
+  CHECK(next().parents == ids{3});
 }
 
-TEST_CASE("confidence bounds reward or punish candidates that were measured once") {
-  const auto leader = [](kevo::priority_order order) {
+TEST_CASE("the first round of a priority queue gives all places to the base program") {
+  world w;
+  kevo::priority_queue policy;
+  policy.candidates = 3;
+  policy.measurements = 0;
+  policy.inspirations = {0, 0};
+  kevo::rng random(400);
+  grow(w, policy, 1.0);
+  for (int i = 0; i < 3; ++i) CHECK(policy.select(w.view(), random).parents == ids{0});
+  CHECK_FALSE(policy.ready({.proposals = 3}));
+  grow(w, policy, 2.0, {0});
+  grow(w, policy, 0.0, {0});  // never valid: last, varied and not measured
+  policy.measurements = 1;
+  CHECK(policy.select(w.view(), random).parents == ids{1});
+  CHECK(policy.select(w.view(), random).parents == ids{0});
+  for (const candidate_id member : {1U, 0U, 2U}) {
+    const auto chosen = policy.select(w.view(), random);
+    CHECK_FALSE(chosen.reevaluate);
+    CHECK(chosen.parents == ids{member});
+  }
+}
+
+TEST_CASE("confidence bounds count rounds, and the best mean is in every round") {
+  // Three candidates of means 3.0 (four scores), 2.8 (one score) and 1.0 (one score).
+  const auto play = [](kevo::priority_order order, bool best, int rounds) {
     world w;
     kevo::priority_queue policy;
     policy.candidates = 1;
     policy.measurements = 0;
     policy.order = order;
-    policy.exploration = 0.2;
+    policy.best = best;
+    policy.exploration = 0.1;
+    policy.inspirations = {0, 0};
     kevo::rng random(41);
+    grow(w, policy, 3.0);
+    for (int i = 0; i < rounds; ++i) policy.select(w.view(), random);
+    for (int i = 0; i < 3; ++i) measure_again(w, policy, 0, 3.0);
     grow(w, policy, 1.0);
-    grow(w, policy, 4.0);
-    grow(w, policy, 2.9);
-    for (int i = 0; i < 20; ++i) measure_again(w, policy, 0, 3.0);  // often measured, mean 3
-    for (int i = 0; i < 2; ++i) measure_again(w, policy, 1, 2.0);
+    grow(w, policy, 2.8);
     return policy.select(w.view(), random).parents.front();
   };
-  CHECK(leader(kevo::priority_order::mean) == 0);
-  CHECK(leader(kevo::priority_order::lcb) == 0);
-  CHECK(leader(kevo::priority_order::ucb) == 2);  // 2.9 with one measurement
+  using order = kevo::priority_order;
+  CHECK(play(order::mean, false, 1) == 0);
+  CHECK(play(order::lcb, false, 1) == 0);
+  // max - min is 2. After t rounds, the bonus of four scores is 0.1 while the range is 0 when they are
+  // measured, so 0 has the priority 3; that of 2 is min(3, 2.8 + 0.2 sqrt(ln(t + 2))).
+  CHECK(2.8 + 0.2 * std::sqrt(std::log(0 + 2.0)) < 3);
+  CHECK(2.8 + 0.2 * std::sqrt(std::log(3 + 2.0)) > 3);
+  CHECK(play(order::ucb, false, 1) == 0);  // in the first round t is 0, however many scores there are
+  CHECK(play(order::ucb, false, 4) == 2);  // in the fourth round t is 3; the newest wins the tie at 3
+  CHECK(play(order::ucb, true, 4) == 0);   // the best mean takes the only place
 }
 
 TEST_CASE("islands evolve apart, migrate the best without duplicates, and stay bounded") {
@@ -290,6 +378,21 @@ TEST_CASE("an island draws by its mix") {
     weights.push_back(0.2 / 4 + (i < 2 ? 0.7 / 2 : 0) + 0.1 * scores[i] / 10);
   kevo::rng random(45);
   CHECK(chi_square_excess(w.count(policy, draws, random), weights) < 1);
+}
+
+TEST_CASE("an island shows its own members as inspirations") {
+  world w;
+  kevo::island_mix policy;
+  policy.islands = 2;
+  policy.inspirations = {.top = 2, .diverse = 2};
+  for (int i = 0; i < 20; ++i) grow(w, policy, 1.0 + i);  // seeds go round: even ones live on island 0
+  kevo::rng random(450);
+  for (candidate_id turn = 0; turn < 100; ++turn) {
+    const auto chosen = policy.select(w.view(), random);
+    CHECK(chosen.parents.front() % 2 == turn % 2);
+    CHECK(chosen.inspirations.size() >= 2);
+    for (const candidate_id id : chosen.inspirations) CHECK(id % 2 == turn % 2);
+  }
 }
 
 TEST_CASE("copies of selectors with a memory have the same future") {

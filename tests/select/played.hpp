@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <kevo/select.hpp>
@@ -10,6 +11,16 @@
 #include "tests/select/world.hpp"
 
 namespace kevo::test {
+
+/// Tells a selector of an evaluation, whichever form of `observe` it has.
+template <class Selector>
+void tell(const world& w, Selector& policy, const observation& seen) {
+  if constexpr (requires { policy.observe(seen, w.view()); }) {
+    policy.observe(seen, w.view());
+  } else if constexpr (requires { policy.observe(seen); }) {
+    policy.observe(seen);
+  }
+}
 
 /// Adds a candidate and tells the selector, as a search does.
 template <class Selector>
@@ -21,21 +32,26 @@ candidate_id grow(world& w, Selector& policy, double score, std::vector<candidat
   seen.parents = parents;
   seen.outcome = w.all.row(id).outcome;
   seen.score = w.all.row(id).score;
+  seen.measured = seen.score;
   if (w.kept && w.kept.size() > before) seen.archived = {archive_status::new_cell, score};
-  policy.observe(seen);
+  tell(w, policy, seen);
   return id;
 }
 
-/// Measures a candidate again, with this blended score (0: it failed).
+/// Measures a candidate again, with this blended score (0: it failed). `measured`: the score of this
+/// evaluation alone, if it is another; `confirmed`: it was a confirmation.
 template <class Selector>
-void measure_again(world& w, Selector& policy, candidate_id id, double score) {
+void measure_again(world& w, Selector& policy, candidate_id id, double score,
+                   std::optional<double> measured = {}, bool confirmed = false) {
   w.all.evaluate(id, score > 0 ? outcome::valid : outcome::incorrect, score);
   observation seen;
   seen.candidate = id;
   seen.parents = w.parents_of[id];
   seen.outcome = w.all.row(id).outcome;
   seen.score = w.all.row(id).score;
-  policy.observe(seen);
+  seen.measured = measured.value_or(seen.score);
+  seen.confirmed = confirmed;
+  tell(w, policy, seen);
 }
 
 /// A search of `n` candidates in which every child is a little better or worse than its parent, or fails.

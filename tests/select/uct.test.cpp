@@ -123,6 +123,58 @@ TEST_CASE("uct finds the greatest bound among many children as it does among few
   }
 }
 
+TEST_CASE("attempts open a node, whether they came to a valid child or not") {
+  world w;
+  kevo::uct policy;
+  policy.width = 3;
+  policy.repairs = 0;
+  policy.inspirations = {0, 0};
+  kevo::rng random(430);
+  const auto pick = [&] { return policy.select(w.view(), random).parents.front(); };
+  grow(w, policy, 1.0);
+  CHECK(pick() == 0);
+  const auto child = grow(w, policy, 2.0, {0});
+  for (int i = 0; i < 2; ++i) {
+    CHECK(pick() == 0);
+    grow(w, policy, 0, {0});
+  }
+  CHECK(pick() == child);  // three attempts, one valid child
+}
+
+TEST_CASE("a score that falls is taken back from all its ancestors and from the extremes") {
+  // A tree that learnt 9 first and 2 later decides as one that never saw the 9.
+  const auto picks = [](bool lucky, bool failed) {
+    world w;
+    kevo::uct policy;
+    policy.width = 2;
+    policy.repairs = 0;
+    policy.inspirations = {0, 0};
+    kevo::rng random(431);
+    std::vector<candidate_id> chosen;
+    const auto pick = [&] { chosen.push_back(policy.select(w.view(), random).parents.front()); };
+    grow(w, policy, 1.0);
+    pick(), pick();
+    const auto a = grow(w, policy, 2.5, {0});
+    const auto b = grow(w, policy, lucky ? 9.0 : 2.0, {0});
+    const auto c = grow(w, policy, 3.0, {a});
+    if (failed) {
+      measure_again(w, policy, b, 0);
+      measure_again(w, policy, b, 2.0);
+    } else if (lucky) {
+      measure_again(w, policy, b, 2.0);
+    }
+    CHECK(c > b);
+    for (int i = 0; i < 40; ++i) {
+      pick();
+      grow(w, policy, 1.0 + 0.1 * (i % 7), {chosen.back()});
+    }
+    return chosen;
+  };
+  CHECK(picks(true, false) == picks(false, false));
+  CHECK(picks(true, true) == picks(false, false));
+  CHECK(picks(false, true) == picks(false, false));
+}
+
 TEST_CASE("uct repairs what broke, up to a depth, and backs up only what is valid") {
   world w;
   kevo::uct policy;

@@ -139,12 +139,13 @@ TEST_CASE("every column of the ledger can be a budget") {
   now.ledger = {.proposals = 1,
                 .duplicates = 10,
                 .no_proposals = 20,
+                .filtered = 25,
                 .evaluations = 2,
                 .confirmations = 30,
                 .valid = 40,
                 .variation = {.wall_s = 50, .tokens_in = 70, .tokens_out = 80},
                 .evaluation = {.wall_s = 60}};
-  const double reached[] = {10, 20, 30, 40, 50, 60, 70, 80};
+  const double reached[] = {10, 20, 25, 30, 40, 50, 60, 70, 80};
   for (std::size_t i = 0; i < stop::ledger_columns.size(); ++i) {
     const auto& column = stop::ledger_columns[i];
     CAPTURE(std::string(column.name));

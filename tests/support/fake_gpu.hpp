@@ -57,11 +57,15 @@ class fake_gpu {
   /// Lines of `processes`: who else is on the device, by NVML.
   void list_processes(const std::string& lines) const { shell::write_file(folder_ / "processes", lines); }
   void lose() const { shell::write_file(folder_ / "lost", "lost\n"); }
-  /// Where the lock of the device may lie.
+  std::string uuid() const {
+    std::string text;
+    for (const char c : id_) text += {"0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]};
+    return text;
+  }
+  /// The files of the device's lock: of who has it, and of who is next.
   std::vector<std::string> lock_files() const {
-    std::string name = "kevo-gpu-";
-    for (const char c : id_) name += {"0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]};
-    return {"/run/lock/" + name, "/var/lock/" + name, "/tmp/" + name};
+    const std::string name = "/tmp/kevo-measure-gpu-" + uuid();
+    return {name + ".lock", name + ".queue.lock"};
   }
   void mend() const { std::filesystem::remove(folder_ / "lost"); }
 

@@ -10,6 +10,7 @@
 
 #include <kevo/vary/adaptive_pursuit.hpp>
 #include <kevo/vary/exp3.hpp>
+#include <kevo/vary/fixed.hpp>
 #include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/vary/uniform.hpp>
@@ -51,6 +52,22 @@ TEST_CASE("the uniform portfolio is uniform over what is available") {
   CHECK(policy.credits()[0].cost_s == 2.0);
   CHECK(policy.credits()[0].probability == 0.25);
   CHECK(policy.credits()[2].pulls == counts[2]);
+}
+
+TEST_CASE("the fixed portfolio keeps its weights among what is available") {
+  kevo::fixed_portfolio policy({0.6, 0.3});  // the third has no weight of its own: 1
+  kevo::rng random(11);
+  const auto draw = [&](const std::array<bool, 3>& available) {
+    std::vector<int> counts(3);
+    for (int i = 0; i < 20000; ++i) ++counts.at(policy.pick(available, random));
+    return counts;
+  };
+  CHECK(kevo::test::chi_square_excess(draw(all3), std::vector<double>{0.6, 0.3, 1}) < 1);
+  CHECK(kevo::test::chi_square_excess(draw({true, true, false}), std::vector<double>{2, 1, 0}) < 1);
+  policy.observe({1, 1.0, 2.0});
+  CHECK(policy.credits()[0].probability == doctest::Approx(0.6 / 1.9));
+  kevo::fixed_portfolio none({0, 0, 0});
+  for (int i = 0; i < 20; ++i) CHECK(none.pick(std::array<bool, 3>{false, true, false}, random) == 1);
 }
 
 TEST_CASE("ucb1 tries all, then favours gain per cost and keeps the floor") {

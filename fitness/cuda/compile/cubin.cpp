@@ -105,9 +105,9 @@ std::vector<symbol> symbols_of(const std::vector<section>& sections) {
 template <class Use>
 void for_each_attribute(std::string_view bytes, const Use& use) {
   for (std::uint64_t at = 0; at + 4 <= bytes.size();) {
-    const auto format = number<std::uint8_t>(bytes, at);
+    const auto kind = number<std::uint8_t>(bytes, at);
     const auto code = number<std::uint8_t>(bytes, at + 1);
-    if (format == 4) {
+    if (kind == 4) {
       const auto size = number<std::uint16_t>(bytes, at + 2);
       use(code, piece(bytes, at + 4, size));
       at += 4 + std::uint64_t{size};

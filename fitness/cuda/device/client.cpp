@@ -111,18 +111,6 @@ worker_answer device_client::load_object(std::uint32_t arena, std::string_view o
 call_result device_client::call(const call_wanted& wanted) {
   return decoded<call_result>(ask(device_request::call, 0, encode(wanted)));
 }
-void device_client::lock(const std::stop_token& stop) {
-  constexpr std::uint64_t patience_ms = 100;
-  for (;;) {
-    const std::string answer = ask(device_request::lock, patience_ms, {});
-    if (byte_reader(answer).get<bool>()) return;
-    if (stop.stop_requested())
-      throw error(error_code::interrupted, "stopped while waiting for another process to release the device");
-  }
-}
-void device_client::unlock() {
-  ask(device_request::unlock, 0, {});
-}
 device_ceilings device_client::calibrate() {
   return decoded<device_ceilings>(ask(device_request::calibrate, 0, {}));
 }

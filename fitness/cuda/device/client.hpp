@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <mutex>
-#include <stop_token>
 #include <string>
 
 #include "fitness/cuda/device/protocol.hpp"
@@ -42,10 +41,6 @@ class device_client {
   /// The object of a hosted program; empty: the trusted empty program.
   worker_answer load_object(std::uint32_t arena, std::string_view object);
   call_result call(const call_wanted& wanted);
-  /// Takes the device from all other processes; waits until they have done, or until `stop`.
-  /// @throws kevo::error (interrupted) if it was stopped
-  void lock(const std::stop_token& stop = {});
-  void unlock();
   device_ceilings calibrate();
   /// Who computes on the device besides kevo.
   device_users users();

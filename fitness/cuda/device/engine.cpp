@@ -8,6 +8,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/type_code.hpp"
+#include "fitness/machine/preemptions.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -350,9 +351,11 @@ call_result engine::call(const call_wanted& wanted) {
   gpu_.wait();
 
   std::vector<seen_line> seen;
+  const long preemptions = preemptions_of_thread();
   result = gated ? run_gated(arena, wanted, places, keys, seen) : run_together(arena, wanted, places, seen);
   if (result.answer.end != call_end::done) return result;
   result.fence_ns = fence(arena, places.back());
+  result.preempted = preemptions_of_thread() != preemptions;
   if (wanted.timed) result.clock_mhz = clock_mhz();
   if (wanted.verify) {
     const auto judged = outputs_of(arena, places, w);

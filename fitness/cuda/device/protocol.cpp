@@ -113,8 +113,8 @@ void members(Codec& c, output_finding& v) {
 }
 template <class Codec>
 void members(Codec& c, call_result& v) {
-  c(v.answer), c(v.outside_ns), c(v.event_ns), c(v.clock_mhz), c(v.unblocked), c(v.each_outside_ns),
-      c(v.each_event_ns), c(v.fence_ns), c(v.early), c(v.guards), c(v.inputs);
+  c(v.answer), c(v.outside_ns), c(v.event_ns), c(v.clock_mhz), c(v.unblocked), c(v.preempted),
+      c(v.each_outside_ns), c(v.each_event_ns), c(v.fence_ns), c(v.early), c(v.guards), c(v.inputs);
   c(v.findings), c(v.fingerprint), c(v.calls_ns);
 }
 

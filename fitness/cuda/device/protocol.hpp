@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 4;
+inline constexpr std::uint32_t device_protocol = 6;
 
 enum class device_request : std::uint32_t {
   hello,        ///< -> device_description, or an error that says what is missing
@@ -26,8 +26,6 @@ enum class device_request : std::uint32_t {
   load,         ///< arena number, compiled_module -> worker_answer
   load_object,  ///< arena number, bytes of a hosted object (none: the empty program) -> worker_answer
   call,         ///< call_wanted -> call_result
-  lock,         ///< how long to try [ms] -> whether the device is held now
-  unlock,       ///< nothing
   calibrate,    ///< nothing -> device_ceilings
   users,        ///< nothing -> device_users
 };
@@ -185,16 +183,17 @@ struct output_finding {
 
 struct call_result {
   worker_answer answer;
-  double outside_ns = 0;                 ///< by the trusted clock, from release to done
-  double event_ns = 0;                   ///< by the worker's events: a claim
-  double clock_mhz = 0;                  ///< of a multiprocessor, right after
-  bool unblocked = false;                ///< calls began before they were released
-  std::vector<double> each_outside_ns;   ///< of gated calls, one by one, by the trusted clock
-  std::vector<double> each_event_ns;     ///< the same by the worker's events: claims
-  double fence_ns = 0;                   ///< until all work on the device had ended, after "done" was seen
-  bool early = false;                    ///< an output line was not yet what it is, when done was seen
-  bool guards = false;                   ///< something outside of every buffer was written
-  bool inputs = false;                   ///< an input was changed
+  double outside_ns = 0;                ///< by the trusted clock, from release to done
+  double event_ns = 0;                  ///< by the worker's events: a claim
+  double clock_mhz = 0;                 ///< of a multiprocessor, right after
+  bool unblocked = false;               ///< calls began before they were released
+  bool preempted = false;               ///< the trusted thread lost its processor, so that its clock was late
+  std::vector<double> each_outside_ns;  ///< of gated calls, one by one, by the trusted clock
+  std::vector<double> each_event_ns;    ///< the same by the worker's events: claims
+  double fence_ns = 0;                  ///< until all work on the device had ended, after "done" was seen
+  bool early = false;                   ///< an output line was not yet what it is, when done was seen
+  bool guards = false;                  ///< something outside of every buffer was written
+  bool inputs = false;                  ///< an input was changed
   std::vector<output_finding> findings;  ///< outputs that are not accepted
   std::string fingerprint;               ///< equal for equal bits; empty unless asked for
   double calls_ns = 0;  ///< of an interval: between request and "done" alone, all calls together

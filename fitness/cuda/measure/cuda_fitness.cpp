@@ -46,7 +46,8 @@ void cuda_fitness::state::run_cascade(passage& p) {
     p.result.stage = evaluation_stage::built;
     return;
   }
-  const gpu_bench::hold device(bench, p.request.stop);
+  const gpu_bench::hold device(bench, p.request.stop, p.request.waiting);
+  tell_wait(p.result, device.lock());
   const measuring_span measuring(p.request);
   auto candidate = bench.run_candidate(p.built);
   const auto climb = [&] {
@@ -131,8 +132,12 @@ cuda_fitness::~cuda_fitness() = default;
 evaluation cuda_fitness::evaluate(const evaluation_request& request) {
   if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
   const auto start = std::chrono::steady_clock::now();
-  state_->bench.prepare(request.stop);
-  if (auto found = state_->cached(request)) return *found;
+  const double waited_s = state_->bench.prepare(request.stop, request.waiting);
+  if (auto found = state_->cached(request)) {
+    found->cost.wall_s = found->cost.waited_s = waited_s;  // not what another evaluation has cost
+    found->context.erase("waited");
+    return *found;
+  }
   const auto attempt = [&] {
     passage p{request, state_->bench.blank(), {}};
     p.result.protocol = protocol_name;
@@ -152,10 +157,12 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
   };
   std::optional<passage> p(attempt());
   if (p->again) {  // time and memory depend on the neighbours, too
-    const auto spent = p->result.cost.device_s;
+    const evaluation_cost spent = p->result.cost;
     p.emplace(attempt());
-    p->result.cost.device_s += spent;
+    p->result.cost.device_s += spent.device_s;
+    p->result.cost.waited_s += spent.waited_s;
   }
+  p->result.cost.waited_s += waited_s;
   state_->finish(*p, start);
   if (!p->result.valid() || p->result.stage > evaluation_stage::built)
     state_->results.keep(state_->key_of(*request.program), p->result);

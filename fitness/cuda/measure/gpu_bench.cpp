@@ -22,6 +22,16 @@ namespace {
 // A device that traps takes some tenths of a second to say so.
 constexpr double least_limit_s = 1.5;
 
+std::uint64_t most_workspace_bytes(const std::vector<plan>& plans) {
+  std::uint64_t most = 0;
+  for (const auto& p : plans) {
+    std::uint64_t bytes = 0;
+    for (const auto& space : p.workspaces) bytes += space.bytes + space.align;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
 }  // namespace
 
 gpu_bench::gpu_bench(std::shared_ptr<const task> t, cuda_settings settings)
@@ -42,7 +52,8 @@ gpu_bench::gpu_bench(std::shared_ptr<const task> t, cuda_settings settings)
 
 gpu_bench::~gpu_bench() = default;
 
-gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop) : bench_(&bench) {
+gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop, const wait_listener& listener)
+    : bench_(&bench) {
   {
     std::unique_lock lock(bench_->holding_);
     if (!bench_->freed_.wait(lock, stop, [this] { return !bench_->held_; }))
@@ -50,7 +61,7 @@ gpu_bench::hold::hold(gpu_bench& bench, const std::stop_token& stop) : bench_(&b
     bench_->held_ = true;
   }
   try {
-    bench_->device_->lock(stop);
+    lock_.emplace(lock_name(bench_->device_->facts()), stop, listener);
     start_ = std::chrono::steady_clock::now();
     const auto& settings = bench_->settings_;
     foreign_ = await_quiet_device([this] { return bench_->device_->users(); }, settings.foreign,
@@ -67,12 +78,8 @@ double gpu_bench::hold::seconds() const {
 gpu_bench::hold::~hold() {
   give_back();
 }
-// Also what was not taken: unlocking is no mistake then.
 void gpu_bench::hold::give_back() noexcept {
-  try {
-    bench_->device_->unlock();
-  } catch (const error&) {  // its process has ended, and the lock with it
-  }
+  lock_.reset();
   {
     const std::scoped_lock lock(bench_->holding_);
     bench_->held_ = false;
@@ -80,9 +87,10 @@ void gpu_bench::hold::give_back() noexcept {
   bench_->freed_.notify_one();
 }
 
-std::unique_ptr<worker_source> gpu_bench::workers_for(worker_options options, std::size_t ahead) {
+std::unique_ptr<worker_source> gpu_bench::workers_for(worker_options options, std::size_t ahead,
+                                                      std::uint64_t arena_bytes) {
   options.sandbox = settings_.sandbox;
-  auto workers = std::make_unique<worker_source>(*device_, std::move(options), arena_, ahead);
+  auto workers = std::make_unique<worker_source>(*device_, std::move(options), arena_bytes, ahead);
   workers->account(&spent_);
   return workers;
 }
@@ -94,9 +102,12 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
       worker_options options;
       options.hosted = true;
       options.memory_bytes = settings_.limits.memory_bytes;
-      hosted_workers_ = workers_for(std::move(options), 1);
+      hosted_workers_ = workers_for(std::move(options), 1, arena_);
     }
     workers = hosted_workers_.get();
+  } else if (most_workspace_bytes(built.plans) > usual_workspace_bytes) {
+    if (!wide_workers_) wide_workers_ = workers_for({}, 1, arena_);
+    workers = wide_workers_.get();
   }
   return {task_, *workers, program_image{built.kind, built.code, built.object.object, built.plans}, contents_,
           rng(secret_seed())};
@@ -106,7 +117,7 @@ program_runner& gpu_bench::empty() {
   if (!empty_) {
     worker_options options;
     options.hosted = options.trusted = true;
-    empty_workers_ = workers_for(std::move(options), 0);
+    empty_workers_ = workers_for(std::move(options), 0, arena_);
     program_image nothing{program_kind::empty, {}, {}, {}};
     for (const auto& w : task_->workloads) nothing.plans.push_back(hosted_plan(*task_, w));
     empty_ = std::make_unique<program_runner>(task_, *empty_workers_, std::move(nothing), contents_,
@@ -122,7 +133,8 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
   if (candidate.kind() == program_kind::declared) {
     pair_timer by_events(candidate, *against.program, workload,
                          plan_readings(candidate_ns, against.call_ns[workload], cold,
-                                       against.program->kind() != program_kind::declared, contents),
+                                       against.program->kind() != program_kind::declared, contents,
+                                       std::min(candidate.room(workload), against.program->room(workload))),
                          call_limit(workload));
     by_events.allow_first(first_call_limit(workload, against.program->kind()));
     return by_events;

@@ -23,6 +23,7 @@
 #include "fitness/cuda/measure/program_runner.hpp"
 #include "fitness/cuda/settings/cuda_settings.hpp"
 #include "fitness/cuda/tools/gates.hpp"
+#include "fitness/machine/cores.hpp"
 
 namespace kevo::cuda {
 
@@ -37,6 +38,10 @@ struct built_program {
   std::vector<std::string> reasons;
   std::string feedback;
 };
+
+/// Candidates with more workspace memory than this for one call have workers of their own, with a larger
+/// arena.
+inline constexpr std::uint64_t usual_workspace_bytes = 64U << 20U;
 
 /// A trusted program that candidates are compared with.
 struct gpu_baseline {
@@ -53,8 +58,9 @@ class gpu_bench {
   gpu_bench(std::shared_ptr<const task> t, cuda_settings settings);
   ~gpu_bench();
 
-  /// Starts the device, compiles and checks reference and baselines; once. @throws kevo::error
-  void prepare(std::stop_token stop);
+  /// Starts the device, compiles and checks reference and baselines; once. Returns for how long it waited for
+  /// other kevo processes [s]. @throws kevo::error
+  double prepare(std::stop_token stop, const wait_listener& listener = {});
 
   const task& subject() const { return *task_; }
   const cuda_settings& settings() const { return settings_; }
@@ -68,13 +74,14 @@ class gpu_bench {
    public:
     /// Waits for whoever has it, or until `stop`. @throws kevo::error (interrupted; environment, also if a
     /// foreign process stays on it)
-    explicit hold(gpu_bench& bench, const std::stop_token& stop = {});
+    explicit hold(gpu_bench& bench, const std::stop_token& stop = {}, const wait_listener& listener = {});
     ~hold();
     hold(const hold&) = delete;
     hold& operator=(const hold&) = delete;
 
     const held_time& spent() const { return bench_->spent_; }
     double seconds() const;  ///< since it is held
+    const measuring_lock& lock() const { return *lock_; }
     /// Who else was on the device when it was taken, in words.
     const std::string& foreign() const { return foreign_; }
 
@@ -82,6 +89,7 @@ class gpu_bench {
     void give_back() noexcept;
 
     gpu_bench* bench_;
+    std::optional<measuring_lock> lock_;
     std::string foreign_;
     std::chrono::steady_clock::time_point start_;
   };
@@ -139,6 +147,7 @@ class gpu_bench {
   device_task describe_reference(std::stop_token stop);
   void make_contents(const std::vector<device_workload>& workloads);
   std::uint64_t arena_for(std::size_t arenas) const;
+  std::uint64_t usual_arena() const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
   void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
@@ -147,7 +156,8 @@ class gpu_bench {
                              const std::vector<std::string>& link);
 
   // Workers on an arena of their own, `ahead` of them started at once; their time is the hold's.
-  std::unique_ptr<worker_source> workers_for(worker_options options, std::size_t ahead);
+  std::unique_ptr<worker_source> workers_for(worker_options options, std::size_t ahead,
+                                             std::uint64_t arena_bytes);
   program_runner& empty();
   std::size_t profiled_workload() const;
 
@@ -168,8 +178,10 @@ class gpu_bench {
   device_ceilings ceilings_;
   std::vector<content_counts> contents_;
   std::unique_ptr<hosted_compiler> hosted_;
-  std::uint64_t arena_ = 0;  // of each worker [bytes]
+  std::uint64_t arena_ = 0;  // of each worker, but for `candidate_workers_` [bytes]
   std::unique_ptr<worker_source> candidate_workers_;
+  std::unique_ptr<worker_source>
+      wide_workers_;  // of candidates with large workspaces; null until there is one
   std::unique_ptr<worker_source> hosted_workers_;  // of hosted candidates; null until there is one
   std::unique_ptr<worker_source> empty_workers_;
   std::unique_ptr<program_runner> empty_;  // the trusted empty program; null until a timer needs it

@@ -27,12 +27,13 @@ std::uint32_t contents_for(std::uint64_t bytes) {
 
 }  // namespace
 
-void gpu_bench::prepare(std::stop_token stop) {
+double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const std::lock_guard lock(preparing_);
-  if (prepared_) return;
+  if (prepared_) return 0;
   baselines_.clear();
   baseline_workers_.clear();
   candidate_workers_.reset();
+  wide_workers_.reset();
   gates_ = std::make_unique<device_gates>(task_, settings_.gates, settings_.sandbox);
   empty_.reset();
   empty_workers_.reset();
@@ -73,7 +74,7 @@ void gpu_bench::prepare(std::stop_token stop) {
   if (built.empty())
     throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file});
 
-  const hold device(*this, stop);
+  const hold device(*this, stop, listener);
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
   make_contents(described.workloads);
@@ -91,16 +92,30 @@ void gpu_bench::prepare(std::stop_token stop) {
     const auto& known = first->second;
     gates_->try_out({&known.code, &known.plans[smallest_], smallest_}, device_->facts(), stop);
   }
-  candidate_workers_ = workers_for({}, 1);
+  candidate_workers_ = workers_for({}, 1, usual_arena());
   identity_ = fmt::format("{} {} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)),
                           compiler_->identity(), hosted_->identity(), fmt::join(settings_.flags, " "),
                           device_->facts().uuid, device_->facts().driver, describe_layers(settings_.sandbox),
                           settings_.gates.determinism, gates_->describe());
   prepared_ = true;
+  return device.lock().waited_s();
 }
 
 void gpu_bench::leave_out(const std::string& name, const std::string& why) {
   left_out_ += (left_out_.empty() ? "" : "; ") + name + " (" + why.substr(0, why.find('\n')) + ")";
+}
+
+// Room for one call of any workload with usual workspaces, and for as many calls of visible ones as one
+// reading has at most. All of it is cleared before each call of a candidate, which takes longer than most
+// kernels where it has the room that `limits.workspace_bytes` allows.
+std::uint64_t gpu_bench::usual_arena() const {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    const auto& w = task_->workloads[i];
+    const auto calls = w.hidden ? 1 : most_calls_of_reading(speed_of_light_ns(i));
+    bytes = std::max(bytes, calls * call_bytes(*task_, w));
+  }
+  return std::min(arena_, bytes + bytes / 8 + usual_workspace_bytes + (64U << 20U));
 }
 
 // Room for one call of any workload; for intervals as many calls of visible ones as 2 ms hold, as far as all
@@ -129,7 +144,7 @@ void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& progr
   options.trusted = options.hosted;
   options.folders = program.object.folders;
   try {
-    auto workers = workers_for(options, 1);
+    auto workers = workers_for(options, 1, arena_);
     gpu_baseline next{
         b.name,
         std::make_unique<program_runner>(

@@ -12,7 +12,9 @@
 #include "fitness/cuda/device/kit.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
+#include "fitness/cuda/measure/quiet_device.hpp"
 #include "fitness/cuda/tools/tool.hpp"
+#include "fitness/machine/cores.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -154,7 +156,7 @@ std::optional<device_ceilings> calibrate_gpu(const std::string& folder) {
     cuda_compiler compiler;
     device_client device(0);
     device.set_kit(compile_trusted_kernels(compiler, device.facts().architecture()));
-    device.lock();
+    const measuring_lock alone(lock_name(device.facts()));
     if (!device.users().foreign.empty()) return std::nullopt;
     return ceilings_of_device(device, folder, true);
   } catch (const error&) {  // `probe_gpu` says what is missing

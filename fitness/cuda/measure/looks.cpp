@@ -18,10 +18,11 @@ namespace {
 constexpr std::size_t blocks_of_process = 2;
 // Otherwise all pairs are of the same two processes. Standard deviation of the median of one kernel over
 // fresh processes of an H200, calls gated one by one: means of eight processes of a kernel of 4.8 us have one
-// of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called different.
-// With a cold cache one process of five takes a microsecond more for every kernel.
-constexpr double warm_process_spread_ns = 80;
-constexpr double cold_process_spread_ns = 400;
+// of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called different,
+// with 80 and 400 ns 4 of 430. With a cold cache one process of five takes a microsecond more for every
+// kernel.
+constexpr double warm_process_spread_ns = 110;
+constexpr double cold_process_spread_ns = 550;
 
 // The planned looks at the estimates so far, in pairs. Most candidates are done after the first, so that
 // those which are not may have far more: each look has about twice the pairs of the one before. A

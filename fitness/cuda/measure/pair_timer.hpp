@@ -23,8 +23,12 @@ struct reading_plan {
 /// Short calls are measured several at a time (for about 0.15 ms), where the cache may be warm; a cold call
 /// is always by itself, the short ones repeated. @param alone so are warm ones: the host code of one side
 /// cannot wait within a graph; @param contents how many distinct calls a process can be given
+/// @param room calls that the arenas hold at once
 reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, bool alone,
-                           std::uint32_t contents);
+                           std::uint32_t contents, std::uint32_t room);
+
+/// No reading has more calls at a time, where no call takes less than `least_ns` (0: unknown).
+std::uint32_t most_calls_of_reading(double least_ns);
 
 /// For intervals by the trusted clock: as many distinct calls as make 2 ms, where there are contents and room
 /// for them. @param room calls that the arena holds
@@ -137,6 +141,8 @@ class pair_timer {
   std::vector<timing_pair> shown_pairs_;
   int discarded_ = 0;
   int disagreements_ = 0;
+  int late_disagreements_ = 0;     // the same while the trusted clock was late
+  int trusted_disagreements_ = 0;  // readings of the baseline about which the clocks disagree
   bool modes_disagreed_ = false;
   int contested_ = 0;  // blocks in which the clocks disagreed
   int readings_ = 0;

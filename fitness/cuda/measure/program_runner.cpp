@@ -8,6 +8,8 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/driver/driver.hpp"
+#include "fitness/cuda/measure/device_task.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/oracle/compare.hpp"
 
 namespace kevo::cuda {
@@ -149,6 +151,16 @@ program_runner::program_runner(std::shared_ptr<const task> t, worker_source& wor
       random_(random),
       whose_(whose) {}
 
+std::uint32_t program_runner::room(std::size_t workload) const {
+  // At most, of each buffer: its distance from the one before, its alignment, and a guard behind it.
+  constexpr std::uint64_t around_buffer = 12U << 10U;
+  const auto& p = image_.plans[workload];
+  std::uint64_t each = call_bytes(*task_, task_->workloads[workload]);
+  for (const auto& space : p.workspaces) each += space.bytes + space.align;
+  each += around_buffer * (p.inputs + p.outputs + p.workspaces.size());
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(workers_->arena_bytes() / each, 1, most_slots));
+}
+
 void program_runner::restart() {
   workers_->end();
   loaded_ = false;
@@ -260,6 +272,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.fence_ns = result.fence_ns;
   time.clock_mhz = result.clock_mhz;
   time.unblocked = result.unblocked;
+  time.preempted = result.preempted;
   time.fingerprint = result.fingerprint;
   return time;
 }

@@ -34,6 +34,7 @@ struct gpu_time {
   double clock_mhz = 0;
   int calls = 1;
   bool unblocked = false;
+  bool preempted = false;   ///< the trusted clock was late, for its thread had lost its processor
   std::string fingerprint;  ///< of the outputs' bits, where it was asked for
   std::optional<call_failure> failure;
 };
@@ -59,6 +60,7 @@ class worker_source {
   void settle();
   bool running() const { return current_ != nullptr; }
   std::uint32_t arena() const { return arena_.number; }
+  std::uint64_t arena_bytes() const { return arena_.bytes; }
   device_client& device() const { return *device_; }
   /// How the worker in use ended, if it has.
   std::string death() const;
@@ -148,6 +150,8 @@ class program_runner {
   gpu_time fingerprint(std::size_t workload, std::chrono::nanoseconds limit);
   /// Whether a process runs that can be given so many distinct contents of a workload.
   bool ready_for(std::size_t workload, std::uint32_t calls, content_use use = content_use::once) const;
+  /// How many calls of a workload, each with its workspaces, fit into the arena at once; at least 1.
+  std::uint32_t room(std::size_t workload) const;
   /// Ends the process; the next call starts a fresh one.
   void restart();
   worker_source& workers() { return *workers_; }

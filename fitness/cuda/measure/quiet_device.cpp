@@ -7,6 +7,10 @@
 
 namespace kevo::cuda {
 
+std::string lock_name(const device_description& device) {
+  return "gpu-" + device.uuid;
+}
+
 std::string await_quiet_device(const std::function<device_users()>& users, foreign_processes policy,
                                double patience_s, const std::stop_token& stop) {
   using clock = std::chrono::steady_clock;

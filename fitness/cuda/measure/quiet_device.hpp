@@ -10,6 +10,9 @@
 
 namespace kevo::cuda {
 
+/// The device's name for measuring_lock: one kevo process at a time measures on it.
+std::string lock_name(const device_description& device);
+
 /// Asks `users` until no foreign process is on the device, for `patience_s` at most. With `note`, and where
 /// it cannot be told, asks once.
 /// @return what is known, in words, for the evaluation's context

@@ -1,6 +1,6 @@
 #pragma once
-// An archive made of several archives: islands whose candidates evolve apart and that exchange a few
-// (FunSearch, OpenEvolve).
+// An archive made of several archives: islands whose candidates evolve separately and that exchange a few of
+// them (FunSearch, OpenEvolve).
 
 #include <algorithm>
 #include <cmath>
@@ -19,12 +19,17 @@
 
 namespace kevo {
 
+/// Settings of migration, spawning and culling. An offer is an evaluation of a valid candidate that is not an
+/// elite at that time.
 struct islands_settings {
-  std::size_t interval =
-      50;  ///< number of candidates that an island accepts between two of its migrations (OpenEvolve)
+  /// Number of candidates that an island accepts between two of its migrations (OpenEvolve).
+  std::size_t interval = 50;
+  bool count_rejected = false;  ///< whether `interval` counts candidates that the island rejects, too
   double share = 0.1;    ///< fraction of an island, its best elites, offered to its neighbours (OpenEvolve)
   std::size_t most = 0;  ///< maximum number of islands; values up to the initial number disable spawning
-  double spawn_below = 0.015;  ///< fraction of accepted offers below which an island is spawned (AdaEvolve)
+  /// Number of improvements per offer below which an island is spawned (AdaEvolve: per evaluation).
+  double spawn_below = 0.015;
+  std::size_t cooldown = 30;  ///< number of offers between two spawnings, and before the first (AdaEvolve)
   std::size_t cull_interval = 0;  ///< number of offers between two cullings; 0 disables culling
   double cull_share = 0.5;        ///< fraction of the islands, the worst, that are emptied (FunSearch)
 };
@@ -33,23 +38,26 @@ struct islands_settings {
 /// pagmo2). Children join the island of their first parent; seeds are assigned to the islands in turn. Each
 /// candidate is on one island at most.
 ///
-/// Migration: after `interval` accepted candidates, an island offers its best `share` to its neighbours in
-/// turn, each elite once at most. A migrant moves if its niche on the other island is free; if it is better
-/// than the one elite in that niche, the two exchange places; otherwise it stays. Migration therefore neither
-/// adds nor removes elites (an archive without `forecast` may lose one to a migrant that is better).
+/// Migration: after `interval` accepted candidates (or offered ones, see `count_rejected`: OpenEvolve counts
+/// all, and a full archive accepts few), an island offers its best `share` to its neighbours in turn, each
+/// elite once at most. A migrant moves if its niche on the other island is free. If it is better than the one
+/// elite in that niche, the two exchange places; otherwise it stays. Migration therefore neither adds nor
+/// removes elites (an archive without `forecast` may lose one to a migrant that is better).
 ///
 /// Culling: after every `cull_interval` offers, the worst `cull_share` of the islands, by their best elite,
-/// are emptied, but never the island with the best candidate. Spawning: when the fraction of accepted offers,
-/// averaged over about the last `interval` offers, falls below `spawn_below`, an empty island is added next
-/// to the island with the best candidate. The next child born on another island becomes the first member of
-/// an empty island.
+/// are emptied, but never the island with the best candidate. Spawning: when the fraction of offers that
+/// improve on the best elite of their island, averaged over about the last `interval` offers, falls below
+/// `spawn_below`, an empty island is added next to the island with the best candidate, at most once in
+/// `cooldown` offers. The next child born on another island becomes the first member of an empty island.
 ///
 /// Selectors draw from all islands together, unless `on_islands` (select/on_islands.hpp) is used: it applies
 /// a selector to one island at a time, which keeps the islands separate. An offer costs twice as much as in
-/// the inner archive, plus share / interval moves for migration.
+/// the inner archive, plus share * elites / interval moves for migration, where elites is the number of
+/// elites of the island.
 class islands {
  public:
-  /// `kind` is an empty archive of which every island gets a copy. Throws kevo::error (input) for no islands.
+  /// `kind` is an empty archive; every island gets a copy of it. `ways` gives the number of islands and the
+  /// routes of migrants. Throws kevo::error (input) if there are no islands.
   islands(any_archive kind, topology ways, islands_settings settings = {})
       : kind_(std::move(kind)), ways_(std::move(ways)), settings_(settings) {
     if (ways_.size() == 0) throw error(error_code::input, "an archive of islands needs at least one island");
@@ -60,12 +68,17 @@ class islands {
     if (const auto here = island_of(entry.id)) return offer(*here, entry);
     if (settings_.cull_interval > 0 && ++offers_ % settings_.cull_interval == 0) cull();
     const std::size_t here = birthplace(entry);
+    const double best_before = best_of(here);
     const archive_result result = offer(here, entry);
     const bool kept = result.status != archive_status::rejected;
-    productivity_ += ((kept ? 1.0 : 0.0) - productivity_) /
+    const bool improved = kept && entry.score > best_before;
+    productivity_ += ((improved ? 1.0 : 0.0) - productivity_) /
                      static_cast<double>(std::max<std::size_t>(settings_.interval, 1));
-    if (kept && ++islands_[here].newcomers >= settings_.interval) migrate(here);
-    if (productivity_ < settings_.spawn_below && islands_.size() < settings_.most) spawn();
+    ++since_spawn_;
+    if ((kept || settings_.count_rejected) && ++islands_[here].newcomers >= settings_.interval) migrate(here);
+    if (productivity_ < settings_.spawn_below && since_spawn_ >= settings_.cooldown &&
+        islands_.size() < settings_.most)
+      spawn();
     return result;
   }
   archive_result update(const archive_entry& entry) { return add(entry); }
@@ -100,26 +113,35 @@ class islands {
     return islands_[*here].kept.neighbours(id, count);
   }
 
+  /// The number of islands.
   std::size_t count() const { return islands_.size(); }
+  /// The archive of island i. The reference is valid until the next change.
   const any_archive& island(std::size_t i) const { return islands_[i].kept; }
-  /// The island of a kept candidate.
+  /// The island of an elite; nothing if the candidate is not an elite.
   std::optional<std::size_t> island_of(candidate_id id) const {
     const auto it = residents_.find(id);
     if (it == residents_.end()) return std::nullopt;
     return it->second.island;
   }
-  /// The number of candidates that have migrated so far.
+  /// The island on which the children of a candidate are born, whether the candidate is kept or not; nothing
+  /// if it was never offered or its island was culled.
+  std::optional<std::size_t> home_of(candidate_id id) const {
+    if (id >= home_.size() || home_[id] == 0) return std::nullopt;
+    const std::size_t here = island_of_settlement_[home_[id] - 1];
+    return here == nowhere ? std::nullopt : std::optional(here);
+  }
+  /// The number of migrations so far; an exchange of two elites counts as one.
   std::size_t migrations() const { return migrations_; }
 
  private:
   struct island_state {
     any_archive kept;
-    std::uint32_t settlement = 0;  // a culled island is settled anew: its former people have no home
-    std::size_t newcomers = 0;
+    std::uint32_t settlement = 0;  // a new number after culling, so that former elites have no home island
+    std::size_t newcomers = 0;     // counted for `interval`
     std::size_t next_way = 0;
-    std::size_t people = 0;
+    std::size_t people = 0;  // number of elites
   };
-  /// What is needed to offer a kept candidate once more.
+  /// What is needed to offer an elite again, to another island.
   struct resident {
     std::size_t island = 0;
     std::vector<double> measures;
@@ -128,13 +150,15 @@ class islands {
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
 
+  /// Adds an empty island.
   void settle() {
     islands_.push_back({kind_, static_cast<std::uint32_t>(island_of_settlement_.size())});
     island_of_settlement_.push_back(islands_.size() - 1);
   }
 
-  /// The island of the first parent, or a free one that its child founds; the best one for children of those
-  /// who were culled, the next one for seeds.
+  /// The island for a new candidate: for seeds the next one in turn; for children of candidates whose island
+  /// was culled the island with the best candidate; otherwise an empty island if there is one, else the
+  /// island of the first parent.
   std::size_t birthplace(const archive_entry& entry) {
     if (entry.parents.empty()) return turn_++ % islands_.size();
     const candidate_id parent = entry.parents.front();
@@ -148,7 +172,7 @@ class islands {
     return home;
   }
 
-  /// Offers an entry to an island and keeps the books: who came, who was displaced.
+  /// Offers an entry to an island and updates the records of the entry and of the elites it displaced.
   archive_result offer(std::size_t here, const archive_entry& entry) {
     island_state& at = islands_[here];
     const auto rivals = at.kept.forecast(entry, entry.id).displaced;
@@ -160,7 +184,7 @@ class islands {
       remember(here, entry);
     } else {
       forget(entry.id);
-      live_at(entry.id, here);  // its children are born here all the same
+      live_at(entry.id, here);  // its children are born here although it is not kept
     }
     if (at.people != at.kept.size()) count_anew(here);
     return result;
@@ -185,7 +209,7 @@ class islands {
     if (id >= home_.size()) home_.resize(id + std::size_t{1});
     home_[id] = islands_[here].settlement + 1;
   }
-  /// For archives that displaced somebody without saying whom.
+  /// Removes the records of displaced elites, for archives whose forecast does not name them.
   void count_anew(std::size_t here) {
     std::vector<candidate_id> gone;
     for (const auto& [id, one] : residents_) {
@@ -207,7 +231,7 @@ class islands {
       if (!residents_.at(id).travelled) travellers.push_back(id);
     }
     for (const candidate_id id : travellers) {
-      if (from.people < 2) return;  // nobody leaves an island empty
+      if (from.people < 2) return;  // the last elite stays
       const std::size_t to = ways[from.next_way++ % ways.size()];
       residents_.at(id).travelled = true;
       move(id, here, to);
@@ -275,6 +299,7 @@ class islands {
     ways_.grow(best_island());
     settle();
     productivity_ = 1;
+    since_spawn_ = 0;
   }
 
   any_archive kind_;
@@ -282,13 +307,14 @@ class islands {
   islands_settings settings_;
   std::vector<island_state> islands_;
   std::vector<std::size_t> island_of_settlement_;
-  std::vector<std::uint32_t> home_;  // settlement + 1 by candidate, kept or not; 0: not offered yet
+  std::vector<std::uint32_t> home_;  // by candidate, kept or not: settlement + 1; 0 if not offered yet
   std::unordered_map<candidate_id, resident> residents_;
   detail::point_elites all_{0};
   std::size_t turn_ = 0;
   std::size_t offers_ = 0;
   std::size_t migrations_ = 0;
   double productivity_ = 1;
+  std::size_t since_spawn_ = 0;  // offers
 };
 
 }  // namespace kevo

@@ -1,5 +1,5 @@
 #pragma once
-// The steps of a search: what search.hpp declares. Not to be included alone.
+// The member functions that search.hpp declares. Include <kevo/search.hpp> instead.
 
 #include <kevo/detail/same_source.hpp>
 #include <kevo/search.hpp>
@@ -15,7 +15,6 @@ inline candidate_id search::join(const content_id& id, std::shared_ptr<const pro
                                  operator_index op, const std::vector<candidate_id>& parents) {
   parts_.store.put_program(id, std::move(source));
   graph_.add(id, op, parents);
-  std::fill(fruitless_.begin(), fruitless_.end(), 0U);
   return population_.add(op, parents);
 }
 
@@ -34,6 +33,7 @@ inline void search::check_stop(double now_s) {
 inline job search::ask_after_stop(capacity free, double now_s) {
   if (held_) withdraw(held_->id);
   if (finish_confirmations_ && free.settle) {
+    if (free.evaluate) filter_gathered(now_s);
     const auto settles = [this](candidate_id who) { return settled_after_stop(who); };
     if (queue_.holds(settles)) {
       if (!free.evaluate) return wait_job{};
@@ -41,7 +41,8 @@ inline job search::ask_after_stop(capacity free, double now_s) {
     }
   }
   if (in_flight_.size() > withdrawn_) return wait_job{};
-  // In the order of their first looks: after a few that only looked better, the next will hardly be.
+  // Contenders are confirmed in the order of their scores. After three in a row that only looked better, the
+  // next one is unlikely to be better.
   constexpr int most_futile = 3;
   if (!finish_confirmations_ || confirmation_.contender() == no_candidate ||
       confirmation_.futile() >= most_futile)
@@ -62,6 +63,7 @@ inline bool search::operator_available(std::size_t i) const {
 inline bool search::may_vary() const {
   if (population_.size() == 0 || queue_.size() >= settings_.proposals_ahead || unevaluated_seeds_ > 0)
     return false;
+  if (population_.ranked() > 0 && !pending_.none() && !parts_.select.ready(pending_)) return false;
   for (std::size_t i = 0; i < parts_.operators.size(); ++i) {
     if (operator_available(i)) return true;
   }
@@ -76,13 +78,53 @@ inline std::string search::dead_end() const {
   return repaired ? "no seed is valid, and the operators that repair are exhausted" : "no seed is valid";
 }
 
+inline unevaluated search::unevaluated_of(candidate_id who) const {
+  return {who, parts_.store.program_of(graph_.program_of(who))};
+}
+
+inline bool search::filter_due() const {
+  if (gathered_.empty()) return false;
+  if (gathered_.size() >= parts_.filter->batch) return true;
+  return pending_.variations == 0 && queue_.empty() && !may_vary();
+}
+
+inline void search::filter_gathered(double now_s) {
+  if (gathered_.empty()) return;
+  std::vector<unevaluated> batch;
+  for (const candidate_id one : gathered_) batch.push_back(unevaluated_of(one));
+  filter_verdict verdict = parts_.filter->filter.filter(batch);
+  std::vector<candidate_id> judged = verdict.passed;
+  for (const auto& one : verdict.dropped) judged.push_back(one.candidate);
+  std::sort(judged.begin(), judged.end());
+  std::sort(gathered_.begin(), gathered_.end());
+  if (judged != gathered_)
+    throw error(error_code::internal, "the proposal filter did not name each proposal of its batch once");
+  gathered_.clear();
+  for (const auto& one : verdict.dropped) {
+    const operator_index op = population_.row(one.candidate).made_by;
+    ++fruitless_[op];  // an operator that makes only near duplicates is exhausted at last
+    parts_.portfolio.observe({.index = op, .reward = 0, .cost_s = turn_[one.candidate].cost_s});
+    turn_.erase(one.candidate);
+    --pending_.proposals;
+    ++ledger_.filtered;
+  }
+  for (const candidate_id one : verdict.passed) enqueue(one);
+  emit(now_s, proposals_filtered{std::move(verdict.passed), std::move(verdict.dropped)});
+}
+
+inline void search::enqueue(candidate_id who) {
+  std::fill(fruitless_.begin(), fruitless_.end(), 0U);
+  queue_.push_back({.candidate = who, .features = features_of(who, graph_.parents(who))});
+}
+
 inline job search::evaluate_next(double now_s) {
   std::vector<candidate_id> dropped;
   const auto next = queue_.take(root_.split("screen").split(tickets_ + 1), dropped);
-  for (const candidate_id one : dropped) {  // their turns earned nothing
+  for (const candidate_id one : dropped) {  // no reward for their operators
     parts_.portfolio.observe(
         {.index = population_.row(one).made_by, .reward = 0, .cost_s = turn_[one].cost_s});
     turn_.erase(one);
+    --pending_.proposals;
   }
   return evaluate(next.candidate, evaluation_stage::timed_full, false, now_s);
 }
@@ -90,6 +132,7 @@ inline job search::evaluate_next(double now_s) {
 inline job search::evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s) {
   const ticket id = ++tickets_;
   in_flight_[id] = {.evaluates = true, .candidate = who, .wanted = wanted, .fresh = fresh};
+  if (wanted != evaluation_stage::confirmed && fresh) ++pending_.measurements;
   evaluation_job made{.id = id, .candidate = who};
   made.request.program = parts_.store.program_of(graph_.program_of(who));
   made.request.wanted = wanted;
@@ -105,9 +148,9 @@ inline job search::hand_out_held() {
   return held;
 }
 
-// The decision of a selector is recorded when it is made, for the selector may remember it. If the driver
-// cannot evaluate then, the job is held until it can; and as long as one is held no other decision is made,
-// or a selector that always wants to measure again would be asked without end.
+// The decision of a selector is recorded when it is made, because the selector may remember it. If the driver
+// cannot evaluate at that time, the job is held until it can. While a job is held, no other decision is made:
+// otherwise a selector that always wants to measure again would be asked without end.
 inline job search::vary_next(capacity free, double now_s) {
   const ticket id = tickets_ + 1;
   rng select_stream = root_.split("select").split(id);
@@ -124,12 +167,22 @@ inline job search::vary_next(capacity free, double now_s) {
 
   ++tickets_;
   const auto available = std::make_unique<bool[]>(parts_.operators.size());
-  for (std::size_t i = 0; i < parts_.operators.size(); ++i) available[i] = operator_available(i);
+  const bool broken = !population_.row(chosen.parents.front()).ranked();
+  bool any = false;
+  for (std::size_t i = 0; i < parts_.operators.size(); ++i) {
+    available[i] = operator_available(i) && (!broken || parts_.operators[i].repairs());
+    any = any || available[i];
+  }
+  if (!any) {  // no available operator can repair the parent
+    take_any_parent(chosen, select_stream);
+    for (std::size_t i = 0; i < parts_.operators.size(); ++i) available[i] = operator_available(i);
+  }
   rng pick_stream = root_.split("portfolio").split(id);
   const std::size_t op = parts_.portfolio.pick({available.get(), parts_.operators.size()}, pick_stream);
   if (2 * fruitless_[op] >= settings_.patience && population_.ranked() > 0)
     take_any_parent(chosen, select_stream);
   ++running_[op];
+  ++pending_.variations;
   in_flight_[id] = {.op = op, .parents = chosen.parents};
 
   variation_job made{.id = id,
@@ -137,6 +190,7 @@ inline job search::vary_next(capacity free, double now_s) {
                      .random = root_.split("vary").split(id),
                      .known = static_cast<candidate_id>(population_.size())};
   made.request.job = id;
+  made.request.known = made.known;
   made.request.task = parts_.task;
   made.request.scope = chosen.scope;
   for (const candidate_id one : chosen.parents) {
@@ -149,8 +203,8 @@ inline job search::vary_next(capacity free, double now_s) {
   return made;
 }
 
-// What the selector prefers may give an operator nothing to do: the only elite, say, is a seed without
-// tunables that has pushed the tunable one out of its cell.
+// The parent that the selector prefers may leave an operator without work. For example, the only elite may be
+// a seed without tunables that displaced the tunable seed from its cell.
 inline void search::take_any_parent(selection& chosen, rng& random) const {
   const candidate_id any = population_.nth_best(random.below(population_.ranked()));
   chosen.parents.erase(chosen.parents.begin());
@@ -160,7 +214,7 @@ inline void search::take_any_parent(selection& chosen, rng& random) const {
 
 inline selection search::any_failed(rng& random) const {
   auto one = static_cast<candidate_id>(random.below(population_.size()));
-  while (!population_.row(one).evaluated) --one;  // the seeds come first, and all were evaluated
+  while (!population_.row(one).evaluated) --one;  // ends: seeds have the first ids and are all evaluated
   return {.parents = {one}};
 }
 
@@ -197,13 +251,29 @@ inline archive_result search::offer(candidate_id who, const population_row& befo
   return before.evaluated ? parts_.archive.update(entry) : parts_.archive.add(entry);
 }
 
-inline void search::count_improvement(const in_flight& turn, const population_row& now) {
+inline void search::count_improvement(const in_flight& turn, candidate_id who) {
+  const population_row& now = population_.row(who);
+  if (who == best_candidate_ && !(now.ranked() && now.score >= *scores_.best)) {
+    best_candidate_ = population_.ranked() > 0 ? population_.nth_best(0) : no_candidate;
+    scores_.best.reset();
+    if (best_candidate_ != no_candidate) scores_.best = population_.row(best_candidate_).score;
+  }
   if (now.ranked() && improves(now.score, scores_.best, settings_.improvement_margin)) {
     since_improvement_ = 0;
     scores_.best = now.score;
+    best_candidate_ = who;
   } else if (turn.wanted != evaluation_stage::confirmed) {
     ++since_improvement_;
   }
+}
+
+// The reward for a new niche is the gain over the parent, because an archive that is not full yet keeps every
+// candidate.
+inline double search::credit(const observation& seen) const {
+  if (seen.archived.status == archive_status::rejected) return 0;
+  if (seen.archived.status == archive_status::improved) return scores_.share(seen.archived.value, false);
+  if (seen.parent_score) return scores_.share(seen.score - *seen.parent_score, false);
+  return scores_.share(seen.archived.value, true);
 }
 
 inline void search::observe(candidate_id who, const in_flight& turn, const population_row& before,
@@ -214,7 +284,9 @@ inline void search::observe(candidate_id who, const in_flight& turn, const popul
                    .outcome = e.outcome,
                    .score = population_.row(who).score,
                    .archived = archived,
-                   .cost_s = e.cost.wall_s};
+                   .cost_s = e.cost.wall_s,
+                   .measured = e.valid() ? e.score : 0,
+                   .confirmed = turn.wanted == evaluation_stage::confirmed};
   for (const candidate_id parent : seen.parents) {
     const population_row& row = population_.row(parent);
     if (row.ranked()) seen.parent_score = std::max(seen.parent_score.value_or(row.score), row.score);
@@ -222,13 +294,10 @@ inline void search::observe(candidate_id who, const in_flight& turn, const popul
   if (const auto it = turn_.find(who); it != turn_.end()) {
     seen.cost_s += it->second.cost_s;
     seen.job = it->second.job;
-    const double gain = archived.status == archive_status::rejected
-                            ? 0
-                            : scores_.share(archived.value, archived.status == archive_status::new_cell);
-    parts_.portfolio.observe({.index = before.made_by, .reward = gain, .cost_s = seen.cost_s});
+    parts_.portfolio.observe({.index = before.made_by, .reward = credit(seen), .cost_s = seen.cost_s});
     turn_.erase(it);
   }
-  parts_.select.observe(seen);
+  parts_.select.observe(seen, population_view(population_, parts_.archive, kinship_));
   if (before.made_by != seed_operator && turn.wanted != evaluation_stage::confirmed) {
     parts_.operators[before.made_by].observe(seen);
   }
@@ -252,6 +321,14 @@ inline job search::confirm_next(double now_s) {
   return evaluate(confirmation_.begin(stopped_.has_value()), evaluation_stage::confirmed, again, now_s);
 }
 
+inline bool search::evaluator_idles() const {
+  return queue_.empty() && gathered_.empty() &&
+         std::all_of(in_flight_.begin(), in_flight_.end(), [this](const auto& one) {
+           const in_flight& turn = one.second;
+           return turn.withdrawn || (!turn.evaluates && !parts_.operators[turn.op].replayable());
+         });
+}
+
 inline void search::look_for_contender() {
   confirmation_.look_for_contender(population_,
                                    [this](candidate_id one) { return parts_.store.evaluation_of(one); });
@@ -259,7 +336,7 @@ inline void search::look_for_contender() {
 
 inline std::optional<std::string> search::baseline_met_by(candidate_id who, const evaluation& e) const {
   if (!settings_.confirm.decides || !e.valid() || !(e.speedup > 0)) return std::nullopt;
-  const auto found = e.context.find("identical_to");  // a fitness function compares what it built
+  const auto found = e.context.find("identical_to");  // set by fitness functions that compare builds
   if (found != e.context.end() && found->second == e.baseline) return e.baseline;
   if (!parts_.task) return std::nullopt;
   for (const baseline& one : parts_.task->baselines) {
@@ -332,7 +409,19 @@ variation_services search::services(const variation_job& asked, Guarded guarded)
     });
     return all;
   };
+  s.children = [this, guarded](candidate_id id, std::size_t limit) {
+    std::vector<candidate_snapshot> all;
+    guarded([&] {
+      for (const candidate_id one : graph_.newest_children(id, limit)) all.push_back(snapshot(one));
+    });
+    return all;
+  };
   return s;
+}
+
+inline std::string search::plan_of(candidate_id id) const {
+  const auto found = plans_.find(id);
+  return found == plans_.end() ? std::string() : found->second;
 }
 
 }  // namespace kevo

@@ -1,5 +1,5 @@
 #pragma once
-// Conversations with a language model: what is asked, what comes back, and how it can fail.
+// Requests to a language model, its replies, and the ways in which a call can fail.
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace kevo {
 
-/// The model wants a tool called. `arguments` is the model's text: JSON if it is well behaved.
+/// A call of a tool that the model requests. `arguments` is text of the model, which should be a JSON object.
 struct tool_call {
   std::string id;
   std::string name;
@@ -23,8 +23,8 @@ struct tool_call {
 struct chat_message {
   std::string role;
   std::string content;
-  std::vector<tool_call> tool_calls = {};  ///< of an assistant
-  std::string tool_call_id = {};           ///< of a tool: which call this answers
+  std::vector<tool_call> tool_calls = {};  ///< of an assistant: the tool calls that it requests
+  std::string tool_call_id = {};           ///< of a tool: id of the call that this message answers
   friend bool operator==(const chat_message&, const chat_message&) = default;
 };
 
@@ -35,11 +35,11 @@ struct tool_definition {
   std::string parameters;
 };
 
-/// How replies are drawn; what is absent is left to the server.
+/// Sampling settings of a request. Those that are absent are left to the server.
 struct sampling_settings {
   std::optional<double> temperature;
   std::optional<double> top_p;
-  std::int64_t max_tokens = 8192;  ///< of a reply, reasoning included
+  std::int64_t max_tokens = 8192;  ///< maximum size of a reply, reasoning included
 };
 
 struct chat_request {
@@ -48,21 +48,22 @@ struct chat_request {
   sampling_settings sampling;
 };
 
-/// How a call ended. Everything but `ok` is a failure; `truncated` and `refused` may still hold text.
+/// The result of a call. All but `ok` are failures; a reply that is `truncated` or `refused` may still
+/// contain text.
 enum class reply_status : std::uint8_t {
   ok,
-  truncated,     ///< the model's token limit cut it
-  empty,         ///< neither text nor a tool call
-  refused,       ///< the model or its filter declined
-  malformed,     ///< not what the protocol says: bad JSON, wrong content type, half a body
-  rate_limited,  ///< 429 to the last try
-  rejected,      ///< another 4xx: a prompt that is too long, an unknown model
-  unauthorized,  ///< 401: the server does not accept the key
-  server_error,  ///< 5xx to the last try
-  timed_out,     ///< connecting, the first token or the whole took too long
-  disconnected,  ///< could not connect, or the connection broke
-  over_budget,   ///< the money cap leaves no room for it: nothing was sent
-  unrecorded,    ///< a replay met a call that its cassette does not hold
+  truncated,     ///< the reply was cut at the token limit
+  empty,         ///< the reply contains neither text nor a tool call
+  refused,       ///< the model or its content filter refused to answer
+  malformed,     ///< the response violates the protocol: invalid JSON, wrong content type, incomplete body
+  rate_limited,  ///< the last try got status 429
+  rejected,      ///< another status 4xx, for instance because the prompt is too long or the model unknown
+  unauthorized,  ///< status 401: the server does not accept the key
+  server_error,  ///< the last try got a status 5xx
+  timed_out,     ///< the connection, the first token or the whole reply took too long
+  disconnected,  ///< the connection could not be made, or it broke
+  over_budget,   ///< the call might exceed the limit of costs, so it was not sent
+  unrecorded,    ///< a replay needs a call that its cassette does not contain
   cancelled,
 };
 inline constexpr std::array<std::string_view, 14> reply_status_names = {
@@ -78,34 +79,37 @@ inline constexpr std::optional<reply_status> parse_reply_status(std::string_view
   return std::nullopt;
 }
 
-/// What came back of one call, retries included.
+/// The reply to one call, with all retries.
 struct chat_reply {
   reply_status status = reply_status::ok;
-  std::string content;                ///< the answer alone
-  std::string reasoning;              ///< what the model thought aloud, if it was told apart
-  std::vector<tool_call> tool_calls;  ///< that the model asks for
-  std::string detail;                 ///< of a failure, for people; holds no key
-  std::string model;                  ///< as the server names it
+  std::string content;                ///< text of the reply, without reasoning
+  std::string reasoning;              ///< reasoning of the model, if the server sends it separately
+  std::vector<tool_call> tool_calls;  ///< tool calls that the model requests
+  std::string detail;                 ///< description of a failure, for people; contains no key
+  std::string model;                  ///< name of the model as the server gives it
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
-  std::int64_t tokens_estimated = 0;  ///< of both: what no server told, by estimate
-  bool counted = false;               ///< the server told the tokens
-  std::string log_probabilities;      ///< JSON, if the server gives them
-  std::string token_ids;              ///< JSON, if the server gives them
-  double wall_s = 0;                  ///< [s] with retries and waiting
+  std::int64_t tokens_estimated = 0;  ///< of both: the tokens that the server did not report, estimated
+  bool counted = false;               ///< whether the server reported the tokens
+  std::string log_probabilities;      ///< JSON, if the server sends them
+  std::string token_ids;              ///< JSON, if the server sends them
+  double wall_s = 0;                  ///< [s] wall time, with retries and waits
   int tries = 0;
-  /// Of `unauthorized`: no other model that may be asked instead is left. A part of the reply, so that a
-  /// replay decides as the run did.
+  /// Of `unauthorized`: whether no other model may be asked instead. A part of the reply, so that a replay
+  /// makes the same decisions as the run.
   bool last_model = false;
+  /// Whether no server was there: no connection could be made, or a gateway reported this (status 502, 503,
+  /// 504). Not recorded.
+  bool unreachable = false;
 
   bool ok() const { return status == reply_status::ok; }
 };
 
-/// A high estimate of the tokens of a text: source code takes more than prose does.
+/// An estimate of the tokens of a text, rather too high, because source code needs more tokens than prose.
 inline std::int64_t estimated_tokens(std::size_t bytes) {
   return static_cast<std::int64_t>(bytes / 3 + 1);
 }
-/// The same for all that a request sends.
+/// The same for everything that a request sends.
 inline std::int64_t estimated_tokens(const chat_request& request) {
   std::int64_t tokens = 0;
   for (const auto& m : request.messages) {

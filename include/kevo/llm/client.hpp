@@ -16,105 +16,118 @@ namespace kevo {
 
 /// Time and size limits of one HTTP request.
 struct http_limits {
-  double connect_s = 10;  ///< [s] resolving, connecting, TLS
-  double first_s = 120;   ///< [s] from the sent request to the first byte of the answer's body
-  double total_s = 600;   ///< [s] all of it
-  std::size_t body_bytes = std::size_t{32} << 20U;
+  double connect_s = 10;  ///< [s] maximum time for name resolution, connection and TLS handshake
+  double first_s = 120;   ///< [s] maximum time from the sent request to the first byte of the response body
+  double total_s = 600;   ///< [s] maximum time of the whole request
+  std::size_t body_bytes = std::size_t{32} << 20U;  ///< [bytes] maximum size of the response body
 };
 
-/// How a server wants to be asked.
+/// What a request to the server contains, within the chat-completions protocol.
 struct openai_dialect {
-  std::string model;
-  bool stream = true;
-  std::string max_tokens_key = "max_tokens";  ///< "max_completion_tokens" where reasoning counts
-  std::string extra;                          ///< a JSON object merged into the request; empty: nothing
+  std::string model;   ///< name of the model on the server
+  bool stream = true;  ///< whether the response is requested as a stream of server-sent events
+  /// Name of the field that limits the tokens of a reply; some servers of reasoning models want
+  /// "max_completion_tokens".
+  std::string max_tokens_key = "max_tokens";
+  std::string extra;  ///< JSON object whose fields are added to each request; empty adds nothing
 };
 
-/// How often and how long a call is tried again.
+/// How often a failed call is repeated, and how long kevo waits before it is.
 struct retry_settings {
-  int tries = 5;          ///< all in all
-  double first_s = 1;     ///< [s] wait before the second try; doubles with each further one
-  double longest_s = 60;  ///< [s] a longer Retry-After is not waited for: the call fails
+  int tries = 5;       ///< maximum number of tries, the first one included
+  double first_s = 1;  ///< [s] wait before the second try; each further wait is twice as long
+  double longest_s =
+      60;  ///< [s] longest wait that a server may ask for (Retry-After); if longer, the call fails
 };
 
-/// How many calls a server takes.
+/// Limits of the calls to one server.
 struct call_limits {
-  std::size_t concurrency = 8;
-  double calls_per_minute = 0;  ///< 0: no limit
+  std::size_t concurrency = 8;  ///< maximum number of calls at the same time
+  double calls_per_minute = 0;  ///< maximum rate; 0 disables the limit
 };
 
 /// One server and the model that it serves.
 struct endpoint_settings {
-  std::string url;  ///< up to and including "/v1"
-  std::string key;  ///< sent as a bearer token; empty: none
-  std::string ca_file;
+  std::string url;      ///< base URL, up to and including "/v1"
+  std::string key;      ///< API key, sent as a bearer token; empty sends none
+  std::string ca_file;  ///< file of trusted certificates (PEM); empty uses those of the system
   openai_dialect dialect;
   http_limits limits;
   retry_settings retries;
   call_limits calls;
 };
 
-/// record: ask and write. replay: never ask. automatic: replay what is there, ask and write what is not.
+/// How recorded calls (a cassette) are used. off: there is no cassette. record: the models are asked, and
+/// each call is recorded. replay: every reply comes from the cassette, and no server is asked. automatic:
+/// recorded calls are answered from the cassette; for others the models are asked, and the call is recorded.
 enum class cassette_mode : std::uint8_t { off, record, replay, automatic };
 
-/// Money for a million tokens.
+/// Prices per million tokens, in the currency of `models_settings::max_money`.
 struct token_price {
-  double input = 0;
-  double output = 0;
+  double input = 0;   ///< of the prompt
+  double output = 0;  ///< of the reply
 };
 
 /// A model of a run.
 struct model_settings {
-  std::string name;  ///< in configs, journals and cassettes
-  std::string tier;  ///< "cheap", "strong" or anything that operators ask for
-  double weight = 1;
+  std::string name;  ///< name of the model in configs, journals and cassettes
+  std::string
+      tier;  ///< group of models that an operator may ask for, such as "cheap" or "strong"; may be empty
+  double weight = 1;  ///< relative probability of being chosen; 0: only operators that name the model use it
   token_price price;
-  std::string policy_version;  ///< of the weights, for trainers
+  std::string policy_version;  ///< label of the model weights, stored with each call for training
   endpoint_settings server;
 };
 
-/// How the next model is chosen among those of a tier.
+/// How the model of a call is chosen among the models of a tier: by `portfolio` if there is one, else by the
+/// bandit of ShinkaEvolve if `bandit` is true, else at random by weight.
 struct choice_settings {
-  bool bandit = false;       ///< else by weight, or by `portfolio`
-  any_portfolio portfolio;   ///< a role of the core: ucb1, thompson, exp3, ...; empty: not asked
-  double exploration = 0.2;  ///< probability of a uniform draw (ShinkaEvolve's epsilon)
-  double decay = 0.95;       ///< of what was seen, with each new reward
-  double cost_weight = 0.5;  ///< of the mean price of a call, relative to the dearest model
+  bool bandit = false;
+  any_portfolio portfolio;   ///< ucb1, thompson, exp3, ... (kevo/vary/); may be empty
+  double exploration = 0.2;  ///< bandit: probability of a uniform draw (ShinkaEvolve's epsilon)
+  double decay = 0.95;       ///< bandit: factor by which older rewards lose weight with each new reward
+  double cost_weight =
+      0.5;  ///< bandit: weight of a model's mean price per call, relative to the most expensive model
 };
 
 /// All models of a run.
 struct models_settings {
   std::vector<model_settings> models;
   choice_settings choice;
-  double max_money = 0;  ///< no call begins that might exceed it; 0: no cap
+  double max_money =
+      0;  ///< limit of the costs of all calls: a call that might exceed it is not sent; 0 disables it
+  /// [s] A run whose models have all been silent for this long ends with an error. Until then, a server that
+  /// cannot be reached is asked again. 0: such a server is not asked again, and the run goes on.
+  double patience_s = 120;
   cassette_mode mode = cassette_mode::off;
-  std::string cassette_path;
-  bool ready = true;                 ///< false: models are never asked and no cassette is opened
-  std::string knowledge;             ///< folder of pages; may be empty
-  std::string skills;                ///< folder where what helped is written back; may be empty
-  std::string knowledge_embeddings;  ///< model that ranks pages beside BM25; empty: none
-  std::string prompts;               ///< folder of prompt files that replace shipped ones; may be empty
+  std::string cassette_path;  ///< file of the cassette; unused if `mode` is off
+  bool ready = true;      ///< false: no model is asked and no cassette is opened, as for printing a config
+  std::string knowledge;  ///< folder of knowledge pages; empty: none
+  std::string skills;     ///< folder for pages distilled from confirmed improvements; empty disables them
+  std::string knowledge_embeddings;  ///< name of the model whose embeddings help to rank pages; empty: BM25
+                                     ///< alone ranks
+  std::string prompts;               ///< folder of prompt files that replace the shipped ones; empty: none
 };
 
-/// What was spent and what is out.
+/// Costs and numbers of the calls so far.
 struct models_account {
-  double spent = 0;
-  double reserved = 0;  ///< upper estimate of the calls in flight
-  std::uint64_t calls = 0;
-  std::uint64_t replayed = 0;
-  std::uint64_t changed = 0;  ///< replayed though the request is another than the recorded one
+  double spent = 0;            ///< costs of the finished calls
+  double reserved = 0;         ///< upper estimate of the costs of the calls in progress
+  std::uint64_t calls = 0;     ///< number of calls that were sent to a server
+  std::uint64_t replayed = 0;  ///< number of calls that were answered from a recording
+  std::uint64_t changed = 0;   ///< of these: number of calls whose request differs from the recorded one
 };
 
-/// The models of a run; one object serves all its operators and may be used from any thread. Failures of
-/// models are values (`chat_reply::status`).
+/// The models of a run. One object serves all operators of the run; it may be used from any thread. Failures
+/// of models are values (`chat_reply::status`).
 class language_models;
 
-/// Makes the models of a run, to be given to operators (llm_settings::models) and to the session
-/// (session_plan::models). No server is asked yet.
+/// Makes the models of a run. Give the result to the operators (llm_settings::models) and to the session
+/// (session_plan::models). Sends no request.
 /// @throws kevo::error: input (a wrong URL, a cassette that cannot be read), environment
 std::shared_ptr<language_models> make_language_models(models_settings settings);
 
-/// Tells the models what became of a candidate; the model that made it is credited.
+/// Tells the models the result of a candidate, which rewards the model that made it.
 void observe(language_models& models, const observation& seen);
 
 /// What the calls of models have cost so far.

@@ -1,9 +1,11 @@
 #pragma once
-// Variation by an agent: a model that reads, edits and evaluates in a loop until it submits (AVO, arXiv
-// 2603.24517). Compiled: link kevo::kevo.
+// The operator `agent`: a language model reads, edits and evaluates drafts with tools until it submits one
+// (AVO, arXiv 2603.24517). Compiled: link kevo::kevo.
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include <kevo/operators/conversation.hpp>
@@ -11,30 +13,49 @@
 
 namespace kevo {
 
-/// When it is enough, and when a supervisor speaks up. Thresholds after the geak-avo port of AVO: eight
-/// evaluations without a gain of 0.1 %, five failures in a row, one program three times.
+/// Limits of one turn, and when the supervisor intervenes: a conversation of its own with the model, which
+/// suggests directions. The thresholds are those of AMD's port of AVO (geak-avo).
 struct agent_limits {
-  std::int64_t steps = 60;         ///< calls of the model
-  std::int64_t tokens = 500'000;   ///< read and written
-  double seconds = 1800;           ///< [s] that its model and its evaluations have taken
-  std::int64_t evaluations = 30;   ///< of drafts: tests and timings
-  std::int64_t compilations = 60;  ///< of drafts that are compiled alone
-  std::int64_t stalled = 8;        ///< evaluations in a row without a gain
-  std::int64_t failing = 5;        ///< evaluations in a row that are not valid
-  std::int64_t repeated = 3;       ///< uses of one tool (compile, test or time) on one program
-  std::int64_t interventions = 3;  ///< of the supervisor; then the turn ends
-  double margin = 0.001;           ///< what a submission may be worse by, and what counts as a gain
+  std::int64_t steps = 60;         ///< maximum number of model calls
+  std::int64_t tokens = 500'000;   ///< maximum number of tokens read and written
+  double seconds = 1800;           ///< [s] maximum time of model calls and evaluations
+  std::int64_t evaluations = 30;   ///< maximum number of drafts that are tested or timed
+  std::int64_t compilations = 60;  ///< maximum number of drafts that are only compiled
+  std::int64_t stalled = 8;        ///< consecutive evaluations without a gain before an intervention
+  std::int64_t failing = 5;        ///< consecutive evaluations that are not valid before an intervention
+  std::int64_t repeated =
+      3;  ///< uses of one tool (compile, test or time) on one program before an intervention
+  std::int64_t interventions = 3;  ///< maximum number of interventions; the turn then ends
+  double margin =
+      0.001;  ///< relative gain that counts as one; a submission may be worse by at most this fraction
+  /// Number of turns in a row without a proposal after which each further turn begins with a review by the
+  /// supervisor; 0 disables this.
+  std::int64_t fruitless_turns = 0;
 };
 
-/// Tools: list_files, read_file, write_file, edit_file, reset, diff, read_lineage, read_candidate,
-/// search_knowledge, compile, test, time, profile, submit. `compile`, `test` and `time` are the run's own
-/// fitness function, stopped at the stages built, checked and timed_full; one that has no such stages does
-/// all of it each time. A submission counts only if it was timed, is valid and not worse than the parent; if
-/// the limits end the turn, the best draft that is better than the parent is proposed. Every message is in
-/// the journal.
+/// What an agent keeps from one turn to the next. Guarded by `guard`.
+struct agent_notes {
+  std::mutex guard;
+  std::string text;            ///< the notes that the model wrote at the end of its last turn
+  std::int64_t fruitless = 0;  ///< number of turns in a row that ended without a proposal
+};
+
+/// The operator. Tools of the model: list_files, read_file, write_file, edit_file, reset, diff, read_lineage,
+/// read_candidate, search_knowledge, compile, test, time, profile, submit. `compile`, `test` and `time` call
+/// the run's fitness function up to the stages built, checked and timed_full; a fitness function without
+/// stages does the whole evaluation each time. A program can be submitted only if it was timed, is valid, and
+/// is not worse than the parent. If a limit ends the turn, the best draft that is better than the parent is
+/// proposed. The journal contains every message.
+///
+/// With `notes_bytes`, the model is asked at the end of each turn for notes: what was tried, what came of it,
+/// and what to try next, with what is still true of the earlier notes. The next turn and its supervisor read
+/// them (AVO keeps one conversation for the whole run; notes are its bounded summary). A resumed run repeats
+/// its recorded turns, which restores the notes. Copies of an agent share their notes.
 struct agent {
   llm_settings with;
   agent_limits limits;
+  std::size_t notes_bytes = 0;  ///< maximum size of the notes; 0 disables them
+  std::shared_ptr<agent_notes> notes = std::make_shared<agent_notes>();
   std::string name() const { return "agent"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }

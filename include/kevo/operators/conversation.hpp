@@ -1,8 +1,9 @@
 #pragma once
-// For operators of your own that ask a language model: a conversation of one variation with one model, what a
-// prompt may be told of a request, and how a reply becomes a program. Transport, cassettes, money and the
-// journal come with it. Compiled: link kevo::kevo.
+// For your own operators that ask a language model: a conversation with one model during one variation, texts
+// for prompts that describe a request, and functions that turn a reply into a program. Transport, cassettes,
+// costs and the journal are taken care of. Compiled: link kevo::kevo.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,49 +18,61 @@
 
 namespace kevo {
 
-/// What may stand at a place `{{name}}` of a prompt file. Sections of the lowest priority are trimmed first;
-/// those that are `whole` never are. Empty texts leave nothing behind.
+/// The text for a placeholder `{{name}}` of a prompt file. If a prompt is too long, sections with the lowest
+/// priority are shortened first. A placeholder whose text is empty is removed.
 struct prompt_section {
   std::string name;
   std::string text;
   int priority = 0;
-  bool whole = false;
+  bool whole = false;  ///< whether the section is never shortened
 };
 
-/// What every operator that asks a model is told by its config.
+/// Settings that all operators with a language model have.
 struct llm_settings {
-  std::shared_ptr<language_models> models;  ///< null while a config is only described
-  std::string model;                        ///< one by name; empty: chosen among `tier`
-  std::string tier;                         ///< empty: any
+  std::shared_ptr<language_models> models;  ///< the models of the run; null if a config is only printed
+  std::string model;                        ///< name of the model; empty: one of `tier` is chosen
+  std::string tier;                         ///< tier of the models to choose from; empty: all models
   sampling_settings sampling;
-  std::int64_t prompt_tokens = 24000;  ///< estimated tokens of the first prompt
-  std::int64_t attempts = 2;           ///< replies that may be asked for until one gives a program
-  std::size_t concurrency = 4;         ///< `vary` calls at once
-  double similarity = 1.0;  ///< a program that is this similar to a relative is refused; above 1: never
-  std::string embeddings;   ///< model that embeds programs; empty: none
-  double embedding_similarity = 0.99;  ///< cosine from which a program counts as known, or is judged
-  std::string judge;              ///< model that says whether two programs are as good as one; empty: none
-  double judge_similarity = 0.9;  ///< share of common 5-grams from which the judge is asked
-  double injection_rate = 1;      ///< probability that a prompt is given knowledge
-  std::size_t pages = 2;          ///< of knowledge in a prompt
+  std::int64_t prompt_tokens = 24000;  ///< maximum size of the first prompt, in estimated tokens
+  std::int64_t attempts = 2;    ///< maximum number of replies that are requested until one gives a program
+  std::size_t concurrency = 4;  ///< maximum number of `vary` calls at the same time
+  /// A program is not evaluated if its similarity to a relative (share of common token 5-grams) is at least
+  /// this; a value above 1 disables the check.
+  double similarity = 1.0;
+  std::string embeddings;  ///< name of the model that embeds programs; empty: none
+  /// Cosine of two embeddings from which a program counts as known or, with a judge, is judged.
+  double embedding_similarity = 0.99;
+  std::string judge;  ///< name of the model that decides whether two programs are the same; empty: none
+  double judge_similarity =
+      0.9;                    ///< share of common 5-grams from which the judge is asked, without embeddings
+  double injection_rate = 1;  ///< probability that a prompt contains knowledge pages
+  std::size_t pages = 2;      ///< number of knowledge pages in a prompt, in addition to those of constraints
+  /// Weights with which the memory scope of a turn is drawn, in the order of `memory_scope`. If all are 0,
+  /// the scope of the selection is used.
+  std::array<double, memory_scope_names.size()> scopes{};
 };
 
-/// Asks one model, keeping the messages. For one thread.
+/// A conversation with one model; it keeps the messages. Not thread-safe.
 class conversation {
  public:
   conversation(const llm_settings& settings, std::string operator_name, const variation_request& request,
                rng& random);
 
-  /// Begins with the prompt file `name` filled with `sections`.
+  /// Begins the conversation with the prompt file `name`, whose placeholders are filled with `sections`.
   void begin(const std::string& name, std::vector<prompt_section> sections);
-  void say(std::string text) { chat_.messages.push_back({"user", std::move(text)}); }
+  /// Adds a user message. If the last message is a user message, too, the text is appended to it, because
+  /// some chat templates require that roles alternate.
+  void say(std::string text);
   void say(chat_message message) { chat_.messages.push_back(std::move(message)); }
   void offer(std::vector<tool_definition> tools) { chat_.tools = std::move(tools); }
-  /// One call; the reply joins the conversation if it holds anything.
+  /// Sends the messages and returns the reply, which is added to the messages if it contains text or tool
+  /// calls.
   chat_reply ask();
 
   const variation_request& request() const { return request_; }
   const llm_settings& settings() const { return settings_; }
+  /// A stream of this conversation's own, for what is drawn beside the operator.
+  const rng& stream() const { return stream_; }
   const std::vector<chat_message>& messages() const { return chat_.messages; }
   /// The latest reply if it was a failure; nothing before the first call and after one that succeeded.
   const std::optional<chat_reply>& failure() const { return failure_; }
@@ -67,6 +80,7 @@ class conversation {
  private:
   const llm_settings& settings_;
   const variation_request& request_;
+  rng stream_;
   std::string operator_name_;
   std::size_t model_ = 0;
   std::int64_t turn_ = 0;
@@ -109,7 +123,11 @@ std::string parent_section(const candidate_snapshot& parent);
 /// What is known of a candidate: outcome, feedback, timings by workload, measures. Hidden workloads do not
 /// show.
 std::string evaluation_section(const candidate_snapshot& one);
-/// Ancestors, siblings, both or nothing, as the selection's memory scope says.
+/// The request with the memory scope of this turn: drawn by `llm_settings::scopes`, from a stream of its own.
+variation_request with_scope(const llm_settings& settings, const variation_request& request,
+                             const rng& random);
+/// Ancestors of the parent, its earlier children (plan, outcome and the reason of a failure), both or
+/// nothing, as the memory scope says.
 std::string memory_section(const variation_request& request, std::size_t limit);
 /// Sources and scores of the further parents and the inspirations.
 std::string inspirations_section(const variation_request& request);
@@ -117,8 +135,8 @@ std::string inspirations_section(const variation_request& request);
 /// One line: "#12 by tune: valid, 3.41 times as fast".
 std::string headline(const candidate_snapshot& one);
 
-/// All of the above with their usual priorities, and empty ones for `notes`, `knowledge`, `contrast`,
-/// `diagnosis`, `action`, `draft`, which operators fill.
+/// All of the above with their usual priorities, and empty ones for `notes`, `constraints`, `knowledge`,
+/// `contrast`, `diagnosis`, `action`, `draft`, which operators fill.
 std::vector<prompt_section> sections_of(const variation_request& request);
 /// Replaces the text of a section.
 void set_section(std::vector<prompt_section>& sections, const std::string& name, std::string text);

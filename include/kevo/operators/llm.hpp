@@ -1,6 +1,6 @@
 #pragma once
-// Operators that ask a language model in one or two calls. Each is a plain struct; what they say is in prompt
-// files of their names. Compiled: link kevo::kevo.
+// Variation operators that ask a language model in one or two calls. The prompt of each is in a file of its
+// name (operators/llm/prompts), which `models_settings::prompts` can replace. Compiled: link kevo::kevo.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace kevo {
 
-/// The model answers with the whole main file.
+/// The model writes the whole main file anew.
 struct llm_rewrite {
   llm_settings with;
   std::string name() const { return "llm_rewrite"; }
@@ -27,7 +27,7 @@ struct llm_rewrite {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
-/// The model answers with edits: SEARCH/REPLACE blocks or a unified diff.
+/// The model edits the main file: it answers with SEARCH/REPLACE blocks or a unified diff.
 struct llm_diff {
   llm_settings with;
   std::string name() const { return "llm_diff"; }
@@ -37,8 +37,8 @@ struct llm_diff {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
-/// The model joins the strengths of the parent and another selected candidate; without one there is no
-/// proposal.
+/// The model combines the parent with another selected candidate into one program. If no other candidate was
+/// selected, there is no proposal.
 struct llm_crossover {
   llm_settings with;
   std::string name() const { return "llm_crossover"; }
@@ -48,11 +48,12 @@ struct llm_crossover {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
-/// A rewrite that is evaluated as a draft; while it fails, the model is shown the failure, at most `depth`
-/// times. Only a valid draft becomes a proposal. A parent that is not valid is repaired itself.
+/// The model rewrites the main file, and the result is evaluated as a draft. If the draft is not valid, the
+/// model is shown the failure and writes another one, at most `depth` times. Only a valid draft is proposed.
+/// A parent that is not valid is itself the first draft.
 struct llm_repair {
   llm_settings with;
-  std::size_t depth = 3;
+  std::size_t depth = 3;  ///< maximum number of repairs
   std::string name() const { return "llm_repair"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
@@ -60,8 +61,8 @@ struct llm_repair {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
-/// Two calls: a diagnosis that names one bottleneck and what to look up, then a rewrite with the pages that
-/// were found (KernelEvolve's universal operator, arXiv 2512.23236).
+/// KernelEvolve's universal operator (arXiv 2512.23236), in two calls: the model names one bottleneck and a
+/// query for the knowledge base, then rewrites the main file with the pages that the query found.
 struct llm_universal {
   llm_settings with;
   std::string name() const { return "llm_universal"; }
@@ -71,17 +72,20 @@ struct llm_universal {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
-/// How exemplars are drawn: buckets of equal width in score, a softmax over their means, one exemplar from
-/// each of `count` distinct buckets (CUDA-L1, arXiv 2507.14111, section on contrastive exemplars).
+/// How the exemplars of a contrastive prompt are drawn if the selection contains the parent only. Candidates
+/// are sorted into buckets of equal width in score; `count` distinct buckets are drawn with softmax
+/// probabilities of their mean scores, and one candidate from each (CUDA-L1, arXiv 2507.14111, contrastive
+/// exemplars).
 struct exemplar_settings {
-  std::size_t count = 2;
-  double width = 0.25;
-  double temperature = 1.0;
+  std::size_t count = 2;     ///< number of exemplars
+  double width = 0.25;       ///< width of a bucket, in units of the score
+  double temperature = 1.0;  ///< temperature of the softmax, in units of the score
 };
 
-/// The model compares scored programs and answers in three sections: Performance Analysis, Algorithm Design,
-/// Code Implementation. Exemplars come from all candidates of the request; fewer than two different scores:
-/// no proposal.
+/// The model compares programs of different scores (exemplars) and answers in three sections: Performance
+/// Analysis, Algorithm Design, Code Implementation (CUDA-L1). The exemplars are the selected candidates, as
+/// `select: bucket_softmax` draws them; if only the parent was selected, they are drawn from its relatives.
+/// The proposal is a child of the first parent. If all exemplars have the same score, there is no proposal.
 struct llm_contrastive {
   llm_settings with;
   exemplar_settings exemplars;
@@ -92,11 +96,12 @@ struct llm_contrastive {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
-/// Two calls: notes on what helped and what failed, which all later prompts of the run show, then a rewrite
-/// with them. A failed first call leaves the notes as they are and the turn without a proposal.
+/// Two calls: the model writes notes on what helped and what failed, which all later prompts of the run show;
+/// then it rewrites the main file with them. If the first call fails, the notes stay as they are, and there
+/// is no proposal.
 struct summarize {
   llm_settings with;
-  std::size_t notes_bytes = 4000;  ///< longer notes are cut
+  std::size_t notes_bytes = 4000;  ///< [bytes] maximum size of the notes; longer ones are cut
   std::string name() const { return "summarize"; }
   std::size_t concurrency() const { return 1; }
   bool replayable() const { return false; }
@@ -104,35 +109,78 @@ struct summarize {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
-/// "tiling" of "the loop over k in line 12".
+/// When `paradigm_shift` asks for new strategies, and how long it uses them.
+struct paradigm_settings {
+  std::size_t window = 10;         ///< number of latest results in which improvements are counted
+  double below = 0.12;             ///< the run counts as stalled if a smaller fraction of the window improved
+  std::size_t ideas = 3;           ///< number of strategies that one call asks for
+  std::size_t uses = 2;            ///< number of proposals that are made with each strategy
+  std::size_t remembered = 10;     ///< number of tried strategies that the next call is shown
+  std::size_t notes_bytes = 2000;  ///< [bytes] maximum size of a strategy; a longer one is cut
+};
+
+/// AdaEvolve's meta-guidance. Each turn edits the parent as `llm_diff` does. If a smaller fraction than
+/// `below` of the last `window` results improved on the best score, the model is asked for `ideas` new
+/// strategies. They are used one after the other, each for `uses` proposals: the current one is the notes of
+/// the run, which the prompts of all operators contain. The model is not asked again before all are used; it
+/// is then shown the tried strategies and whether the best score rose. Only results of candidates that this
+/// operator made are counted. If the call for strategies fails, the turn gives no proposal; after a reply
+/// without a strategy, the next call comes after a whole window at the earliest.
+class paradigm_shift {
+ public:
+  explicit paradigm_shift(llm_settings with, paradigm_settings how = {});
+  std::string name() const { return "paradigm_shift"; }
+  std::size_t concurrency() const { return with_.concurrency; }
+  bool replayable() const { return false; }
+  variation_result vary(const variation_request& request, rng& random) const;
+  void observe(const observation& seen) const;
+
+ private:
+  struct state;
+  llm_settings with_;
+  paradigm_settings how_;
+  std::shared_ptr<state> state_;
+};
+
+/// One optimization step: what to do, and where.
 struct macro_action {
-  std::string type;
-  std::string region;
+  std::string type;    ///< type of the step, such as "tiling"
+  std::string region;  ///< place in the program, such as "the loop over k in line 12"
   friend bool operator==(const macro_action&, const macro_action&) = default;
 };
 
-/// The policy's role. `pick` may be called by several threads at once: it gives an index into `actions`,
-/// which is never empty, or their number where it has no answer. `learn` is told how an action's candidate
-/// did.
+/// The choice of a policy that expects no gain from any step. The turn ends without a proposal. A run whose
+/// policy chooses this several times in a row ends.
+inline constexpr std::size_t macro_stop = static_cast<std::size_t>(-1);
+
+/// A policy that chooses the next step.
 struct macro_policy {
   std::string name;
+  /// Returns an index into `actions` (never empty), `macro_stop`, or `actions.size()` if it could not decide.
+  /// Called by several threads at the same time.
   std::function<std::size_t(const std::vector<macro_action>& actions, conversation& talk, rng& random)> pick;
-  std::function<void(const macro_action& action, double reward)> learn;  ///< may be empty
-  /// Told instead of `pick`, when a resumed run repeats a turn, which action that turn had picked. Empty:
-  /// `pick` is asked again, which is right for a policy whose picks follow from its stream and its model's
-  /// replies.
+  /// Receives the reward of the candidate that an action led to. May be empty.
+  std::function<void(const macro_action& action, double reward)> learn;
+  /// Called in place of `pick` when a resumed run repeats a recorded turn, with the action that was chosen
+  /// then. If empty, `pick` is called again, which is correct for a policy whose choice depends only on the
+  /// random stream and on replies of the model.
   std::function<void(const macro_action& action)> recall = {};
 };
+/// Chooses at random, all actions with the same probability.
 macro_policy uniform_policy();
-/// UCB1 over action types; the reward is the relative gain over the parent, cut to [0, 1].
+/// UCB1 (Auer et al., 2002) over the types of actions. The reward is the relative gain over the parent,
+/// limited to [0, 1].
 macro_policy ucb_policy(double exploration = 1.4142135623730951);
-/// The model is shown the actions and names one.
+/// Asks the model. It is shown the actions, the parent with its evaluation, and earlier candidates with the
+/// steps that led to them, and names one step or says that none promises a gain.
 macro_policy model_policy();
 
-/// All types times all regions. Regions are the source's `kevo: begin` regions, or else its loops by line.
+/// Every type with every region. Regions are those between `kevo: begin` and `kevo: end` in the source; a
+/// source without them has one region for each loop.
 std::vector<macro_action> actions_of(const program& source, const std::vector<std::string>& types);
 
-/// Picks one action and asks for exactly this step, as edits or as a whole file.
+/// MTMC's macro thinking and micro coding (QiMeng-Kernel, arXiv 2511.20100): a policy chooses one action, and
+/// the model carries out exactly this step, by edits or by writing the whole file.
 class macro_micro {
  public:
   macro_micro(llm_settings with, std::vector<std::string> types, macro_policy policy)
@@ -150,7 +198,7 @@ class macro_micro {
     explicit state(macro_policy chosen) : policy(std::move(chosen)) {}
     macro_policy policy;
     std::mutex guard;
-    std::map<std::uint64_t, macro_action> picked;  ///< by job, of the latest few thousand
+    std::map<std::uint64_t, macro_action> picked;  ///< actions by job, of the latest few thousand jobs
   };
   llm_settings with_;
   std::vector<std::string> types_;

@@ -1,5 +1,6 @@
 #pragma once
-// What every selector shares: where parents are drawn from, and which other candidates an operator is shown.
+// What all selectors share: which candidates parents are drawn from, and which further candidates an operator
+// is shown.
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace kevo {
 
-/// Where parents come from: all valid candidates, or the archive's elites while it has any.
+/// Which candidates parents are drawn from. `population`: all valid candidates. `archive`: the elites of the
+/// archive, or all valid candidates while there are no elites.
 enum class parent_source : std::uint8_t { population, archive };
 
 inline constexpr std::array<std::string_view, 2> parent_source_names = {"population", "archive"};
@@ -19,7 +21,8 @@ inline constexpr std::string_view to_string(parent_source from) {
   return parent_source_names[static_cast<std::size_t>(from)];
 }
 
-/// The candidates of a source, best first. A view: valid as long as the population_view is.
+/// The candidates of a parent_source, best first. It refers to the population_view and is valid as long as
+/// the view is.
 class parent_pool {
  public:
   parent_pool(const population_view& view, parent_source from)
@@ -27,14 +30,17 @@ class parent_pool {
         elites_(from == parent_source::archive && view.archive() && view.archive().size() > 0) {}
 
   std::size_t size() const { return elites_ ? view_->archive().size() : view_->ranked(); }
+  /// The candidate of a rank < size(); 0 is the best.
   candidate_id nth_best(std::size_t rank) const {
     return elites_ ? view_->archive().nth_best(rank) : view_->nth_best(rank);
   }
+  /// Sum of the weights, which are the scores while all scores are positive (see population.hpp).
   double total_score() const { return elites_ ? view_->archive().total_score() : view_->total_score(); }
+  /// The candidate at which the running sum of weights, best first, exceeds `mass`.
   candidate_id at_mass(double mass) const {
     return elites_ ? view_->archive().at_mass(mass) : view_->at_mass(mass);
   }
-  /// Any of them, all with the same probability.
+  /// A candidate drawn uniformly.
   candidate_id uniform(rng& random) const {
     return elites_ ? view_->archive().sample(random)->id : view_->nth_best(random.below(size()));
   }
@@ -44,23 +50,30 @@ class parent_pool {
   bool elites_;
 };
 
-/// How many other candidates an operator is shown beside the parents: `top`, the best elites; `diverse`,
-/// elites drawn uniformly, which in a grid means from any other cell (OpenEvolve's and ShinkaEvolve's two
-/// kinds); `neighbours`, elites of the niches nearest to the first parent's (OpenEvolve: at most two bins
-/// away; nobody, if the parent is no elite or the archive knows no neighbourhood); `contrastive`, valid
-/// candidates drawn uniformly from the worse half of the population, so that an operator sees what slow looks
-/// like too (after CUDA-L1's exemplars of different speed; `bucket_softmax` has its exact rule). Never a
-/// parent, never one twice; fewer if there are not so many.
+/// How many candidates an operator is shown in addition to the parents, by kind. No parent is shown, and no
+/// candidate is shown twice. Fewer are shown if there are not enough candidates or if 8 draws for each wanted
+/// candidate do not find enough different ones.
+///
+/// `top`: the best elites. `diverse`: elites drawn uniformly; in a grid they are from other cells than the
+/// parent. These two are the kinds of OpenEvolve and ShinkaEvolve. `neighbours`: elites of the niches nearest
+/// to the niche of the first parent (OpenEvolve: at most two bins away); none if the parent is not an elite
+/// or the archive defines no distance. `contrastive`: valid candidates drawn uniformly from the worse half of
+/// the population, so that an operator also sees slow programs. This follows CUDA-L1's exemplars of different
+/// speed; `bucket_softmax` implements CUDA-L1's exact rule.
 struct inspirations {
   std::size_t top = 1;
   std::size_t diverse = 1;
   std::size_t neighbours = 0;
   std::size_t contrastive = 0;
 
-  /// Appends to `chosen.inspirations`, in the order top, diverse, neighbours, contrastive. O(top + diverse +
-  /// contrastive) draws and one question about neighbours.
+  /// Appends to `chosen.inspirations`, in the order top, diverse, neighbours, contrastive. Costs O(top +
+  /// diverse + contrastive) draws and one call of the archive's `neighbours`.
   void add_to(selection& chosen, const population_view& view, rng& random) const {
-    const parent_pool pool(view, parent_source::archive);
+    add_to(chosen, view, parent_pool(view, parent_source::archive), random);
+  }
+  /// The same with `top` and `diverse` from `pool`, which needs the functions size, nth_best and uniform.
+  template <class Pool>
+  void add_to(selection& chosen, const population_view& view, const Pool& pool, rng& random) const {
     const auto show = [&chosen](candidate_id id) {
       const auto in = [id](const auto& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
       const bool fresh = !in(chosen.parents) && !in(chosen.inspirations);
@@ -75,7 +88,7 @@ struct inspirations {
       found += show(pool.uniform(random)) ? 1 : 0;
     }
     if (neighbours > 0 && view.archive() && !chosen.parents.empty()) {
-      std::size_t found = 0;  // some of the nearest may be shown already
+      std::size_t found = 0;  // some of the nearest may already be shown
       const std::size_t asked = neighbours + chosen.inspirations.size() + chosen.parents.size();
       for (const candidate_id id : view.archive().neighbours(chosen.parents.front(), asked)) {
         if (found < neighbours && show(id)) ++found;
@@ -89,7 +102,7 @@ struct inspirations {
   }
 };
 
-/// The selection of one parent and its company.
+/// The decision to vary `parent`, with the inspirations that `shown` asks for.
 inline selection vary_one(candidate_id parent, const inspirations& shown, memory_scope scope,
                           const population_view& view, rng& random) {
   selection chosen;

@@ -1,5 +1,6 @@
 #pragma once
-// A selector with islands of its own and a mix of exploring and exploiting on each: OpenEvolve, Kernel-Smith.
+// A selector that keeps its own islands and mixes exploration and exploitation on each of them: OpenEvolve,
+// Kernel-Smith.
 
 #include <algorithm>
 #include <cmath>
@@ -12,23 +13,32 @@
 
 namespace kevo {
 
-/// OpenEvolve's selection, on which Kernel-Smith builds, with its published defaults: `islands` take turns;
-/// the parent is, with probability `exploration`, any member of the island, with `exploitation` one of its
-/// `elites`, else drawn in proportion to the score. Children stay on the island that asked for them. Every
-/// `interval` new members an island sends the best `share` of those that were born on it to both neighbours
-/// on the ring; it is the candidate that joins them, not a copy, so nothing is ever there twice. An island
-/// keeps the best `capacity` members (OpenEvolve: 1000 programs, 100 elites, on 5 islands). An empty island
-/// starts from the best of all. Independent of the archive, which only gives the inspirations. O(log
-/// capacity) a pick, O(capacity / interval) more per new member.
+/// OpenEvolve's selection, on which Kernel-Smith builds, with its published defaults. The islands take turns.
+/// The parent is, with probability `exploration`, any member of the island, with probability `exploitation`
+/// one of its `elites` best members, both drawn uniformly; otherwise a member drawn with probability
+/// proportional to its score. If the island has no members, the parent is the best candidate of the
+/// population. Children become members of the island that selected their parent; seeds are assigned to the
+/// islands in turn. An island keeps its best `capacity` members (OpenEvolve: 1000 programs and 100 elites on
+/// 5 islands).
+///
+/// Migration: after every `interval` valid candidates born on an island, its best members join both
+/// neighbouring islands on the ring. These are the members among the best `share` that were born on this
+/// island and have not migrated before. They remain members of their own island. The candidates themselves
+/// join, not copies, so no island holds a program twice.
+///
+/// The inspirations `top` and `diverse` are members of the island, so that islands exchange candidates only
+/// by migration. `neighbours` are elites of the archive, and `contrastive` are drawn from the whole
+/// population. A pick costs O(log capacity). A new member costs O(log capacity), plus O(share * capacity *
+/// log(capacity) / interval) on average for migration.
 class island_mix {
  public:
-  std::size_t islands = 5;  ///< 1 .. 32; set before the first pick, as capacity
+  std::size_t islands = 5;  ///< number of islands, 1 .. 32; set it and `capacity` before the first pick
   double exploration = 0.2;
   double exploitation = 0.7;
-  std::size_t elites = 20;
-  std::size_t capacity = 200;
-  std::size_t interval = 50;
-  double share = 0.1;
+  std::size_t elites = 20;     ///< number of best members that exploitation draws from
+  std::size_t capacity = 200;  ///< maximum number of members of an island
+  std::size_t interval = 50;   ///< number of valid candidates born on an island between two of its migrations
+  double share = 0.1;          ///< fraction of the members, the best ones, considered in a migration
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
 
@@ -48,7 +58,11 @@ class island_mix {
       }
     }
     remember(parent, here);
-    return vary_one(parent, inspirations, scope, view, random);
+    selection chosen;
+    chosen.parents = {parent};
+    chosen.scope = scope;
+    inspirations.add_to(chosen, view, island_pool{&members}, random);
+    return chosen;
   }
 
   void observe(const observation& seen) {
@@ -64,7 +78,7 @@ class island_mix {
       mine.score = seen.score;
       enter(seen.candidate, mine.home);
       if (++states_[mine.home].newcomers >= interval) migrate(mine.home);
-    } else if (valid) {  // measured again: back to where it was
+    } else if (valid) {  // measured again: put back on the islands where it was
       mine.score = seen.score;
       for (std::size_t i = 0; i < islands; ++i) {
         if ((present >> i & 1U) != 0) enter(seen.candidate, i);
@@ -72,20 +86,28 @@ class island_mix {
     }
   }
 
-  /// The members of an island, best first.
+  /// The members of an island, best first. Valid after the first call of `select` or `observe`.
   const detail::ranking& members(std::size_t island) const { return states_[island].members; }
 
  private:
+  /// The members of an island as a pool for inspirations.
+  struct island_pool {
+    const detail::ranking* members = nullptr;
+
+    std::size_t size() const { return members->size(); }
+    candidate_id nth_best(std::size_t rank) const { return members->nth(rank); }
+    candidate_id uniform(rng& random) const { return members->nth(random.below(members->size())); }
+  };
   struct island_state {
     detail::ranking members;
     std::size_t newcomers = 0;
   };
   struct member {
     double score = 0;
-    std::uint32_t present = 0;           // one bit an island
-    std::vector<std::uint8_t> asked_by;  // islands whose child of this parent has not come yet, oldest first
-    std::size_t home = 0;
-    bool born = false;
+    std::uint32_t present = 0;           // bit i: whether it is a member of island i
+    std::vector<std::uint8_t> asked_by;  // islands that wait for a child of this parent, oldest first
+    std::size_t home = 0;                // the island it was born on
+    bool born = false;                   // whether its first result was observed
     bool travelled = false;
   };
 
@@ -93,12 +115,14 @@ class island_mix {
     if (id >= all_.size()) all_.resize(id + std::size_t{1});
     return all_[id];
   }
-  /// Variations may fail, so a note may stay behind: it is used for the next child, and few are kept.
+  /// Notes that an island selected a parent. A variation may yield no child; its note then assigns the next
+  /// child of this parent. At most 8 notes are kept for each parent.
   void remember(candidate_id parent, std::size_t island) {
     auto& notes = at(parent).asked_by;
     if (notes.size() >= 8) notes.erase(notes.begin());
     notes.push_back(static_cast<std::uint8_t>(island));
   }
+  /// Removes the oldest note of a parent and returns its island; the home of the parent if there is no note.
   std::size_t recall(candidate_id parent) {
     auto& notes = at(parent).asked_by;
     if (notes.empty()) return at(parent).home;

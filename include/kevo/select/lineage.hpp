@@ -1,24 +1,31 @@
 #pragma once
-// A selector that follows one line of descent and shows its whole history: AVO (arXiv 2603.24517).
+// A selector that follows a single line of descent and shows its history: AVO (arXiv 2603.24517).
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <optional>
 
+#include <kevo/detail/standing_scores.hpp>
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
 
-/// AVO's single lineage (arXiv 2603.24517): a candidate becomes the head of the line when it is valid and not
-/// worse than the head; the head is always the parent, and the versions before it are the inspirations,
-/// newest first. Failed tries never come back. O(history).
+/// AVO's single lineage (arXiv 2603.24517). A candidate becomes the head of the line if it is valid and its
+/// score is neither below the score of the head nor below the best confirmed score. The head is always the
+/// parent, and its ancestors (by first parents) are the inspirations, newest first. Candidates that did not
+/// become the head are not shown. If the head fails an audit, or falls below the best confirmed score when it
+/// is measured again, the best remaining candidate becomes the head: the best confirmed one or, if none is
+/// confirmed, the one with the best score. A pick costs O(history), an observation amortized O(log n).
 class lineage {
  public:
-  std::size_t history = 8;  ///< versions that are shown; AVO shows all of its forty
+  std::size_t history = 8;  ///< maximum number of ancestors shown; AVO shows all of its 40
   memory_scope scope = memory_scope::parent_trajectory;
 
   selection select(const population_view& view, rng&) const {
     selection chosen;
     chosen.scope = scope;
-    const bool lost = head_ == no_candidate || !view.row(head_).ranked();  // a head may fail its audit
+    const bool lost = head_ == no_candidate || !view.row(head_).ranked();  // it may have failed an audit
     chosen.parents = {lost ? view.nth_best(0) : head_};
     candidate_id version = chosen.parents.front();
     for (std::size_t i = 0; i < history; ++i) {
@@ -31,18 +38,31 @@ class lineage {
   }
 
   void observe(const observation& seen) {
-    if (seen.candidate == head_) {  // measured again, or found to fail
-      if (!seen.ranked()) head_ = no_candidate;
-      score_ = seen.score;
-    } else if (seen.ranked() && (head_ == no_candidate || seen.score >= score_)) {
+    const std::optional<double> score = seen.ranked() ? std::optional(seen.score) : std::nullopt;
+    const bool confirmed = seen.confirmed || confirmed_.of(seen.candidate).has_value();
+    all_.set(seen.candidate, score);
+    if (confirmed) confirmed_.set(seen.candidate, score);
+    if (seen.candidate == head_) {
+      if (!score || *score < mark()) head_ = best_remaining();
+    } else if (score && *score >= mark()) {
       head_ = seen.candidate;
-      score_ = seen.score;
     }
   }
 
  private:
+  /// The score that a candidate must reach to become the head.
+  double mark() const {
+    const double head = head_ == no_candidate ? -INFINITY : all_.of(head_).value_or(-INFINITY);
+    return confirmed_.empty() ? head : std::max(head, confirmed_.greatest());
+  }
+  candidate_id best_remaining() const {
+    if (!confirmed_.empty()) return confirmed_.best();
+    return all_.empty() ? no_candidate : all_.best();
+  }
+
   candidate_id head_ = no_candidate;
-  double score_ = 0;
+  detail::standing_scores all_;
+  detail::standing_scores confirmed_;
 };
 
 }  // namespace kevo

@@ -1,44 +1,54 @@
 #pragma once
-// A selector that searches the lineage as a tree, by upper confidence bounds, with repair chains for invalid
-// children: UCT (Kocsis & Szepesvari, 2006) as in AIRA-dojo and KernelEvolve.
+// A selector that searches the lineage as a tree, by upper confidence bounds, and repairs invalid children:
+// UCT (Kocsis & Szepesvari, 2006) as in AIRA-dojo and KernelEvolve.
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include <kevo/detail/kinetic_maximum.hpp>
+#include <kevo/detail/standing_scores.hpp>
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
 
-/// Monte-Carlo tree search on the lineage (first parents), as AIRA-dojo does it, the framework that
-/// KernelEvolve names (arXiv 2512.23236; UCT of Kocsis & Szepesvari, 2006). From a root above the seeds,
-/// descend to the child of greatest
+/// Monte-Carlo tree search on the lineage (first parents) as in AIRA-dojo, the framework that KernelEvolve
+/// names (arXiv 2512.23236; UCT of Kocsis & Szepesvari, 2006). The search starts at a root above the seeds
+/// and descends to the child with the greatest
 ///
 ///     Q + exploration * sqrt(ln N(parent) / N(child))
 ///
-/// where Q is the mean score in the child's subtree, scaled to [0, 1] by the extremes of all scores, and N
-/// counts the visits, those still out included. A node that may widen is the parent instead: one with fewer
-/// than `width` children, or than width * N^widening (progressive widening; 0 as AIRA has it). An invalid
-/// child starts a repair chain: it is varied itself, at most `repairs` deep, and only what is valid at last
-/// is backed up. O(depth * log children) a pick, whatever the width: where children are many, a kinetic
-/// tournament finds the greatest bound, for all of them rise with the parent's visits along lines in
-/// sqrt(ln N) * (max - min).
+/// Q is the mean score in the subtree of the child, scaled to [0, 1] by the extremes of all scores. N is the
+/// number of visits, including those whose results are not known yet. The descent ends at the first node that
+/// may widen, and this node is the parent. A node may widen if it was varied fewer than width * N^widening
+/// times (progressive widening); with widening = 0, as in AIRA, fewer than `width` times. All variations
+/// count, whether they led to a valid child or not.
+///
+/// An invalid child starts a repair chain: it is itself varied, by operators that repair, and so are its
+/// invalid descendants, up to a depth of `repairs`. Only a valid candidate enters the tree, where its score
+/// counts for all subtrees that contain it. If a score changes, or if a candidate fails later, its old score
+/// is removed from these subtrees and from the extremes. The search descends to a subtree without a valid
+/// candidate only if there is no other.
+///
+/// A pick costs O(depth * log children), whatever the width. If a node has many children, a kinetic
+/// tournament finds the greatest bound: as functions of sqrt(ln N(parent)) * (max - min), where min and max
+/// are the extremes of all scores, the bounds are straight lines.
 class uct {
  public:
-  double exploration = 0.25;
-  std::size_t width = 5;
-  double widening = 0;
-  std::size_t repairs =
-      20;  ///< maximum length of a repair chain; 0 disables repairs, for operators that cannot repair
+  double exploration = 0.25;  ///< weight of the second term of the bound
+  std::size_t width = 5;      ///< variations of a node before the search descends below it
+  double widening = 0;        ///< exponent of progressive widening; 0 keeps the width fixed
+  /// Maximum length of a repair chain; 0 disables repairs, for operators that cannot repair.
+  std::size_t repairs = 20;
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
 
   selection select(const population_view& view, rng& random) {
-    if (!broken_.empty()) {  // the newest chain first
+    if (!broken_.empty()) {  // repair chains come first, the newest of them before the others
       const candidate_id next = broken_.back();
       broken_.pop_back();
       return vary_one(next, inspirations, scope, view, random);
@@ -53,6 +63,7 @@ class uct {
     }
     if (at == no_candidate) at = view.nth_best(0);  // nothing was observed yet
     visit(at);
+    ++nodes_[at].attempts;
     return vary_one(at, inspirations, scope, view, random);
   }
 
@@ -64,16 +75,41 @@ class uct {
     const bool known = mine.observed;
     mine.observed = true;
     if (!known && !seen.parents.empty()) mine.parent = seen.parents.front();
-    if (!valid) {
-      if (!known && repairs > 0) mine.chain = chain_of(mine.parent) + 1;
-      if (!known && mine.chain > 0 && mine.chain <= repairs) broken_.push_back(id);
-      return;
+    const std::optional<double> before = scores_.of(id);
+    scores_.set(id, valid ? std::optional(seen.score) : std::nullopt);
+    if (valid) {
+      if (!mine.placed) place(id);
+      back_up(id, seen.score - before.value_or(0), before ? 0 : 1);
+    } else if (before) {
+      back_up(id, -*before, -1);
+    } else if (!known && repairs > 0) {
+      mine.chain = chain_of(mine.parent) + 1;
+      if (mine.chain <= repairs) broken_.push_back(id);
     }
-    if (known) return;  // measured again: the mean of a subtree hardly moves
-    least_ = std::min(least_, seen.score);
-    greatest_ = std::max(greatest_, seen.score);
-    // A repaired candidate hangs where its chain began, so that the tree holds valid candidates alone.
-    while (mine.parent != no_candidate && !in_tree(mine.parent)) {
+  }
+
+ private:
+  struct node {
+    std::vector<candidate_id> children;  // those in the tree: valid at least once
+    double visits = 0;
+    double attempts = 0;  // how often it was varied
+    double sum = 0;       // of the scores in its subtree
+    double scores = 0;    // number of the scores in `sum`
+    candidate_id parent = no_candidate;
+    std::uint32_t place = 0;  // index among its parent's children
+    std::uint32_t chain = 0;  // depth in its repair chain; 0 in the tree
+    bool observed = false;
+    bool placed = false;  // whether it is in the tree
+  };
+
+  std::uint32_t chain_of(candidate_id id) const { return id == no_candidate ? 0 : nodes_[id].chain; }
+  /// Adds a valid candidate to the tree. A repaired one becomes a child of the node at which its repair chain
+  /// began, so that the tree holds only candidates that were valid at least once.
+  void place(candidate_id id) {
+    node& mine = nodes_[id];
+    mine.placed = true;
+    mine.chain = 0;
+    while (mine.parent != no_candidate && !nodes_[mine.parent].placed) {
       mine.parent = nodes_[mine.parent].parent;
     }
     auto& siblings = mine.parent == no_candidate ? seeds_ : nodes_[mine.parent].children;
@@ -81,38 +117,26 @@ class uct {
     siblings.push_back(id);
     if (mine.parent == no_candidate) visit(id);
     mine.visits = std::max(mine.visits, 1.0);
-    for (candidate_id up = id; up != no_candidate; up = nodes_[up].parent) {
-      nodes_[up].sum += seen.score;
-      ++nodes_[up].scores;
-      changed(up);
+  }
+  /// Adds to the sums of all subtrees that contain a candidate; `count` is the change of the number of
+  /// scores.
+  void back_up(candidate_id id, double score, double count) {
+    for (; id != no_candidate; id = nodes_[id].parent) {
+      nodes_[id].sum += score;
+      nodes_[id].scores += count;
+      changed(id);
     }
   }
-
- private:
-  struct node {
-    std::vector<candidate_id> children;  // valid ones
-    double visits = 0;
-    double sum = 0;
-    double scores = 0;
-    candidate_id parent = no_candidate;
-    std::uint32_t place = 0;  // among its parent's children
-    std::uint32_t chain = 0;  // how many repairs deep; 0 for valid ones
-    bool observed = false;
-  };
-
-  /// Whether the candidate was valid when it was first evaluated.
-  bool in_tree(candidate_id id) const { return nodes_[id].scores > 0; }
-  std::uint32_t chain_of(candidate_id id) const { return id == no_candidate ? 0 : nodes_[id].chain; }
   bool may_widen(candidate_id id) const {
     const node& n = nodes_[id];
-    return static_cast<double>(n.children.size()) <
-           static_cast<double>(width) * std::pow(std::max(n.visits, 1.0), widening);
+    return n.attempts < static_cast<double>(width) * std::pow(std::max(n.visits, 1.0), widening);
   }
-  /// Scaling is left out: bounds are compared in units of the score, as height + slope * `reach`.
-  double height(const node& n) const { return n.scores > 0 ? n.sum / n.scores : least_; }
+  /// The scaling of Q is omitted: bounds are compared in units of the score, as height + slope * `reach`.
+  static double height(const node& n) { return n.scores > 0 ? n.sum / n.scores : hopeless; }
   static double slope(const node& n) { return 1 / std::sqrt(std::max(n.visits, 1.0)); }
   double reach(double parent_visits) const {
-    const double range = greatest_ > least_ ? greatest_ - least_ : 1;
+    const double spread = scores_.empty() ? 0 : scores_.greatest() - scores_.least();
+    const double range = spread > 0 ? spread : 1;
     return exploration * range * std::sqrt(std::log(std::max(parent_visits, 1.0)));
   }
   candidate_id best_of(candidate_id parent, const std::vector<candidate_id>& children, double visits) {
@@ -144,15 +168,15 @@ class uct {
     }
   }
 
-  static constexpr std::size_t narrow = 32;
+  static constexpr std::size_t narrow = 32;   // up to so many children the bounds are compared one by one
+  static constexpr double hopeless = -1e300;  // below every bound of a subtree that has a score
 
   std::vector<node> nodes_;                                         // by candidate
-  std::unordered_map<candidate_id, detail::kinetic_maximum> wide_;  // of parents of many children
+  std::unordered_map<candidate_id, detail::kinetic_maximum> wide_;  // by parent, if it has many children
   std::vector<candidate_id> seeds_;
-  std::vector<candidate_id> broken_;
+  std::vector<candidate_id> broken_;  // invalid candidates to be repaired, newest last
   double visits_ = 0;
-  double least_ = INFINITY;  // of all scores
-  double greatest_ = -INFINITY;
+  detail::standing_scores scores_;
 };
 
 }  // namespace kevo

@@ -11,18 +11,21 @@
 
 namespace kevo {
 
-/// ShinkaEvolve's default (arXiv 2509.19349): the weight of a candidate of score s with c children is
+/// ShinkaEvolve's default (arXiv 2509.19349): the weight of a candidate with score s and c children is
 ///
 ///     sigmoid(lambda * (s - median) / MAD) / (1 + c)
 ///
-/// with median and median absolute deviation over the pool, lambda = 10. Few children make up for a middling
-/// score, so it does not sit on the champion. A pick costs O(log^2 n) for the MAD and then as many tries as
-/// weights are below 1; where most have many children (small archives of long runs; the source's holds 40) it
-/// costs O(n).
+/// where median and MAD (median absolute deviation) are those of the scores in the pool (for an even number
+/// of values, the mean of the middle two), and lambda = 10. A candidate of average score with few children
+/// can have a greater weight than the best candidate with many, so that not all children descend from the
+/// best one. A pick costs O(log^2 n) for the MAD. The candidate is then drawn by rejection, in a number of
+/// tries that does not depend on n. If most weights are far below 1, because most candidates have many
+/// children, rejection fails and the pick costs O(n). This happens in small archives of long runs
+/// (ShinkaEvolve's archive holds 40).
 struct weighted {
-  double lambda = 10;
-  bool discount =
-      true;  ///< whether the weight falls with the number of children; false uses the sigmoid only
+  double lambda = 10;  ///< steepness of the sigmoid; larger values are greedier
+  /// Whether the weight falls with the number of children; false uses the sigmoid only.
+  bool discount = true;
   parent_source from = parent_source::archive;
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
@@ -31,7 +34,7 @@ struct weighted {
     const parent_pool pool(view, from);
     const std::size_t n = pool.size();
     const auto score = [&](std::size_t rank) { return view.score(pool.nth_best(rank)); };
-    const double median = score(n / 2);
+    const double median = (score((n - 1) / 2) + score(n / 2)) / 2;
     const double spread = std::max(deviation(n, median, score), 1e-9 * std::abs(median));
     const auto weight = [&](std::size_t rank) {
       const population_row& row = view.row(pool.nth_best(rank));
@@ -42,11 +45,20 @@ struct weighted {
                     random);
   }
 
-  /// The upper median of |score - median|: the middle of two sorted runs, the ranks above the median going up
-  /// and those below going down, by bisection. `score` falls with rank.
+  /// The median of |score - median|; for an even number of values, the mean of the middle two. `score(rank)`
+  /// must not rise with the rank.
   template <class Score>
   static double deviation(std::size_t n, double median, Score score) {
-    const std::size_t middle = n / 2, wanted = n / 2;  // this many deviations are not greater
+    const double upper = nth_deviation(n, n / 2, median, score);
+    return n % 2 == 1 ? upper : (nth_deviation(n, n / 2 - 1, median, score) + upper) / 2;
+  }
+
+ private:
+  /// The deviation at index `wanted` in rising order. Bisection finds it in two sorted sequences: the
+  /// deviations of the ranks better than the median, and those of the others.
+  template <class Score>
+  static double nth_deviation(std::size_t n, std::size_t wanted, double median, Score score) {
+    const std::size_t middle = n / 2;
     const auto above = [&](std::size_t i) { return score(middle - 1 - i) - median; };  // i < middle
     const auto below = [&](std::size_t i) { return median - score(middle + i); };      // i < n - middle
     // How many of the `wanted` smallest deviations come from above: the first split at which both sides fit.

@@ -1,5 +1,5 @@
 #pragma once
-// The stop rule `after`: a second rule that counts from the moment at which a first one was met.
+// The stop rule `after`: a second rule that counts from the moment at which a first rule is fulfilled.
 
 #include <algorithm>
 #include <optional>
@@ -11,10 +11,11 @@
 
 namespace kevo::stop {
 
-/// Once `first` has spoken, `then` decides, on what was spent from that moment on: `{after: {target_speedup:
-/// 2}, then: {evaluations: 200}}` is 200 evaluations more after the target, `{after: {evaluations: 100},
-/// then: {stall: 50}}` a stall that does not count before. The moment is the first result that is told while
-/// `first` would stop, and stays, whatever `first` says later, also in a resumed session.
+/// As soon as `first` would stop the run, `then` decides instead, and counts only what is spent from that
+/// moment on. Examples: `{after: {target_speedup: 2}, then: {evaluations: 200}}` allows 200 further
+/// evaluations after the target; `{after: {evaluations: 100}, then: {stall: 50}}` ignores a stall during the
+/// first 100 evaluations. The moment is the first result at which `first` would stop. It does not change if
+/// `first` would no longer stop later, nor in a resumed session.
 class after {
  public:
   after(any_stop_rule first, any_stop_rule then) : first_(std::move(first)), then_(std::move(then)) {}
@@ -32,13 +33,13 @@ class after {
     if (reason) *reason += " after " + reason_;
     return reason;
   }
-  /// The first half is the first rule's.
+  /// The share of `first` makes up the lower half of the result, the share of `then` the upper half.
   std::optional<double> used(const progress& now) const {
     const auto part = since_ ? then_.used(spent_since(now)) : first_.used(now);
     if (!part) return std::nullopt;
     return (since_ ? 0.5 : 0.0) + *part / 2;
   }
-  /// Those of the rule that is waited for; those of both once it has spoken, the second rule's from then on.
+  /// The parts of `first`; once it is fulfilled, also those of `then`, which count from that moment on.
   std::vector<stop_part> parts(const progress& now) const {
     std::vector<stop_part> all = first_.parts(now);
     if (!since_) return all;
@@ -47,6 +48,7 @@ class after {
   }
 
  private:
+  /// The progress with everything that was spent before the moment subtracted.
   progress spent_since(const progress& now) const {
     progress p = now;
     const ledger& then = since_->ledger;
@@ -54,9 +56,10 @@ class after {
     l.proposals -= then.proposals;
     l.duplicates -= then.duplicates;
     l.no_proposals -= then.no_proposals;
+    l.filtered -= then.filtered;
     l.evaluations -= then.evaluations;
     l.confirmations -= then.confirmations;
-    l.valid -= std::min(then.valid, l.valid);  // candidates may fail later
+    l.valid -= std::min(then.valid, l.valid);  // a later evaluation may make candidates invalid
     l.elapsed_s -= then.elapsed_s;
     l.waited_s -= then.waited_s;
     l.variation -= then.variation;
@@ -68,7 +71,7 @@ class after {
 
   any_stop_rule first_;
   any_stop_rule then_;
-  std::optional<progress> since_;
+  std::optional<progress> since_;  ///< the progress at the moment at which `first` was fulfilled
   std::string reason_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The stop rules for single columns of the ledger: duplicates, confirmations, tokens read, tokens written and
+// Stop rules for single columns of the ledger: duplicates, confirmations, tokens read, tokens written and
 // others.
 
 #include <array>
@@ -13,19 +13,21 @@
 
 namespace kevo::stop {
 
-/// A column of the ledger that has no rule of its own.
+/// A column of the ledger without a class of its own.
 struct ledger_column {
-  std::string_view name;
-  std::string_view unit;
-  std::string_view doc;
-  double (*of)(const ledger&);
+  std::string_view name;        ///< name of the rule in a config
+  std::string_view unit;        ///< unit of the limit
+  std::string_view doc;         ///< description for the reference of all keys
+  double (*of)(const ledger&);  ///< the value of the column
 };
 
-inline constexpr std::array<ledger_column, 8> ledger_columns = {{
+inline constexpr std::array<ledger_column, 9> ledger_columns = {{
     {"duplicates", "proposals", "stop after this many proposals of programs that were known already",
      [](const ledger& l) { return static_cast<double>(l.duplicates); }},
     {"no_proposals", "variations", "stop after this many variations that ended without a program",
      [](const ledger& l) { return static_cast<double>(l.no_proposals); }},
+    {"filtered", "proposals", "stop after this many proposals that the proposal filter dropped",
+     [](const ledger& l) { return static_cast<double>(l.filtered); }},
     {"confirmations", "evaluations", "stop after this many finished confirmations of possible champions",
      [](const ledger& l) { return static_cast<double>(l.confirmations); }},
     {"valid", "candidates", "stop after this many valid candidates, by their latest evaluation",

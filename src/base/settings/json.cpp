@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/base/text/text_file.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo {
 namespace {
@@ -208,20 +209,6 @@ class json_reader {
     if (digits.size() != 4 || parsed.ptr != digits.data() + 4) fail("'\\u' needs four hex digits");
     at_ += 4;
     return value;
-  }
-
-  static void append_utf8(std::string& out, std::uint32_t point) {
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-    if (point < 0x80) {
-      put(point);
-    } else if (point < 0x800) {
-      put(0xC0U | (point >> 6U)), put(0x80U | (point & 0x3FU));
-    } else if (point < 0x10000) {
-      put(0xE0U | (point >> 12U)), put(0x80U | ((point >> 6U) & 0x3FU)), put(0x80U | (point & 0x3FU));
-    } else {
-      put(0xF0U | (point >> 18U)), put(0x80U | ((point >> 12U) & 0x3FU));
-      put(0x80U | ((point >> 6U) & 0x3FU)), put(0x80U | (point & 0x3FU));
-    }
   }
 
   std::string read_string() {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo::styled {
 
@@ -71,7 +72,7 @@ line line::fitted(std::size_t columns, std::string_view ellipsis) const {
     bool full = false;
     for (std::size_t at = 0; at < s.text.size();) {
       const std::size_t from = at;
-      const auto w = static_cast<std::size_t>(format::width_of(format::next_code_point(s.text, at)));
+      const auto w = static_cast<std::size_t>(format::width_of(next_code_point(s.text, at)));
       if (width + w > room) {
         full = true;
         break;

@@ -16,18 +16,18 @@ struct npy_type {
   std::uint64_t size;
 };
 
-constexpr std::array<npy_type, 12> types = {{{"f8", "float64", 8},
-                                             {"f4", "float32", 4},
-                                             {"f2", "float16", 2},
-                                             {"i8", "int64", 8},
-                                             {"i4", "int32", 4},
-                                             {"i2", "int16", 2},
-                                             {"i1", "int8", 1},
-                                             {"u8", "uint64", 8},
-                                             {"u4", "uint32", 4},
-                                             {"u2", "uint16", 2},
-                                             {"u1", "uint8", 1},
-                                             {"b1", "bool", 1}}};
+constexpr std::array<npy_type, 12> npy_types = {{{"f8", "float64", 8},
+                                                 {"f4", "float32", 4},
+                                                 {"f2", "float16", 2},
+                                                 {"i8", "int64", 8},
+                                                 {"i4", "int32", 4},
+                                                 {"i2", "int16", 2},
+                                                 {"i1", "int8", 1},
+                                                 {"u8", "uint64", 8},
+                                                 {"u4", "uint32", 4},
+                                                 {"u2", "uint16", 2},
+                                                 {"u1", "uint8", 1},
+                                                 {"b1", "bool", 1}}};
 
 // The header is the text of a Python dictionary with three known keys.
 class header_reader {
@@ -114,7 +114,7 @@ file_tensor parse_npy(std::string_view contents, const std::string& file) {
 
   const auto type = header.text_value("descr");
   const npy_type* known = nullptr;
-  for (const auto& one : types) {
+  for (const auto& one : npy_types) {
     if (type.size() > 1 && type.substr(1) == one.code) known = &one;
   }
   if (known == nullptr || std::string_view("<>|=").find(type.front()) == std::string_view::npos) {

@@ -16,19 +16,19 @@ struct stored_type {
   std::uint64_t size;
 };
 
-constexpr std::array<stored_type, 13> types = {{{"F64", "float64", 8},
-                                                {"F32", "float32", 4},
-                                                {"F16", "float16", 2},
-                                                {"BF16", "bfloat16", 2},
-                                                {"I64", "int64", 8},
-                                                {"I32", "int32", 4},
-                                                {"I16", "int16", 2},
-                                                {"I8", "int8", 1},
-                                                {"U64", "uint64", 8},
-                                                {"U32", "uint32", 4},
-                                                {"U16", "uint16", 2},
-                                                {"U8", "uint8", 1},
-                                                {"BOOL", "bool", 1}}};
+constexpr std::array<stored_type, 13> stored_types = {{{"F64", "float64", 8},
+                                                       {"F32", "float32", 4},
+                                                       {"F16", "float16", 2},
+                                                       {"BF16", "bfloat16", 2},
+                                                       {"I64", "int64", 8},
+                                                       {"I32", "int32", 4},
+                                                       {"I16", "int16", 2},
+                                                       {"I8", "int8", 1},
+                                                       {"U64", "uint64", 8},
+                                                       {"U32", "uint32", 4},
+                                                       {"U16", "uint16", 2},
+                                                       {"U8", "uint8", 1},
+                                                       {"BOOL", "bool", 1}}};
 
 // The format allows 100 MB. A parsed header takes tens of times its bytes; this is room for 40,000 tensors.
 constexpr std::uint64_t longest_header = std::uint64_t{4} << 20U;
@@ -83,7 +83,7 @@ file_tensor parse_safetensors(std::string_view contents, const std::string& key,
   if (!entry->is_map()) refuse("the entry of the tensor '" + detail::shown(key) + "' is not a map");
   const auto* code = entry->find("dtype");
   const stored_type* known = nullptr;
-  for (const auto& one : types) {
+  for (const auto& one : stored_types) {
     if (code != nullptr && code->text == one.code) known = &one;
   }
   if (known == nullptr) {

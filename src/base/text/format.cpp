@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/utf8.hpp"
+
 namespace kevo::format {
 
 std::string number(double value) {
@@ -95,39 +97,6 @@ std::string bytes(double value) {
   std::string text = fmt::format("{:.{}f}", value, std::abs(value) < 9.95 && unit > 0 ? 1 : 0);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text + units[unit];
-}
-
-char32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at++);
-  if (first < 0x80) return first;
-  const int more = first >= 0xf0 && first <= 0xf4 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
-  if (more == 0 || first > 0xf4 || at + static_cast<std::size_t>(more) > text.size()) return 0xfffd;
-  char32_t c = first & (0x3fU >> more);
-  for (int i = 0; i < more; ++i) {
-    const unsigned char next = byte(at + static_cast<std::size_t>(i));
-    if ((next & 0xc0U) != 0x80) return 0xfffd;
-    c = (c << 6U) | (next & 0x3fU);
-  }
-  static constexpr std::array<char32_t, 4> least = {0, 0x80, 0x800, 0x10000};
-  if (c < least[static_cast<std::size_t>(more)] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-    return 0xfffd;
-  at += static_cast<std::size_t>(more);
-  return c;
-}
-
-void append_utf8(std::string& out, char32_t c) {
-  const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xc0 | (c >> 6U)), put(0x80 | (c & 0x3fU));
-  } else if (c < 0x10000) {
-    put(0xe0 | (c >> 12U)), put(0x80 | ((c >> 6U) & 0x3fU)), put(0x80 | (c & 0x3fU));
-  } else {
-    put(0xf0 | (c >> 18U)), put(0x80 | ((c >> 12U) & 0x3fU)), put(0x80 | ((c >> 6U) & 0x3fU)),
-        put(0x80 | (c & 0x3fU));
-  }
 }
 
 namespace {

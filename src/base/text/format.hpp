@@ -60,12 +60,6 @@ std::string one_line(std::string_view text, bool ascii = false);
 /// nothing is obeyed and nothing hides.
 std::string printable(std::string_view text);
 
-/// The next code point of `text` at `at`, which moves on; malformed bytes give U+FFFD, one byte at a time.
-char32_t next_code_point(std::string_view text, std::size_t& at);
-
-/// Appends a code point as UTF-8.
-void append_utf8(std::string& out, char32_t c);
-
 /// Terminal columns of a code point: 0 (combining, format), 1 or 2 (wide East Asian, emoji). Independent of
 /// the locale.
 int width_of(char32_t c);

@@ -1,54 +1,46 @@
 #include "src/base/text/utf8.hpp"
 
-#include <cstddef>
+#include <array>
 
 namespace kevo {
-namespace {
 
-struct range {
-  unsigned char low, high;
-};
-
-/// Length of the well-formed sequence at the start of `text` (Unicode 15, table 3-7); 0 if there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto at = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = at(0);
-  if (first < 0x80) return 1;
-  range second{0x80, 0xbf};
-  std::size_t length = 0;
-  if (first >= 0xc2 && first <= 0xdf) {
-    length = 2;
-  } else if (first >= 0xe0 && first <= 0xef) {
-    length = 3;
-    if (first == 0xe0) second.low = 0xa0;
-    if (first == 0xed) second.high = 0x9f;
-  } else if (first >= 0xf0 && first <= 0xf4) {
-    length = 4;
-    if (first == 0xf0) second.low = 0x90;
-    if (first == 0xf4) second.high = 0x8f;
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at++);
+  if (first < 0x80) return first;
+  const int more = first >= 0xf0 && first <= 0xf4 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
+  if (more == 0 || first > 0xf4 || at + static_cast<std::size_t>(more) > text.size()) return 0xfffd;
+  char32_t c = first & (0x3fU >> more);
+  for (int i = 0; i < more; ++i) {
+    const unsigned char next = byte(at + static_cast<std::size_t>(i));
+    if ((next & 0xc0U) != 0x80) return 0xfffd;
+    c = (c << 6U) | (next & 0x3fU);
   }
-  if (length == 0 || text.size() < length) return 0;
-  if (at(1) < second.low || at(1) > second.high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (at(i) < 0x80 || at(i) > 0xbf) return 0;
-  }
-  return length;
+  static constexpr std::array<char32_t, 4> least = {0, 0x80, 0x800, 0x10000};
+  if (c < least[static_cast<std::size_t>(more)] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+    return 0xfffd;
+  at += static_cast<std::size_t>(more);
+  return c;
 }
 
-}  // namespace
+void append_utf8(std::string& out, char32_t c) {
+  const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xc0 | (c >> 6U)), put(0x80 | (c & 0x3fU));
+  } else if (c < 0x10000) {
+    put(0xe0 | (c >> 12U)), put(0x80 | ((c >> 6U) & 0x3fU)), put(0x80 | (c & 0x3fU));
+  } else {
+    put(0xf0 | (c >> 18U)), put(0x80 | ((c >> 12U) & 0x3fU)), put(0x80 | ((c >> 6U) & 0x3fU)),
+        put(0x80 | (c & 0x3fU));
+  }
+}
 
 std::string as_utf8(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    if (length > 0) {
-      clean += text.substr(0, length);
-    } else {
-      clean += "\xef\xbf\xbd";
-    }
-    text.remove_prefix(length > 0 ? length : 1);
-  }
+  for (std::size_t at = 0; at < text.size();) append_utf8(clean, next_code_point(text, at));
   return clean;
 }
 

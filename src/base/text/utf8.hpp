@@ -1,10 +1,19 @@
 #pragma once
-// Text of unknown encoding as UTF-8.
+// UTF-8: reading code points from text of unknown encoding, and writing them.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace kevo {
+
+/// The code point of `text` at byte `at`, and moves `at` behind it. A byte that begins no well-formed
+/// sequence (Unicode 15, table 3-7) gives U+FFFD and moves `at` by one. `at` must be less than the size of
+/// `text`.
+char32_t next_code_point(std::string_view text, std::size_t& at);
+
+/// Appends a code point as UTF-8.
+void append_utf8(std::string& out, char32_t c);
 
 /// `text` with every byte that is not part of a well-formed UTF-8 sequence replaced by U+FFFD, so that the
 /// output of a compiler or a server cannot break a reader of JSON.

@@ -278,11 +278,15 @@ TEST_CASE("without a device an evaluation is a fault of the environment, and a C
 }
 
 TEST_CASE("short warm calls are measured together, cold ones alone; events never beat the trusted clock") {
-  CHECK(plan_readings(10e6, 5e6, false, false, 24).calls == 1);
-  CHECK(plan_readings(5e3, 5e3, false, false, 400).calls == 30);
-  CHECK(plan_readings(5e3, 5e3, false, true, 400).calls == 1);
-  CHECK(plan_readings(5e3, 5e3, false, false, 10).calls == 5);
-  const auto cold = plan_readings(5e3, 9e3, true, false, 400);
+  CHECK(plan_readings(10e6, 5e6, false, false, 24, 512).calls == 1);
+  CHECK(plan_readings(5e3, 5e3, false, false, 400, 512).calls == 30);
+  CHECK(plan_readings(5e3, 5e3, false, true, 400, 512).calls == 1);
+  CHECK(plan_readings(5e3, 5e3, false, false, 10, 512).calls == 5);
+  CHECK(plan_readings(5e3, 5e3, false, false, 400, 3).calls == 3);  // the arenas have no room for more
+  CHECK(most_calls_of_reading(5e3) == 30);
+  CHECK(most_calls_of_reading(0) == 32);
+  CHECK(most_calls_of_reading(1e9) == 1);
+  const auto cold = plan_readings(5e3, 9e3, true, false, 400, 512);
   CHECK(cold.calls == 1);
   CHECK(cold.repeats == 5);
   CHECK(reconcile(100e3, 108e3, 8e3, 3e3).agree);

@@ -23,7 +23,7 @@ namespace {
 /// A lock that this process alone uses: its number is of no processor, and of no other process. Its files are
 /// removed at the end, so that nothing of a former process is in them.
 struct lock_of_this_process {
-  std::vector<int> cpus = {1000000 + static_cast<int>(::getpid())};
+  std::vector<int> cpus = {2000000 + static_cast<int>(::getpid()), 1000000 + static_cast<int>(::getpid())};
 
   lock_of_this_process() { remove_files(); }
   ~lock_of_this_process() { remove_files(); }
@@ -31,8 +31,10 @@ struct lock_of_this_process {
   lock_of_this_process& operator=(const lock_of_this_process&) = delete;
 
   void remove_files() const {
-    const std::string path = "/tmp/kevo-measure-" + std::to_string(cpus.front());
-    for (const char* end : {".lock", ".queue.lock"}) ::unlink((path + end).c_str());
+    for (const int cpu : cpus) {
+      const std::string path = "/tmp/kevo-measure-" + std::to_string(cpu);
+      for (const char* end : {".lock", ".queue.lock"}) ::unlink((path + end).c_str());
+    }
   }
 };
 
@@ -89,8 +91,20 @@ TEST_CASE("a wait ends when it is asked to") {
   CHECK_THROWS(kevo::measuring_lock(own.cpus, stop.get_token()));
 }
 
+TEST_CASE("two measurements that share one of their processors exclude each other") {
+  const lock_of_this_process own;
+  std::stop_source stop;
+  stop.request_stop();
+  const kevo::measuring_lock one(std::vector{own.cpus.front()});
+  CHECK_THROWS(kevo::measuring_lock(own.cpus, stop.get_token()));
+  const kevo::measuring_lock other(std::vector{own.cpus.back()},
+                                   stop.get_token());  // free, and not kept by who gave up
+  CHECK(other.waited_s() == 0);
+}
+
 TEST_CASE("whoever waits for another process is told which, and when the wait ends, however it ends") {
-  const std::vector<int> cpus = {90003, static_cast<int>(::getpid())};
+  const lock_of_this_process own;
+  const std::vector<int> cpus = own.cpus;
   int ready[2] = {-1, -1};
   int release[2] = {-1, -1};
   REQUIRE(::pipe(ready) == 0);
@@ -141,9 +155,6 @@ TEST_CASE("whoever waits for another process is told which, and when the wait en
   ::close(ready[1]);
   ::close(release[0]);
   ::close(release[1]);
-  const std::string path = "/tmp/kevo-measure-90003-" + std::to_string(::getpid());
-  ::unlink((path + ".lock").c_str());
-  ::unlink((path + ".queue.lock").c_str());
 }
 
 TEST_CASE("a command line is told without folders and control characters, cut to a length") {

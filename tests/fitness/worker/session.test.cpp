@@ -3,16 +3,26 @@
 #include "fitness/worker/session.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstring>
+#include <sched.h>
 #include <set>
 #include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
 #include "tests/fitness/support/built_object.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -102,6 +112,29 @@ struct fixture {
   kevo::rng random{42};
   std::vector<std::vector<std::vector<std::byte>>> contents;
   std::vector<std::int64_t> axes = {n};
+};
+
+// A process that does nothing but use one processor, until this goes out of scope.
+class busy_process {
+ public:
+  explicit busy_process(int cpu) : id_(::fork()) {
+    if (id_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    ::sched_setaffinity(0, sizeof set, &set);
+    for (;;) std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  busy_process(const busy_process&) = delete;
+  busy_process& operator=(const busy_process&) = delete;
+  ~busy_process() {
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+  }
+
+ private:
+  pid_t id_;
 };
 
 }  // namespace
@@ -272,6 +305,31 @@ TEST_CASE("a process that sleeps takes no processor time, and its call is as lon
     REQUIRE(call.end == kevo::call_end::done);
     CHECK(call.whole_ns > 3e6);
   }
+}
+
+TEST_CASE("a delivered call that a neighbour made longer is told, or its time is corrected") {
+  fixture f(program("work(p, axes, 0, axes[0]); burn_ns(150000);"));
+  if (f.cores.shared) return kevo_test::skip("a worker has no processor of its own here");
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  std::vector<double> alone;
+  for (std::size_t k = 0; k < 15; ++k) {
+    const auto call = f.call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    alone.push_back(call.whole_ns);
+  }
+  const double usual = kevo::median(alone);
+  const busy_process neighbour(f.cores.controller);
+  int longer = 0;
+  int well = 0;
+  for (std::size_t k = 0; longer < 10 && k < 3000; ++k) {
+    const auto call = f.call(k % f.contents.size());
+    REQUIRE(call.end == kevo::call_end::done);
+    if (call.ns < 2 * usual) continue;
+    ++longer;
+    well += call.disturbed || call.whole_ns < 1.2 * usual ? 1 : 0;
+  }
+  CHECK(longer == 10);
+  CHECK(well >= 8);
 }
 
 TEST_CASE("work before a call is in the time of a call that waits") {

@@ -255,6 +255,68 @@ TEST_CASE(
   CHECK(has(b.notes, "[supervisor] 2 evaluations in a row were not valid"));
 }
 
+TEST_CASE("notes of a turn are read in the next, and a supervisor reviews turns that bring nothing") {
+  std::vector<std::string> begins;   // first requests of turns
+  std::vector<std::string> reviews;  // requests to the supervisor
+  std::size_t asked = 0;
+  bool notes_fail = false;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (has(r.body, "You review the work of an agent")) {
+      reviews.push_back(r.body);
+      return scripted::says("DIRECTION_A");
+    }
+    if (has(r.body, "Your turn ends here")) {
+      ++asked;
+      CHECK(has(r.body, "At most 80 characters"));
+      if (notes_fail) return {.status = 500};
+      return scripted::says("Here they are. <notes>NOTE_" + std::to_string(asked) + " " +
+                            std::string(200, 'x') + "</notes> done");
+    }
+    begins.push_back(r.body);
+    return scripted::says("nothing to do");
+  });
+  bench b(server);
+  b.op.limits.steps = 1;
+  b.op.limits.fruitless_turns = 2;
+  b.op.notes_bytes = 80;
+  const auto turn = [&] { CHECK(has(text_of(b.vary()), "none: the agent submitted nothing")); };
+  turn();
+  CHECK_FALSE(has(begins.at(0), "earlier turns"));
+  turn();
+  CHECK(has(begins.at(1), "## Notes of the agent's earlier turns"));
+  CHECK(has(begins.at(1), "NOTE_1 xxxx"));
+  CHECK_FALSE(has(begins.at(1), "done"));
+  CHECK_FALSE(has(begins.at(1), std::string(81, 'x')));
+  CHECK(reviews.empty());
+  notes_fail = true;
+  turn();
+  REQUIRE(reviews.size() == 1);
+  CHECK(has(reviews.at(0), "2 turns in a row submitted nothing"));
+  CHECK(has(reviews.at(0), "NOTE_2"));
+  CHECK(has(begins.at(2), "A review of your work: 2 turns in a row submitted nothing. It proposes:"));
+  CHECK(has(begins.at(2), "DIRECTION_A"));
+  turn();
+  CHECK(has(begins.at(3), "NOTE_2"));  // those that could not be written replace nothing
+  CHECK(asked == 4);
+
+  SUBCASE("a copy of the operator shares the notes, another operator has its own") {
+    const agent copy = b.op;
+    rng random(1);
+    copy.vary(b.request, random);
+    CHECK(has(begins.at(4), "NOTE_2"));
+    b.op.notes = std::make_shared<agent_notes>();
+    b.vary();
+    CHECK_FALSE(has(begins.at(5), "NOTE_"));
+  }
+  SUBCASE("a turn that is canceled writes none") {
+    std::stop_source source;
+    source.request_stop();
+    b.request.stop = source.get_token();
+    b.vary();
+    CHECK(asked == 4);
+  }
+}
+
 TEST_CASE("compile, test and time are one fitness function that stops at three stages") {
   std::vector<std::string> answers;
   scripted::server server([&](const scripted::request& r) -> scripted::answer {
@@ -408,4 +470,23 @@ TEST_CASE("an agent proposes its best draft when the run ends") {
   CHECK(text_of(made) == "fast\n");
   CHECK(has(std::get<proposal>(made).summary, "the run is ending"));
   CHECK(server.requests() == 2);
+}
+
+TEST_CASE("a passing test ends a row of failures, a build does not") {
+  const auto notes_of = [](const std::string& between) {
+    scripted::server server([&](const scripted::request& r) -> scripted::answer {
+      const std::string text = r.number == 1 ? "int right;" : "broken " + std::to_string(r.number);
+      const std::string how = r.number == 1 ? between : "time";
+      if (r.number > 2) return scripted::says("done");
+      return scripted::calls(
+          {{"write_file", R"({"path":"kernel.cpp","text":")" + text + R"("})"}, {how, "{}"}});
+    });
+    bench b(server);
+    b.op.limits.failing = 2;
+    b.op.limits.steps = 3;
+    b.vary();
+    return b.notes;
+  };
+  CHECK(!has(notes_of("test"), "[supervisor]"));
+  CHECK(has(notes_of("compile"), "[supervisor] 2 evaluations in a row were not valid"));
 }

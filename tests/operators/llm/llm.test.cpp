@@ -63,6 +63,25 @@ TEST_CASE("diff: a search that does not match is complained about precisely, and
   CHECK(has(text_of(made), "    Y[i] = X[i] + X[i];\n  }"));
 }
 
+TEST_CASE("diff: a whole program is taken as such, and a part of one is not") {
+  const std::string whole =
+      "#include <cstdint>\nextern \"C\" void run(const float* X, float* Y, int64_t N) {\n"
+      "  for (int64_t i = 0; i < N; ++i) Y[i] = X[i] + X[i];\n}\n";
+  const auto answered_with = [](const std::string& text) {
+    scripted::server server([&](const scripted::request&) { return scripted::says(text); });
+    bench b(server);
+    return text_of(b.vary(llm_diff{b.settings()}));
+  };
+  CHECK(has(answered_with("Summary: add\n```cpp\n" + whole + "```\n"), "Y[i] = X[i] + X[i];"));
+  CHECK(has(answered_with("Summary: add\n```\n" + whole + "```\n"), "Y[i] = X[i] + X[i];"));
+  // A loop alone, two blocks, another language, and a block that was meant as an edit.
+  for (const std::string& doubtful :
+       {std::string("```cpp\n  for (int64_t i = 0; i < N; ++i) Y[i] = X[i] + X[i];\n```\n"),
+        "```cpp\n" + whole + "```\n```cpp\n" + whole + "```\n", "```python\n" + whole + "```\n",
+        "```cpp\n<<<<<<< SEARCH\n" + whole + "```\n"})
+    CHECK_MESSAGE(has(answered_with(doubtful), "none: no usable reply: Your edits cannot be read"), doubtful);
+}
+
 TEST_CASE("crossover: both sources are sent; without a second one no model is asked") {
   scripted::server server([](const scripted::request& r) {
     return scripted::says(has(r.body, "Y[i] = 2 * X[i]") && has(r.body, "OTHER_IDEA") ? good : "no");
@@ -138,6 +157,44 @@ TEST_CASE("contrastive: both exemplars with their scores, and three sections or 
   b.request.inspirations = {candidate(2, "// FAST_ONE\n", 3.7)};
   CHECK(has(text_of(b.vary(llm_contrastive{b.settings(), {}})), "X[i] + X[i]"));
   CHECK(server.requests() == 2);
+}
+
+TEST_CASE("contrastive: what the selector drew is compared, and the child is built on the parent") {
+  scripted::server server([](const scripted::request&) {
+    return scripted::says("## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n" +
+                          good);
+  });
+  bench b(server);
+  auto two_files = *candidate(4, "// PARENT\n", 2.0);
+  auto files = *two_files.program;
+  files.files.push_back({"table.hpp", "// OF_THE_PARENT\n"});
+  two_files.program = std::make_shared<const program>(std::move(files));
+  b.request.parents = {std::make_shared<const candidate_snapshot>(two_files)};
+  b.request.inspirations = {candidate(5, "// OTHER_BUCKET\n", 3.7)};
+  variation_services relatives = *b.request.services;
+  relatives.lineage = [](candidate_id, std::size_t) {
+    return std::vector<candidate_snapshot>{*candidate(6, "// RELATIVE\n", 9)};
+  };
+  b.request.services = std::make_shared<const variation_services>(std::move(relatives));
+  for (int i = 0; i < 5; ++i) {
+    const auto made = b.vary(llm_contrastive{b.settings(), {}});
+    REQUIRE(std::holds_alternative<proposal>(made));
+    const program& child = std::get<proposal>(made).program;
+    REQUIRE(child.files.size() == 2);  // though the other one is faster
+    CHECK(child.files[1].text == "// OF_THE_PARENT\n");
+  }
+  for (const auto& r : server.seen()) {
+    CHECK(has(r.body, "code1 (#4), score 2"));
+    CHECK(has(r.body, "code2 (#5), score 3.7"));
+    CHECK(has(r.body, "built on #4"));
+    CHECK(!has(r.body, "RELATIVE"));
+    for (const char* question : {"1. Which", "2. Which", "3. What limits", "4. Which", "5. Where"})
+      CHECK(has(r.body, question));
+  }
+  // Alone, it is compared with a relative of another bucket.
+  b.request.inspirations.clear();
+  b.vary(llm_contrastive{b.settings(), {}});
+  CHECK(has(server.seen().back().body, "code2 (#6), score 9"));
 }
 
 TEST_CASE("exemplars: distinct buckets, the better ones more often by the softmax") {
@@ -405,4 +462,103 @@ TEST_CASE("an operator whose server refuses the key asks once, is exhausted, and
   CHECK(has(text_of(b.vary(macro_micro(b.settings(), {"tiling", "fusion"}, model_policy()))),
             "none: model: unauthorized: the server answered 401"));
   CHECK(server.requests() == 1);
+}
+
+TEST_CASE(
+    "memory: the parent's earlier children with plan, outcome and reason, and nothing on a clean slate") {
+  scripted::server server([](const scripted::request&) { return scripted::says(good); });
+  bench b(server);
+  b.models->set_notes("NOTES_OF_THE_RUN");
+  variation_services s = *b.request.services;
+  s.children = [](candidate_id parent, std::size_t) {
+    CHECK(parent == 3);
+    candidate_snapshot slower = *candidate(8, "// a\n", 1.25);
+    slower.summary = "TILE_THE_ROWS";
+    candidate_snapshot broken = *candidate(9, "// b\n", 0, outcome::incorrect, "error: WRONG_AT_THE_EDGE");
+    broken.summary = "DROP_THE_TAIL";
+    return std::vector<candidate_snapshot>{broken, slower};
+  };
+  s.siblings = [](candidate_id, std::size_t) {
+    return std::vector<candidate_snapshot>{*candidate(7, "// c\n", 2)};
+  };
+  b.request.services = std::make_shared<const variation_services>(std::move(s));
+  b.request.inspirations = {candidate(5, "// ANOTHER_CANDIDATE\n", 3.7)};
+  const auto prompt_with = [&](memory_scope scope, const llm_settings& with) {
+    b.request.scope = scope;
+    b.vary(llm_rewrite{with});
+    return server.seen().back().body;
+  };
+  for (const auto scope : {memory_scope::siblings, memory_scope::both}) {
+    const std::string prompt = prompt_with(scope, b.settings());
+    CHECK(
+        has(prompt, "#9 by tune: incorrect; plan: DROP_THE_TAIL; failed because: error: WRONG_AT_THE_EDGE"));
+    CHECK(has(prompt, "#8 by tune: valid, 1.25 times as fast as seed; plan: TILE_THE_ROWS"));
+    CHECK(!has(prompt, "#7 by tune"));  // a sibling of the parent
+    CHECK(has(prompt, "NOTES_OF_THE_RUN"));
+    CHECK(has(prompt, "ANOTHER_CANDIDATE"));
+  }
+  CHECK(!has(prompt_with(memory_scope::parent_trajectory, b.settings()), "DROP_THE_TAIL"));
+  const std::string clean = prompt_with(memory_scope::clean_slate, b.settings());
+  for (const char* past : {"DROP_THE_TAIL", "TILE_THE_ROWS", "NOTES_OF_THE_RUN", "ANOTHER_CANDIDATE"})
+    CHECK(!has(clean, past));
+  CHECK(has(clean, "## Parent: #3"));
+  const std::string alone = prompt_with(memory_scope::notes, b.settings());
+  CHECK(!has(alone, "DROP_THE_TAIL"));
+  CHECK(has(alone, "NOTES_OF_THE_RUN"));
+  CHECK(has(alone, "ANOTHER_CANDIDATE"));
+  b.request.scope = memory_scope::clean_slate;
+  // What is crossed is shown all the same.
+  b.vary(llm_crossover{b.settings()});
+  CHECK(has(server.seen().back().body, "ANOTHER_CANDIDATE"));
+  // A scope that is drawn stands above the selection's.
+  llm_settings always = b.settings();
+  always.scopes = {0, 0, 0, 1};
+  CHECK(!has(prompt_with(memory_scope::both, always), "DROP_THE_TAIL"));
+  CHECK(has(b.notes, "[memory] clean_slate"));
+}
+
+TEST_CASE("memory: each turn draws its scope by the weights, and draws nothing else differently") {
+  llm_settings with;
+  with.scopes = {1, 2, 0, 5};
+  variation_request request;
+  request.scope = memory_scope::both;
+  std::map<memory_scope, int> count;
+  for (std::uint64_t turn = 0; turn < 4000; ++turn) {
+    const rng random = rng(1).split(turn);
+    ++count[with_scope(with, request, random).scope];
+  }
+  CHECK(count[memory_scope::both] == 0);
+  CHECK(count[memory_scope::parent_trajectory] / 4000.0 == doctest::Approx(1 / 8.0).epsilon(0.15));
+  CHECK(count[memory_scope::siblings] / 4000.0 == doctest::Approx(2 / 8.0).epsilon(0.15));
+  CHECK(count[memory_scope::clean_slate] / 4000.0 == doctest::Approx(5 / 8.0).epsilon(0.1));
+  with.scopes = {};
+  CHECK(with_scope(with, request, rng(1)).scope == memory_scope::both);
+}
+
+TEST_CASE("knowledge: constraint pages are in every prompt and take no other page's place") {
+  const shell::scratch folder;
+  std::filesystem::create_directories(folder / "k");
+  const auto page = [&](const std::string& name, const std::string& head, const std::string& text) {
+    shell::write_file(folder / "k" / (name + ".md"),
+                      "---\ntitle: " + name + "\n" + head + "---\n" + text + "\n");
+  };
+  // The words of the task stand in all of them: the constraints would win a search.
+  page("rule", "kind: constraints\n", "elementwise double double double RULE_FOR_ALL");
+  page("cuda_rule", "kind: constraints\nlanguages: cuda\n", "RULE_FOR_CUDA");
+  page("one", "kind: guidance\n", "elementwise double PAGE_ONE");
+  page("two", "kind: guidance\n", "elementwise double PAGE_TWO");
+  scripted::server server([](const scripted::request&) { return scripted::says(good); });
+  bench b(server, (folder / "k").string());
+  const auto prompt_with = [&](double rate) {
+    llm_settings with = b.settings();
+    with.injection_rate = rate;
+    b.vary(llm_rewrite{with});
+    return server.seen().back().body;
+  };
+  const std::string without = prompt_with(0);
+  CHECK(has(without, "RULE_FOR_ALL"));
+  CHECK(!has(without, "RULE_FOR_CUDA"));
+  CHECK(!has(without, "PAGE_ONE"));
+  const std::string all = prompt_with(1);
+  for (const char* text : {"RULE_FOR_ALL", "PAGE_ONE", "PAGE_TWO"}) CHECK(has(all, text));
 }

@@ -11,6 +11,7 @@
 #include "operators/llm/edits.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
+#include "src/llm/skills.hpp"
 #include "tests/operators/llm/bench.hpp"
 #include "tests/support/llm_server.hpp"
 
@@ -96,8 +97,7 @@ TEST_CASE("prompts: trimmed by priority, never the parent, and they say what is 
   CHECK_THROWS_AS(prompt_text("", "nothing"), error);
 }
 
-TEST_CASE(
-    "knowledge: the shipped pages are whole, the right ones are found, and successes are written back") {
+TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found") {
   const std::string folder = KEVO_SOURCE_DIR "/configs/knowledge";
   const knowledge_base shipped(folder, "");
   CHECK(shipped.size() >= 20);
@@ -116,35 +116,80 @@ TEST_CASE(
     CHECK(!page.id.starts_with("hopper/"));
   CHECK(shipped.search("\"; DROP TABLE pages; --", {}, 5).size() <= 5);
   CHECK(shipped.search("", {}, 5).empty());
+}
 
+TEST_CASE(
+    "skills: a page for a success that was confirmed, gone when its candidate falls, and written once") {
   const shell::scratch own;
-  knowledge_base base("", own.string());
-  base.attempt(7, {.title = "Unroll by four", .source = "kevo", .text = "It helped."});
-  base.attempt(8, {.title = "../../escape", .source = "kevo", .text = "It did not."});
-  observation seen;
-  seen.job = 7;
-  seen.outcome = outcome::valid;
-  seen.parent_score = 1;
-  seen.score = 1.2;
-  base.observe(seen);
-  seen.job = 8;
-  seen.score = 1.05;
-  base.observe(seen);
-  CHECK(base.size() == 1);
+  const auto base = std::make_shared<knowledge_base>("", own.string());
+  skill_book book(base);
+  const auto told = [](candidate_id who, outcome what) {
+    evaluation e;
+    e.outcome = what;
+    e.device = "a device";
+    return event{
+        1, 0,
+        evaluation_told{1, who, evaluation_stage::confirmed, std::make_shared<const evaluation>(e), {}}};
+  };
+  const auto crowned = [](candidate_id who, bool confirmed) {
+    champion_crowned c{who, 1.3, {1.2, 1.4}, {}};
+    if (!confirmed) c.verdict.reason = verdict_reason::wide;
+    return event{2, 0, c};
+  };
+  const auto observed = [](std::uint64_t job, candidate_id who, double score) {
+    observation seen;
+    seen.job = job;
+    seen.candidate = who;
+    seen.outcome = outcome::valid;
+    seen.parent_score = 1;
+    seen.score = score;
+    return seen;
+  };
+  for (std::uint64_t job = 7; job < 11; ++job) book.attempt(job, {.summary = "unroll"});
+  book.observe(observed(7, 1, 1.2));
+  book.observe(observed(8, 2, 1.05));  // too little
+  book.observe(observed(9, 3, 1.3));
+  book.observe(observed(10, 4, 1.4));
+  CHECK(!book.take_due());  // nothing is confirmed
+  for (const candidate_id who : {1U, 2U, 4U}) {
+    book.witness(told(who, outcome::valid));
+    book.witness(crowned(who, true));
+  }
+  book.witness(crowned(3, false));  // undecided
+  CHECK(!book.take_due("Candidate #3 has"));
+  const auto second = book.take_due("This is what Candidate #4 has done");
+  REQUIRE(second.has_value());
+  CHECK(second->candidate == 4);
+  CHECK(second->device == "a device");
+  const auto first = book.take_due();
+  REQUIRE(first.has_value());
+  CHECK(first->candidate == 1);
+  CHECK(!book.take_due());
+
+  const knowledge_page page{.title = "Unroll by four", .source = "kevo", .text = "It helped."};
+  const knowledge_page other{.title = "Pack the rows", .source = "kevo", .text = "That, too."};
+  book.learn(*first, page);
+  CHECK(base->size() == 1);
+  CHECK(base->search("unroll", {}, 1).front().kind == "skill");
   CHECK(knowledge_base(own.string(), "").search("unroll", {}, 1).front().kind == "skill");
+  // A candidate that falls while its page is written leaves none.
+  book.witness(told(4, outcome::incorrect));
+  book.learn(*second, other);
+  CHECK(base->size() == 1);
+  // One that falls later takes its page along.
+  book.witness(told(1, outcome::incorrect));
+  CHECK(base->size() == 0);
+  CHECK(base->search("unroll", {}, 1).empty());
+  CHECK(knowledge_base(own.string(), "").size() == 0);
 
   // A resumed run learns it again, and a replay learns it without writing; neither has it twice.
-  const auto learn_again = [&](knowledge_base& again) {
-    again.attempt(7, {.title = "Unroll by four", .source = "kevo", .text = "It helped."});
-    seen.job = 7;
-    seen.score = 1.2;
-    again.observe(seen);
-    return again.size();
-  };
+  base->add_skill(page);
   knowledge_base resumed("", own.string());
-  CHECK(learn_again(resumed) == 1);
+  resumed.add_skill(page);
+  CHECK(resumed.size() == 1);
   const shell::scratch untouched;
   knowledge_base replayed("", (untouched / "none").string(), skill_writing::off);
-  CHECK(learn_again(replayed) == 1);
+  replayed.add_skill(page);
+  CHECK(replayed.size() == 1);
   CHECK(!std::filesystem::exists(untouched / "none"));
 }

@@ -2,17 +2,11 @@
 // the local socket at descriptor 3. Usage: kevo-device ORDINAL, or kevo-device --facts ORDINAL for one line
 // of text.
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <string>
-#include <sys/file.h>
-#include <thread>
-#include <unistd.h>
 
 #include <kevo/error.hpp>
 
@@ -28,36 +22,6 @@ using namespace kevo::cuda;
 
 constexpr int socket_descriptor = 3;
 
-// One measurement at a time on a device, over all processes that may open the lock's file.
-class device_lock {
- public:
-  explicit device_lock(const std::string& uuid) {
-    for (const std::string folder : {"/run/lock", "/var/lock", "/tmp"}) {
-      path_.assign(folder).append("/kevo-gpu-").append(uuid);
-      file_ = detail::descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-      if (file_) return;
-    }
-    throw error(error_code::environment,
-                "cannot open the lock of the device in /run/lock, /var/lock or /tmp");
-  }
-  // Tries for so long; whoever asks must be able to give up between.
-  bool take(std::chrono::milliseconds patience) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK && errno != EINTR)
-        throw error(error_code::environment, "cannot lock " + path_ + ": " + std::strerror(errno));
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return true;
-  }
-  void give() { ::flock(file_.get(), LOCK_UN); }
-
- private:
-  std::string path_;
-  detail::descriptor file_;
-};
-
 class server {
  public:
   explicit server(int ordinal) : ordinal_(ordinal) {}
@@ -70,10 +34,6 @@ class server {
     if (!engine_) engine_ = std::make_unique<engine>(ordinal_);
     return *engine_;
   }
-  device_lock& lock() {
-    if (!lock_) lock_ = std::make_unique<device_lock>(uuid());
-    return *lock_;
-  }
   // Asked once: the facts take a while.
   const std::string& uuid() {
     if (uuid_.empty()) uuid_ = device().facts().uuid;
@@ -82,7 +42,6 @@ class server {
 
   int ordinal_;
   std::unique_ptr<engine> engine_;
-  std::unique_ptr<device_lock> lock_;
   std::string uuid_;
 };
 
@@ -135,11 +94,6 @@ message server::answer(message& request) {
       return {encode(device().load_object(arena, payload)), {}};
     case device_request::call:
       return {encode(device().call(decoded<call_wanted>(payload))), {}};
-    case device_request::lock:
-      return {byte_writer().put(lock().take(std::chrono::milliseconds(number))).take(), {}};
-    case device_request::unlock:
-      lock().give();
-      return {};
     case device_request::calibrate:
       return {encode(device().calibrate()), {}};
     case device_request::users:

@@ -238,7 +238,7 @@ TEST_CASE("the program that the tools watch runs one call, and says how it ended
     REQUIRE(built.ok);
     return built.module;
   };
-  const std::string id = gpu.lock_files().front().substr(gpu.lock_files().front().size() - 32);
+  const std::string id = gpu.uuid();
   const auto run = [&](const std::string& call, const std::string& device) {
     shell::write_file(folder / "call", call);
     return shell::run({KEVO_BINARY_DIR "/kevo-replay-cuda", folder / "call", device});

@@ -1,0 +1,327 @@
+#pragma once
+// A simulated language model for landscapes. Its quality is given by probabilities. What it can do depends on
+// what its prompt would contain: an error message helps to repair a program, failures of relatives are not
+// repeated, and better programs and notes show which edits help. The rules are in docs/system_comparison.md.
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <kevo/lab/landscape_moves.hpp>
+
+namespace kevo {
+
+/// One change of a program of a landscape: a step that is added (1) or removed (0), or the new level of a
+/// tunable.
+struct landscape_edit {
+  bool of_step = false;
+  std::uint32_t index = 0;
+  std::uint32_t value = 0;
+  // clang-tidy 14 takes the comparison with 0 that is generated here for one with a null pointer.
+  friend auto operator<=>(const landscape_edit&,
+                          const landscape_edit&) = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// The edits that lead from one program to another. The order of steps is not compared.
+inline std::vector<landscape_edit> edits_between(const landscape_program& from, const landscape_program& to) {
+  std::vector<landscape_edit> edits;
+  const auto has = [](const landscape_program& p, std::uint32_t step) {
+    return std::find(p.order.begin(), p.order.end(), step) != p.order.end();
+  };
+  for (const auto step : to.order) {
+    if (!has(from, step)) edits.push_back({true, step, 1});
+  }
+  for (const auto step : from.order) {
+    if (!has(to, step)) edits.push_back({true, step, 0});
+  }
+  for (std::uint32_t i = 0; i < from.tuning.size() && i < to.tuning.size(); ++i) {
+    if (from.tuning[i] != to.tuning[i]) edits.push_back({false, i, to.tuning[i]});
+  }
+  return edits;
+}
+
+/// The state of the simulated model of one search: the landscape, from which it computes the outcomes that
+/// its probabilities require, and the notes that all its operators share. Not thread-safe.
+struct simulated_mind {
+  std::shared_ptr<const landscape> world;
+  std::map<landscape_edit, bool> notes;  ///< whether the edit made a program better
+};
+
+/// Finds the state of the simulated model of a search by the task of its requests. Thread-safe. A state lives
+/// as long as its task.
+class simulated_minds {
+ public:
+  void add(const std::shared_ptr<const task>& search, std::shared_ptr<const landscape> world) {
+    const std::scoped_lock lock(guard_);
+    std::erase_if(minds_, [](const auto& entry) { return entry.first.expired(); });
+    minds_[search] = std::make_shared<simulated_mind>(simulated_mind{std::move(world), {}});
+  }
+  std::shared_ptr<simulated_mind> of(const std::shared_ptr<const task>& search) const {
+    const std::scoped_lock lock(guard_);
+    const auto found = minds_.find(search);
+    return found == minds_.end() ? nullptr : found->second;
+  }
+
+ private:
+  mutable std::mutex guard_;
+  std::map<std::weak_ptr<const task>, std::shared_ptr<simulated_mind>, std::owner_less<>> minds_;
+};
+
+/// The model operator that is simulated.
+enum class simulated_call : std::uint8_t { draft, rewrite, diff, universal, macro_micro, summarize };
+inline constexpr std::array<std::string_view, 6> simulated_call_names = {
+    "draft", "rewrite", "diff", "universal", "macro_micro", "summarize"};
+
+/// Stated quality and prices. The reason for each default is in docs/system_comparison.md.
+struct simulated_quality {
+  double correct = 0.8;       ///< probability that one edit leaves the program valid
+  double improving = 0.1;     ///< probability that a reply is better than its parent by the model's knowledge
+  double duplicate = 0.1;     ///< probability that a reply changes only names
+  double repair = 0.6;        ///< probability of repairing a parent whose error message is shown
+  double blind_repair = 0.2;  ///< the same without the error message
+  double follow = 0.7;        ///< probability that a reply uses what its prompt shows
+  bool feedback = true;       ///< whether the prompt holds the error message of the parent
+  double task_tokens = 1500;  ///< [tokens] of the task and the instructions in each prompt
+  double program_tokens = 1500;  ///< [tokens] of each program that is shown or written
+  double line_tokens = 100;      ///< [tokens] of a relative with plan and outcome, or of a note
+};
+
+/// Weights of the kinds of memory that a prompt holds; all 0: what the selection says.
+struct simulated_memory {
+  double parent_trajectory = 0, siblings = 0, both = 0, clean_slate = 0;
+};
+
+/// Simulates one operator that asks a language model.
+class simulated_model {
+ public:
+  simulated_model(std::shared_ptr<const simulated_minds> minds, simulated_call kind,
+                  simulated_quality quality = {}, simulated_memory memory = {})
+      : minds_(std::move(minds)), kind_(kind), quality_(quality), memory_(memory) {}
+
+  std::string name() const {
+    return "simulated_" + std::string(simulated_call_names[static_cast<std::size_t>(kind_)]);
+  }
+
+  variation_result vary(const variation_request& request, rng& random) {
+    const auto parent = detail::landscape_parent(request);
+    const auto mind = minds_->of(request.task);
+    if (!parent || !mind) return detail::not_a_landscape();
+    if (kind_ == simulated_call::summarize) summarize(request, *mind);
+    const knowledge known = read_prompt(request, *parent, *mind, random);
+    book(request, known);
+    return proposal{to_source(reply(*parent, known, *mind->world, random)), name()};
+  }
+
+ private:
+  /// What a prompt holds, as far as the model can use it.
+  struct knowledge {
+    std::vector<landscape_edit> paid;     ///< edits towards better programs, and noted ones
+    std::set<landscape_edit> lost;        ///< edits that failed or made a relative slower
+    std::size_t programs = 0, lines = 0;  ///< that are shown beside the task
+  };
+
+  static double score_of(const candidate_snapshot& one) {
+    return one.evaluation && one.evaluation->valid() ? one.evaluation->score : 0;
+  }
+
+  memory_scope draw_scope(const variation_request& request, rng& random) const {
+    const double sum = memory_.parent_trajectory + memory_.siblings + memory_.both + memory_.clean_slate;
+    if (!(sum > 0)) return request.scope;
+    double left = random.uniform() * sum;
+    if ((left -= memory_.parent_trajectory) < 0) return memory_scope::parent_trajectory;
+    if ((left -= memory_.siblings) < 0) return memory_scope::siblings;
+    if ((left -= memory_.both) < 0) return memory_scope::both;
+    return memory_scope::clean_slate;
+  }
+
+  /// Calls `tell(edit, paid)` for each edit between two candidates with different scores.
+  template <class Tell>
+  static void compare(const candidate_snapshot& before, const candidate_snapshot& after, Tell tell) {
+    const auto from = landscape_program_in(before.program->text());
+    const auto to = landscape_program_in(after.program->text());
+    if (!from || !to || !before.evaluation || !after.evaluation) return;
+    if (score_of(before) == score_of(after)) return;
+    for (const auto& edit : edits_between(*from, *to)) tell(edit, score_of(after) > score_of(before));
+  }
+
+  /// Notes what up to five children and five ancestors show; the notes hold at most 20 edits.
+  static void summarize(const variation_request& request, simulated_mind& mind) {
+    const auto note = [&mind](const landscape_edit& edit, bool paid) {
+      if (mind.notes.size() < 20 || mind.notes.contains(edit)) mind.notes[edit] = paid;
+    };
+    if (mind.notes.size() >= 20) mind.notes.clear();  // written anew from the latest results
+    for (const auto& child : request.children(5)) compare(*request.parents.front(), child, note);
+    const auto line = request.lineage(5);
+    for (std::size_t i = 1; i < line.size(); ++i) compare(line[i], line[i - 1], note);
+  }
+
+  knowledge read_prompt(const variation_request& request, const landscape_program& parent,
+                        const simulated_mind& mind, rng& random) const {
+    knowledge known{.programs = 1};
+    if (kind_ == simulated_call::draft) return knowledge{};
+    const auto learn = [&known](const landscape_edit& edit, bool paid) {
+      if (!paid) known.lost.insert(edit);
+    };
+    const memory_scope scope = draw_scope(request, random);
+    if (scope == memory_scope::siblings || scope == memory_scope::both) {
+      for (const auto& child : request.children(8)) {
+        compare(*request.parents.front(), child, learn);
+        ++known.lines;
+      }
+    }
+    if (scope == memory_scope::parent_trajectory || scope == memory_scope::both) {
+      const auto line = request.lineage(5);
+      known.lines += line.size();
+      // To undo what paid would lose it again.
+      for (std::size_t i = 1; i < line.size(); ++i) compare(line[i - 1], line[i], learn);
+    }
+    std::vector<std::shared_ptr<const candidate_snapshot>> shown(request.parents.begin() + 1,
+                                                                 request.parents.end());
+    shown.insert(shown.end(), request.inspirations.begin(), request.inspirations.end());
+    known.programs += shown.size();
+    for (const auto& other : shown) {
+      compare(*request.parents.front(), *other, [&](const landscape_edit& edit, bool paid) {
+        if (paid) known.paid.push_back(edit);
+        learn(edit, paid);
+      });
+    }
+    if (scope != memory_scope::clean_slate) {
+      known.lines += mind.notes.size();
+      for (const auto& [edit, paid] : mind.notes) {
+        landscape_program tried = parent;
+        apply(tried, edit, random);
+        if (paid && !(tried == parent)) known.paid.push_back(edit);
+        learn(edit, paid);
+      }
+    }
+    return known;
+  }
+
+  void book(const variation_request& request, const knowledge& known) const {
+    const bool two_calls = kind_ == simulated_call::universal || kind_ == simulated_call::macro_micro ||
+                           kind_ == simulated_call::summarize;
+    const double prompt = quality_.task_tokens +
+                          quality_.program_tokens * static_cast<double>(known.programs) +
+                          quality_.line_tokens * static_cast<double>(known.lines);
+    const bool short_reply = kind_ == simulated_call::diff || kind_ == simulated_call::macro_micro;
+    const double written = quality_.program_tokens / (short_reply ? 3 : 1);
+    const double thought = 5 * quality_.line_tokens;  // a diagnosis, an action or notes
+    spending cost;
+    cost.tokens_in = static_cast<std::int64_t>(prompt * (two_calls ? 2 : 1));
+    cost.tokens_out = static_cast<std::int64_t>(written + (two_calls ? thought : 0));
+    // A server that reads 2000 and writes 50 tokens a second.
+    cost.wall_s = static_cast<double>(cost.tokens_in) / 2000 + static_cast<double>(cost.tokens_out) / 50;
+    request.book(cost);
+  }
+
+  static void apply(landscape_program& p, const landscape_edit& edit, rng& random) {
+    if (!edit.of_step) {
+      p.tuning[edit.index] = edit.value;
+      return;
+    }
+    const auto at = std::find(p.order.begin(), p.order.end(), edit.index);
+    if (edit.value == 0) {
+      if (at != p.order.end()) p.order.erase(at);
+    } else if (at == p.order.end()) {
+      const auto place = random.chance(0.5) ? p.order.size() : random.below(p.order.size() + 1);
+      p.order.insert(p.order.begin() + static_cast<std::ptrdiff_t>(place), edit.index);
+    }
+  }
+
+  static landscape_edit any_edit(const landscape_program& p, rng& random) {
+    if (!p.tuning.empty() && (p.steps == 0 || random.chance(0.5))) {
+      return {false, static_cast<std::uint32_t>(random.below(p.tuning.size())),
+              static_cast<std::uint32_t>(random.below(p.levels))};
+    }
+    const auto step = static_cast<std::uint32_t>(random.below(std::max<std::size_t>(p.steps, 1)));
+    const bool there = std::find(p.order.begin(), p.order.end(), step) != p.order.end();
+    return {true, step, there ? 0U : 1U};
+  }
+
+  /// `edits` random edits, of which those that are known to have failed are mostly avoided.
+  landscape_program edited(landscape_program p, std::size_t edits, const knowledge& known,
+                           rng& random) const {
+    for (std::size_t i = 0; i < edits; ++i) {
+      landscape_edit edit = any_edit(p, random);
+      for (int tries = 0; tries < 8 && known.lost.contains(edit) && random.chance(quality_.follow); ++tries)
+        edit = any_edit(p, random);
+      apply(p, edit, random);
+    }
+    return p;
+  }
+
+  landscape_program reply(const landscape_program& parent, const knowledge& known, const landscape& world,
+                          rng& random) const {
+    constexpr int tries = 32;  // a landscape need not have a neighbour of the wanted kind
+    const landscape_verdict before = world.judge(parent);
+    landscape_program p = parent;
+    if (kind_ != simulated_call::draft && random.chance(quality_.duplicate)) {
+      p.name = 1 + random.below(1'000'000'000);
+      return p;
+    }
+    if (kind_ == simulated_call::draft) {
+      const bool correct = random.chance(quality_.correct);
+      for (int i = 0; i < tries; ++i) {
+        p = draft(parent, random);
+        if ((world.judge(p).outcome == outcome::valid) == correct) break;
+      }
+      return p;
+    }
+    const bool one = kind_ == simulated_call::diff || kind_ == simulated_call::macro_micro;
+    const std::size_t edits = one ? 1 : 1 + random.below(3);
+    if (before.outcome != outcome::valid) {
+      const bool mends = random.chance(quality_.feedback ? quality_.repair : quality_.blind_repair);
+      for (int i = 0; i < 4 * tries; ++i) {
+        p = edited(parent, 1 + random.below(3), known, random);
+        if ((world.judge(p).outcome == outcome::valid) == mends) break;
+      }
+      return p;
+    }
+    if (random.chance(quality_.improving)) {
+      for (int i = 0; i < tries; ++i) {
+        p = edited(parent, edits, known, random);
+        if (world.judge(p).value > before.value) return p;
+      }
+    }
+    if (!known.paid.empty() && random.chance(quality_.follow)) {
+      p = parent;
+      for (std::size_t i = 0; i < edits; ++i) apply(p, known.paid[random.below(known.paid.size())], random);
+      return p;
+    }
+    bool correct = true;
+    for (std::size_t i = 0; i < edits; ++i) correct = random.chance(quality_.correct) && correct;
+    for (int i = 0; i < tries; ++i) {
+      p = edited(parent, edits, known, random);
+      if ((world.judge(p).outcome == outcome::valid) == correct) break;
+    }
+    return p;
+  }
+
+  /// Up to four steps in any order and any levels, independent of the parent.
+  static landscape_program draft(const landscape_program& like, rng& random) {
+    landscape_program p{like.steps, like.levels, {}, like.tuning, 0};
+    for (auto& level : p.tuning) level = static_cast<std::uint32_t>(random.below(p.levels));
+    const std::size_t edits = p.steps == 0 ? 0 : random.below(5);
+    for (std::size_t i = 0; i < edits; ++i)
+      apply(p, {true, static_cast<std::uint32_t>(random.below(p.steps)), 1}, random);
+    return p;
+  }
+
+  std::shared_ptr<const simulated_minds> minds_;
+  simulated_call kind_;
+  simulated_quality quality_;
+  simulated_memory memory_;
+};
+
+}  // namespace kevo
