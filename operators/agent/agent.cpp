@@ -222,7 +222,13 @@ class session {
     }
     if (name == "write_file") {
       const std::string path = text("path");
-      return done(folder_.write(path, text("text")));
+      const std::size_t before = folder_.work().files.size();
+      const std::string complaint = folder_.write(path, text("text"));
+      // A model that mistakes the name of the file to change would else time the parent again and again.
+      if (complaint.empty() && folder_.work().files.size() > before)
+        return fmt::format("done: a new file. The program that is built is '{}', which has to include it.",
+                           folder_.work().files.front().path);
+      return done(complaint);
     }
     if (name == "edit_file") {
       const std::string path = text("path");

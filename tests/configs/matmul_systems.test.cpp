@@ -21,8 +21,9 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A matrix product in blocks of the sum. Programs of different n have much text that differs, so that no
-/// filter of near duplicates takes them for the same.
+/// A matrix product that adds four rows of B at a time, well ahead of the seed on a busy machine, too,
+/// because it reads and writes C a quarter as often. Programs of different n have much text that differs, so
+/// that no filter of near duplicates takes them for the same.
 std::string kernel(std::size_t n) {
   std::string text = "#include <algorithm>\n#include <cstdint>\n\n";
   for (std::size_t i = 1; i <= 12; ++i) {
@@ -30,16 +31,28 @@ std::string kernel(std::size_t n) {
     text += "static inline int64_t part_" + number + "(int64_t at_" + number + ") { return at_" + number +
             " / " + number + " + " + std::to_string(n * i + i) + "; }\n";
   }
-  return text +
-         "extern \"C\" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) "
-         "{\n"
-         "  constexpr int64_t block = " +
-         std::to_string(8 + n) +
-         ";\n  std::fill(C, C + M * N, 0.0f);\n  for (int64_t first = 0; first < K; first += block) {\n"
-         "    const int64_t end = std::min(first + block, K);\n    for (int64_t i = 0; i < M; ++i) {\n"
-         "      for (int64_t k = first; k < end; ++k) {\n        const float a = A[i * K + k];\n"
-         "        for (int64_t j = 0; j < N; ++j) C[i * N + j] += a * B[k * N + j];\n      }\n    }\n  "
-         "}\n}\n";
+  return text + R"(
+extern "C" void run(const float* A, const float* B, float* __restrict C, int64_t M, int64_t N, int64_t K) {
+  std::fill(C, C + M * N, 0.0f);
+  constexpr int64_t block = )" +
+         std::to_string(4 * (n + 8)) + R"(;
+  for (int64_t first = 0; first < K; first += block) {
+    const int64_t end = std::min(first + block, K);
+    for (int64_t i = 0; i < M; ++i) {
+      float* __restrict c = C + i * N;
+      int64_t k = first;
+      for (; k + 4 <= end; k += 4) {
+        const float* a = A + i * K + k;
+        const float* b = B + k * N;
+        for (int64_t j = 0; j < N; ++j)
+          c[j] += a[0] * b[j] + a[1] * b[N + j] + a[2] * b[2 * N + j] + a[3] * b[3 * N + j];
+      }
+      for (; k < end; ++k)
+        for (int64_t j = 0; j < N; ++j) c[j] += A[i * K + k] * B[k * N + j];
+    }
+  }
+}
+)";
 }
 
 /// What a model of any of the operators might say.
@@ -49,7 +62,7 @@ scripted::answer model(const scripted::request& r) {
   if (has(r.body, "You review the work of an agent")) return scripted::says("Other blocks.");
   if (has(r.body, "working on it with tools"))
     return scripted::calls(
-        {{"write_file", "{\"path\": \"seed.cpp\", \"text\": " + scripted::json_text(code) + "}"},
+        {{"write_file", "{\"path\": \"kernel.cpp\", \"text\": " + scripted::json_text(code) + "}"},
          {"time", "{}"},
          {"submit", R"({"summary": "another block"})"}});
   if (has(r.body, "You plan the optimization")) return scripted::says("A step.\nStep: 1");

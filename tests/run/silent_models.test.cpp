@@ -19,9 +19,10 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-std::string model_at(const std::string& url, const std::string& patience) {
+/// Where the server answers, `first` (seconds) is long enough for a busy machine.
+std::string model_at(const std::string& url, const std::string& patience, const std::string& first = "30") {
   return "  patience: " + patience + "\n  models:\n    - {name: a, url: \"" + url +
-         "\", retries: {tries: 1}, timeouts: {connect: 5, first: 0.3, total: 5}}\n";
+         "\", retries: {tries: 1}, timeouts: {connect: 30, first: " + first + ", total: 60}}\n";
 }
 
 constexpr const char* rest =
@@ -66,7 +67,8 @@ TEST_CASE("a server that is not there is told of at once and ends the run, and a
   CHECK(told_turns(p) == 0);  // what was out stays open
 
   scripted::server server(program_of);
-  const auto ended = p.answer({"resume", "run", "--set", "llm.models[0].url=" + server.url()});
+  const auto ended =
+      p.answer({"resume", "run", "--set", "llm.models[0].url=" + server.url(), "--set", "llm.patience=60"});
   CHECK(ended.at("stopped_by").as_string() == "6 proposals");
   // The turns that had met no server were repeated: none was lost.
   CHECK(told_turns(p) == ended.at("ledger").at("proposals").to_number<std::size_t>());
@@ -85,7 +87,7 @@ TEST_CASE("a server that is started late is waited for, at no turn's cost") {
 
 TEST_CASE("a server that takes requests and says nothing ends the run, too") {
   scripted::server server([](const scripted::request&) -> scripted::answer { return {.hang = true}; });
-  const scripted::project p(model_at(server.url(), "1"), rest);
+  const scripted::project p(model_at(server.url(), "1", "0.3"), rest);
   const auto failed = p.kevo({"run", "config.yaml", "--plain"});
   CHECK(failed.code == 1);
   CHECK_MESSAGE(has(failed.err, "no language model has answered for 1 s; 'a': the first token took too long"),

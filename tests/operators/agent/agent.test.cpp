@@ -456,6 +456,24 @@ TEST_CASE(
       has(notes_of({"time", "time", "time"}), "[supervisor] one program was given to the same tool 3 times"));
 }
 
+TEST_CASE("an agent that writes a file which no program includes is told which file is built") {
+  std::vector<std::string> answers;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    answers.push_back(last_answer(r.body));
+    if (r.number < 2) return scripted::calls({{"write_file", R"({"path":"seed.cpp","text":"fast\n"})"}});
+    if (r.number == 2) return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}});
+    return scripted::calls({{"submit", R"({"summary":"nothing"})"}});
+  });
+  bench b(server);
+  b.op.limits.steps = 4;
+  b.vary();
+  REQUIRE(answers.size() == 4);
+  CHECK(has(answers[1],
+            "done: a new file. The program that is built is 'kernel.cpp', which has to include it."));
+  CHECK(!has(answers[2], "a new file"));  // it is there by now
+  CHECK(!has(answers[3], "a new file"));
+}
+
 TEST_CASE("an agent proposes its best draft when the run ends") {
   std::stop_source ending;
   scripted::server server([&](const scripted::request& r) -> scripted::answer {
