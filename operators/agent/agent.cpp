@@ -15,6 +15,7 @@
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
 #include "src/base/text/line_diff.hpp"
+#include "src/base/text/useful_line.hpp"
 
 namespace kevo {
 namespace {
@@ -326,7 +327,7 @@ class session {
     }
     latest_ = request_.evaluate(folder_.work(), wanted);
     spent_s_ += latest_->cost.wall_s;
-    verdicts_.insert_or_assign(id, *latest_);
+    if (verdicts_.insert_or_assign(id, *latest_).second) tried_.push_back(id);
     repeats_.try_emplace({id, wanted}, 1);
     if (latest_->valid() && latest_->stage >= evaluation_stage::checked) failing_ = 0;
     if (!latest_->valid()) {
@@ -402,22 +403,32 @@ class session {
     return true;
   }
 
+  static std::string in_a_line(const evaluation& result) {
+    if (!result.valid())
+      return fmt::format("{}: {}", to_string(result.outcome), useful_line(result.feedback).substr(0, 200));
+    if (result.stage >= evaluation_stage::timed_short)
+      return fmt::format("valid, score {:.4g}", result.score);
+    return result.stage == evaluation_stage::built ? "compiles, not tested" : "valid, not timed";
+  }
+
   /// The supervisor has a conversation of its own: it sees the lineage, the agent's notes and the drafts of
   /// this turn, and proposes directions, not edits. What the agent is to be told of it.
   std::string review(const std::string& seen) {
     request_.note(fmt::format("[supervisor] {}\n", seen));
     std::string tried;
-    for (const auto& [id, result] : verdicts_)
-      tried += fmt::format("- {}, score {:.4g}\n", to_string(result.outcome), result.score);
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      tried += fmt::format("{}. {}\n", i + 1, in_a_line(verdicts_.at(tried_[i])));
     rng unused;
     conversation talk(op_.with, op_.name() + "_supervisor", request_, unused);
     auto sections = sections_of(request_);
     add_notes(sections);
     set_section(sections, "draft",
                 "## The draft\n\n" + fenced(folder_.work().text(), folder_.work().language));
-    set_section(
-        sections, "action",
-        tried.empty() ? seen + ".\n" : fmt::format("{}. All drafts so far:\n\n{}", seen, fenced(tried)));
+    set_section(sections, "action",
+                tried.empty() ? seen + ".\n"
+                              : fmt::format("{}. All drafts of this turn, in the order in which they were "
+                                            "tried:\n\n{}",
+                                            seen, fenced(tried)));
     talk.begin("agent_supervisor", std::move(sections));
     const chat_reply advice = talk.ask();
     count(advice);
@@ -440,6 +451,7 @@ class session {
   std::optional<proposal> submitted_;
   std::optional<evaluation> latest_;
   std::map<content_id, evaluation> verdicts_;
+  std::vector<content_id> tried_;  ///< the drafts of `verdicts_`, in the order in which they were first tried
   /// By program and stage: to compile, test and time one draft is the way to work, not a repetition.
   std::map<std::pair<content_id, evaluation_stage>, std::int64_t> repeats_;
   std::int64_t evaluations_ = 0;

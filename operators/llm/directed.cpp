@@ -35,6 +35,43 @@ std::int64_t bucket_of(double score, double width) {
   return static_cast<std::int64_t>(std::clamp(std::floor(score / width), -1e15, 1e15));
 }
 
+/// The index of the knowledge base, and how a reply names pages of it.
+std::string index_section(const knowledge_base& knowledge, const variation_request& request,
+                          std::size_t most) {
+  const std::string lines = knowledge.index(filter_for(request));
+  if (lines.empty() || most == 0) return {};
+  return fmt::format(
+      "## Index of the knowledge base\n\nAfter the two lines that your answer ends with, you may add a "
+      "third, "
+      "`Pages: ` with the ids of at most {} pages of this index, separated by commas, the most useful one "
+      "first. The next step will show their text.\n\n{}",
+      most, fenced(lines));
+}
+
+std::vector<std::string> ids_of(const std::string& list) {
+  std::vector<std::string> ids;
+  std::string id;
+  for (const char c : list + ",") {
+    if (std::string_view(", \t`[]\"'").find(c) == std::string_view::npos) {
+      id += c;
+    } else if (!id.empty()) {
+      ids.push_back(std::exchange(id, {}));
+    }
+  }
+  return ids;
+}
+
+/// At most `most` pages: those that the model named, then those that were found, each once.
+std::vector<knowledge_page> joined(std::vector<knowledge_page> named, std::vector<knowledge_page> found,
+                                   std::size_t most) {
+  for (auto& page : found) {
+    if (std::none_of(named.begin(), named.end(), [&](const auto& one) { return one.id == page.id; }))
+      named.push_back(std::move(page));
+  }
+  if (named.size() > most) named.resize(most);
+  return named;
+}
+
 }  // namespace
 
 std::string labelled(std::string_view reply, std::string_view label) {
@@ -58,6 +95,8 @@ variation_result llm_universal::vary(const variation_request& asked, rng& random
   auto sections = sections_of(request);
   add_memory(sections, with, request, random);
   set_section(sections, "knowledge", {});  // what is looked up depends on the diagnosis
+  const auto& knowledge = with.models->knowledge();
+  if (index && knowledge) set_section(sections, "index", index_section(*knowledge, request, with.pages));
   talk.begin("llm_universal_diagnose", sections);
   const chat_reply diagnosis = talk.ask();
   if (!diagnosis.ok()) return failure_of(diagnosis);
@@ -67,18 +106,21 @@ variation_result llm_universal::vary(const variation_request& asked, rng& random
     return no_proposal{"the diagnosis names no bottleneck or no query"};
   request.note(fmt::format("[diagnosis] {}; looked up: {}\n", bottleneck, query));
 
+  set_section(sections, "index", {});
   set_section(sections, "diagnosis", "## Diagnosis\n\n" + fenced(shortened(diagnosis.content, 6000)));
   set_section(sections, "action",
               fmt::format("Act on this one bottleneck and leave the others for later: {}",
                           bottleneck.substr(0, 200)));
-  if (const auto& knowledge = with.models->knowledge(); knowledge && random.chance(with.injection_rate)) {
+  if (knowledge && random.chance(with.injection_rate)) {
     knowledge_filter filter = filter_for(request);
     filter.bottleneck = bottleneck.substr(0, bottleneck.find_first_of(" ,.;("));
-    auto pages = with.models->pages(query, filter, with.pages, request);
-    if (pages.empty()) {
+    auto found = with.models->pages(query, filter, with.pages, request);
+    if (found.empty()) {
       filter.bottleneck.clear();
-      pages = with.models->pages(query, filter, with.pages, request);
+      found = with.models->pages(query, filter, with.pages, request);
     }
+    const std::string chosen = index ? labelled(diagnosis.content, "Pages:") : std::string();
+    const auto pages = joined(knowledge->named(ids_of(chosen), filter), std::move(found), with.pages);
     for (const auto& page : pages) request.note("[knowledge] " + page.id + "\n");
     set_section(sections, "knowledge", pages_text(pages));
   }

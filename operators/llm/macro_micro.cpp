@@ -165,6 +165,8 @@ variation_result macro_micro::vary(const variation_request& asked, rng& random) 
   request.note(fmt::format("[macro] {} of {}\n", action.type, action.region));
   auto sections = sections_of(request);
   add_memory(sections, with_, request, random, action.type);
+  if (const auto& knowledge = with_.models->knowledge())
+    set_section(sections, "example", examples_text(knowledge->examples(action.type, filter_for(request))));
   set_section(sections, "action", step_text(action));
   talk.begin(name(), std::move(sections));
   variation_result result = propose(talk, [&source](const std::string& reply) {

@@ -22,5 +22,7 @@ void add_memory(std::vector<prompt_section>& sections, const llm_settings& with,
 knowledge_filter filter_for(const variation_request& request);
 /// Pages as a section.
 std::string pages_text(const std::vector<knowledge_page>& pages);
+/// The section of a prompt with examples of an optimization step; empty for no pages.
+std::string examples_text(const std::vector<knowledge_page>& pages);
 
 }  // namespace kevo

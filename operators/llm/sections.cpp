@@ -164,6 +164,10 @@ variation_request with_scope(const llm_settings& settings, const variation_reque
   variation_request made = request;
   if (std::all_of(settings.scopes.begin(), settings.scopes.end(), [](double w) { return w <= 0; }))
     return made;
+  if (made.scope == memory_scope::clean_slate) {  // a selector asks for it where programs must be independent
+    made.note("[memory] clean_slate\n");
+    return made;
+  }
   rng own = random.split("scope");  // what follows draws the same, whether or not a scope is drawn
   made.scope = static_cast<memory_scope>(own.weighted(settings.scopes));
   made.note(fmt::format("[memory] {}\n", to_string(made.scope)));
@@ -194,6 +198,8 @@ std::vector<prompt_section> sections_of(const variation_request& request) {
           {"contrast", {}, 60},
           {"constraints", {}, 95},
           {"knowledge", {}, 50},
+          {"index", {}, 50},
+          {"example", {}, 45},
           {"notes", {}, 40},
           {"memory", memory_section(request, 16), 30},
           {"inspirations",

@@ -52,6 +52,15 @@ bool constrains(const knowledge_page& page) {
   return page.kind == "constraints";
 }
 
+/// Whether a page competes with others for a place in a prompt.
+bool competes(const knowledge_page& page) {
+  return !page.id.empty() && !constrains(page) && page.kind != "index" && page.kind != "example";
+}
+
+bool fits_target(const knowledge_page& page, const knowledge_filter& filter) {
+  return fits(page.languages, filter.language) && fits(page.hardware, filter.hardware);
+}
+
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
@@ -105,6 +114,8 @@ knowledge_page parse_page(const std::string& id, const std::string& text) {
       page.bottlenecks = words_of(value);
     } else if (key == "phases") {
       page.phases = words_of(value);
+    } else if (key == "steps") {
+      page.steps = words_of(value);
     } else if (key == "source") {
       page.source = value;
     } else {
@@ -118,10 +129,12 @@ knowledge_page parse_page(const std::string& id, const std::string& text) {
 
 std::string page_text(const knowledge_page& page) {
   return fmt::format(
-      "---\ntitle: {}\nkind: {}\nlanguages: {}\nhardware: {}\nbottlenecks: {}\nphases: {}\nsource: "
+      "---\ntitle: {}\nkind: {}\nlanguages: {}\nhardware: {}\nbottlenecks: {}\nphases: {}\n{}source: "
       "{}\n---\n{}",
       one_line(page.title), page.kind, fmt::join(page.languages, ", "), fmt::join(page.hardware, ", "),
-      fmt::join(page.bottlenecks, ", "), fmt::join(page.phases, ", "), one_line(page.source), page.text);
+      fmt::join(page.bottlenecks, ", "), fmt::join(page.phases, ", "),
+      page.steps.empty() ? "" : fmt::format("steps: {}\n", fmt::join(page.steps, ", ")),
+      one_line(page.source), page.text);
 }
 
 struct knowledge_base::implementation {
@@ -195,7 +208,7 @@ std::vector<knowledge_page> knowledge_base::search(const std::string& query, con
   rows.bind_all(match);
   while (found.size() < limit && rows.step()) {
     const knowledge_page& page = state_->pages[static_cast<std::size_t>(rows.integer(0)) - 1];
-    if (!constrains(page) && fits(page, filter)) found.push_back(page);
+    if (competes(page) && fits(page, filter)) found.push_back(page);
   }
   return found;
 }
@@ -204,8 +217,51 @@ std::vector<knowledge_page> knowledge_base::constraints(const knowledge_filter& 
   const std::scoped_lock lock(state_->guard);
   std::vector<knowledge_page> found;
   for (const auto& page : state_->pages) {
-    if (constrains(page) && fits(page.languages, filter.language) && fits(page.hardware, filter.hardware))
+    if (constrains(page) && fits_target(page, filter)) found.push_back(page);
+  }
+  return found;
+}
+
+std::vector<knowledge_page> knowledge_base::examples(const std::string& step,
+                                                     const knowledge_filter& filter) const {
+  const std::scoped_lock lock(state_->guard);
+  std::vector<knowledge_page> found;
+  for (const auto& page : state_->pages) {
+    if (page.kind == "example" && fits_target(page, filter) &&
+        std::find(page.steps.begin(), page.steps.end(), step) != page.steps.end())
       found.push_back(page);
+  }
+  return found;
+}
+
+std::string knowledge_base::index(const knowledge_filter& filter) const {
+  const std::scoped_lock lock(state_->guard);
+  std::string text;
+  for (const auto& page : state_->pages) {
+    if (page.kind == "index" && fits_target(page, filter)) text += page.text + "\n";
+  }
+  const auto names = [&text](const std::string& id) {  // prose may contain an id that is a plain word
+    return text.find("`" + id + "`") != std::string::npos ||
+           text.find("(" + id + ".md)") != std::string::npos;
+  };
+  std::string others;
+  for (const auto& page : state_->pages) {
+    if (competes(page) && fits_target(page, filter) && !names(page.id))
+      others += fmt::format("- {}: {}\n", page.id, page.title);
+  }
+  return text + others;
+}
+
+std::vector<knowledge_page> knowledge_base::named(const std::vector<std::string>& ids,
+                                                  const knowledge_filter& filter) const {
+  const std::scoped_lock lock(state_->guard);
+  std::vector<knowledge_page> found;
+  for (const auto& id : ids) {
+    const auto same = [&](const knowledge_page& page) { return page.id == id; };
+    const auto it = std::find_if(state_->pages.begin(), state_->pages.end(), same);
+    if (it != state_->pages.end() && competes(*it) && fits_target(*it, filter) &&
+        std::none_of(found.begin(), found.end(), same))
+      found.push_back(*it);
   }
   return found;
 }
@@ -214,8 +270,7 @@ std::vector<knowledge_page> knowledge_base::fitting(const knowledge_filter& filt
   const std::scoped_lock lock(state_->guard);
   std::vector<knowledge_page> found;
   for (const auto& page : state_->pages) {
-    if (found.size() < limit && !page.id.empty() && !constrains(page) && fits(page, filter))
-      found.push_back(page);
+    if (found.size() < limit && competes(page) && fits(page, filter)) found.push_back(page);
   }
   return found;
 }

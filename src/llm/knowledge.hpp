@@ -14,12 +14,13 @@ namespace kevo {
 struct knowledge_page {
   std::string id;  ///< path below the folder, without ".md"
   std::string title;
-  std::string kind;  ///< constraints, guidance, hardware, skill
+  std::string kind;  ///< constraints, guidance, hardware, skill, index, example
   std::vector<std::string> languages;
   std::vector<std::string> hardware;
   std::vector<std::string> bottlenecks;
   std::vector<std::string> phases;
-  std::string source;  ///< where its facts are from
+  std::vector<std::string> steps;  ///< of an example: the optimization steps that it shows
+  std::string source;              ///< where its facts are from
   std::string text;
 };
 
@@ -54,6 +55,17 @@ class knowledge_base {
   /// All pages of the kind "constraints" that fit the language and the hardware, in the order in which they
   /// were read: prompts always show them, so that they take part in no search.
   std::vector<knowledge_page> constraints(const knowledge_filter& filter) const;
+  /// What a model is shown to choose pages from: the text of the pages of the kind "index" that fit the
+  /// language and the hardware, then a line `- ID: TITLE` for each other page that fits them and that no such
+  /// text names, as `ID` in backquotes or as a link to ID.md. Constraints and examples are not listed.
+  std::string index(const knowledge_filter& filter) const;
+  /// The listed pages with these ids that fit the language and the hardware, in the order of `ids`, each
+  /// once.
+  std::vector<knowledge_page> named(const std::vector<std::string>& ids,
+                                    const knowledge_filter& filter) const;
+  /// The pages of the kind "example" for a step that fit the language and the hardware. Like the pages of the
+  /// kind "index" they take part in no search.
+  std::vector<knowledge_page> examples(const std::string& step, const knowledge_filter& filter) const;
   /// At most `limit` pages that fit the filter, best match first. The query is plain words, in no syntax.
   std::vector<knowledge_page> search(const std::string& query, const knowledge_filter& filter,
                                      std::size_t limit) const;

@@ -162,7 +162,9 @@ llm_settings llm_from(settings& from, const build_context& context) {
       from.fail(key, "llm.models has no model named '" + name + "'");
   }
   settings memory = from.child_or_empty(
-      "memory", "weights with which each prompt's share of the past is drawn; all 0: the selector's scope");
+      "memory",
+      "weights with which each prompt's share of the past is drawn; all 0: the selector's scope. Where the "
+      "selector asks for clean_slate, as for independent drafts, it is not drawn");
   for (std::size_t i = 0; i < memory_scope_names.size(); ++i) {
     constexpr const char* docs[memory_scope_names.size()] = {
         "the ancestors of the parent", "the earlier children of the parent", "both of these",
@@ -188,6 +190,15 @@ llm_settings llm_from(settings& from, const build_context& context) {
                                          "those of kind constraints, which all "
                                          "prompts include"}));
   return made;
+}
+
+llm_universal universal_from(settings& from, const build_context& context) {
+  llm_universal op{llm_from(from, context)};
+  op.index =
+      from.boolean("index", {.def = false,
+                             .doc = "whether the diagnosis is shown the index of llm.knowledge and may "
+                                    "name pages, which then come before those found by words"});
+  return op;
 }
 
 llm_contrastive contrastive_from(settings& from, const build_context& context) {
@@ -361,7 +372,7 @@ void register_operators(registry& all) {
   all.operators.add(
       "llm_universal",
       [](settings& from, const build_context& context) {
-        return any_variation(llm_universal{llm_from(from, context)});
+        return any_variation(universal_from(from, context));
       },
       "a language model diagnoses one bottleneck, looks up knowledge about it, then rewrites the program "
       "(KernelEvolve)");

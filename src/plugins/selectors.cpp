@@ -115,6 +115,10 @@ void register_stateless(registry& all) {
         }
         policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
                                   "number of best elites that exploitation selects from");
+        policy.among = choice(from, "among", elites_among_names, policy.among,
+                              "where these best elites are counted: among the elites of the pool (of one "
+                              "island, on islands) or among all valid candidates of the run, of which then "
+                              "those in the pool are selected");
         policy.from = source_from(from);
         return any_selector(policy);
       },
@@ -246,6 +250,11 @@ void register_structured(registry& all) {
         policy.repairs = size_from(from, "repairs", policy.repairs, 0, 1000, "variations",
                                    "maximum number of consecutive variations that try to repair an invalid "
                                    "candidate; 0 disables repairs");
+        policy.drafts =
+            size_from(from, "drafts", policy.drafts, 0, 100'000, "variations",
+                      "number of variations of the seeds that come before all others and see no "
+                      "earlier candidates, so that they are independent of each other; 0 disables "
+                      "them");
         return any_selector(policy);
       },
       "Monte-Carlo tree search (UCT) on the lineage (AIRA, KernelEvolve)");

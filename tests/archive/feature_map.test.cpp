@@ -1,6 +1,7 @@
 // links: core
 // OpenEvolve's feature map against cases worked by hand, and its rule for parents.
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -151,4 +152,38 @@ TEST_CASE("explore_exploit draws any elite, one of the best, or by score") {
     weights.push_back(0.2 / 4 + (i < 2 ? 0.7 / 2 : 0) + 0.1 * scores[i] / 10);
   kevo::rng random(45);
   CHECK(kevo::test::chi_square_excess(w.count(policy, 40000, random), weights) < 1);
+}
+
+TEST_CASE("explore_exploit counts its best elites among all candidates of the run, if it is told to") {
+  kevo::test::world w;
+  kevo::islands all{kevo::any_archive(kevo::top_k(10)), kevo::topology::ring(2), {.interval = 1000}};
+  const auto add = [&](double score, std::size_t island) {
+    const auto id = w.add(score);
+    kevo::archive_entry entry{id, score, {}, {}};
+    const std::vector<kevo::candidate_id> parents = {static_cast<kevo::candidate_id>(island)};
+    if (id > 1) entry.parents = parents;  // the first two found the islands
+    all.add(entry);
+    REQUIRE(all.island_of(id) == island);
+  };
+  add(1, 0), add(2, 1);
+  for (const double s : {9.0, 8.0, 7.0}) add(s, 0);
+  for (const double s : {8.5, 3.0}) add(s, 1);
+  kevo::explore_exploit policy;
+  policy.exploration = 0;
+  policy.exploitation = 1;
+  policy.inspirations = {0, 0};
+  policy.elites = 3;  // of the run: 9 (#2), 8.5 (#5), 8 (#3)
+  policy.among = kevo::elites_among::population;
+  kevo::rng random(46);
+  const auto drawn = [&](std::size_t island) {
+    std::set<kevo::candidate_id> ids;
+    for (int i = 0; i < 200; ++i)
+      ids.insert(policy.select(w.view().with(all.island(island)), random).parents.front());
+    return ids;
+  };
+  CHECK(drawn(0) == std::set<kevo::candidate_id>{2, 3});
+  CHECK(drawn(1) == std::set<kevo::candidate_id>{5});
+  policy.elites = 1;  // none of them is on island 1, which goes on with all of its own
+  CHECK(drawn(0) == std::set<kevo::candidate_id>{2});
+  CHECK(drawn(1) == std::set<kevo::candidate_id>{1, 5, 6});
 }

@@ -27,7 +27,7 @@ TEST_CASE("kernelevolve retrieves the right page, draws memory for each node and
           "Technique: COUNT_HIGHER\nApplies when: always\nEvidence: it went up\nHardware: any\nBottlenecks: "
           "compute");
     if (has(r.body, "You do not write code in this step"))
-      return scripted::says("It is low.\nBottleneck: memory\nQuery: histogram bins");
+      return scripted::says("It is low.\nBottleneck: memory\nQuery: histogram bins\nPages: tables");
     const auto n = 3 + static_cast<long long>(r.number);
     return scripted::says(scripted::value_reply(n % 5 == 0 && r.number % 3 != 0 ? n + 1 : n));
   });
@@ -38,6 +38,7 @@ TEST_CASE("kernelevolve retrieves the right page, draws memory for each node and
       p.folder / "k/bins.md",
       "---\ntitle: Histograms\nkind: guidance\nbottlenecks: memory\n---\nPAGE_OF_BINS histogram\n");
   shell::write_file(p.folder / "k/sines.md", "---\ntitle: Sines\nkind: guidance\n---\nPAGE_OF_SINES waves\n");
+  shell::write_file(p.folder / "k/tables.md", "---\ntitle: Tables\nkind: guidance\n---\nPAGE_OF_TABLES\n");
   const auto ended = shell::run(
       shell::kevo({"run", KEVO_SOURCE_DIR "/configs/systems/kernelevolve.yaml", "--json", "--set",
                    "run.output=run", "--set", "confirm.after=0", "--set", "task=" + at + "/task.yaml",
@@ -56,6 +57,7 @@ TEST_CASE("kernelevolve retrieves the right page, draws memory for each node and
     const auto* told = std::get_if<kevo::variation_told>(&e.what);
     if (told == nullptr || !told->program) return;
     CHECK(has(told->transcript, "[knowledge] bins"));
+    CHECK(has(told->transcript, "[knowledge] tables"));  // which the diagnosis chose from the index
     const auto line = told->transcript.find("[memory] ");
     REQUIRE(line != std::string::npos);
     ++scopes[told->transcript.substr(line + 9, told->transcript.find('\n', line) - line - 9)];

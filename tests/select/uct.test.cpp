@@ -54,6 +54,47 @@ TEST_CASE("uct expands a node to its width, then descends to the better child") 
   CHECK(parents.contains(1));  // visits alone bring it back to what was left behind
 }
 
+TEST_CASE("uct begins with independent drafts of the seeds, which count as variations of them") {
+  world w;
+  kevo::uct policy;
+  policy.width = 2;
+  policy.drafts = 4;
+  policy.inspirations = {3, 0};
+  kevo::rng random(42);
+  grow(w, policy, 1.0);
+  grow(w, policy, 2.0);
+  for (const candidate_id seed : ids{0, 1, 0, 1}) {
+    const auto chosen = policy.select(w.view(), random);
+    CHECK(chosen.parents == ids{seed});
+    CHECK(chosen.scope == kevo::memory_scope::clean_slate);
+    CHECK(chosen.inspirations.empty());
+    grow(w, policy, chosen.parents.front() == 1 ? 8.0 : 3.0,
+         chosen.parents);  // good ones do not end the phase
+  }
+  // Both seeds are full by now: the search goes on below the better one.
+  for (int i = 0; i < 2; ++i) {
+    const auto next = policy.select(w.view(), random);
+    CHECK((next.parents == ids{3} || next.parents == ids{5}));
+    CHECK(next.scope == kevo::memory_scope::parent_trajectory);
+    grow(w, policy, 1.0, next.parents);
+  }
+}
+
+TEST_CASE("uct makes all drafts before it repairs one of them") {
+  world w;
+  kevo::uct policy;
+  policy.drafts = 2;
+  policy.inspirations = {0, 0};
+  kevo::rng random(42);
+  const auto pick = [&] { return policy.select(w.view(), random).parents.front(); };
+  grow(w, policy, 1.0);
+  CHECK(pick() == 0);
+  const auto broken = grow(w, policy, 0, {0});
+  CHECK(pick() == 0);
+  grow(w, policy, 2.0, {0});
+  CHECK(pick() == broken);
+}
+
 TEST_CASE("a kinetic maximum is the maximum, however lines change and however far one looks") {
   kevo::rng random(91);
   for (int round = 0; round < 20; ++round) {

@@ -48,7 +48,7 @@ struct llm_settings {
   double injection_rate = 1;  ///< probability that a prompt contains knowledge pages
   std::size_t pages = 2;      ///< number of knowledge pages in a prompt, in addition to those of constraints
   /// Weights with which the memory scope of a turn is drawn, in the order of `memory_scope`. If all are 0,
-  /// the scope of the selection is used.
+  /// the scope of the selection is used. A selection with the scope clean_slate keeps it.
   std::array<double, memory_scope_names.size()> scopes{};
 };
 

@@ -65,6 +65,9 @@ struct llm_repair {
 /// query for the knowledge base, then rewrites the main file with the pages that the query found.
 struct llm_universal {
   llm_settings with;
+  /// Whether the diagnosis is shown the index of the knowledge base and may name pages of it, which come
+  /// first.
+  bool index = false;
   std::string name() const { return "llm_universal"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }

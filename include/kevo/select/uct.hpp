@@ -34,6 +34,10 @@ namespace kevo {
 /// is removed from these subtrees and from the extremes. The search descends to a subtree without a valid
 /// candidate only if there is no other.
 ///
+/// Before all else, `drafts` variations are made of the seeds, of each in turn: first programs that know
+/// nothing of each other (scope clean_slate, no inspirations), as the first nodes of KernelEvolve's search.
+/// In the tree they are children of their seed and count as variations of it.
+///
 /// A pick costs O(depth * log children), whatever the width. If a node has many children, a kinetic
 /// tournament finds the greatest bound: as functions of sqrt(ln N(parent)) * (max - min), where min and max
 /// are the extremes of all scores, the bounds are straight lines.
@@ -44,10 +48,18 @@ class uct {
   double widening = 0;        ///< exponent of progressive widening; 0 keeps the width fixed
   /// Maximum length of a repair chain; 0 disables repairs, for operators that cannot repair.
   std::size_t repairs = 20;
+  std::size_t drafts = 0;  ///< independent variations of the seeds that come first; 0 disables them
   kevo::inspirations inspirations;
   memory_scope scope = memory_scope::parent_trajectory;
 
   selection select(const population_view& view, rng& random) {
+    if (drafted_ < drafts && !seeds_.empty()) {
+      const candidate_id seed = seeds_[drafted_ % seeds_.size()];
+      ++drafted_;
+      visit(seed);
+      ++nodes_[seed].attempts;
+      return {.parents = {seed}, .scope = memory_scope::clean_slate};
+    }
     if (!broken_.empty()) {  // repair chains come first, the newest of them before the others
       const candidate_id next = broken_.back();
       broken_.pop_back();
@@ -175,6 +187,7 @@ class uct {
   std::unordered_map<candidate_id, detail::kinetic_maximum> wide_;  // by parent, if it has many children
   std::vector<candidate_id> seeds_;
   std::vector<candidate_id> broken_;  // invalid candidates to be repaired, newest last
+  std::size_t drafted_ = 0;           // how many of `drafts` were asked for
   double visits_ = 0;
   detail::standing_scores scores_;
 };

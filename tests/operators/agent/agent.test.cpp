@@ -255,6 +255,31 @@ TEST_CASE(
   CHECK(has(b.notes, "[supervisor] 2 evaluations in a row were not valid"));
 }
 
+TEST_CASE("a supervisor sees the drafts of a turn in the order in which they were tried") {
+  std::string seen;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (has(r.body, "You review the work of an agent")) {
+      seen = r.body;
+      return scripted::says("Go on.");
+    }
+    const std::vector<std::string> drafts = {"wrong", "slow", "broken", "slow"};
+    return scripted::calls(
+        {{"write_file", "{\"path\":\"kernel.cpp\",\"text\":\"" + drafts.at(r.number % 4) + "\"}"},
+         {"time", "{}"}});
+  });
+  bench b(server);
+  b.op.limits.stalled = 3;
+  b.op.limits.steps = 4;
+  b.vary();
+  const char* lines[] = {"1. incorrect: output Y differs at [3]: 1 instead of 2\\n", "2. valid, score 0.5\\n",
+                         "3. build_failed: kernel.cpp:1: error: 'broken' was not declared\\n"};
+  for (std::size_t at = 0; const char* line : lines) {
+    CHECK_MESSAGE(seen.find(line, at) != std::string::npos, line << " in " << seen);
+    at = std::min(seen.find(line), seen.size());
+  }
+  CHECK(!has(seen, "4. "));  // what was tried before is listed once
+}
+
 TEST_CASE("notes of a turn are read in the next, and a supervisor reviews turns that bring nothing") {
   std::vector<std::string> begins;   // first requests of turns
   std::vector<std::string> reviews;  // requests to the supervisor

@@ -142,6 +142,51 @@ TEST_CASE("universal: succeeds only if the page that its diagnosis asks for was 
   CHECK(has(text_of(b.vary(llm_universal{without})), "none: no usable reply"));
 }
 
+TEST_CASE("universal: with an index the diagnosis names pages, which come before those that words find") {
+  const shell::scratch folder;
+  const auto page = [&](const std::string& name, const std::string& head, const std::string& text) {
+    shell::write_file(folder / "k" / (name + ".md"),
+                      "---\ntitle: About " + name + "\n" + head + "---\n" + text);
+  };
+  page("fuse", "bottlenecks: memory\n", "PAGE_FUSE joins loops\n");
+  page("loops", "bottlenecks: memory\n", "PAGE_LOOPS loops loops loops\n");
+  page("sines", "bottlenecks: compute\n", "PAGE_SINES\n");
+  page("rule", "kind: constraints\n", "RULE_FOR_ALL loops\n");
+  page("warps", "languages: cuda\n", "PAGE_WARPS loops\n");
+  page("guide", "kind: index\n", "`fuse`: where two loops read the same rows. PAGE_OF_INDEX\n");
+  std::string pages;
+  scripted::server server([&](const scripted::request& r) {
+    if (r.number % 2 == 0) return scripted::says("Slow.\nBottleneck: memory\nQuery: loops\n" + pages);
+    return scripted::says(good);
+  });
+  bench b(server, (folder / "k").string());
+  llm_settings with = b.settings();
+  with.pages = 2;
+  const auto prompts_of = [&](bool index) {
+    b.vary(llm_universal{.with = with, .index = index});
+    const auto& seen = server.seen();
+    return std::pair(seen[seen.size() - 2].body, seen.back().body);
+  };
+  {
+    const auto [diagnosis, rewrite] = prompts_of(false);
+    CHECK(!has(diagnosis, "About sines"));
+    CHECK(has(rewrite, "PAGE_LOOPS"));
+    CHECK(has(rewrite, "PAGE_FUSE"));
+    CHECK(!has(rewrite, "PAGE_OF_INDEX"));
+  }
+  pages = "**Pages:** `sines`, nothing_of_this_name, warps, rule, guide, sines\n";
+  const auto [diagnosis, rewrite] = prompts_of(true);
+  CHECK(has(diagnosis, "PAGE_OF_INDEX"));
+  CHECK(has(diagnosis, "- sines: About sines"));
+  CHECK(has(diagnosis, "- loops: About loops"));
+  for (const char* absent : {"- fuse:", "About rule", "About warps", "- guide:"})
+    CHECK(!has(diagnosis, absent));
+  CHECK(has(rewrite, "PAGE_SINES"));  // the diagnosis named another bottleneck, and it counts all the same
+  CHECK(has(rewrite, "PAGE_LOOPS"));  // the place left goes to what the words find
+  for (const char* absent : {"PAGE_FUSE", "PAGE_WARPS", "PAGE_OF_INDEX", "About sines\\n- "})
+    CHECK(!has(rewrite, absent));
+}
+
 TEST_CASE("contrastive: both exemplars with their scores, and three sections or a complaint") {
   scripted::server server([](const scripted::request& r) {
     const bool all = has(r.body, "SLOW_ONE") && has(r.body, "score 1.1") && has(r.body, "FAST_ONE") &&
@@ -243,6 +288,30 @@ TEST_CASE("macro and micro: the model realizes the picked step, and UCB learns w
     op.observe(seen);
   }
   CHECK(fused >= 24);
+}
+
+TEST_CASE("macro and micro: examples of the step are in its prompt, and in no other") {
+  const shell::scratch folder;
+  const auto page = [&](const std::string& name, const std::string& head) {
+    shell::write_file(folder / "k" / (name + ".md"), "---\ntitle: Fusion " + name + "\n" + head +
+                                                         "---\nPAGE_" + name + " fusion elementwise\n");
+  };
+  page("FUSION", "kind: example\nsteps: fusion\nlanguages: cpp\n");
+  page("BOTH", "kind: example\nsteps: tiling, fusion\n");
+  page("CUDA", "kind: example\nsteps: fusion\nlanguages: cuda\n");
+  page("TILING", "kind: example\nsteps: tiling\n");
+  page("GUIDE", "kind: guidance\n");
+  scripted::server server([](const scripted::request&) { return scripted::says(good); });
+  bench b(server, (folder / "k").string());
+  b.vary(macro_micro(b.settings(), {"fusion"}, uniform_policy()));
+  const std::string step = server.seen().back().body;
+  for (const char* shown : {"Examples of this step", "PAGE_FUSION", "PAGE_BOTH", "PAGE_GUIDE"})
+    CHECK(has(step, shown));
+  for (const char* absent : {"PAGE_CUDA", "PAGE_TILING"}) CHECK(!has(step, absent));
+  b.vary(llm_rewrite{b.settings()});
+  const std::string other = server.seen().back().body;
+  CHECK(has(other, "PAGE_GUIDE"));
+  CHECK(!has(other, "PAGE_FUSION"));
 }
 
 TEST_CASE("macro and micro: what UCB learned is learned again from the record of its turns") {
@@ -531,6 +600,12 @@ TEST_CASE("memory: each turn draws its scope by the weights, and draws nothing e
   CHECK(count[memory_scope::parent_trajectory] / 4000.0 == doctest::Approx(1 / 8.0).epsilon(0.15));
   CHECK(count[memory_scope::siblings] / 4000.0 == doctest::Approx(2 / 8.0).epsilon(0.15));
   CHECK(count[memory_scope::clean_slate] / 4000.0 == doctest::Approx(5 / 8.0).epsilon(0.1));
+  {
+    auto independent = request;  // a selector that asks for a clean slate gets it
+    independent.scope = memory_scope::clean_slate;
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      CHECK(with_scope(with, independent, rng(seed)).scope == memory_scope::clean_slate);
+  }
   with.scopes = {};
   CHECK(with_scope(with, request, rng(1)).scope == memory_scope::both);
 }

@@ -114,6 +114,14 @@ TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found"
       "hopper/bank_conflicts");
   for (const auto& page : shipped.search("memory bandwidth", {.language = "cpp", .hardware = "cpu"}, 50))
     CHECK(!page.id.starts_with("hopper/"));
+  for (const char* step : {"tiling", "fusion", "reordering", "pipelining"}) {
+    const auto cpu = shipped.examples(step, {.language = "cpp", .hardware = "cpu"});
+    const auto gpu = shipped.examples(step, {.language = "cuda", .hardware = "gpu"});
+    REQUIRE(cpu.size() == 1);
+    REQUIRE(gpu.size() == 1);
+    CHECK(cpu.front().id == std::string("examples/") + step + "_cpp");
+    CHECK(gpu.front().id == std::string("examples/") + step + "_cuda");
+  }
   CHECK(shipped.search("\"; DROP TABLE pages; --", {}, 5).size() <= 5);
   CHECK(shipped.search("", {}, 5).empty());
 }
