@@ -3,19 +3,13 @@
 // The operators against a real proxy: LiteLLM's, whose models answer with a fixed reply. Skipped where
 // KEVO_LITELLM does not name the program `litellm` (pip install 'litellm[proxy]').
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <thread>
 
 #include <doctest/doctest.h>
 
-#include "src/llm/language_models.hpp"
-#include "tests/support/llm_project.hpp"
+#include "tests/support/real_model_server.hpp"
 #include "tests/support/skip.hpp"
-
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -42,60 +36,21 @@ model_list:
         - {id: call_2, type: function, function: {name: submit, arguments: '{"summary": "another number"}'}}
 )";
 
-/// The running proxy. It ends with this object.
-class proxy {
+/// LiteLLM's proxy with `proxy_config`.
+class proxy : public scripted::real_server {
  public:
-  explicit proxy(const std::string& program) : port_(free_port()) {
-    shell::write_file(folder_ / "proxy.yaml", proxy_config);
-    ::setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True", 1);
-    process_ = std::make_unique<shell::running>(
-        std::vector<std::string>{program, "--config", (folder_ / "proxy.yaml").string(), "--host",
-                                 "127.0.0.1", "--port", std::to_string(port_)},
-        folder_.string());
-  }
-  ~proxy() {
-    process_->signal(SIGKILL);
-    process_->wait();
-  }
-  proxy(const proxy&) = delete;
-  proxy& operator=(const proxy&) = delete;
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/v1"; }
-
-  /// Waits until it answers.
-  bool ready() const {
-    kevo::endpoint_settings s;
-    s.url = url();
-    s.key = key;
-    s.dialect.model = "text";
-    s.retries.tries = 1;
-    kevo::endpoint model(s);
-    for (int i = 0; i < 600; ++i) {
-      if (model.chat({.messages = {{"user", "hello"}}}, {}).ok()) return true;
-      std::this_thread::sleep_for(200ms);
-    }
-    return false;
-  }
-
- private:
-  static int free_port() {
-    const scripted::server one([](const scripted::request&) { return scripted::answer{}; });
-    return one.port();
-  }
-  shell::scratch folder_;
-  int port_;
-  std::unique_ptr<shell::running> process_;
+  explicit proxy(const std::string& program)
+      : real_server([&](const std::string& folder, int port) {
+          shell::write_file(folder + "/proxy.yaml", proxy_config);
+          ::setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True", 1);
+          return std::vector<std::string>{program,     "--config", folder + "/proxy.yaml", "--host",
+                                          "127.0.0.1", "--port",   std::to_string(port)};
+        }) {}
 };
 
 std::string model_at(const proxy& server, const std::string& name, const std::string& more) {
   return "  models: [{name: m, url: \"" + server.url() + "\", model: " + name + ", key_env: KEVO_TEST_KEY, " +
          more + "retries: {tries: 1}}]\n";
-}
-
-std::string one_turn_of(const std::string& op) {
-  return "run: {name: real, seed: 1, output: run, parallel: {variations: 1, builds: 1}}\n"
-         "archive: {type: top_k, k: 20}\nselect: {type: greedy, inspirations: {top: 2, diverse: 1}}\n"
-         "vary: {operators: [{type: " +
-         op + ", similarity: 2}]}\nstop: {any: [{proposals: 1}, {seconds: 60}]}\n";
 }
 
 }  // namespace
@@ -105,7 +60,7 @@ TEST_CASE("every operator gets a useful reply from LiteLLM's proxy") {
   if (program == nullptr || !std::filesystem::exists(program))
     return kevo_test::skip("KEVO_LITELLM does not name the program litellm");
   const proxy server(program);
-  REQUIRE(server.ready());
+  REQUIRE(server.ready("text", key));
   ::setenv("KEVO_TEST_KEY", key, 1);
   for (const std::string op :
        {"llm_rewrite", "llm_diff", "llm_crossover", "llm_repair", "llm_universal", "llm_contrastive",
@@ -116,11 +71,8 @@ TEST_CASE("every operator gets a useful reply from LiteLLM's proxy") {
       CAPTURE(stream);
       const scripted::project p(
           model_at(server, op == "agent" ? "tools" : "text", stream ? "" : "stream: false, "),
-          one_turn_of(op));
-      shell::write_file(p.folder / "other.txt", "value 8\n");
-      std::string task = shell::read_file(p.folder / "task.yaml");
-      task.replace(task.find("[seed.txt]"), 10, "[seed.txt, other.txt]");
-      shell::write_file(p.folder / "task.yaml", task);
+          scripted::one_turn_of(op));
+      scripted::add_second_seed(p);
       const auto ended = p.answer({"run", "config.yaml"});
       CHECK(ended.at("stopped_by").as_string() == "1 proposal");
       CHECK(ended.at("valid").to_number<int>() == 3);  // both seeds and value 17
@@ -129,7 +81,7 @@ TEST_CASE("every operator gets a useful reply from LiteLLM's proxy") {
     }
   }
   // A model that the proxy does not know: it says so at once.
-  const scripted::project p(model_at(server, "nobody", ""), one_turn_of("llm_rewrite"));
+  const scripted::project p(model_at(server, "nobody", ""), scripted::one_turn_of("llm_rewrite"));
   const auto unknown = p.kevo({"run", "config.yaml", "--plain"});
   const std::string said = unknown.out + unknown.err;
   CHECK_MESSAGE(
