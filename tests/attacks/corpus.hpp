@@ -123,7 +123,9 @@ inline std::shared_ptr<const kevo::program> program_of(const exhibit& e) {
 
 inline kevo::cpu_settings quick_settings(int threads) {
   kevo::cpu_settings settings;
-  settings.flags = {"-O2", "-march=native"};
+  // Loops at equal places: an exploit and its twin differ by some percent where the compiler puts them
+  // elsewhere.
+  settings.flags = {"-O2", "-march=native", "-falign-loops=64", "-falign-functions=64"};
   settings.threads = threads;
   if (threads > 1) settings.flags.emplace_back("-fopenmp");
   settings.limits.build_s = 10;
@@ -205,12 +207,13 @@ inline std::string complaint(const exhibit& e, const kevo::evaluation& got) {
 // Whether most evaluations of an exploit earn no more than `most_gain` over its twin, judged side by side.
 // The bound is on the median gain, by a sign test: at each look so many of the gains must lie on one side of
 // the bound that chance puts them there in less than 4 % of all cases. What is undecided after the last look
-// counts against the exploit, and an evaluation in which it was caught has earned nothing.
+// counts against the exploit, and an evaluation in which it was caught has earned nothing. The last two looks
+// are for machines on which a single evaluation is off by more than the bound.
 struct look {
   std::size_t gains;   // measured until then
   std::size_t enough;  // of them on one side
 };
-inline constexpr look looks[] = {{5, 5}, {9, 8}, {15, 12}, {21, 16}};
+inline constexpr look looks[] = {{5, 5}, {9, 8}, {15, 12}, {21, 16}, {35, 24}, {61, 38}};
 
 // Empty: it earns no more. `first` is an evaluation of the exploit. Throws if the twin is not valid.
 inline std::string gain_complaint(kevo::cpu_fitness& fitness, const exhibit& e,
@@ -272,7 +275,7 @@ inline void judge_those(bool untimed) {
         std::count_if(exhibits.begin(), exhibits.end(), [](const exhibit& e) { return e.honest(); });
     CHECK(exhibits.size() == files_of_exhibits());
     CHECK(exhibits.size() - static_cast<std::size_t>(honest) >= 161);
-    CHECK(honest >= 55);
+    CHECK(honest >= 56);
   }
   std::erase_if(exhibits, [&](const exhibit& e) { return is_untimed(e) != untimed; });
   const shell::scratch folder;
