@@ -40,6 +40,9 @@ struct lab_problem {
   std::string identity;     ///< equal texts mean equal instances; part of the keys of cells
   std::function<lab_instance(std::uint64_t seed)> instance;  ///< makes the instance of a seed
   std::function<void(registry&)> extend;  ///< registers the operators of this problem; may be empty
+  /// Whether proposals are those of recorded runs: all operators of a published system then become the one
+  /// operator `recorded_proposal`.
+  bool proposals_are_recorded = false;
 };
 
 /// Unit of budgets, and horizontal axis of curves. `cost` is the simulated time of variations and
@@ -105,6 +108,7 @@ struct cell_result {
   std::uint64_t duplicates = 0;     ///< proposals whose program was known already
   std::uint64_t filtered = 0;       ///< proposals that the proposal filter dropped, and so evaluations saved
   std::uint64_t tokens = 0;         ///< tokens that simulated models read and wrote
+  std::uint64_t no_proposals = 0;   ///< turns of operators that proposed nothing
   std::string stopped_by;           ///< reason why the search stopped
   std::vector<trace_point> trace;   ///< one point for each change of the believed program's value
 };

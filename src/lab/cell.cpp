@@ -10,7 +10,7 @@ namespace kevo {
 namespace {
 
 /// Changes whenever results change for a reason that a config does not show.
-constexpr std::uint64_t lab_version = 2;
+constexpr std::uint64_t lab_version = 3;
 
 std::array<double, 3> spent_of(const ledger& l) {
   return {static_cast<double>(l.evaluations), static_cast<double>(l.proposals),
@@ -101,6 +101,7 @@ std::optional<cell_result> run_cell(const lab_plan& plan, const lab_policy& poli
   cell.filtered = engine.spent().filtered;
   cell.tokens =
       static_cast<std::uint64_t>(engine.spent().variation.tokens_in + engine.spent().variation.tokens_out);
+  cell.no_proposals = engine.spent().no_proposals;
   cell.stopped_by = engine.stopped().value_or("");
   return cell;
 }

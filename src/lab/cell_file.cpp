@@ -51,6 +51,7 @@ std::string line_of(const cell_result& cell) {
                                       {"duplicates", cell.duplicates},
                                       {"filtered", cell.filtered},
                                       {"tokens", cell.tokens},
+                                      {"no_proposals", cell.no_proposals},
                                       {"stopped_by", cell.stopped_by},
                                       {"trace", std::move(trace)}}) +
          '\n';
@@ -73,6 +74,8 @@ cell_result cell_in(std::string_view line) {
   if (const auto* filtered = object.if_contains("filtered"))
     cell.filtered = filtered->to_number<std::uint64_t>();
   if (const auto* tokens = object.if_contains("tokens")) cell.tokens = tokens->to_number<std::uint64_t>();
+  if (const auto* none = object.if_contains("no_proposals"))
+    cell.no_proposals = none->to_number<std::uint64_t>();
   cell.stopped_by = json::value_to<std::string>(object.at("stopped_by"));
   for (const auto& point : object.at("trace").as_array())
     cell.trace.push_back({from_array(point), point.as_array().at(3).to_number<double>()});

@@ -82,7 +82,7 @@ settings_node with_defaults(const settings_node& policy, const settings_node* de
 }
 
 /// A policy that names a system gets the parts of its config that it does not give itself.
-settings_node with_system(const settings_node& policy, const std::string& directory) {
+settings_node with_system(const settings_node& policy, const std::string& directory, bool recorded) {
   if (policy.find("system") == nullptr) {
     if (policy.find("set") != nullptr)
       throw error(error_code::input, "'set' changes the config of a system, and no system is named",
@@ -96,7 +96,7 @@ settings_node with_system(const settings_node& policy, const std::string& direct
   settings_node merged = policy;
   std::erase_if(merged.entries,
                 [](const auto& entry) { return entry.key == "system" || entry.key == "set"; });
-  const settings_node system = policy_of_system(path, changes);
+  const settings_node system = policy_of_system(path, changes, recorded);
   return with_defaults(merged, &system);
 }
 
@@ -130,8 +130,9 @@ void read_policies(settings& root, const registry& plugins, const build_context&
   std::set<std::string> names;
   for (const auto& node : list->items) {
     if (!node.is_map()) throw error(error_code::input, "expected a map, found " + describe(node), node.place);
-    plan.policies.push_back(
-        read_policy(with_defaults(with_system(node, context.directory), defaults), plugins, context));
+    plan.policies.push_back(read_policy(
+        with_defaults(with_system(node, context.directory, plan.problem.proposals_are_recorded), defaults),
+        plugins, context));
     if (!names.insert(plan.policies.back().name).second) {
       throw error(error_code::input, "two policies are named '" + plan.policies.back().name + "'",
                   node.find("name")->place, "give each policy a different name");

@@ -55,14 +55,14 @@ std::string curves_csv(const lab_results& results) {
 std::string cells_csv(const lab_plan& plan, const std::vector<std::vector<cell_result>>& cells) {
   std::string text =
       "policy,seed,value,optimum,share,evaluations,proposals,cost_s,confirmations,duplicates,filtered,tokens,"
-      "stopped_by\r\n";
+      "no_proposals,stopped_by\r\n";
   for (const auto& of_policy : cells) {
     for (const auto& cell : of_policy) {
       const double value = value_at(cell, plan.unit, plan.budgets.back());
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", field(cell.policy), cell.seed, value,
-                          cell.optimum, share_of_optimum(value, cell.optimum), cell.spent[0], cell.spent[1],
-                          cell.spent[2], cell.confirmations, cell.duplicates, cell.filtered, cell.tokens,
-                          field(cell.stopped_by));
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", field(cell.policy), cell.seed,
+                          value, cell.optimum, share_of_optimum(value, cell.optimum), cell.spent[0],
+                          cell.spent[1], cell.spent[2], cell.confirmations, cell.duplicates, cell.filtered,
+                          cell.tokens, cell.no_proposals, field(cell.stopped_by));
     }
   }
   return text;

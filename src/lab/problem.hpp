@@ -17,5 +17,7 @@ namespace kevo {
 lab_problem read_problem(settings& from, const std::string& directory);
 /// The same where `type` is `recorded`: docs/recorded_spaces.md.
 lab_problem recorded_problem(settings& from, const std::string& directory);
+/// The same where `type` is `recorded_run`: docs/lab.md.
+lab_problem recorded_run_problem(settings& from, const std::string& directory);
 
 }  // namespace kevo

@@ -45,14 +45,22 @@ settings_node simulated(const settings_node& op) {
 
 }  // namespace
 
-settings_node policy_of_system(const std::string& path, const std::vector<std::string>& overrides) {
+settings_node policy_of_system(const std::string& path, const std::vector<std::string>& overrides,
+                               bool recorded) {
   settings_node system = read_config(path, overrides).tree;
   settings_node policy = settings_node::empty_map();
   policy.place = system.place;
   for (const char* key : {"archive", "select", "filter", "vary"}) {
     if (auto* part = system.find(key)) policy.set(key, *part);
   }
-  if (auto* vary = policy.find("vary")) {
+  if (auto* vary = policy.find("vary"); vary != nullptr && recorded) {
+    settings_node only = settings_node::empty_map();
+    only.set("type", settings_node::of("recorded_proposal"));
+    settings_node list = settings_node::of(std::vector<std::string>{});
+    list.items.push_back(std::move(only));
+    *vary = settings_node::empty_map();
+    vary->set("operators", std::move(list));
+  } else if (vary != nullptr) {
     if (auto* operators = vary->find("operators")) {
       for (auto& op : operators->items) op = simulated(op);
     }

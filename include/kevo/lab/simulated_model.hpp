@@ -137,7 +137,7 @@ class simulated_model {
 
   memory_scope draw_scope(const variation_request& request, rng& random) const {
     const double sum = memory_.parent_trajectory + memory_.siblings + memory_.both + memory_.clean_slate;
-    if (!(sum > 0)) return request.scope;
+    if (!(sum > 0) || request.scope == memory_scope::clean_slate) return request.scope;
     double left = random.uniform() * sum;
     if ((left -= memory_.parent_trajectory) < 0) return memory_scope::parent_trajectory;
     if ((left -= memory_.siblings) < 0) return memory_scope::siblings;
