@@ -65,6 +65,12 @@ void take_usage(const json::object& from, chat_reply& reply) {
     reply.tokens_in = count_of(*usage, "prompt_tokens");
     reply.tokens_out = count_of(*usage, "completion_tokens");
     reply.counted = true;
+  } else if (const auto* timings = object_of(from, "timings");
+             timings != nullptr && timings->contains("prompt_n") && timings->contains("predicted_n")) {
+    // llama.cpp, if asked for timings_per_token: an event of a stream says how many tokens there were so far.
+    reply.tokens_in = count_of(*timings, "cache_n") + count_of(*timings, "prompt_n");
+    reply.tokens_out = count_of(*timings, "predicted_n");
+    reply.counted = true;
   }
   if (auto name = text_of(from, "model"); !name.empty()) reply.model = std::move(name);
 }

@@ -334,6 +334,29 @@ TEST_CASE("a stream that is cut, late or cancelled is charged for what it carrie
   CHECK(reply.tokens_estimated == reply.tokens_in + reply.tokens_out);
 }
 
+TEST_CASE("a stream whose events count the tokens is charged for those that had arrived, however it ends") {
+  const std::string text = R"x({"choices":[{"delta":{"content":"x"}}],)x";
+  for (const std::string count :
+       {R"x("usage":{"prompt_tokens":9,"completion_tokens":)x",                        // vLLM
+        R"x("timings":{"cache_n":8,"prompt_n":1,"prompt_ms":0.5,"predicted_n":)x"}) {  // llama.cpp
+    CAPTURE(count);
+    std::string events;
+    for (const char* n : {"1", "2", "3"}) events += "data: " + text + count + n + "}}\n\n";
+    scripted::server server([&](const scripted::request&) {
+      return scripted::answer{
+          .content_type = "text/event-stream", .body = events + "data: ", .cut = events.size(), .stay = true};
+    });
+    endpoint_settings s = settings_for(server, true);
+    s.retries.tries = 1;
+    const chat_reply reply = endpoint(s).chat(hello, {});
+    CHECK(reply.status == reply_status::timed_out);
+    CHECK(reply.counted);
+    CHECK(reply.tokens_in == 9);
+    CHECK(reply.tokens_out == 3);
+    CHECK(reply.tokens_estimated == 0);
+  }
+}
+
 TEST_CASE("a key is hidden wherever a server repeats it") {
   scripted::server server([](const scripted::request&) {
     auto a = scripted::calls({{"write_sk-secret-123456789", "{\"text\": \"sk-secret-123456789\"}"}});

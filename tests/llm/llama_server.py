@@ -1,32 +1,40 @@
-"""Runs llama.cpp's HTTP server from the package xllamacpp, with those options of llama-server that the test uses.
+#!/usr/bin/env python3
+"""Runs the server of llama.cpp that is in the Python package xllamacpp, where no `llama-server` is installed.
 
-Usage: llama_server.py -m MODEL.gguf --port PORT [-c CONTEXT] [--grammar-file FILE]
+    llama_server.py -m MODEL.gguf [--host ADDRESS] [--port N] [-c TOKENS] [-np CALLS] [-t THREADS]
+        [--embedding --pooling mean]
+
+Needs `pip install xllamacpp`. The options are those of `llama-server` that the test uses.
 """
+
 import argparse
-import signal
+import threading
 
 import xllamacpp
 
-options = argparse.ArgumentParser()
-options.add_argument("-m", required=True)
-options.add_argument("--port", type=int, required=True)
-options.add_argument("-c", type=int, default=65536)
-options.add_argument("--grammar-file")
-given = options.parse_args()
+parser = argparse.ArgumentParser(prog="llama_server.py")
+parser.add_argument("-m", dest="model", required=True)
+parser.add_argument("--host", default="127.0.0.1")
+parser.add_argument("--port", type=int, default=8080)
+parser.add_argument("-c", dest="context", type=int, default=0)
+parser.add_argument("-np", dest="calls", type=int, default=1)
+parser.add_argument("-t", dest="threads", type=int, default=-1)
+parser.add_argument("--embedding", action="store_true")
+parser.add_argument("--pooling", choices=["mean"])
+options = parser.parse_args()
 
-params = xllamacpp.CommonParams()
-params.model.path = given.m
-params.hostnames = ["127.0.0.1"]
-params.port = given.port
-params.n_ctx = given.c
-params.n_parallel = 1
-params.warmup = False
-params.cpuparams.n_threads = 1
-params.cpuparams_batch.n_threads = 1
-if given.grammar_file:
-    with open(given.grammar_file, encoding="utf-8") as file:
-        params.sampling.grammar = xllamacpp.CommonGrammar(
-            xllamacpp.common_grammar_type.COMMON_GRAMMAR_TYPE_USER, file.read())
-server = xllamacpp.Server(params)
-print(server.listening_address, flush=True)
-signal.pause()
+settings = xllamacpp.CommonParams()
+settings.model.path = options.model
+settings.hostnames = [options.host]
+settings.port = options.port
+settings.n_ctx = options.context
+settings.n_parallel = options.calls
+settings.cpuparams.n_threads = options.threads
+settings.cpuparams_batch.n_threads = options.threads
+settings.embedding = options.embedding
+if options.pooling:
+    settings.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+
+server = xllamacpp.Server(settings)
+print("listening at", server.listening_address, flush=True)
+threading.Event().wait()  # the server has threads of its own

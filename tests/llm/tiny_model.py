@@ -1,60 +1,114 @@
-"""Writes a language model of random weights, 250 kB, for tests against a real llama.cpp server.
+"""Writes a tiny language model with random weights, for tests of a real llama.cpp server.
 
-Usage: tiny_model.py FILE.gguf        needs the packages gguf and numpy
+    python3 tiny_model.py MODEL.gguf
 
-What it says means nothing unless a grammar leaves it no choice. Its tokens are the 256 bytes and three special ones.
+Needs `pip install gguf numpy`. The model is of the llama architecture and knows nothing: a test prescribes its
+replies by a grammar. Every byte of a text is one token, so that token counts can be checked by hand.
 """
+
 import sys
 
 import gguf
-import numpy
+import numpy as np
 
-width, heads, inner, context = 64, 2, 64, 131072
-random = numpy.random.default_rng(1)
+SEED = 20240229
+LAYERS = 2
+WIDTH = 64
+HEADS = 2
+HIDDEN = 128
+CONTEXT = 131072  # a byte is a token, so that prompts have three to four times as many tokens as usual
+
+SPECIAL = ["<|end|>", "<|begin|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>"]
+# As models with tools have it. Its number is len(SPECIAL); a test makes the model call a tool by a bias for it.
+TOOL_CALL = "<tool_call>"
+END, BEGIN = 0, 1
+# llama.cpp reads from the template how the model writes the call of a tool.
+TEMPLATE = """{{- '<|begin|>' -}}
+{%- if tools -%}
+{{- '<|system|>Tools:\n' -}}
+{%- for tool in tools -%}{{- tool | tojson -}}{{- '\n' -}}{%- endfor -%}
+{{- '<|end|>' -}}
+{%- endif -%}
+{%- for m in messages -%}
+{{- '<|' + m.role + '|>' + (m.content or '') -}}
+{%- for call in m.tool_calls or [] -%}
+{{- '<tool_call>{"name": ' + (call.function.name | tojson) + ', "arguments": ' -}}
+{{- call.function.arguments if call.function.arguments is string else call.function.arguments | tojson -}}
+{{- '}</tool_call>' -}}
+{%- endfor -%}
+{{- '<|end|>' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '<|assistant|>' -}}{%- endif -%}"""
 
 
-def weights(*shape):
-    return (random.standard_normal(shape) * 0.05).astype(numpy.float32)
+def byte_names():
+    """What the tokenizer of GPT-2, which llama.cpp has built in, calls each byte: visible characters of Latin-1
+    keep their names, and the others are called by the code points from 256 on."""
+    visible = set(range(0x21, 0x7F)) | set(range(0xA1, 0x100)) - {0xAD}
+    names, unused = [], 256
+    for byte in range(256):
+        names.append(chr(byte if byte in visible else unused))
+        unused += byte not in visible
+    return names
 
 
-writer = gguf.GGUFWriter(sys.argv[1], "llama")
-writer.add_name("tiny")
-writer.add_context_length(context)
-writer.add_embedding_length(width)
-writer.add_block_count(1)
-writer.add_feed_forward_length(inner)
-writer.add_head_count(heads)
-writer.add_head_count_kv(heads)
-writer.add_layer_norm_rms_eps(1e-5)
-writer.add_rope_dimension_count(width // heads)
-writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+def write(path):
+    out = gguf.GGUFWriter(path, "llama")
+    out.add_name("tiny")
+    out.add_context_length(CONTEXT)
+    out.add_embedding_length(WIDTH)
+    out.add_block_count(LAYERS)
+    out.add_feed_forward_length(HIDDEN)
+    out.add_head_count(HEADS)
+    out.add_head_count_kv(HEADS)
+    out.add_rope_dimension_count(WIDTH // HEADS)
+    out.add_layer_norm_rms_eps(1e-5)
 
-tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
-kinds = [gguf.TokenType.UNKNOWN, gguf.TokenType.CONTROL, gguf.TokenType.CONTROL] + [gguf.TokenType.BYTE] * 256
-writer.add_vocab_size(len(tokens))
-writer.add_tokenizer_model("llama")
-writer.add_token_list(tokens)
-writer.add_token_scores([0.0] * len(tokens))
-writer.add_token_types(kinds)
-writer.add_bos_token_id(1)
-writer.add_eos_token_id(2)
-writer.add_unk_token_id(0)
-writer.add_add_space_prefix(False)
-writer.add_chat_template(
-    "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}assistant: ")
+    names = byte_names()
+    # llama.cpp does not load a vocabulary without a merge. This one never applies: no text has two bytes 0xFF.
+    pair = names[0xFF] * 2
+    tokens = SPECIAL + [TOOL_CALL] + names + [pair]
+    out.add_vocab_size(len(tokens))
+    out.add_tokenizer_model("gpt2")
+    out.add_tokenizer_pre("gpt-2")
+    out.add_token_list(tokens)
+    kinds = gguf.TokenType
+    out.add_token_types([kinds.CONTROL] * len(SPECIAL) + [kinds.USER_DEFINED] + [kinds.NORMAL] * (len(names) + 1))
+    out.add_token_merges([f"{pair[0]} {pair[1]}"])
+    out.add_bos_token_id(BEGIN)
+    out.add_eos_token_id(END)
+    out.add_add_bos_token(False)  # the template writes it
+    out.add_chat_template(TEMPLATE)
 
-writer.add_tensor("token_embd.weight", weights(len(tokens), width))
-writer.add_tensor("output.weight", weights(len(tokens), width))
-writer.add_tensor("output_norm.weight", numpy.ones(width, dtype=numpy.float32))
-for name in ("attn_norm", "ffn_norm"):
-    writer.add_tensor(f"blk.0.{name}.weight", numpy.ones(width, dtype=numpy.float32))
-for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
-    writer.add_tensor(f"blk.0.{name}.weight", weights(width, width))
-for name in ("ffn_gate", "ffn_up"):
-    writer.add_tensor(f"blk.0.{name}.weight", weights(inner, width))
-writer.add_tensor("blk.0.ffn_down.weight", weights(width, inner))
+    random = np.random.default_rng(SEED)
 
-writer.write_header_to_file()
-writer.write_kv_data_to_file()
-writer.write_tensors_to_file()
-writer.close()
+    def weights(name, rows, columns):
+        values = random.standard_normal((rows, columns)) / np.sqrt(columns)
+        out.add_tensor(name, values.astype(np.float32))
+
+    def norm(name):
+        out.add_tensor(name, np.ones(WIDTH, dtype=np.float32))
+
+    weights("token_embd.weight", len(tokens), WIDTH)
+    for layer in range(LAYERS):
+        block = f"blk.{layer}."
+        norm(block + "attn_norm.weight")
+        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            weights(f"{block}{name}.weight", WIDTH, WIDTH)
+        norm(block + "ffn_norm.weight")
+        weights(block + "ffn_gate.weight", HIDDEN, WIDTH)
+        weights(block + "ffn_up.weight", HIDDEN, WIDTH)
+        weights(block + "ffn_down.weight", WIDTH, HIDDEN)
+    norm("output_norm.weight")
+    weights("output.weight", len(tokens), WIDTH)
+
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: tiny_model.py MODEL.gguf")
+    write(sys.argv[1])
