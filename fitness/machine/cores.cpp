@@ -34,6 +34,7 @@ std::vector<std::string> names_of(std::vector<int> cpus) {
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   std::vector<std::string> names;
+  names.reserve(cpus.size());
   for (const int cpu : cpus) names.push_back(std::to_string(cpu));
   return names;
 }
@@ -117,7 +118,8 @@ void measuring_lock::take(const std::string& name, const std::stop_token& stop,
   if (::ftruncate(file, 0) == 0) static_cast<void>(::pwrite(file, self.data(), self.size(), 0) < 0);
 }
 
-measuring_lock::measuring_lock(const std::vector<int>& cpus, std::stop_token stop, wait_listener listener)
+measuring_lock::measuring_lock(const std::vector<int>& cpus, const std::stop_token& stop,
+                               const wait_listener& listener)
     : measuring_lock(names_of(cpus), stop, listener) {}
 
 measuring_lock::measuring_lock(const std::vector<std::string>& names, const std::stop_token& stop,

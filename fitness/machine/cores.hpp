@@ -35,11 +35,12 @@ class measuring_lock {
  public:
   /// Waits for it. @param listener told of the processes that are waited for; may be empty
   /// @throws kevo::error (interrupted) if `stop` comes first
-  explicit measuring_lock(const std::vector<int>& cpus, std::stop_token stop = {},
-                          wait_listener listener = {});
+  explicit measuring_lock(const std::vector<int>& cpus, const std::stop_token& stop = {},
+                          const wait_listener& listener = {});
   /// The same for one other device. @param device a name that all processes use for it, as part of a file's
   /// name
-  explicit measuring_lock(const std::string& device, std::stop_token stop = {}, wait_listener listener = {})
+  explicit measuring_lock(const std::string& device, const std::stop_token& stop = {},
+                          const wait_listener& listener = {})
       : measuring_lock(std::vector<std::string>{device}, stop, listener) {}
   measuring_lock(const measuring_lock&) = delete;
   measuring_lock& operator=(const measuring_lock&) = delete;
