@@ -404,11 +404,8 @@ class session {
   }
 
   static std::string in_a_line(const evaluation& result) {
-    if (!result.valid())
-      return fmt::format("{}: {}", to_string(result.outcome), useful_line(result.feedback).substr(0, 200));
-    if (result.stage >= evaluation_stage::timed_short)
-      return fmt::format("valid, score {:.4g}", result.score);
-    return result.stage == evaluation_stage::built ? "compiles, not tested" : "valid, not timed";
+    const std::string reason = result.valid() ? "" : ": " + useful_line(result.feedback).substr(0, 200);
+    return score_text(result) + reason;
   }
 
   /// The supervisor has a conversation of its own: it sees the lineage, the agent's notes and the drafts of

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,19 @@
 namespace kevo {
 namespace {
 
+/// Calls `add` for each relative of the parent that the memory scope of the request allows to see.
+void for_each_relative(const variation_request& request,
+                       const std::function<void(const candidate_snapshot&)>& add) {
+  if (request.scope == memory_scope::clean_slate) return;
+  for (const auto& one : request.lineage(16)) add(one);
+  for (const auto& one : request.children(16)) add(one);
+  for (const auto& one : request.siblings(16)) add(one);
+}
+
+bool scored(const candidate_snapshot& one) {
+  return one.program && one.evaluation && one.evaluation->valid() && std::isfinite(one.evaluation->score);
+}
+
 std::vector<candidate_snapshot> everyone(const variation_request& request) {
   std::vector<candidate_snapshot> pool;
   std::set<candidate_id> taken;
@@ -22,11 +37,7 @@ std::vector<candidate_snapshot> everyone(const variation_request& request) {
   };
   for (const auto& one : request.parents) add(*one);
   for (const auto& one : request.inspirations) add(*one);
-  if (request.scope != memory_scope::clean_slate) {
-    for (const auto& one : request.lineage(16)) add(one);
-    for (const auto& one : request.children(16)) add(one);
-    for (const auto& one : request.siblings(16)) add(one);
-  }
+  for_each_relative(request, add);
   return pool;
 }
 
@@ -35,30 +46,17 @@ std::int64_t bucket_of(double score, double width) {
   return static_cast<std::int64_t>(std::clamp(std::floor(score / width), -1e15, 1e15));
 }
 
-/// The index of the knowledge base, and how a reply names pages of it.
+/// Shows the index of the knowledge base and says how a reply names pages of it.
 std::string index_section(const knowledge_base& knowledge, const variation_request& request,
                           std::size_t most) {
   const std::string lines = knowledge.index(filter_for(request));
   if (lines.empty() || most == 0) return {};
   return fmt::format(
       "## Index of the knowledge base\n\nAfter the two lines that your answer ends with, you may add a "
-      "third, "
-      "`Pages: ` with the ids of at most {} pages of this index, separated by commas, the most useful one "
+      "third, `Pages: ` with the ids of at most {} pages of this index, separated by commas, the most useful "
+      "one "
       "first. The next step will show their text.\n\n{}",
       most, fenced(lines));
-}
-
-std::vector<std::string> ids_of(const std::string& list) {
-  std::vector<std::string> ids;
-  std::string id;
-  for (const char c : list + ",") {
-    if (std::string_view(", \t`[]\"'").find(c) == std::string_view::npos) {
-      id += c;
-    } else if (!id.empty()) {
-      ids.push_back(std::exchange(id, {}));
-    }
-  }
-  return ids;
 }
 
 /// At most `most` pages: those that the model named, then those that were found, each once.
@@ -87,6 +85,20 @@ std::string labelled(std::string_view reply, std::string_view label) {
     return std::string(line.substr(begin, line.find_last_not_of(" \t\r*") + 1 - begin));
   }
   return {};
+}
+
+std::vector<std::string> words_between(std::string_view list, std::string_view separators) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : list) {
+    if (separators.find(c) == std::string_view::npos) {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  if (!word.empty()) words.push_back(std::move(word));
+  return words;
 }
 
 variation_result llm_universal::vary(const variation_request& asked, rng& random) const {
@@ -120,7 +132,8 @@ variation_result llm_universal::vary(const variation_request& asked, rng& random
       found = with.models->pages(query, filter, with.pages, request);
     }
     const std::string chosen = index ? labelled(diagnosis.content, "Pages:") : std::string();
-    const auto pages = joined(knowledge->named(ids_of(chosen), filter), std::move(found), with.pages);
+    const auto pages =
+        joined(knowledge->named(words_between(chosen, ", \t`[]\"'"), filter), std::move(found), with.pages);
     for (const auto& page : pages) request.note("[knowledge] " + page.id + "\n");
     set_section(sections, "knowledge", pages_text(pages));
   }
@@ -132,8 +145,7 @@ std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> p
                                                const exemplar_settings& how, rng& random) {
   std::map<std::int64_t, std::vector<candidate_snapshot>> buckets;
   for (auto& one : pool) {
-    if (one.program && one.evaluation && one.evaluation->valid() && std::isfinite(one.evaluation->score))
-      buckets[bucket_of(one.evaluation->score, how.width)].push_back(std::move(one));
+    if (scored(one)) buckets[bucket_of(one.evaluation->score, how.width)].push_back(std::move(one));
   }
   std::vector<candidate_snapshot> drawn;
   while (drawn.size() < how.count && !buckets.empty()) {
@@ -155,14 +167,6 @@ std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> p
   return drawn;
 }
 
-namespace {
-
-bool scored(const candidate_snapshot& one) {
-  return one.program && one.evaluation && one.evaluation->valid() && std::isfinite(one.evaluation->score);
-}
-
-}  // namespace
-
 std::vector<candidate_snapshot> exemplars_for(const variation_request& request, const exemplar_settings& how,
                                               rng& random) {
   const candidate_snapshot& parent = *request.parents.front();
@@ -177,11 +181,7 @@ std::vector<candidate_snapshot> exemplars_for(const variation_request& request, 
     for (const auto& one : list) add(*one);
   }
   const bool drawn = !others.empty();  // by the selector
-  if (!drawn && request.scope != memory_scope::clean_slate) {
-    for (const auto& one : request.lineage(16)) add(one);
-    for (const auto& one : request.children(16)) add(one);
-    for (const auto& one : request.siblings(16)) add(one);
-  }
+  if (!drawn) for_each_relative(request, add);
   if (!drawn || others.size() + 1 > how.count) {
     const auto own = bucket_of(score, how.width);
     std::erase_if(others,

@@ -1,6 +1,8 @@
 #pragma once
 // Operators of <kevo/operators/llm.hpp> that look before they act.
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <kevo/operators/llm.hpp>
@@ -20,5 +22,7 @@ std::vector<candidate_snapshot> exemplars_for(const variation_request& request, 
                                               rng& random);
 /// The text after `label` on its line, without white space at the ends; empty if there is no such line.
 std::string labelled(std::string_view reply, std::string_view label);
+/// The words of a list, in order; any of the characters `separators` ends a word.
+std::vector<std::string> words_between(std::string_view list, std::string_view separators);
 
 }  // namespace kevo

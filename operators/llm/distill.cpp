@@ -25,19 +25,6 @@ std::string evidence_of(const skill_case& one) {
   return text + ".";
 }
 
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char c : list + ",") {
-    if (c != ',' && c != ' ' && c != '.') {
-      word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, {}));
-    }
-  }
-  return words;
-}
-
 }  // namespace
 
 void remember_attempt(const llm_settings& with, const variation_request& request, const proposal& made) {
@@ -83,7 +70,7 @@ void distill_due(const llm_settings& with, const variation_request& request, con
       {.title = technique.substr(0, 160),
        .languages = {what.before->language},
        .hardware = {fitting.hardware},
-       .bottlenecks = words_of(labelled(reply.content, "Bottlenecks:").substr(0, 200)),
+       .bottlenecks = words_between(labelled(reply.content, "Bottlenecks:").substr(0, 200), ", ."),
        .source = fmt::format("kevo, task {}, candidate #{}", request.task->name, found->candidate),
        .text = fmt::format(
            "Applies when: {}\n\nEvidence: {} Measured by kevo: {}\n\nHardware: {}\n\nSeen in: task {} ({})\n",

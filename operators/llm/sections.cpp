@@ -45,6 +45,8 @@ void tensors(std::string& text, const char* title, const std::vector<tensor>& al
   }
 }
 
+}  // namespace
+
 std::string score_text(const evaluation& e) {
   if (!e.valid()) return std::string(to_string(e.outcome));
   if (e.stage == evaluation_stage::built) return "compiles";
@@ -54,8 +56,6 @@ std::string score_text(const evaluation& e) {
                        e.baseline.empty() ? "the baseline" : e.baseline);
   return fmt::format("valid, score {:.6g}", e.score);
 }
-
-}  // namespace
 
 std::string headline(const candidate_snapshot& one) {
   return fmt::format("#{} by {}: {}", one.id, one.operator_name,

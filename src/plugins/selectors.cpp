@@ -75,6 +75,16 @@ double share_from(settings& from, const char* key, double def, const char* doc) 
   return from.real(key, {.def = def, .min = 0.0, .max = 1.0, .doc = doc});
 }
 
+/// Reads `exploration` and `exploitation` of a policy that does something else in the remaining cases.
+template <class Policy>
+void shares_of(settings& from, Policy& policy, const char* exploration, const char* exploitation) {
+  policy.exploration = share_from(from, "exploration", policy.exploration, exploration);
+  policy.exploitation = share_from(from, "exploitation", policy.exploitation, exploitation);
+  if (policy.exploration + policy.exploitation > 1)
+    from.fail("exploitation", "the sum of exploration and exploitation must not exceed 1",
+              "reduce exploration or exploitation");
+}
+
 void register_stateless(registry& all) {
   all.selectors.add(
       "uniform",
@@ -104,15 +114,9 @@ void register_stateless(registry& all) {
       "explore_exploit",
       [](settings& from, const build_context&) {
         explore_exploit policy = common(from, explore_exploit{});
-        policy.exploration =
-            share_from(from, "exploration", policy.exploration, "probability of selecting any elite");
-        policy.exploitation = share_from(from, "exploitation", policy.exploitation,
-                                         "probability of selecting one of the best elites; in the remaining "
-                                         "cases selection is proportional to the score");
-        if (policy.exploration + policy.exploitation > 1) {
-          from.fail("exploitation", "the sum of exploration and exploitation must not exceed 1",
-                    "reduce exploration or exploitation");
-        }
+        shares_of(from, policy, "probability of selecting any elite",
+                  "probability of selecting one of the best elites; in the remaining cases selection is "
+                  "proportional to the score");
         policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
                                   "number of best elites that exploitation selects from");
         policy.among = choice(from, "among", elites_among_names, policy.among,
@@ -264,15 +268,9 @@ void register_structured(registry& all) {
         island_mix policy = common(from, island_mix{});
         policy.islands =
             size_from(from, "islands", policy.islands, 1, 32, "islands", "number of islands on the ring");
-        policy.exploration = share_from(from, "exploration", policy.exploration,
-                                        "probability of selecting any member of the island");
-        policy.exploitation = share_from(from, "exploitation", policy.exploitation,
-                                         "probability of selecting one of the island's elites; in the "
-                                         "remaining cases selection is proportional to the score");
-        if (policy.exploration + policy.exploitation > 1) {
-          from.fail("exploitation", "the sum of exploration and exploitation must not exceed 1",
-                    "reduce exploration or exploitation");
-        }
+        shares_of(from, policy, "probability of selecting any member of the island",
+                  "probability of selecting one of the island's elites; in the remaining cases selection is "
+                  "proportional to the score");
         policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
                                   "number of best members of an island that count as its elites");
         policy.capacity = size_from(from, "capacity", policy.capacity, 1, 1'000'000, "candidates",

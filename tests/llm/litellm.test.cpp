@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/llm/real_server.hpp"
+#include "tests/support/real_server.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace llm_test;

@@ -16,7 +16,7 @@
 #include <kevo/journal.hpp>
 
 #include "src/llm/openai.hpp"
-#include "tests/llm/real_server.hpp"
+#include "tests/support/real_server.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace kevo;

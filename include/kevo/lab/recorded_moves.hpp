@@ -16,9 +16,9 @@ namespace kevo {
 namespace detail {
 
 /// The configuration as a proposal, unless it was not recorded or the search has seen it.
-inline std::optional<variation_result> recorded_proposal(const recorded_space& space,
-                                                         const variation_request& request,
-                                                         const recorded_setting& setting, const char* what) {
+inline std::optional<variation_result> proposal_in(const recorded_space& space,
+                                                   const variation_request& request,
+                                                   const recorded_setting& setting, const char* what) {
   if (!space.find(setting)) return std::nullopt;
   program source = space.to_source(setting);
   if (request.seen(id_of(source))) return std::nullopt;
@@ -44,7 +44,7 @@ struct recorded_step {
         const std::size_t p = random.below(setting.size());
         setting[p] = moved(setting[p], space->parameters()[p].values.size(), random);
       } while (random.chance(another_step));
-      if (auto made = detail::recorded_proposal(*space, request, setting, "step")) return *std::move(made);
+      if (auto made = detail::proposal_in(*space, request, setting, "step")) return *std::move(made);
     }
     return no_proposal{"every step led out of the space or to a known configuration"};
   }
@@ -79,7 +79,7 @@ struct recorded_cross {
       for (std::size_t p = 0; p < setting.size(); ++p) {
         if (random.chance(0.5)) setting[p] = (*other)[p];
       }
-      if (auto made = detail::recorded_proposal(*space, request, setting, "cross")) return *std::move(made);
+      if (auto made = detail::proposal_in(*space, request, setting, "cross")) return *std::move(made);
     }
     return no_proposal{"every combination is known or outside the space"};
   }
@@ -95,7 +95,7 @@ struct recorded_draw {
     const std::size_t first = random.below(space->size());
     for (std::size_t i = 0; i < space->size(); ++i) {
       const std::size_t at = i < 32 ? random.below(space->size()) : (first + i) % space->size();
-      if (auto made = detail::recorded_proposal(*space, request, space->at(at).setting, "draw"))
+      if (auto made = detail::proposal_in(*space, request, space->at(at).setting, "draw"))
         return *std::move(made);
     }
     return walked(request, first);
@@ -106,7 +106,7 @@ struct recorded_draw {
   variation_result walked(const variation_request& request, std::size_t first) const {
     for (std::size_t i = 0; i < std::min<std::size_t>(32, space->size()); ++i) {
       const auto& setting = space->at((first + i) % space->size()).setting;
-      if (auto made = detail::recorded_proposal(*space, request, setting, "draw")) return *std::move(made);
+      if (auto made = detail::proposal_in(*space, request, setting, "draw")) return *std::move(made);
     }
     return no_proposal{"all recorded configurations are known", true};
   }

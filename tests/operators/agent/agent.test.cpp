@@ -271,7 +271,8 @@ TEST_CASE("a supervisor sees the drafts of a turn in the order in which they wer
   b.op.limits.stalled = 3;
   b.op.limits.steps = 4;
   b.vary();
-  const char* lines[] = {"1. incorrect: output Y differs at [3]: 1 instead of 2\\n", "2. valid, score 0.5\\n",
+  const char* lines[] = {"1. incorrect: output Y differs at [3]: 1 instead of 2\\n",
+                         "2. valid, 0.5 times as fast as seed\\n",
                          "3. build_failed: kernel.cpp:1: error: 'broken' was not declared\\n"};
   for (std::size_t at = 0; const char* line : lines) {
     CHECK_MESSAGE(seen.find(line, at) != std::string::npos, line << " in " << seen);
