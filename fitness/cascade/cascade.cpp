@@ -101,6 +101,8 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
     const double baseline_time = positive_location(baseline_times, alpha).value;
     if (one.process_spread_ns > 0 && time.value > 0 && speedup.range.low > 0)
       widen(speedup, one.process_spread_ns * std::hypot(1 / time.value, 1 / baseline_time));
+    if (one.doubtful_ns > 0 && one.doubtful_ns < time.value)
+      speedup.range.high *= time.value / (time.value - one.doubtful_ns);
     double scale = 1;
     if (one.comparator) {
       speedup = chained(speedup, *one.comparator);

@@ -45,6 +45,9 @@ struct timed_pairs {
   /// Standard deviation of what one process adds to a time and another does not, where all pairs are of the
   /// same processes. [ns]
   double process_spread_ns = 0;
+  /// Part of the candidate's times that a second clock saw and the first did not. The estimate and the lower
+  /// end of its interval contain it; the upper end does not, because another process might not show it. [ns]
+  double doubtful_ns = 0;
   /// Where the pairs are of the candidate and another program than the baseline: the speedup of that program
   /// over the baseline. Both estimates are chained (an indirect comparison: Bucher et al. 1997).
   std::optional<estimate> comparator;

@@ -4,13 +4,16 @@
 // What a speedup on the device is worth: a program against itself, again and again, the candidate in a fresh
 // process each time; of every hundred comparisons one is a confirmation, in several processes of both sides.
 // KEVO_GPU_ACCURACY_TRIES (default 40, half of them with a kernel of microseconds, half with one of
-// milliseconds) sets how often; 1000 is the figure that docs speak of. Skips, and says so, where there is no
-// device.
+// milliseconds) sets how often; 1000 is the figure that docs speak of. KEVO_GPU_ACCURACY_ONLY=row_sum takes
+// only the tasks whose path contains this word, and KEVO_GPU_ACCURACY_PAIRS=1 prints every pair of times.
+// Skips, and says so, where there is no device.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -20,6 +23,7 @@
 #include "fitness/cuda/measure/cuda_fitness.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/support/in_parallel.hpp"
 #include "tests/support/skip.hpp"
 
 namespace {
@@ -50,6 +54,19 @@ struct tally {
   }
 };
 
+// Speedup, interval and, for each workload, the pairs of times (candidate/baseline) in nanoseconds.
+void print_pairs(std::size_t number, const kevo::evaluation& e) {
+  std::printf("try %zu: %.4f [%.4f, %.4f]", number, e.speedup, e.speedup_interval.low,
+              e.speedup_interval.high);
+  for (const auto& w : e.workloads) {
+    if (w.hidden) continue;
+    std::printf("; %s", w.uuid.c_str());
+    for (const auto& pair : w.samples) std::printf(" %.1f/%.1f", pair.candidate_ns, pair.baseline_ns);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 TEST_CASE("a program against itself is seldom called different on the device") {
@@ -64,6 +81,8 @@ TEST_CASE("a program against itself is seldom called different on the device") {
   int failed = 0;
   // Microseconds, where processes differ, and milliseconds, where intervals are narrow.
   for (const char* file : {"/tests/gpu/row_sum.yaml", "/configs/tasks/cuda_sgemm/task.yaml"}) {
+    const char* only = std::getenv("KEVO_GPU_ACCURACY_ONLY");
+    if (only != nullptr && std::string(file).find(only) == std::string::npos) continue;
     const auto t = std::make_shared<const kevo::task>(kevo::load_task(std::string(KEVO_SOURCE_DIR) + file));
     kevo::cuda_settings settings;
     settings.timing.sustained_s = 0;
@@ -74,17 +93,28 @@ TEST_CASE("a program against itself is seldom called different on the device") {
     request.fresh = true;
     tally looks;
     tally confirmed;
-    for (int i = 0; i < tries / 2; ++i) {
-      const bool confirms = i % 100 == 0;
-      request.wanted = confirms ? kevo::evaluation_stage::confirmed : kevo::evaluation_stage::timed_short;
-      const auto e = fitness.evaluate(request);
+    const auto half = static_cast<std::size_t>(tries / 2);
+    const auto confirms = [](std::size_t i) { return i % 100 == 0; };
+    std::vector<kevo::evaluation> all(half);
+    std::mutex telling;
+    kevo_test::in_parallel(half, 6, [&](std::size_t i) {
+      auto one = request;
+      one.wanted = confirms(i) ? kevo::evaluation_stage::confirmed : kevo::evaluation_stage::timed_short;
+      all[i] = fitness.evaluate(one);
+      const auto verdict = kevo::compare(all[i].speedup_interval);
+      const bool apart = verdict == kevo::comparison::faster || verdict == kevo::comparison::slower;
+      const std::lock_guard lock(telling);
+      if (apart || std::getenv("KEVO_GPU_ACCURACY_PAIRS") != nullptr) print_pairs(i, all[i]);
+    });
+    for (std::size_t i = 0; i < half; ++i) {
+      const auto& e = all[i];
       if (!e.valid()) {
         ++failed;
-        std::printf("try %d is called %s: %s\n", i, std::string(to_string(e.outcome)).c_str(),
+        std::printf("try %zu is called %s: %s\n", i, std::string(to_string(e.outcome)).c_str(),
                     e.feedback.c_str());
         continue;
       }
-      (confirms ? confirmed : looks).add(e);
+      (confirms(i) ? confirmed : looks).add(e);
     }
     std::printf("%s\n", t->name.c_str());
     looks.print("evaluations");

@@ -9,7 +9,8 @@
 //
 // KEVO_ATTACK_REPEATS=20 judges each pair so often, and holds the medians to 5 % for exploits and 2 % for
 // honest programs; KEVO_ATTACK_ONLY=late,twin judges only the programs whose names contain one of
-// these words; KEVO_ATTACK_PAYING=1 only exploits that may be valid, with their twins.
+// these words; KEVO_ATTACK_PAYING=1 only exploits that may be valid, with their twins. Programs are judged by
+// several threads, so that some are compiled while one is on the device, as in a run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -32,6 +34,7 @@
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/support/gpu_program.hpp"
+#include "tests/support/in_parallel.hpp"
 #include "tests/support/skip.hpp"
 
 namespace fs = std::filesystem;
@@ -133,7 +136,9 @@ judged judge_until_decided(kevo::cuda_fitness& fitness, const gpu_program& progr
 }
 
 // @param programs a folder with the folders attacks and honest
-void judge_all(const fs::path& programs) {
+// @param threads how many programs are judged beside each other; the clock of hosted programs is less sure
+// on a busy machine
+void judge_all(const fs::path& programs, std::size_t threads) {
   // One task after the other, for each holds contents on the device.
   std::map<std::string, std::vector<std::pair<bool, gpu_program>>> by_task;
   for (const bool honest : {false, true}) {
@@ -154,10 +159,12 @@ void judge_all(const fs::path& programs) {
     kevo::cuda_settings settings;
     settings.timing.short_s = 0.3;
     kevo::cuda_fitness fitness(std::make_shared<const kevo::task>(kevo::load_task(task)), settings);
-    for (const auto& one : all) {
-      const bool honest = one.first;
-      const gpu_program& program = one.second;
+    std::mutex telling;
+    kevo_test::in_parallel(all.size(), threads, [&](std::size_t i) {
+      const bool honest = all[i].first;
+      const gpu_program& program = all[i].second;
       const auto what = judge_until_decided(fitness, program, honest);
+      const std::lock_guard lock(telling);
       const bool fine = within(program, honest, what);
       const std::string outcome(to_string(what.last.outcome));
       const double gain = what.gains.empty() ? 0 : kevo::median(what.gains);
@@ -167,7 +174,8 @@ void judge_all(const fs::path& programs) {
       if (!what.gains.empty()) {
         const auto [least, most] = std::minmax_element(what.gains.begin(), what.gains.end());
         char gains[96];
-        std::snprintf(gains, sizeof gains, "%.3f of its twin [%.3f, %.3f], ", gain, *least, *most);
+        std::snprintf(gains, sizeof gains, "%.3f of its twin [%.3f, %.3f] %zu, ", gain, *least, *most,
+                      what.gains.size());
         told = gains + told;
       }
       std::printf("%-6s %-32s %-13s %6.3f  %s\n", honest ? "honest" : "attack", program.file.stem().c_str(),
@@ -175,7 +183,7 @@ void judge_all(const fs::path& programs) {
       std::fflush(stdout);
       right[honest] += fine ? 1 : 0;
       ++total[honest];
-    }
+    });
   }
   std::printf("exploits judged rightly: %d of %d; honest programs accepted: %d of %d\n", right[0], total[0],
               right[1], total[1]);
@@ -184,7 +192,7 @@ void judge_all(const fs::path& programs) {
 }  // namespace
 
 TEST_CASE("exploits on the device are caught, odd but honest programs are accepted") {
-  if (device_is_there()) judge_all(KEVO_SOURCE_DIR "/tests/gpu");
+  if (device_is_there()) judge_all(KEVO_SOURCE_DIR "/tests/gpu", 6);
 }
 
 TEST_CASE("exploits of hosted launch are caught, odd but honest programs are accepted") {
@@ -193,5 +201,5 @@ TEST_CASE("exploits of hosted launch are caught, odd but honest programs are acc
     kevo_test::skip("there is no nvcc on this machine");
     return;
   }
-  judge_all(KEVO_SOURCE_DIR "/tests/gpu/hosted");
+  judge_all(KEVO_SOURCE_DIR "/tests/gpu/hosted", 2);
 }

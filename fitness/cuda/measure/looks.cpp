@@ -20,7 +20,9 @@ constexpr std::size_t blocks_of_process = 2;
 // fresh processes of an H200, calls gated one by one: means of eight processes of a kernel of 4.8 us have one
 // of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called different,
 // with 80 and 400 ns 4 of 430. With a cold cache one process of five takes a microsecond more for every
-// kernel.
+// kernel. With 110 and 550 ns, 7 of 990 and 3 of 399 were called different, all because the two clocks
+// differed by 400 to 800 ns more in the candidate's process than in the baseline's
+// (timed_pairs::doubtful_ns).
 constexpr double warm_process_spread_ns = 110;
 constexpr double cold_process_spread_ns = 550;
 
@@ -97,7 +99,8 @@ bool look(const gpu_bench& bench, passage& p, const std::vector<timed_workload>&
                      .pairs = &raised,
                      .speed_of_light_ns = bench.speed_of_light_ns(index),
                      .per_process = fresh ? blocks_of_process : 1,
-                     .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread});
+                     .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread,
+                     .doubtful_ns = fresh ? 0 : timer.hidden_ns()});
   }
   const bool narrow =
       estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);

@@ -214,12 +214,11 @@ double pair_timer::reading_tolerance_ns() const {
 
 // What all readings together say of time that the events do not show.
 void pair_timer::show_pairs() {
-  const double hidden_ns =
-      by_intervals()
-          ? 0
-          : hidden_time(excesses_, constants_, plan_.calls > 1 ? gated_allowance_ns : usual_allowance_ns);
+  hidden_ns_ = by_intervals() ? 0
+                              : hidden_time(excesses_, constants_,
+                                            plan_.calls > 1 ? gated_allowance_ns : usual_allowance_ns);
   shown_pairs_ = pairs_;
-  for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns;
+  for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns_;
 }
 
 pair_timer::reading pair_timer::read(program_runner& program, bool trusted, const drawn_contents& contents) {
@@ -273,6 +272,7 @@ std::optional<call_failure> pair_timer::compare_modes() {
   modes_disagreed_ = true;
   pairs_.clear();
   shown_pairs_.clear();
+  hidden_ns_ = 0;
   return std::nullopt;
 }
 

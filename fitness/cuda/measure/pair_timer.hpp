@@ -84,6 +84,8 @@ class pair_timer {
   /// Each of a call. Where the trusted clock shows that the candidate's calls take longer than its events
   /// say, so much is added.
   const std::vector<timing_pair>& pairs() const { return shown_pairs_; }
+  /// What was added to every time of the candidate for that reason; 0 if the two clocks agree. [ns]
+  double hidden_ns() const { return hidden_ns_; }
   /// Blocks that were thrown away because the clock of the device changed within them, or a reading was
   /// disturbed.
   int discarded() const { return discarded_; }
@@ -139,6 +141,7 @@ class pair_timer {
   std::vector<double> excesses_;  // of the candidate's readings, as `constants_` of the baseline's [ns]
   std::vector<timing_pair> pairs_;
   std::vector<timing_pair> shown_pairs_;
+  double hidden_ns_ = 0;  // what `shown_pairs_` has more than `pairs_`
   int discarded_ = 0;
   int disagreements_ = 0;
   int late_disagreements_ = 0;     // the same while the trusted clock was late

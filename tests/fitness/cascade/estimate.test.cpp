@@ -79,6 +79,23 @@ TEST_CASE("where all pairs are of two processes, the interval has room for what 
   CHECK(misses(1, 0, 1, 8) >= 500);
 }
 
+TEST_CASE("a time that only one clock saw counts in the estimate and not in the upper end of the interval") {
+  // The same program on both sides; one of the clocks saw 100 ns of 1,100 that the other did not.
+  rng random(5);
+  auto pairs = against_itself(random, 1, 4, 0, 0.002);
+  const auto agreed = estimated(pairs, 1, 0);
+  for (auto& pair : pairs) pair.candidate_ns += 100;
+  task t;
+  t.workloads.push_back({.uuid = "one"});
+  evaluation e;
+  e.workloads = blank_results(t);
+  estimate_all(e, t, {{.workload = 0, .pairs = &pairs, .doubtful_ns = 100}}, 0.05, 0.02);
+  CHECK(e.speedup == doctest::Approx(1000.0 / 1100).epsilon(0.005));
+  CHECK(e.speedup_interval.low < 1000.0 / 1100);
+  CHECK(e.speedup_interval.high == doctest::Approx(agreed.speedup_interval.high).epsilon(0.001));
+  CHECK(e.speedup_interval.high > 1);
+}
+
 TEST_CASE("what a process adds is nothing to a long call") {
   std::vector<timing_pair> pairs;
   for (int i = 0; i < 8; ++i) pairs.push_back({5e6 * (1 + 0.001 * i), 5e6});
