@@ -127,6 +127,7 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(observation, job);
   KEVO_MEMBER(observation, measured);
   KEVO_MEMBER(observation, confirmed);
+  KEVO_MEMBER(observation, result);
   KEVO_MEMBER(pending_work, measurements);
   KEVO_MEMBER(archive_entry, id);
   KEVO_MEMBER(archive_entry, score);

@@ -149,7 +149,7 @@ class search {
     ledger_.valid += (e.valid() ? 1U : 0U);
     ledger_.valid -= (before.evaluated && before.outcome == outcome::valid ? 1U : 0U);
     const archive_result archived = offer(who, before, e);
-    observe(who, turn, before, e, archived);
+    observe(who, turn, before, kept, archived);
     queue_.learn(who, now.ranked() ? std::optional(now.score) : std::nullopt, archived);
     count_improvement(turn, who);
     since_kept_ = archived.status == archive_status::rejected ? since_kept_ + 1 : 0;
@@ -344,8 +344,8 @@ class search {
   /// The reward of the operator for a new candidate: the gain in score as a share of the range of scores, in
   /// [0, 1] (see `score_range::share`).
   double credit(const observation& seen) const;
-  void observe(candidate_id who, const in_flight& turn, const population_row& before, const evaluation& e,
-               const archive_result& archived);
+  void observe(candidate_id who, const in_flight& turn, const population_row& before,
+               const std::shared_ptr<const evaluation>& told, const archive_result& archived);
   /// Offers a candidate to the confirmation. Until all seeds are evaluated, nothing is offered, so that no
   /// seed is confirmed that the next seed beats.
   void nominate(candidate_id who, const population_row& before, const evaluation& e, double now_s);

@@ -58,6 +58,8 @@ struct observation {
   std::uint64_t job = 0;   ///< at the first evaluation: ticket of the variation that made it; else 0
   double measured = 0;     ///< the score of this evaluation alone (`score` may be an average); 0 unless valid
   bool confirmed = false;  ///< whether this evaluation was a confirmation
+  std::shared_ptr<const evaluation>
+      result{};  ///< this evaluation; null if an operator is tried without a run
 
   /// Whether the candidate is valid and has a finite score, so that the population ranks it.
   bool ranked() const { return outcome == kevo::outcome::valid && std::isfinite(score); }

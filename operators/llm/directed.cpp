@@ -87,6 +87,14 @@ std::string labelled(std::string_view reply, std::string_view label) {
   return {};
 }
 
+std::string text_between(std::string_view reply, std::string_view begin, std::string_view end) {
+  const auto at = reply.find(begin);
+  if (at == std::string_view::npos) return {};
+  const auto from = at + begin.size();
+  const auto to = reply.find(end, from);
+  return to == std::string_view::npos ? std::string() : std::string(reply.substr(from, to - from));
+}
+
 std::vector<std::string> words_between(std::string_view list, std::string_view separators) {
   std::vector<std::string> words;
   std::string word;
@@ -245,11 +253,9 @@ variation_result summarize::vary(const variation_request& asked, rng& random) co
   talk.begin("summarize_notes", sections);
   const chat_reply reply = talk.ask();
   if (!reply.ok()) return failure_of(reply);
-  const auto begin = reply.content.find("<summary>");
-  const auto end = reply.content.find("</summary>", begin == std::string::npos ? 0 : begin);
-  if (begin == std::string::npos || end == std::string::npos)
-    return no_proposal{"the reply holds no <summary>: the notes stay as they are"};
-  with.models->set_notes(shortened(reply.content.substr(begin + 9, end - begin - 9), notes_bytes));
+  const std::string notes = text_between(reply.content, "<summary>", "</summary>");
+  if (notes.empty()) return no_proposal{"the reply holds no <summary>: the notes stay as they are"};
+  with.models->set_notes(shortened(notes, notes_bytes));
   request.note("[notes] rewritten\n");
   set_section(sections, "notes", "## Notes of this run\n\n" + fenced(with.models->notes()));
   talk.begin(name(), std::move(sections));

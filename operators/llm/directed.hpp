@@ -22,6 +22,8 @@ std::vector<candidate_snapshot> exemplars_for(const variation_request& request, 
                                               rng& random);
 /// The text after `label` on its line, without white space at the ends; empty if there is no such line.
 std::string labelled(std::string_view reply, std::string_view label);
+/// The text between the first `begin` and the `end` that follows it; empty if one of them is missing.
+std::string text_between(std::string_view reply, std::string_view begin, std::string_view end);
 /// The words of a list, in order; any of the characters `separators` ends a word.
 std::vector<std::string> words_between(std::string_view list, std::string_view separators);
 

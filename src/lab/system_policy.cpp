@@ -11,7 +11,7 @@ namespace {
 
 /// Which simulated call stands for which operator. Everything else of the operator's entry is about real
 /// models, except what `kept_keys` lists.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> counterparts = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> counterparts = {{
     {"llm_rewrite", "rewrite"},
     {"llm_diff", "diff"},
     {"llm_crossover", "rewrite"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> counterp
     {"macro_micro", "macro_micro"},
     {"paradigm_shift", "rewrite"},
     {"summarize", "summarize"},
+    {"summarize_rounds", "summarize_rounds"},
     {"llm_repair", "rewrite"},
     {"agent", "rewrite"},  // its tools are not simulated: one turn is one reply
 }};

@@ -234,6 +234,21 @@ summarize summarize_from(settings& from, const build_context& context) {
   return op;
 }
 
+summarize_rounds summarize_rounds_from(settings& from, const build_context& context) {
+  llm_settings with = llm_from(from, context);
+  round_summary_settings how;
+  const auto count = [&from](const char* key, std::size_t& value, const char* unit, const char* doc) {
+    value = static_cast<std::size_t>(from.integer(
+        key,
+        {.def = static_cast<std::int64_t>(value), .min = 1, .max = 1'000'000, .unit = unit, .doc = doc}));
+  };
+  count("every", how.every, "proposals", "number of proposals in a round, which begins with a summary");
+  count("candidates", how.candidates, "candidates",
+        "maximum number of candidates that one summary is shown, with their sources");
+  count("notes_bytes", how.notes_bytes, "bytes", "maximum length of the notes; longer notes are cut");
+  return summarize_rounds(std::move(with), how);
+}
+
 paradigm_shift paradigm_shift_from(settings& from, const build_context& context) {
   llm_settings with = llm_from(from, context);
   paradigm_settings how;
@@ -400,8 +415,15 @@ void register_operators(registry& all) {
       [](settings& from, const build_context& context) {
         return any_variation(summarize_from(from, context));
       },
-      "a language model rewrites the notes of the run, then rewrites the program with them (POLCA, "
-      "ShinkaEvolve)");
+      "a language model rewrites the notes of the run, then rewrites the program with them (ShinkaEvolve)");
+  all.operators.add(
+      "summarize_rounds",
+      [](settings& from, const build_context& context) {
+        return any_variation(summarize_rounds_from(from, context));
+      },
+      "a language model rewrites the program; once a round it first summarizes new candidates in the notes "
+      "of "
+      "the run (POLCA)");
 }
 
 }  // namespace kevo

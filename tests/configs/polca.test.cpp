@@ -3,6 +3,7 @@
 // the journal of the run.
 
 #include <map>
+#include <mutex>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -22,9 +23,17 @@ bool has(const std::string& text, const std::string& part) {
 /// program and a near duplicate.
 struct repetitive_model {
   std::atomic<int> proposals = 0;
+  std::atomic<int> without_notes = 0;
+  std::mutex guard;
+  std::vector<std::string> summaries;  ///< prompts
 
   scripted::answer operator()(const scripted::request& r) {
-    if (has(r.body, "<summary>")) return scripted::says("<summary>numbers differ</summary>");
+    if (has(r.body, "<summary>")) {
+      const std::scoped_lock lock(guard);
+      summaries.push_back(r.body);
+      return scripted::says("<summary>numbers differ</summary>");
+    }
+    if (!has(r.body, "numbers differ")) ++without_notes;
     const int n = ++proposals;
     if (n % 4 != 0) return scripted::says(scripted::value_reply(1000 + n));
     return scripted::says("Summary: more room\n\n```\nvalue" + std::string(static_cast<std::size_t>(n), ' ') +
@@ -60,6 +69,19 @@ TEST_CASE("polca drops planted near duplicates without evaluating them, and work
   server.reset();
   const auto& ledger = ended.at("ledger").as_object();
   CHECK(ledger.at("proposals").to_number<int>() >= 55);
+  // Every round but the first begins with a summary of candidates that no other one was shown.
+  CHECK(model.without_notes == 5);
+  CHECK(model.summaries.size() == 10);
+  std::set<std::string> shown_candidates;
+  for (const auto& prompt : model.summaries) {
+    std::size_t count = 0;
+    for (auto at = prompt.find("### Candidate #"); at != std::string::npos;
+         at = prompt.find("### Candidate #", at + 1), ++count)
+      CHECK(shown_candidates.insert(prompt.substr(at, prompt.find(',', at) - at)).second);
+    CHECK(count >= 1);
+    CHECK(count <= 5);
+    CHECK(has(prompt, "value 10"));  // with their sources
+  }
   CHECK(ledger.at("filtered").to_number<int>() >= 10);  // a quarter of them
 
   const auto record = kevo::journal::open_read_only((p.folder / "run").string());

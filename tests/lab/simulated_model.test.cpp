@@ -136,6 +136,41 @@ TEST_CASE("a simulated model follows a better program that it is shown, as often
   CHECK(b.share(asked, quality, kevo::simulated_call::diff, towards_best) < 0.6);
 }
 
+TEST_CASE("notes of a round make a simulated model repeat what paid, from the sixth turn on") {
+  const bench b;
+  kevo::simulated_model model(b.minds, kevo::simulated_call::summarize_rounds,
+                              {.correct = 1, .improving = 0, .duplicate = 0, .follow = 1});
+  kevo::rng random(3);
+  auto asked = b.request(b.world->seed());
+  std::vector<kevo::landscape_edit> paid;
+  kevo::variation_services services;
+  double most_in = 0;
+  services.book = [&](const kevo::spending& cost) {
+    most_in = std::max(most_in, static_cast<double>(cost.tokens_in));
+  };
+  asked.services = std::make_shared<const kevo::variation_services>(services);
+  for (std::uint64_t job = 1; job <= 5; ++job) {
+    asked.job = job;
+    const auto made = std::get<kevo::proposal>(model.vary(asked, random));
+    const auto edits = edits_between(b.world->seed(), *kevo::landscape_program_in(made.program.text()));
+    if (job == 1) paid = edits;
+    model.observe({.candidate = 10 + static_cast<kevo::candidate_id>(job),
+                   .outcome = kevo::outcome::valid,
+                   .score = job == 1 ? 2.0 : 1.0,  // the first alone is better
+                   .parent_score = 1.0,
+                   .job = job});
+  }
+  REQUIRE_FALSE(paid.empty());
+  CHECK(most_in == 3000);  // task and parent
+  for (std::uint64_t job = 6; job <= 10; ++job) {
+    asked.job = job;
+    const auto made = std::get<kevo::proposal>(model.vary(asked, random));
+    for (const auto& edit : edits_between(b.world->seed(), *kevo::landscape_program_in(made.program.text())))
+      CHECK(std::find(paid.begin(), paid.end(), edit) != paid.end());
+    if (job == 6) CHECK(most_in == 3000 + 100 * static_cast<double>(paid.size()));
+  }
+}
+
 TEST_CASE("whole systems run in the laboratory, and POLCA's filter saves planted near duplicates") {
   const auto all = systems({"problem.model.duplicate=0.4"});
   const auto none = systems({"problem.model.duplicate=0"});

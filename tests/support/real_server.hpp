@@ -60,11 +60,12 @@ class real_server {
 };
 
 /// The operators, and what one turn of each needs.
-inline const std::vector<std::string> operators = {
-    "llm_rewrite", "llm_diff",       "llm_crossover",
-    "llm_repair",  "llm_universal",  "llm_contrastive",
-    "summarize",   "paradigm_shift", "macro_micro, policy: model",
-    "agent"};
+inline const std::vector<std::string> operators = {"llm_rewrite",    "llm_diff",
+                                                   "llm_crossover",  "llm_repair",
+                                                   "llm_universal",  "llm_contrastive",
+                                                   "summarize",      "summarize_rounds",
+                                                   "paradigm_shift", "macro_micro, policy: model",
+                                                   "agent"};
 inline std::string one_turn_of(const std::string& op) {
   return "run: {name: real, seed: 1, output: run, parallel: {variations: 1, builds: 1}}\n"
          "archive: {type: top_k, k: 20}\nselect: {type: greedy, inspirations: {top: 2, diverse: 1}}\n"

@@ -277,7 +277,8 @@ inline double search::credit(const observation& seen) const {
 }
 
 inline void search::observe(candidate_id who, const in_flight& turn, const population_row& before,
-                            const evaluation& e, const archive_result& archived) {
+                            const std::shared_ptr<const evaluation>& told, const archive_result& archived) {
+  const evaluation& e = *told;
   observation seen{.candidate = who,
                    .parents = graph_.parents(who),
                    .made_by = before.made_by,
@@ -286,7 +287,8 @@ inline void search::observe(candidate_id who, const in_flight& turn, const popul
                    .archived = archived,
                    .cost_s = e.cost.wall_s,
                    .measured = e.valid() ? e.score : 0,
-                   .confirmed = turn.wanted == evaluation_stage::confirmed};
+                   .confirmed = turn.wanted == evaluation_stage::confirmed,
+                   .result = told};
   for (const candidate_id parent : seen.parents) {
     const population_row& row = population_.row(parent);
     if (row.ranked()) seen.parent_score = std::max(seen.parent_score.value_or(row.score), row.score);

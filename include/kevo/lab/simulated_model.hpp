@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -79,9 +80,17 @@ class simulated_minds {
 };
 
 /// The model operator that is simulated.
-enum class simulated_call : std::uint8_t { draft, rewrite, diff, universal, macro_micro, summarize };
-inline constexpr std::array<std::string_view, 6> simulated_call_names = {
-    "draft", "rewrite", "diff", "universal", "macro_micro", "summarize"};
+enum class simulated_call : std::uint8_t {
+  draft,
+  rewrite,
+  diff,
+  universal,
+  macro_micro,
+  summarize,
+  summarize_rounds
+};
+inline constexpr std::array<std::string_view, 7> simulated_call_names = {
+    "draft", "rewrite", "diff", "universal", "macro_micro", "summarize", "summarize_rounds"};
 
 /// Stated quality and prices. The reason for each default is in docs/system_comparison.md.
 struct simulated_quality {
@@ -118,9 +127,21 @@ class simulated_model {
     const auto mind = minds_->of(request.task);
     if (!parent || !mind) return detail::not_a_landscape();
     if (kind_ == simulated_call::summarize) summarize(request, *mind);
+    if (kind_ == simulated_call::summarize_rounds) begin_round(request, *mind);
     const knowledge known = read_prompt(request, *parent, *mind, random);
     book(request, known);
-    return proposal{to_source(reply(*parent, known, *mind->world, random)), name()};
+    const landscape_program made = reply(*parent, known, *mind->world, random);
+    if (kind_ == simulated_call::summarize_rounds) attempts_[request.job] = edits_between(*parent, made);
+    return proposal{to_source(made), name()};
+  }
+  /// Keeps the edits of a result for the summary of a round.
+  void observe(const observation& seen) {
+    const auto made = attempts_.find(seen.job);
+    if (seen.job == 0 || made == attempts_.end()) return;
+    const double before = seen.parent_score.value_or(0);
+    const double now = seen.ranked() ? seen.score : 0;
+    if (now != before) unused_.push_back({std::move(made->second), now > before});
+    attempts_.erase(made);
   }
 
  private:
@@ -155,15 +176,34 @@ class simulated_model {
     for (const auto& edit : edits_between(*from, *to)) tell(edit, score_of(after) > score_of(before));
   }
 
-  /// Notes what up to five children and five ancestors show; the notes hold at most 20 edits.
+  /// The notes hold at most `most_notes` edits.
+  static void note(simulated_mind& mind, const landscape_edit& edit, bool paid) {
+    if (mind.notes.size() < most_notes || mind.notes.contains(edit)) mind.notes[edit] = paid;
+  }
+
+  /// Every `round` turns: notes what up to `round` results show that were not noted before, in another call.
+  void begin_round(const variation_request& request, simulated_mind& mind) {
+    if (turns_++ < round || unused_.empty()) return;
+    turns_ = 1;
+    if (mind.notes.size() >= most_notes) mind.notes.clear();  // written anew from the latest results
+    const std::size_t shown = std::min(unused_.size(), round);
+    for (std::size_t i = 0; i < shown; ++i) {
+      for (const auto& edit : unused_[i].edits) note(mind, edit, unused_[i].paid);
+    }
+    unused_.erase(unused_.begin(), unused_.begin() + static_cast<std::ptrdiff_t>(shown));
+    book_call(request,
+              quality_.task_tokens + quality_.program_tokens * static_cast<double>(shown) +
+                  quality_.line_tokens * static_cast<double>(mind.notes.size()),
+              5 * quality_.line_tokens);
+  }
+
+  /// Notes what up to five children and five ancestors show.
   static void summarize(const variation_request& request, simulated_mind& mind) {
-    const auto note = [&mind](const landscape_edit& edit, bool paid) {
-      if (mind.notes.size() < 20 || mind.notes.contains(edit)) mind.notes[edit] = paid;
-    };
-    if (mind.notes.size() >= 20) mind.notes.clear();  // written anew from the latest results
-    for (const auto& child : request.children(5)) compare(*request.parents.front(), child, note);
+    const auto tell = [&mind](const landscape_edit& edit, bool paid) { note(mind, edit, paid); };
+    if (mind.notes.size() >= most_notes) mind.notes.clear();  // written anew from the latest results
+    for (const auto& child : request.children(5)) compare(*request.parents.front(), child, tell);
     const auto line = request.lineage(5);
-    for (std::size_t i = 1; i < line.size(); ++i) compare(line[i], line[i - 1], note);
+    for (std::size_t i = 1; i < line.size(); ++i) compare(line[i], line[i - 1], tell);
   }
 
   knowledge read_prompt(const variation_request& request, const landscape_program& parent,
@@ -217,9 +257,13 @@ class simulated_model {
     const bool short_reply = kind_ == simulated_call::diff || kind_ == simulated_call::macro_micro;
     const double written = quality_.program_tokens / (short_reply ? 3 : 1);
     const double thought = 5 * quality_.line_tokens;  // a diagnosis, an action or notes
+    book_call(request, prompt * (two_calls ? 2 : 1), written + (two_calls ? thought : 0));
+  }
+
+  static void book_call(const variation_request& request, double tokens_in, double tokens_out) {
     spending cost;
-    cost.tokens_in = static_cast<std::int64_t>(prompt * (two_calls ? 2 : 1));
-    cost.tokens_out = static_cast<std::int64_t>(written + (two_calls ? thought : 0));
+    cost.tokens_in = static_cast<std::int64_t>(tokens_in);
+    cost.tokens_out = static_cast<std::int64_t>(tokens_out);
     // A server that reads 2000 and writes 50 tokens a second.
     cost.wall_s = static_cast<double>(cost.tokens_in) / 2000 + static_cast<double>(cost.tokens_out) / 50;
     request.book(cost);
@@ -322,6 +366,16 @@ class simulated_model {
   simulated_call kind_;
   simulated_quality quality_;
   simulated_memory memory_;
+  static constexpr std::size_t most_notes = 20;
+  static constexpr std::size_t round = 5;
+  /// What a change did to its parent.
+  struct noted_result {
+    std::vector<landscape_edit> edits;
+    bool paid = false;
+  };
+  std::map<std::uint64_t, std::vector<landscape_edit>> attempts_;  ///< by job, until the result is known
+  std::deque<noted_result> unused_;                                ///< oldest first
+  std::size_t turns_ = 0;                                          ///< of this round, that have begun
 };
 
 }  // namespace kevo

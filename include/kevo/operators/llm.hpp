@@ -112,6 +112,38 @@ struct summarize {
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
+/// How `summarize_rounds` summarizes.
+struct round_summary_settings {
+  std::size_t every = 5;           ///< number of proposals in a round
+  std::size_t candidates = 5;      ///< maximum number of candidates that one summary is shown
+  std::size_t notes_bytes = 4000;  ///< [bytes] maximum size of the notes; longer ones are cut
+};
+
+/// POLCA's proposals with its summarizer (arXiv 2603.14769). Each turn rewrites the main file as
+/// `llm_rewrite` does. The first turn of each round of `every` turns begins with another call, which writes
+/// the notes of the run anew. It is shown at most `candidates` candidates that no summary was shown before,
+/// oldest first, each with its source, its best result and its worst one or its failure. Turns that begin
+/// meanwhile wait for the notes, which the prompts of all operators contain. If the call fails, the notes
+/// stay as they are, and the next round shows the same candidates. Only candidates that this operator made
+/// are shown; a round without a new one has no such call.
+class summarize_rounds {
+ public:
+  explicit summarize_rounds(llm_settings with, round_summary_settings how = {});
+  std::string name() const { return "summarize_rounds"; }
+  std::size_t concurrency() const { return with_.concurrency; }
+  bool replayable() const { return false; }
+  variation_result vary(const variation_request& request, rng& random) const;
+  void observe(const observation& seen) const;
+
+ private:
+  struct state;
+  void summarize(const variation_request& request, const rng& random) const;
+
+  llm_settings with_;
+  round_summary_settings how_;
+  std::shared_ptr<state> state_;
+};
+
 /// When `paradigm_shift` asks for new strategies, and how long it uses them.
 struct paradigm_settings {
   std::size_t window = 10;         ///< number of latest results in which improvements are counted
