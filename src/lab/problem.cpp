@@ -32,6 +32,10 @@ simulated_measurement read_measurement(settings& from) {
       from.real("confirmed_noise", {.def = m.confirmed_noise,
                                     .min = 0.0,
                                     .doc = "standard deviation of the logarithm of a confirmed speedup"});
+  m.tasks =
+      count(from, "tasks", m.tasks, 0, 1'000'000, "tasks",
+            "number of small tasks; each measurement runs a program on one of them, drawn at random, so that "
+            "`noise` is the variation among tasks; 0: one task, and every measurement has noise of its own");
   m.build_s =
       from.real("build_s", {.def = m.build_s, .min = 0.0, .unit = "s", .doc = "simulated cost of a build"});
   m.run_s = from.real("run_s", {.def = m.run_s,

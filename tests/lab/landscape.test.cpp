@@ -133,6 +133,39 @@ TEST_CASE("noise is fair, differs each time and does not depend on what else was
   CHECK(alone.evaluate(request).cost.wall_s > 0);
 }
 
+TEST_CASE(
+    "measured on several small tasks, a program has one value for each, and hard tasks are hard for all") {
+  const kevo::simulated_measurement how{.noise = 0.1, .tasks = 3};
+  double squares = 0, products = 0;
+  constexpr int seeds = 400;
+  for (int seed = 0; seed < seeds; ++seed) {
+    const auto world = std::make_shared<const landscape>(kevo::landscape_settings{}, 3);
+    kevo::landscape_fitness fitness(world, how, static_cast<std::uint64_t>(seed));
+    const auto errors_of = [&](const landscape_program& p) {
+      std::vector<double> all;
+      kevo::evaluation_request request;
+      request.program = std::make_shared<const kevo::program>(to_source(p));
+      for (int i = 0; i < 30; ++i)
+        all.push_back(std::log(fitness.evaluate(request).speedup / world->judge(p).value));
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end(), [](double a, double b) { return b - a < 1e-12; }),
+                all.end());
+      return all;
+    };
+    const auto best = errors_of(world->best());
+    const auto first = errors_of(world->seed());
+    CHECK(best.size() == 3);
+    CHECK(first.size() == 3);
+    // The sum over all tasks, so that their order does not matter.
+    double a = 0, b = 0;
+    for (const double e : best) squares += e * e / 3, a += e;
+    for (const double e : first) b += e;
+    products += a * b / 3;
+  }
+  CHECK(std::sqrt(squares / seeds) == doctest::Approx(0.1).epsilon(0.1));
+  CHECK(products / seeds == doctest::Approx(0.5 * 0.01).epsilon(0.3));  // half of the variance is common
+}
+
 TEST_CASE("moves make programs, and each does its own thing") {
   const landscape world({}, 5);
   landscape_program parent = world.seed();

@@ -18,8 +18,12 @@ namespace kevo {
 struct simulated_measurement {
   double noise = 0;            ///< standard deviation of the logarithm of a measured speedup
   double confirmed_noise = 0;  ///< standard deviation of the logarithm of a confirmed speedup
-  double build_s = 2;          ///< [s] simulated cost of building; half of it where building fails
-  double run_s = 4;  ///< [s] of timing a program as fast as the seed; a confirmation takes twice that
+  /// Number of small tasks that a program is for; 0: one task. Each measurement runs the program on one of
+  /// them, drawn at random, as POLCA's rollouts do. Half of the variance of the noise is then how hard the
+  /// task is for every program, the other half how well this program suits it; both stay the same.
+  std::size_t tasks = 0;
+  double build_s = 2;  ///< [s] simulated cost of building; half of it where building fails
+  double run_s = 4;    ///< [s] of timing a program as fast as the seed; a confirmation takes twice that
 };
 
 /// Gives a true value the look of a measured one: the n-th measurement of a program always comes out the
@@ -61,7 +65,12 @@ class simulated_timer {
       const std::scoped_lock lock(guard_);
       turn = measured_[id]++;
     }
-    return root_.split(id.high).split(id.low).split(turn).normal();
+    const rng own = root_.split(id.high).split(id.low);
+    if (how_.tasks == 0) return own.split(turn).normal();
+    const std::uint64_t task = own.split(turn).below(how_.tasks);
+    const double hard = root_.split("task").split(task).normal();
+    const double unsuited = own.split("task").split(task).normal();
+    return (hard + unsuited) / std::sqrt(2.0);
   }
 
   simulated_measurement how_;
