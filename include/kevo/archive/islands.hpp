@@ -52,8 +52,7 @@ struct islands_settings {
 ///
 /// Selectors draw from all islands together, unless `on_islands` (select/on_islands.hpp) is used: it applies
 /// a selector to one island at a time, which keeps the islands separate. An offer costs twice as much as in
-/// the inner archive, plus share * elites / interval moves for migration, where elites is the number of
-/// elites of the island.
+/// the inner archive, plus O(log elites) for each move of a migration.
 class islands {
  public:
   /// `kind` is an empty archive; every island gets a copy of it. `ways` gives the number of islands and the
@@ -139,7 +138,8 @@ class islands {
     std::uint32_t settlement = 0;  // a new number after culling, so that former elites have no home island
     std::size_t newcomers = 0;     // counted for `interval`
     std::size_t next_way = 0;
-    std::size_t people = 0;  // number of elites
+    std::size_t people = 0;               // number of elites
+    detail::point_elites untravelled{0};  // those elites that have not been offered to another island
   };
   /// What is needed to offer an elite again, to another island.
   struct resident {
@@ -194,6 +194,7 @@ class islands {
     const bool travelled = it != residents_.end() && it->second.travelled;
     forget(entry.id);
     residents_[entry.id] = {here, {entry.measures.begin(), entry.measures.end()}, entry.source, travelled};
+    if (!travelled) islands_[here].untravelled.insert(entry.id, entry.score, {});
     all_.insert(entry.id, entry.score, {});
     ++islands_[here].people;
     live_at(entry.id, here);
@@ -202,6 +203,7 @@ class islands {
     const auto it = residents_.find(id);
     if (it == residents_.end()) return;
     --islands_[it->second.island].people;
+    islands_[it->second.island].untravelled.remove(id);
     residents_.erase(it);
     all_.remove(id);
   }
@@ -225,15 +227,20 @@ class islands {
     if (ways.empty()) return;
     const auto offered =
         static_cast<std::size_t>(std::ceil(settings_.share * static_cast<double>(from.people)));
+    if (offered == 0) return;
+    // Of the best elites, most have travelled before: only the others are looked through.
+    const elite last = *all_.find(from.kept.nth_best(std::min(offered, from.people) - 1));
     std::vector<candidate_id> travellers;
-    for (std::size_t rank = 0; rank < std::min(offered, from.people); ++rank) {
-      const candidate_id id = from.kept.nth_best(rank);
-      if (!residents_.at(id).travelled) travellers.push_back(id);
+    while (travellers.size() < from.untravelled.size()) {
+      const elite next = *all_.find(from.untravelled.order().nth(travellers.size()));
+      if (next.score < last.score || (next.score == last.score && next.id > last.id)) break;
+      travellers.push_back(next.id);
     }
     for (const candidate_id id : travellers) {
       if (from.people < 2) return;  // the last elite stays
       const std::size_t to = ways[from.next_way++ % ways.size()];
       residents_.at(id).travelled = true;
+      from.untravelled.remove(id);
       move(id, here, to);
     }
   }
@@ -266,6 +273,7 @@ class islands {
   }
   void relocate(candidate_id id, std::size_t from, std::size_t to) {
     residents_.at(id).island = to;
+    if (islands_[from].untravelled.remove(id)) islands_[to].untravelled.insert(id, all_.find(id)->score, {});
     live_at(id, to);
     --islands_[from].people;
     ++islands_[to].people;

@@ -53,8 +53,8 @@ class uct {
   memory_scope scope = memory_scope::parent_trajectory;
 
   selection select(const population_view& view, rng& random) {
-    if (drafted_ < drafts && !seeds_.empty()) {
-      const candidate_id seed = seeds_[drafted_ % seeds_.size()];
+    if (drafted_ < drafts && !roots_.empty()) {
+      const candidate_id seed = roots_[drafted_ % roots_.size()].id;
       ++drafted_;
       visit(seed);
       ++nodes_[seed].attempts;
@@ -66,7 +66,7 @@ class uct {
       return vary_one(next, inspirations, scope, view, random);
     }
     double visits = visits_;
-    const std::vector<candidate_id>* choices = &seeds_;
+    const std::vector<branch>* choices = &roots_;
     candidate_id at = no_candidate;
     while (!choices->empty() && (at == no_candidate || !may_widen(at))) {
       at = best_of(at, *choices, visits);
@@ -101,12 +101,19 @@ class uct {
   }
 
  private:
-  struct node {
-    std::vector<candidate_id> children;  // those in the tree: valid at least once
-    double visits = 0;
-    double attempts = 0;  // how often it was varied
-    double sum = 0;       // of the scores in its subtree
-    double scores = 0;    // number of the scores in `sum`
+  // A child with its bound, height + slope * `reach`. The bounds of all children of a node lie side by side,
+  // because a descent through a large tree takes the time of its cache misses.
+  struct branch {
+    double height = 0;
+    double slope = 0;
+    candidate_id id = no_candidate;
+  };
+  struct alignas(64) node {        // one cache line
+    std::vector<branch> children;  // those in the tree: valid at least once
+    double sum = 0;                // of the scores in its subtree
+    std::uint32_t scores = 0;      // number of the scores in `sum`
+    std::uint32_t visits = 0;
+    std::uint32_t attempts = 0;  // how often it was varied
     candidate_id parent = no_candidate;
     std::uint32_t place = 0;  // index among its parent's children
     std::uint32_t chain = 0;  // depth in its repair chain; 0 in the tree
@@ -124,59 +131,74 @@ class uct {
     while (mine.parent != no_candidate && !nodes_[mine.parent].placed) {
       mine.parent = nodes_[mine.parent].parent;
     }
-    auto& siblings = mine.parent == no_candidate ? seeds_ : nodes_[mine.parent].children;
+    auto& siblings = mine.parent == no_candidate ? roots_ : nodes_[mine.parent].children;
     mine.place = static_cast<std::uint32_t>(siblings.size());
-    siblings.push_back(id);
+    siblings.push_back({height(mine), slope(mine), id});
     if (mine.parent == no_candidate) visit(id);
-    mine.visits = std::max(mine.visits, 1.0);
+    mine.visits = std::max(mine.visits, 1U);
   }
   /// Adds to the sums of all subtrees that contain a candidate; `count` is the change of the number of
   /// scores.
-  void back_up(candidate_id id, double score, double count) {
+  void back_up(candidate_id id, double score, int count) {
     for (; id != no_candidate; id = nodes_[id].parent) {
-      nodes_[id].sum += score;
-      nodes_[id].scores += count;
-      changed(id);
+      node& n = nodes_[id];
+      n.sum += score;
+      n.scores += static_cast<std::uint32_t>(count);
+      if (branch* const mine = branch_of(n)) {
+        mine->height = height(n);
+        changed(n, *mine);
+      }
     }
   }
   bool may_widen(candidate_id id) const {
     const node& n = nodes_[id];
-    return n.attempts < static_cast<double>(width) * std::pow(std::max(n.visits, 1.0), widening);
+    const double wider = widening == 0 ? 1 : std::pow(std::max(n.visits, 1U), widening);
+    return n.attempts < static_cast<double>(width) * wider;
   }
   /// The scaling of Q is omitted: bounds are compared in units of the score, as height + slope * `reach`.
   static double height(const node& n) { return n.scores > 0 ? n.sum / n.scores : hopeless; }
-  static double slope(const node& n) { return 1 / std::sqrt(std::max(n.visits, 1.0)); }
+  static double slope(const node& n) { return 1 / std::sqrt(std::max(n.visits, 1U)); }
   double reach(double parent_visits) const {
     const double spread = scores_.empty() ? 0 : scores_.greatest() - scores_.least();
     const double range = spread > 0 ? spread : 1;
     return exploration * range * std::sqrt(std::log(std::max(parent_visits, 1.0)));
   }
-  candidate_id best_of(candidate_id parent, const std::vector<candidate_id>& children, double visits) {
+  candidate_id best_of(candidate_id parent, const std::vector<branch>& children, double visits) {
     const double x = reach(visits);
     if (children.size() <= narrow) {
-      const auto value = [&](candidate_id id) { return height(nodes_[id]) + slope(nodes_[id]) * x; };
-      return *std::max_element(children.begin(), children.end(),
-                               [&](candidate_id a, candidate_id b) { return value(a) < value(b); });
+      const auto value = [x](const branch& one) { return one.height + one.slope * x; };
+      return std::max_element(children.begin(), children.end(),
+                              [&](const branch& a, const branch& b) { return value(a) < value(b); })
+          ->id;
     }
     detail::kinetic_maximum& bounds = wide_[parent];
     while (bounds.size() < children.size()) {
-      const node& n = nodes_[children[bounds.size()]];
-      bounds.push_back(height(n), slope(n));
+      const branch& one = children[bounds.size()];
+      bounds.push_back(one.height, one.slope);
     }
-    return children[bounds.best(x)];
+    return children[bounds.best(x)].id;
   }
-  void changed(candidate_id id) {
+  /// The bound of a node in the list of its parent; null while it is not in the tree.
+  branch* branch_of(const node& n) {
+    if (!n.placed) return nullptr;
+    return &(n.parent == no_candidate ? roots_ : nodes_[n.parent].children)[n.place];
+  }
+  /// Tells the tournament among many siblings that a bound has changed.
+  void changed(const node& n, const branch& now) {
     if (wide_.empty()) return;
-    const node& n = nodes_[id];
     const auto it = wide_.find(n.parent);
-    if (it != wide_.end() && n.place < it->second.size()) it->second.set(n.place, height(n), slope(n));
+    if (it != wide_.end() && n.place < it->second.size()) it->second.set(n.place, now.height, now.slope);
   }
   void visit(candidate_id id) {
     ++visits_;
     if (id >= nodes_.size()) nodes_.resize(id + std::size_t{1});
     for (; id != no_candidate; id = nodes_[id].parent) {
-      ++nodes_[id].visits;
-      changed(id);
+      node& n = nodes_[id];
+      ++n.visits;
+      if (branch* const mine = branch_of(n)) {
+        mine->slope = slope(n);
+        changed(n, *mine);
+      }
     }
   }
 
@@ -185,7 +207,7 @@ class uct {
 
   std::vector<node> nodes_;                                         // by candidate
   std::unordered_map<candidate_id, detail::kinetic_maximum> wide_;  // by parent, if it has many children
-  std::vector<candidate_id> seeds_;
+  std::vector<branch> roots_;                                       // the seeds
   std::vector<candidate_id> broken_;  // invalid candidates to be repaired, newest last
   std::size_t drafted_ = 0;           // how many of `drafts` were asked for
   double visits_ = 0;
