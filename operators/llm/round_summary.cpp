@@ -28,15 +28,15 @@ struct tried_candidate {
   std::optional<evaluation> failure;  ///< not valid, or valid with a lower score than `success`
 
   void add(const evaluation& e) {
-    if (!e.valid()) {
+    const bool worse = success && e.valid() && e.score < success->score &&
+                       (!failure || (failure->valid() && e.score < failure->score));
+    if (!e.valid() || worse) {
       failure = e;
     } else if (!success) {
       success = e;
     } else if (e.score > success->score) {
       auto before = std::exchange(success, e);
       if (!failure) failure = std::move(before);
-    } else if (e.score < success->score && (!failure || (failure->valid() && e.score < failure->score))) {
-      failure = e;
     }
   }
 };

@@ -36,10 +36,15 @@ std::string closed_address() {
   return gone.url();
 }
 
+/// The turns that were told. One that the end of the run cancelled before it asked a model does not count.
 std::size_t told_turns(const scripted::project& p) {
   std::size_t count = 0;
+  bool stopped = false;
   kevo::journal::open_read_only((p.folder / "run").string()).for_each_event([&](const kevo::event& e) {
-    count += std::holds_alternative<kevo::variation_told>(e.what) ? 1U : 0U;
+    if (std::holds_alternative<kevo::search_stopped>(e.what)) stopped = true;
+    if (std::holds_alternative<kevo::search_resumed>(e.what)) stopped = false;
+    const auto* told = std::get_if<kevo::variation_told>(&e.what);
+    count += told != nullptr && (told->program || !stopped) ? 1U : 0U;
   });
   return count;
 }

@@ -23,7 +23,7 @@ struct llm_rewrite {
   std::string name() const { return "llm_rewrite"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
@@ -33,7 +33,7 @@ struct llm_diff {
   std::string name() const { return "llm_diff"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
@@ -44,7 +44,7 @@ struct llm_crossover {
   std::string name() const { return "llm_crossover"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
@@ -57,7 +57,7 @@ struct llm_repair {
   std::string name() const { return "llm_repair"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
@@ -71,7 +71,7 @@ struct llm_universal {
   std::string name() const { return "llm_universal"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
@@ -95,7 +95,7 @@ struct llm_contrastive {
   std::string name() const { return "llm_contrastive"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
@@ -108,7 +108,7 @@ struct summarize {
   std::string name() const { return "summarize"; }
   std::size_t concurrency() const { return 1; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const { kevo::observe(*with.models, seen); }
 };
 
@@ -132,7 +132,7 @@ class summarize_rounds {
   std::string name() const { return "summarize_rounds"; }
   std::size_t concurrency() const { return with_.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const;
 
  private:
@@ -167,7 +167,7 @@ class paradigm_shift {
   std::string name() const { return "paradigm_shift"; }
   std::size_t concurrency() const { return with_.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const;
 
  private:
@@ -225,7 +225,7 @@ class macro_micro {
   std::string name() const { return "macro_micro"; }
   std::size_t concurrency() const { return with_.concurrency; }
   bool replayable() const { return false; }
-  variation_result vary(const variation_request& request, rng& random) const;
+  variation_result vary(const variation_request& asked, rng& random) const;
   void observe(const observation& seen) const;
 
  private:
