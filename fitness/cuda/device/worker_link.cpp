@@ -56,13 +56,15 @@ call_end worker_link::wait_for(const std::atomic<std::uint64_t>& word, std::uint
   return wait_until([&] { return word.load(std::memory_order_acquire) == value; }, deadline);
 }
 
-// Spins: whoever waits here measures. Looks after the process now and then.
+// Spins at first, because whoever waits here measures; a wait that has lasted long is continued in short naps, with
+// one look at the word in between, so that it does not keep a processor busy. Looks after the process now and then.
 template <class Reached>
 call_end worker_link::wait_until(const Reached& reached, clock::time_point deadline) {
   const auto start = clock::now();
   const auto awake = std::chrono::microseconds(few_processors() ? 1000 : 50'000);
+  bool naps = false;
   for (;;) {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < (naps ? 1 : 2000); ++i) {
       if (reached()) return call_end::done;
       spin_pause();
     }
@@ -70,7 +72,8 @@ call_end worker_link::wait_until(const Reached& reached, clock::time_point deadl
     if (now > deadline) return call_end::timed_out;
     if (now - start < std::chrono::milliseconds(1)) continue;
     if (!alive()) return reached() ? call_end::done : call_end::died;
-    if (now - start > awake) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    naps = now - start > awake;
+    if (naps) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
