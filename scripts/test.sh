@@ -20,11 +20,14 @@ step "release build"
 cmake --preset release -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh g++)"
 cmake --build --preset release -j "$jobs"
 
+# Tests wait for processes and time limits, too: one more than there are processors keeps these busy.
+at_once=$((jobs + 1))
+
 # A neighbour of a virtual machine can disturb what a test measures or waits for. A test that fails is therefore run once
 # more, alone; whatever fails again fails the script, and the log names those that passed only then.
 run_tests() {  # PRESET
   local failed=0
-  ctest --preset "$1" -j "$jobs" -LE '^timing$' || again "$1" || failed=1
+  ctest --preset "$1" -j "$at_once" -LE '^timing$' || again "$1" || failed=1
   ctest --preset "$1" -j "$jobs" -L '^timing$' --no-tests=ignore || again "$1" || failed=1
   return "$failed"
 }

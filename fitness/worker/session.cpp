@@ -40,6 +40,10 @@ constexpr double short_call_ns = 100e3;
 // longer.
 constexpr double least_lost_ns = 50e3;
 
+// The trusted part of a worker says within microseconds that it is awake, later only where other programs
+// keep it from its processor. One that does not for so long is in a candidate's code that does not end.
+constexpr auto most_waking = std::chrono::seconds(2);
+
 constexpr const char* object_inside = "/kevo/candidate.so";
 constexpr const char* worker_inside = "/kevo/kevo-worker-cpu";
 
@@ -239,7 +243,7 @@ call_end worker_session::wake(bool begin) {
   }
   if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
   if (sleeps()) return call_end::done;
-  return wait_for(page_->pong, ping_, clock::now() + std::chrono::seconds(5));
+  return wait_for(page_->pong, ping_, clock::now() + most_waking);
 }
 
 call_clock worker_session::clock_of(bool cold) const {

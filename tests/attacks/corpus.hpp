@@ -257,7 +257,8 @@ inline std::size_t files_of_exhibits() {
 // Whether the right outcomes of an exhibit depend on no time. Such exhibits may be judged while the machine
 // does other work; the others have it to themselves.
 inline bool is_untimed(const exhibit& e) {
-  constexpr std::string_view folders[] = {"build", "caching", "crash", "escape", "memory", "numerics"};
+  constexpr std::string_view folders[] = {"build",  "caching",  "crash",   "escape",
+                                          "memory", "numerics", "resource"};
   const auto folder = e.file.parent_path().filename().string();
   const auto may_be = [&](kevo::outcome o) {
     return std::find(e.verdicts.begin(), e.verdicts.end(), o) != e.verdicts.end();

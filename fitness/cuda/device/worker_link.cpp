@@ -56,23 +56,26 @@ call_end worker_link::wait_for(const std::atomic<std::uint64_t>& word, std::uint
   return wait_until([&] { return word.load(std::memory_order_acquire) == value; }, deadline);
 }
 
-// Spins at first, because whoever waits here measures; a wait that has lasted long is continued in short naps, with
-// one look at the word in between, so that it does not keep a processor busy. Looks after the process now and then.
+// Spins at first, because whoever waits here measures; a wait that has lasted long is continued in short
+// naps, with one look at the word in between, so that it does not keep a processor busy. Where processors are
+// few, rounds are counted besides the time, for a test double's clock may stand still. Looks after the
+// process now and then.
 template <class Reached>
 call_end worker_link::wait_until(const Reached& reached, clock::time_point deadline) {
+  constexpr int yielding_rounds = 8;
   const auto start = clock::now();
   const auto awake = std::chrono::microseconds(few_processors() ? 1000 : 50'000);
   bool naps = false;
-  for (;;) {
+  for (int round = 1;; ++round) {
     for (int i = 0; i < (naps ? 1 : 2000); ++i) {
       if (reached()) return call_end::done;
       spin_pause();
     }
     const auto now = clock::now();
     if (now > deadline) return call_end::timed_out;
-    if (now - start < std::chrono::milliseconds(1)) continue;
+    naps = naps || now - start > awake || (few_processors() && round > yielding_rounds);
+    if (!naps && now - start < std::chrono::milliseconds(1)) continue;
     if (!alive()) return reached() ? call_end::done : call_end::died;
-    naps = now - start > awake;
     if (naps) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }

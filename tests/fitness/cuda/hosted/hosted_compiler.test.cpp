@@ -1,3 +1,4 @@
+// labels: slow
 // The compile stage of hosted launch with a real nvcc, where there is one; no GPU is needed.
 
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
