@@ -9,6 +9,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cuda/measure/next_look.hpp"
 #include "fitness/cuda/measure/physics.hpp"
 
 namespace kevo::cuda {
@@ -25,22 +26,13 @@ constexpr std::size_t blocks_of_process = 2;
 // (timed_pairs::doubtful_ns).
 constexpr double warm_process_spread_ns = 110;
 constexpr double cold_process_spread_ns = 550;
+constexpr int looks_of_confirmation = 3;
 
-// The planned looks at the estimates so far, in pairs. Most candidates are done after the first, so that
-// those which are not may have far more: each look has about twice the pairs of the one before. A
-// confirmation, whose interval speaks of processes, wants several of them from the beginning.
-std::vector<int> pairs_of_looks(const cuda_timing& budget, bool fresh) {
-  const int first = budget.short_blocks;
-  if (fresh) {
-    const int more = budget.confirming_blocks - first;
-    return {first + more / 3, first + 2 * more / 3, first + more};
-  }
-  const double growth = static_cast<double>(budget.full_blocks) / first;
-  const int more = std::max(1, static_cast<int>(std::lround(std::log2(growth))));
-  std::vector<int> pairs;
-  for (int i = 0; i <= more; ++i)
-    pairs.push_back(static_cast<int>(std::lround(first * std::pow(growth, static_cast<double>(i) / more))));
-  return pairs;
+// The pairs of the three looks of a confirmation, whose interval speaks of processes: it wants several of
+// them from the beginning.
+int pairs_of_confirmation(const cuda_timing& budget, int number) {
+  const int more = budget.confirming_blocks - budget.short_blocks;
+  return budget.short_blocks + number * more / looks_of_confirmation;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -134,16 +126,16 @@ bool time_pairs(const gpu_bench& bench, passage& p, timed_workload& one, int pai
 // over.
 bool take_looks(const gpu_bench& bench, passage& p, std::vector<timed_workload>& timed, bool fresh) {
   const auto& budget = bench.settings().timing;
-  const auto looks = pairs_of_looks(budget, fresh);
-  for (std::size_t number = 0; number < looks.size(); ++number) {
-    const bool brief = number == 0 && !fresh;
+  const auto plan = plan_looks(budget.short_blocks, budget.full_blocks);
+  const int looks = fresh ? looks_of_confirmation : plan.looks;
+  int pairs = fresh ? pairs_of_confirmation(budget, 1) : plan.first;
+  for (int number = 1; number <= looks; ++number) {
+    const bool brief = number == 1 && !fresh;
     const double limit_s = brief ? budget.short_s : budget.full_s;
     for (auto& one : timed) {
-      if (!time_pairs(bench, p, one, looks[number], limit_s, fresh)) return false;
+      if (!time_pairs(bench, p, one, pairs, limit_s, fresh)) return false;
     }
-    const double alpha =
-        alpha_of_look(budget.alpha, static_cast<int>(number) + 1, static_cast<int>(looks.size()));
-    const bool narrow = look(bench, p, timed, alpha, fresh);
+    const bool narrow = look(bench, p, timed, alpha_of_look(budget.alpha, number, looks), fresh);
     p.result.stage = fresh              ? evaluation_stage::confirmed
                      : brief && !narrow ? evaluation_stage::timed_short
                                         : evaluation_stage::timed_full;
@@ -155,7 +147,11 @@ bool take_looks(const gpu_bench& bench, passage& p, std::vector<timed_workload>&
         !fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup;
     const bool over = !brief && std::all_of(timed.begin(), timed.end(),
                                             [&](const auto& one) { return one.spent_s > limit_s; });
-    if (narrow || hopeless || over) break;
+    if (narrow || hopeless || over || (!fresh && pairs >= plan.last)) break;
+    const auto& interval = p.result.speedup_interval;
+    const double width = (interval.high - interval.low) / p.result.speedup;
+    pairs = fresh ? pairs_of_confirmation(budget, number + 1)
+                  : pairs_of_next_look(plan, pairs, number, width, budget.target_interval, budget.alpha);
   }
   return true;
 }
