@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
 # Installs the Debian or Ubuntu packages that are missing and builds kevo into build/release.
 #   scripts/setup.sh            what the program needs
-#   scripts/setup.sh --tests    also what scripts/test.sh needs; builds nothing
+#   scripts/setup.sh --triton   also Triton, for candidates in Triton, from Python's package index into build/python
+#   scripts/setup.sh --tests    what scripts/test.sh needs, Triton included; builds nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev libcli11-dev libsqlite3-dev libssl-dev libseccomp-dev
           libeigen3-dev bubblewrap binutils doctest-dev libbenchmark-dev libopenblas-dev)
 tests=no
-if [[ "${1:-}" == --tests ]]; then
+triton=no
+if [[ "${1:-}" == --triton ]]; then
+  triton=yes
+elif [[ "${1:-}" == --tests ]]; then
   tests=yes
+  triton=yes
   packages+=(clang clang-format clang-tidy lld libomp-dev sqlite3 git)
   # CI compiles with the newest of both compilers that there is a package of. What clang links into the sanitized build is a package of its
   # own version.
@@ -19,7 +24,7 @@ if [[ "${1:-}" == --tests ]]; then
   gcc=$(newest 'g++')
   if [[ -n $gcc ]]; then packages+=("g++-$gcc"); fi
 elif [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--tests]" >&2
+  echo "usage: scripts/setup.sh [--triton | --tests]" >&2
   exit 2
 fi
 
@@ -28,7 +33,12 @@ has_nvrtc() {
   compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib*/libnvrtc.so.*" >/dev/null ||
     compgen -G 'build/nvrtc/nvidia/*/lib/libnvrtc.so.*' >/dev/null || ldconfig -p | grep -q 'libnvrtc\.so'
 }
-if [[ $tests == yes ]] && ! has_nvrtc; then packages+=(python3-pip); fi
+# Which version: the one that kevo is tested with.
+has_triton() { [[ -d build/python/triton ]]; }
+has_pip() { python3 -m pip --version >/dev/null 2>&1; }
+if { [[ $tests == yes ]] && ! has_nvrtc; } || { [[ $triton == yes ]] && ! has_triton; }; then
+  has_pip || packages+=(python3-pip)
+fi
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi; }
@@ -73,6 +83,14 @@ if [[ $tests == yes ]] && ! has_nvrtc; then
   echo "kevo: fetching NVRTC and CUDA's headers into build/nvrtc"
   python3 -m pip install -q --no-deps --target build/nvrtc nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12 \
     nvidia-cuda-cccl-cu12 nvidia-cuda-nvcc-cu12 || echo "kevo: that failed; the tests that compile CUDA will be skipped" >&2
+fi
+
+if [[ $triton == yes ]] && ! has_triton; then
+  echo "kevo: fetching Triton into build/python"
+  if ! python3 -m pip install -q --no-deps --target build/python triton==3.6.0; then
+    echo "kevo: that failed; candidates in Triton cannot be compiled without a Python that has Triton" >&2
+    if [[ $tests == no ]]; then exit 1; fi
+  fi
 fi
 
 if [[ $tests == no ]]; then

@@ -176,6 +176,25 @@ extern "C" __global__ void axpy(const float* X, const float* B, float* Y, long l
 }
 )";
 
+constexpr const char* triton_seed_text =
+    R"(# A tunable is a literal with a domain; `kevo run` proposes other values.
+import triton
+import triton.language as tl
+
+BLOCK = 64  # kevo: {64, 128, 256, 512, 1024}
+WARPS = 1  # kevo: {1, 2, 4, 8}
+# How the kernel is launched; the language of these lines is documented in docs/launch.md.
+# kevo: launch axpy[ceildiv(N, BLOCK)](X, B, Y, N, BLOCK=BLOCK) warps WARPS
+
+
+@triton.jit
+def axpy(x, b, y, n, BLOCK: tl.constexpr):
+    # kevo: begin body
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, 2.5 * tl.load(x + i, mask=i < n) + tl.load(b + i, mask=i < n), mask=i < n)
+    # kevo: end body
+)";
+
 constexpr const char* cuda_config_text =
     R"(# How it is searched: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
 run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
@@ -229,7 +248,7 @@ std::string named(const char* text, const std::string& name) {
 }  // namespace
 
 const std::vector<std::string>& init_templates() {
-  static const std::vector<std::string> all = {"cpu", "openmp", "cuda", "command"};
+  static const std::vector<std::string> all = {"cpu", "openmp", "cuda", "triton", "command"};
   return all;
 }
 
@@ -252,6 +271,16 @@ std::vector<project_file> project_of(std::string_view chosen, const std::string&
             {"seed.cu", cuda_seed_text},
             {"config.yaml", named(cuda_config_text, name)}};
   }
+  if (chosen == "triton") {
+    std::string task = named(cuda_task_text, name);
+    const std::string seeds = "seeds: [seed.cu]\nbaselines: [{name: seed, file: seed.cu}]";
+    task.replace(task.find(seeds), seeds.size(),
+                 "seeds: [seed.py]\nbaselines: [{name: seed, file: seed.py}]");
+    return {{"task.yaml", std::move(task)},
+            {"reference.cu", cuda_reference_text},
+            {"seed.py", triton_seed_text},
+            {"config.yaml", named(cuda_config_text, name)}};
+  }
   if (chosen == "command") {
     return {{"task.yaml", named(command_task_text, name)},
             {"seed.txt", command_seed_text},
@@ -259,9 +288,7 @@ std::vector<project_file> project_of(std::string_view chosen, const std::string&
             {"config.yaml", named(command_config_text, name)}};
   }
   throw error(error_code::usage, fmt::format("there is no template '{}'", detail::shown(chosen)), {},
-              chosen == "triton"
-                  ? "Triton programs are not supported yet; templates: cpu, openmp, cuda, command"
-                  : detail::hint_for(chosen, init_templates(), "templates"));
+              detail::hint_for(chosen, init_templates(), "templates"));
 }
 
 }  // namespace kevo::cli

@@ -106,6 +106,11 @@ void cuda_device_from(settings& from, cuda_settings& made) {
   made.nvcc = from.text("nvcc", {.def = "",
                                  .doc = "name or path of nvcc, which builds hosted programs; empty searches "
                                         "for it; none refuses hosted programs"});
+  made.python =
+      from.text("python", {.def = "",
+                           .doc = "path of a Python that has Triton, or of a folder of packages that "
+                                  "contains Triton, which compiles programs in Triton; empty searches "
+                                  "for it"});
   made.sandbox = sandbox_from(from, "required");
   made.promising = from.real(
       "promising", {.def = made.promising,
@@ -266,7 +271,8 @@ void register_fitness(registry& all) {
                   "builds C++ candidates and times them on the CPU of this machine, in a sandbox, with "
                   "independent checking of the outputs");
   all.fitness.add("cuda", cuda_from,
-                  "builds CUDA candidates with NVRTC (hosted programs with nvcc) and times them on a GPU of "
+                  "builds CUDA candidates with NVRTC (hosted programs with nvcc, kernels in Triton with "
+                  "Triton) and times them on a GPU of "
                   "this machine, with independent checking of the outputs");
   all.fitness.add("command", command_from,
                   "runs a program of your own that is given the path of a candidate and prints its "

@@ -56,13 +56,17 @@ program program_of(std::string language, std::string text) {
 }
 
 program load_program(const std::string& path, std::string language, error_place named) {
-  if (language.empty()) language = language_of(path);
+  const bool guessed = language.empty();
+  if (guessed) language = language_of(path);
   if (language.empty()) {
     if (named.file.empty()) named.file = path;
     throw error(error_code::input, "cannot determine the language of '" + path + "' from its file extension",
                 std::move(named), "name the language: {language: cpp, file: " + path + "}");
   }
-  program source = program_of(std::move(language), read_text_file(path, largest_source, std::move(named)));
+  std::string text = read_text_file(path, largest_source, std::move(named));
+  // Programs in Triton have the ending of Python's files.
+  if (guessed && language == "python" && text.find("@triton.jit") != std::string::npos) language = "triton";
+  program source = program_of(std::move(language), std::move(text));
   try {
     parse_annotations(source);
   } catch (const error& wrong) {  // in the words of the user, to whom the file is not "kernel.cpp"

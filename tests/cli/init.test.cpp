@@ -16,7 +16,7 @@
 
 TEST_CASE("every template gives a task that loads, with a seed to tune, and a config that is read") {
   const shell::scratch folder;
-  for (const std::string name : {"cpu", "openmp", "cuda", "command"}) {
+  for (const std::string name : {"cpu", "openmp", "cuda", "triton", "command"}) {
     CAPTURE(name);
     const auto made = shell::run(shell::kevo({"init", "own_" + name, "--template", name}), folder.string());
     REQUIRE_MESSAGE(made.code == 0, made.err);
@@ -31,22 +31,22 @@ TEST_CASE("every template gives a task that loads, with a seed to tune, and a co
   }
 }
 
-TEST_CASE("the CUDA project's lines say how its kernels are launched") {
-  const shell::scratch folder;
-  REQUIRE(shell::run(shell::kevo({"init", "own", "--template", "cuda"}), folder.string()).code == 0);
-  const kevo::task t = kevo::load_task((folder / "own/task.yaml").string());
-  REQUIRE(t.reference);
-  for (const auto* source : {&t.seeds[0], &t.reference->source}) {
-    const auto lines = kevo::cuda::read_launch_lines(*source);
-    CHECK(std::holds_alternative<kevo::cuda::declared_launch>(lines));
+TEST_CASE("the lines of the CUDA project and of the Triton project say how their kernels are launched") {
+  for (const std::string language : {"cuda", "triton"}) {
+    const shell::scratch folder;
+    REQUIRE(shell::run(shell::kevo({"init", "own", "--template", language}), folder.string()).code == 0);
+    const kevo::task t = kevo::load_task((folder / "own/task.yaml").string());
+    REQUIRE(t.reference);
+    CHECK(t.seeds.at(0).language == language);
+    for (const auto* source : {&t.seeds[0], &t.reference->source}) {
+      const auto lines = kevo::cuda::read_launch_lines(*source);
+      CHECK(std::holds_alternative<kevo::cuda::declared_launch>(lines));
+    }
   }
 }
 
 TEST_CASE("a template that does not exist is refused with those that do, and writes nothing") {
   const shell::scratch folder;
-  const auto triton = shell::run(shell::kevo({"init", "own", "--template", "triton"}), folder.string());
-  CHECK(triton.code == 2);
-  CHECK_MESSAGE(triton.err.find("Triton programs are not supported yet") != std::string::npos, triton.err);
   const auto other = shell::run(shell::kevo({"init", "own", "--template", "cuad"}), folder.string());
   CHECK(other.code == 2);
   CHECK_MESSAGE(other.err.find("did you mean 'cuda'") != std::string::npos, other.err);

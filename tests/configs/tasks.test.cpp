@@ -37,7 +37,8 @@ TEST_CASE("every shipped task loads, with hidden shapes, seeds and a baseline th
     const kevo::task t = kevo::load_task(file.string());
     CHECK(!t.description.empty());
     REQUIRE(t.reference);
-    const bool gpu = file.string().find("/cuda_") != std::string::npos;
+    const bool gpu = file.string().find("/cuda_") != std::string::npos ||
+                     file.string().find("/triton_") != std::string::npos;
     CHECK(t.reference->language == (gpu ? "cuda" : "cpp"));
     REQUIRE(!t.seeds.empty());
     REQUIRE(!t.baselines.empty());

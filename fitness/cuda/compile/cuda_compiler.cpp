@@ -22,6 +22,7 @@
 #include "fitness/cuda/compile/message.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/compile/standard_headers.hpp"
+#include "fitness/cuda/compile/triton.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo::cuda {
@@ -93,6 +94,23 @@ void take_lasting(const compile_answer& answer, cubin_contents contents, compile
   }
 }
 
+// Adds the kernels, images and variables of one module to another one.
+void append(compiled_module more, bool hidden, compiled_module& module) {
+  const auto images = static_cast<std::uint32_t>(module.images.size());
+  module.architecture = more.architecture;
+  for (auto& image : more.images) module.images.push_back(std::move(image));
+  for (auto& kernel : more.kernels) {
+    kernel.image += images;
+    kernel.hidden = hidden;
+    module.kernels.push_back(std::move(kernel));
+  }
+  for (auto& global : more.globals) {
+    global.image += images;
+    module.globals.push_back(std::move(global));
+  }
+  for (auto& lasting : more.lasting) module.lasting.push_back(std::move(lasting));
+}
+
 }  // namespace
 
 process_limits cuda_compiler_settings::default_limits() {
@@ -123,6 +141,7 @@ struct cuda_compiler::state {
   running_builds* pausable;
   build_cache on_disk;
   std::mutex mutex;
+  std::optional<triton_tools> triton;  // found when the first program in Triton comes
   std::map<content_id, cuda_build_result> known;
   std::deque<content_id> order;  // of `known`, oldest first
 
@@ -135,9 +154,16 @@ struct cuda_compiler::state {
     return text;
   }
 
-  content_id key_of(const cuda_build_request& request) const {
+  const triton_tools& triton_found() {
+    const std::lock_guard lock(mutex);
+    if (!triton) triton = find_triton(settings.python, contains(settings.sandbox));
+    return *triton;
+  }
+
+  content_id key_of(const cuda_build_request& request) {
     content_hasher hash;
     const auto id = id_of(request.source);
+    if (request.source.language == "triton") hash.text(triton_found().identity()).number(request.visible);
     hash.text(identity()).number(id.high).number(id.low).text(request.architecture);
     for (const auto* list : {&request.kernels, &request.flags}) {
       hash.number(list->size());
@@ -200,26 +226,68 @@ struct cuda_compiler::state {
   }
 
   cuda_build_result attempt(const cuda_build_request& request, const std::stop_token& stop, bool& again);
+  cuda_build_result attempt_triton(const cuda_build_request& request, const std::stop_token& stop,
+                                   bool& again);
+  exit_report launch(const launch_spec& spec, const std::stop_token& stop) const {
+    return pausable != nullptr ? pausable->run(spec, stop) : kevo::run(spec, stop);
+  }
 };
+
+// The variants that only hidden workloads launch are compiled apart: a program's file, which is executed
+// then, can see their names, and its messages are told to nobody.
+cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request& request,
+                                                       const std::stop_token& stop, bool& again) {
+  again = false;
+  cuda_build_result result;
+  const auto& python = triton_found();
+  result.compiler = "Triton " + python.version;
+  const auto visible = std::min(request.visible, request.kernels.size());
+  for (const bool hidden : {false, true}) {
+    const auto first = request.kernels.begin() + static_cast<std::ptrdiff_t>(hidden ? visible : 0);
+    const auto last =
+        hidden ? request.kernels.end() : request.kernels.begin() + static_cast<std::ptrdiff_t>(visible);
+    if (first == last) continue;
+    const triton_job job{&python,         &request.source,  {first, last}, request.architecture,
+                         settings.limits, settings.sandbox, settings.cpus};
+    exit_report report;
+    auto answer = compile_with_triton(
+        job, [&](const launch_spec& spec) { return launch(spec, stop); }, report);
+    require_own_end(report, python.python, stop);
+    if (answer.ok) {
+      append(std::move(answer.module), hidden, result.module);
+      continue;
+    }
+    result.module = {};
+    again = report.kind == exit_kind::timed_out;
+    const std::string reason = again ? fmt::format("Triton timed out after {} s", settings.limits.wall_s)
+                               : report.ok() ? answer.error
+                                             : "Triton " + describe(report);
+    const std::string log = report.ok() ? answer.log : report.err;
+    const std::string secret = "a kernel does not compile for a hidden workload";
+    result.reasons.push_back(hidden ? secret : reason);
+    result.diagnostics = hidden ? secret : cut_diagnostics(log, settings.diagnostics_bytes);
+    return result;
+  }
+  result.ok = true;
+  return result;
+}
 
 cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& request,
                                                 const std::stop_token& stop, bool& again) {
   again = false;
   cuda_build_result result;
   const bool by_nvcc = settings.compiler != "nvrtc";
-  const auto launch = [&](const launch_spec& spec) {
-    return pausable != nullptr ? pausable->run(spec, stop) : kevo::run(spec, stop);
-  };
   exit_report report;
   compile_answer answer;
   if (by_nvcc) {
     const nvcc_job job{program,         &request.source,  request.kernels, nvcc_options(request),
                        settings.limits, settings.sandbox, settings.cpus};
-    answer = compile_with_nvcc(job, launch, report);
+    answer = compile_with_nvcc(
+        job, [&](const launch_spec& spec) { return launch(spec, stop); }, report);
   } else {
     auto spec = spec_of();
     spec.standard_input = encode(job_of(request));
-    report = launch(spec);
+    report = launch(spec, stop);
   }
   require_own_end(report, program, stop);
   if (by_nvcc && report.kind == exit_kind::exited && report.code != 0) {
@@ -249,7 +317,7 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
   }
   auto& module = result.module;
   module.architecture = request.architecture;
-  module.cubin = answer.cubin;
+  module.images = {answer.cubin};
   module.log = result.diagnostics;
   auto contents = read_cubin(answer.cubin);
   add_assembler_figures(answer.log, contents.kernels);
@@ -270,6 +338,9 @@ const toolchain& cuda_compiler::tools() const {
 }
 std::string cuda_compiler::identity() const {
   return state_->identity();
+}
+std::string cuda_compiler::identity_for(const program& source) const {
+  return source.language == "triton" ? state_->triton_found().identity() : "";
 }
 
 cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::stop_token stop) {
@@ -300,8 +371,12 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
     result = std::move(*kept);
     result.cached = true;
   } else {
-    result = state_->attempt(request, stop, again);
-    if (again) result = state_->attempt(request, stop, again);
+    const auto attempt = [&] {
+      return request.source.language == "triton" ? state_->attempt_triton(request, stop, again)
+                                                 : state_->attempt(request, stop, again);
+    };
+    result = attempt();
+    if (again) result = attempt();
     // A compiler that died may have died of the machine.
     if (!again && !result.compiler.empty()) state_->on_disk.keep(key, result);
   }
@@ -322,6 +397,7 @@ std::map<std::string, double> measures_of_module(const compiled_module& module) 
     measures[name] = std::max(measures[name], static_cast<double>(value));
   };
   for (const auto& kernel : module.kernels) {
+    if (kernel.hidden) continue;
     largest("registers", kernel.registers);
     largest("spill_bytes", std::uint64_t{kernel.spill_stores} + kernel.spill_loads);
     largest("shared_bytes", kernel.static_shared_bytes);
@@ -334,6 +410,7 @@ std::map<std::string, double> measures_of_module(const compiled_module& module) 
 std::string describe_resources(const compiled_module& module) {
   std::string text;
   for (const auto& kernel : module.kernels) {
+    if (kernel.hidden) continue;
     text += fmt::format("{}: {} registers", kernel.name, kernel.registers);
     if (kernel.spill_stores + kernel.spill_loads > 0)
       text += fmt::format(", spills {} bytes stored and {} loaded", kernel.spill_stores, kernel.spill_loads);

@@ -1,6 +1,6 @@
 #pragma once
 // The compile stage: device code to a cubin, by NVRTC in a sandboxed process that sees this one source, the
-// library and CUDA's headers. Needs no GPU.
+// library and CUDA's headers, or kernels in Triton to cubins (triton.hpp). Needs no GPU.
 
 #include <cstdint>
 #include <map>
@@ -21,9 +21,12 @@ namespace kevo::cuda {
 /// What to compile.
 struct cuda_build_request {
   kevo::program source;                 ///< files[0] is compiled, the others can be included
-  std::vector<std::string> kernels;     ///< as `kernel_names` gives them
+  std::vector<std::string> kernels;     ///< as `kernel_names` gives them, or `triton_variants`
   std::string architecture = "sm_90a";  ///< a real one: "sm_80", "sm_90a", ...
   std::vector<std::string> flags;       ///< from the config, never from a candidate
+  /// How many of `kernels` are told of; the others are those that only hidden workloads launch (Triton), and
+  /// what is wrong with them is not said.
+  std::size_t visible = static_cast<std::size_t>(-1);
 };
 
 /// What became of it. A failed build is a value.
@@ -41,6 +44,7 @@ struct cuda_compiler_settings {
   std::string compiler = "nvrtc";  ///< or "nvcc" (looked up in PATH), or the path of an nvcc
   std::string cuda;                ///< where NVRTC is; empty: see find_toolchain
   std::string standard = "c++17";
+  std::string python;  ///< a Python with Triton; empty: see find_triton
   sandbox_mode sandbox = sandbox_mode::required;
   process_limits limits = default_limits();
   std::uint64_t diagnostics_bytes = 64U << 10U;
@@ -71,6 +75,9 @@ class cuda_compiler {
   const toolchain& tools() const;
   /// All that decides what is compiled to what, besides the request: for keys of caches.
   std::string identity() const;
+  /// What is to be added to it for a program in Triton; empty for others.
+  /// @throws kevo::error (environment) if there is no Triton
+  std::string identity_for(const program& source) const;
 
  private:
   struct state;

@@ -62,31 +62,34 @@ driver_failure encode_map(const driver& d, const tensor_map& from, std::span<con
 
 loaded_module::loaded_module(loaded_module&& other) noexcept
     : driver_(other.driver_),
-      handle_(std::exchange(other.handle_, nullptr)),
+      handles_(std::exchange(other.handles_, {})),
       kernels_(std::move(other.kernels_)),
       globals_(std::move(other.globals_)) {}
 
 loaded_module& loaded_module::operator=(loaded_module&& other) noexcept {
   std::swap(driver_, other.driver_);
-  std::swap(handle_, other.handle_);
+  std::swap(handles_, other.handles_);
   std::swap(kernels_, other.kernels_);
   std::swap(globals_, other.globals_);
   return *this;
 }
 
 loaded_module::~loaded_module() {
-  if (handle_ != nullptr) driver_->module_unload(handle_);
+  for (auto* handle : handles_) driver_->module_unload(handle);
 }
 
 driver_failure loaded_module::load(const driver& d, const compiled_module& from) {
   driver_ = &d;
-  if (const auto code = d.module_load(&handle_, from.cubin.data(), 0, nullptr, nullptr)) {
-    handle_ = nullptr;
-    return {code, "loading the module"};
+  for (const auto& image : from.images) {
+    module_handle handle = nullptr;
+    if (const auto code = d.module_load(&handle, image.data(), 0, nullptr, nullptr))
+      return {code, "loading the module"};
+    handles_.push_back(handle);
   }
   for (const auto& kernel : from.kernels) {
+    if (kernel.image >= handles_.size()) return bad("a kernel of an unknown image");
     function found = nullptr;
-    if (const auto code = d.module_function(&found, handle_, kernel.mangled.c_str()))
+    if (const auto code = d.module_function(&found, handles_[kernel.image], kernel.mangled.c_str()))
       return {code, "finding the kernel " + kernel.name};
     int registers = 0;  // asking makes a lazy driver load the code
     if (const auto code = d.function_get(&registers, static_cast<int>(function_attribute::registers), found))
@@ -101,14 +104,16 @@ driver_failure loaded_module::find_globals(const driver& d, const compiled_modul
   globals_.clear();
   const auto& all = from.globals;
   for (auto first = all.begin(); first != all.end();) {
-    const auto last =
-        std::find_if(first, all.end(), [&](const auto& one) { return one.section != first->section; });
+    const auto last = std::find_if(first, all.end(), [&](const auto& one) {
+      return one.image != first->image || one.section != first->section;
+    });
+    if (first->image >= handles_.size()) return bad("a variable of an unknown image");
     placed_globals section;
     bool in_order = true;
     for (auto one = first; one != last; ++one) {
       address at = 0;
       std::size_t bytes = 0;
-      if (d.module_global(&at, &bytes, handle_, one->symbol.c_str()) != success) {
+      if (d.module_global(&at, &bytes, handles_[one->image], one->symbol.c_str()) != success) {
         section.all_found = false;
         continue;
       }

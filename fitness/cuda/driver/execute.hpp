@@ -46,7 +46,7 @@ class loaded_module {
   loaded_module& operator=(const loaded_module&) = delete;
   ~loaded_module();
 
-  /// Loads the cubin, every kernel eagerly.
+  /// Loads the images, every kernel eagerly.
   driver_failure load(const driver& d, const compiled_module& from);
   function kernel(std::size_t index) const { return kernels_[index]; }
   std::size_t size() const { return kernels_.size(); }
@@ -59,7 +59,7 @@ class loaded_module {
   driver_failure find_globals(const driver& d, const compiled_module& from);
 
   const driver* driver_ = nullptr;
-  module_handle handle_ = nullptr;
+  std::vector<module_handle> handles_;  // of its images
   std::vector<function> kernels_;
   std::vector<placed_globals> globals_;
 };

@@ -83,6 +83,7 @@ std::string parameters(const task& t) {
 }  // namespace
 
 bool is_hosted(const program& source) {
+  if (source.language == "triton") return false;
   bool stream = false;
   bool run = false;
   for (const auto& file : source.files) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include <kevo/detail/literal.hpp>
 #include <kevo/detail/nearest.hpp>
@@ -20,6 +21,15 @@ std::string last_component(const std::string& kernel) {
   const auto at = kernel.rfind("::");
   return at == std::string::npos ? kernel : kernel.substr(at + 2);
 }
+
+/// The kernel and the constant of "kernel.NAME"; nothing for other names.
+std::optional<std::pair<std::string_view, std::string_view>> kernel_constant(std::string_view name) {
+  const auto dot = name.find('.');
+  if (dot == std::string_view::npos || name == "device.sms") return std::nullopt;
+  return std::pair(name.substr(0, dot), name.substr(dot + 1));
+}
+
+}  // namespace
 
 std::string with_tunables(std::string_view text, const std::map<std::string, std::string>& values) {
   std::string result;
@@ -40,8 +50,6 @@ std::string with_tunables(std::string_view text, const std::map<std::string, std
   }
   return result;
 }
-
-}  // namespace
 
 std::size_t find_word(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -74,6 +82,11 @@ void for_each_expression(const statement_line& line, const std::function<void(co
   if (const auto* launch = std::get_if<launch_line>(&line.body)) {
     all(launch->grid), all(launch->block), all(launch->cluster);
     maybe(launch->shared_bytes), maybe(launch->carveout);
+    if (launch->triton) {
+      for (const auto* setting : {&launch->triton->warps, &launch->triton->stages, &launch->triton->ctas,
+                                  &launch->triton->registers, &launch->triton->config})
+        maybe(*setting);
+    }
     for (const auto& argument : launch->arguments) {
       if (const auto* plain = std::get_if<plain_argument>(&argument.value)) {
         maybe(plain->offset);
@@ -103,8 +116,10 @@ environment::environment(const declared_launch& lines, const launch_signature& w
     if (const auto number = integer_literal(literal)) tunables_[name] = *number;
   }
   for (const auto& line : lines.statements) {
-    if (const auto* launch = std::get_if<launch_line>(&line.body))
+    if (const auto* launch = std::get_if<launch_line>(&line.body)) {
       kernels_.insert(last_component(launch->kernel.text));
+      if (launch->triton) triton_kernels_.insert(launch->kernel.text);
+    }
   }
 }
 
@@ -114,6 +129,10 @@ std::optional<std::int64_t> environment::find(std::string_view name, const loop_
   if (const auto kernel = occupancy_argument(name)) {
     if (!occupancy) return std::nullopt;
     return occupancy(*kernel);
+  }
+  if (const auto asked = kernel_constant(name)) {
+    if (!constant) return std::nullopt;
+    return constant(asked->first, asked->second);
   }
   const std::string key(name);
   if (const auto axis = axes_->find(key); axis != axes_->end()) return axis->second;
@@ -129,6 +148,8 @@ bool environment::knows(const expression& e, const loop_index* index) const {
   const auto& names = e.names();
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     if (occupancy_argument(name) && !occupancy) return false;
+    if (kernel_constant(name))
+      return false;  // has a value for one launch only, and is another language's word there
     return find(name, index).has_value();
   });
 }
@@ -155,6 +176,9 @@ void environment::check_names(const statement_line& line) const {
         throw error(error_code::input, "no launch line names a kernel '" + std::string(*kernel) + "'",
                     place_of_word(line, *kernel), kevo::detail::hint_for(*kernel, kernels_, "kernels"));
       }
+      if (const auto asked = kernel_constant(name);
+          asked && triton_kernels_.contains(std::string(asked->first)))
+        continue;
       if (name == "device.sms" || workload_->axes.contains(name) || tunables_.contains(name)) continue;
       if (line.loop && name == line.loop->id.text) continue;
       const auto place = place_of_word(line, name);

@@ -33,6 +33,10 @@ class environment {
   /// Answers occupancy(kernel); nothing: it has no value here.
   std::function<std::int64_t(std::string_view kernel)> occupancy;
 
+  /// Answers `kernel.NAME`: the value of a constant of a compiled Triton kernel; nothing: it has no value
+  /// here.
+  std::function<std::int64_t(std::string_view kernel, std::string_view name)> constant;
+
   /// Checks every name of every line, and that each has one meaning. @throws kevo::error (input)
   void check_all_names() const;
 
@@ -53,6 +57,7 @@ class environment {
   const std::map<std::string, std::int64_t>* axes_;
   std::map<std::string, std::int64_t> tunables_;  ///< those that are integers
   std::set<std::string> kernels_;                 ///< without namespaces
+  std::set<std::string> triton_kernels_;          ///< those of them whose constants have names
   std::int64_t sms_;
 };
 
@@ -63,6 +68,9 @@ void for_each_expression(const statement_line& line, const std::function<void(co
 /// argument speaks of what varies with the workload
 std::string kernel_name(const launch_line& launch, const declared_launch& lines, const environment& fixed,
                         const loop_index* index);
+
+/// A text with the values of tunables in the place of their names.
+std::string with_tunables(std::string_view text, const std::map<std::string, std::string>& values);
 
 /// Where a whole word stands in a text; npos if it does not.
 std::size_t find_word(std::string_view text, std::string_view word);

@@ -16,6 +16,7 @@ using kevo::detail::hint_for;
 
 constexpr std::array<std::string_view, 4> statement_words = {"launch", "memset", "workspace", "tensormap"};
 constexpr std::array<std::string_view, 4> attribute_words = {"cluster", "cooperative", "pdl", "carveout"};
+constexpr std::array<std::string_view, 5> setting_words = {"warps", "stages", "ctas", "registers", "config"};
 
 /// How device code calls some types; dtype names are understood, too.
 struct type_alias {
@@ -130,8 +131,10 @@ class line_parser {
     launch.kernel = name("the name of a kernel");
     while (line_.accept("::")) launch.kernel.text += "::" + name("a name after '::'").text;
     if (line_.rest().starts_with('[')) {
+      const auto brackets = line_.bracketed();
+      if (line_.rest().starts_with('(')) return read_triton(std::move(launch), brackets);
       launch.is_template = true;
-      for (const auto& part : line_.split(line_.bracketed(), true)) {
+      for (const auto& part : line_.split(brackets, true)) {
         if (part.text.empty()) line_.fail(part.at, "an empty template argument");
         launch.template_args.push_back({std::string(part.text), line_.place(part.at)});
       }
@@ -152,6 +155,66 @@ class line_parser {
     for (const auto& part : line_.split(line_.bracketed())) launch.arguments.push_back(argument(part));
     while (!line_.at_end()) read_attribute(launch);
     return launch;
+  }
+
+  /// The rest of `kernel[grid](args, NAME=value) warps 4 stages 3`; the cursor is before the arguments.
+  launch_line read_triton(launch_line launch, const piece& grid) {
+    const auto extents = line_.split(grid);
+    if (extents.size() == 1) {
+      launch.grid = dim3_of(extents.front(), "a grid");
+    } else {
+      launch.grid = list_of(extents);
+      if (extents.empty() || extents.size() > 3)
+        line_.fail(grid.at, "a grid must have one to three extents, not " + std::to_string(extents.size()));
+    }
+    auto& triton = launch.triton.emplace();
+    for (const auto& part : line_.split(line_.bracketed())) {
+      const std::size_t end = kevo::detail::end_of_name(part.text, 0);
+      const piece after = line_scanner::trim({part.text.substr(end), part.at + end});
+      const bool named = end > 0 && after.text.starts_with('=') && !after.text.starts_with("==");
+      if (!named && !triton.constants.empty())
+        line_.fail(part.at, "an argument by position after NAME=value");
+      if (!named) {
+        launch.arguments.push_back(argument(part));
+        continue;
+      }
+      const piece value = line_scanner::trim({after.text.substr(1), after.at + 1});
+      if (value.text.empty()) line_.fail(value.at, "the value is missing");
+      triton.constants.push_back({{std::string(part.text.substr(0, end)), line_.place(part.at)},
+                                  {std::string(value.text), line_.place(value.at)}});
+    }
+    while (!line_.at_end()) read_setting(triton);
+    return launch;
+  }
+
+  void read_setting(triton_line& triton) {
+    const auto at = line_.at();
+    const std::string word(line_.name().text);
+    std::optional<expression>* setting = word == "warps"       ? &triton.warps
+                                         : word == "stages"    ? &triton.stages
+                                         : word == "ctas"      ? &triton.ctas
+                                         : word == "registers" ? &triton.registers
+                                         : word == "config"    ? &triton.config
+                                                               : nullptr;
+    if (setting == nullptr) {
+      line_.fail(at,
+                 word.empty() ? "unexpected " + line_.shown_here() + " after the launch"
+                              : "unknown setting '" + kevo::detail::shown(word, 40) + "'",
+                 hint_for(word, setting_words, "settings"));
+    }
+    if (setting->has_value()) line_.fail(at, "'" + word + "' twice");
+    *setting = number_or_group(word);
+  }
+
+  /// One number, one name, or an expression in parentheses.
+  expression number_or_group(const std::string& what) {
+    if (line_.rest().starts_with('(')) return line_.integer(line_.bracketed());
+    const auto start = line_.at();
+    const auto end = kevo::detail::end_of_literal(line_.rest(), 0);
+    if (end == 0) line_.fail(start, "expected a number after '" + what + "', found " + line_.shown_here());
+    const piece value{line_.rest().substr(0, end), start};
+    line_.accept(value.text);
+    return line_.integer(value);
   }
 
   expression shared_bytes(const piece& p) const {
@@ -330,6 +393,17 @@ class line_parser {
   line_scanner line_;
 };
 
+/// A Triton kernel is launched in another form than one in CUDA.
+void require_form(const launch_line& launch, bool triton) {
+  if (launch.triton.has_value() == triton) return;
+  throw error(error_code::input,
+              triton ? "this is how a CUDA kernel is launched, but the program is in Triton"
+                     : "this is how a Triton kernel is launched, but the program is in CUDA",
+              launch.kernel.place,
+              triton ? "write launch kernel[grid](arguments, NAME=value) warps 4 stages 3"
+                     : "write launch kernel<<<grid, block>>>(arguments)");
+}
+
 }  // namespace
 
 statement_line parse_launch_line(std::string_view text, error_place place) {
@@ -344,17 +418,26 @@ declared_launch parse_launch_lines(const program& source) {
   declared_launch result;
   if (!source.files.empty()) result.file = source.files.front().path;
   for (const auto& t : found.tunables) result.tunables[t.name] = t.value;
+  const bool triton = source.language == "triton";
   bool launches = false;
   for (const auto& directive : found.directives) {
     result.statements.push_back(parse_launch_line(
         directive.text, {source.files.at(directive.file).path, directive.line, directive.column, {}}));
-    launches = launches || std::holds_alternative<launch_line>(result.statements.back().body);
+    const auto& line = result.statements.back();
+    const auto* launch = std::get_if<launch_line>(&line.body);
+    if (launch != nullptr) require_form(*launch, triton);
+    if (triton && std::holds_alternative<tensor_map_line>(line.body)) {
+      throw error(error_code::input, "Triton programs have no tensor maps", line.place,
+                  "make a descriptor in the kernel: tl.make_tensor_descriptor");
+    }
+    launches = launches || launch != nullptr;
   }
   if (!launches) {
     error_place place;
     place.file = result.file;
     throw error(error_code::input, "the program has no launch line", place,
-                "add a line // kevo: launch kernel<<<grid, block>>>(arguments)");
+                triton ? "add a line # kevo: launch kernel[grid](arguments, NAME=value)"
+                       : "add a line // kevo: launch kernel<<<grid, block>>>(arguments)");
   }
   return result;
 }

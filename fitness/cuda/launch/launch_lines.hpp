@@ -1,12 +1,15 @@
 #pragma once
 // The `// kevo:` lines that say how to launch a candidate, parsed (design: declared launch). Names are not
-// yet looked up and nothing is worked out; `resolve` does that for a workload.
+// yet looked up and nothing is worked out; `resolve` does that for a workload. Lines of Triton programs begin
+// with `# kevo:` and differ in how a launch is written.
 //
 //   line  = ["when" cond ":"] ["for" id "in" e ".." e ":"] stmt          e .. e: the upper end is left out
 //   stmt  = "launch" name ["[" template-args "]"] "<<<" dim3 "," dim3 ["," bytes] ">>>" "(" args ")" {attr}
 //         | "memset" buffer byte [bytes]  |  "workspace" id dtype shape ["align" n]
 //         | "tensormap" id "(" buffer, dims, strides, box [, element_strides [, swizzle [, interleave [, l2
 //           [, oob]]]]] ")"
+//         | "launch" name "[" e ["," e ["," e]] "]" "(" args {"," id "=" value} ")" {setting} (Triton)
+//   setting = ("warps" | "stages" | "ctas" | "registers" | "config") e      value = e | text in Python
 //   attr  = "cluster" dim3 | "cooperative" | "pdl" | "carveout(" e ")"
 //   arg   = buffer ["+" e] | type "(" e ")" | "null" | e
 //   dim3  = e | "(" e ["," e ["," e]] ")"      bytes = e | "smem(" e ")"      shape, dims, ... = "[" e, ...
@@ -58,6 +61,22 @@ struct argument_line {
 /// One to three extents; missing ones are 1.
 using dim3_line = std::vector<expression>;
 
+/// `NAME=value`: a parameter of a Triton kernel that is a constant (tl.constexpr).
+struct constant_line {
+  placed_name name;
+  placed_name value;  ///< as written: an integer expression, or Python's words
+};
+/// What a launch line of a Triton kernel says besides grid and arguments. What it leaves out is the
+/// compiler's choice.
+struct triton_line {
+  std::vector<constant_line> constants;
+  std::optional<expression> warps;      ///< num_warps
+  std::optional<expression> stages;     ///< num_stages
+  std::optional<expression> ctas;       ///< num_ctas: blocks of a cluster
+  std::optional<expression> registers;  ///< maxnreg: most registers of a thread
+  std::optional<expression> config;     ///< number of a configuration of @triton.autotune, from 0
+};
+
 struct launch_line {
   placed_name kernel;                      ///< without template arguments, "ns::name" allowed
   std::vector<placed_name> template_args;  ///< each as written
@@ -69,6 +88,7 @@ struct launch_line {
   bool cooperative = false;
   bool programmatic = false;
   std::optional<expression> carveout;
+  std::optional<triton_line> triton;  ///< a Triton kernel: `block`, shared memory and attributes are empty
 };
 struct memset_line {
   placed_name buffer;

@@ -9,6 +9,7 @@
 
 #include "fitness/cuda/launch/environment.hpp"
 #include "fitness/cuda/launch/resolve_parts.hpp"
+#include "fitness/cuda/launch/triton_launch.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -62,21 +63,33 @@ class resolver {
         names_(lines, workload, facts, true),
         fixed_(lines, workload, facts, false) {
     names_.occupancy = [this](std::string_view kernel) { return occupancy(kernel); };
+    names_.constant = [this](std::string_view kernel, std::string_view name) {
+      return constant(kernel, name);
+    };
     scope_.names = &names_;
     scope_.workload = &workload_;
   }
   resolver(const resolver&) = delete;
   resolver& operator=(const resolver&) = delete;
 
-  plan run() {
-    names_.check_all_names();
-    add_tensors(workload_.inputs, false);
-    add_tensors(workload_.outputs, true);
-    result_.inputs = static_cast<std::uint32_t>(workload_.inputs.size());
-    result_.outputs = static_cast<std::uint32_t>(workload_.outputs.size());
+  /// The variants of Triton kernels that this workload launches, each once. The module may be empty.
+  std::vector<std::string> variants() {
+    compiled_ = false;
+    add_buffers();
+    std::vector<std::string> names;
     for (const auto& line : lines_.statements) {
-      if (const auto* space = std::get_if<workspace_line>(&line.body)) add_workspace(*space, line);
+      const auto* launch = std::get_if<launch_line>(&line.body);
+      if (launch == nullptr || !holds(line, names_)) continue;
+      repeat(line, names_, [&](const loop_index* index) {
+        auto name = detail::triton_variant(*launch, lines_, scope_, index);
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+      });
     }
+    return names;
+  }
+
+  plan run() {
+    add_buffers();
     for (const auto& line : lines_.statements) {
       if (const auto* map = std::get_if<tensor_map_line>(&line.body)) add_tensor_map(*map, line);
     }
@@ -85,10 +98,7 @@ class resolver {
       if (const auto* launch = std::get_if<launch_line>(&line.body)) {
         if (!holds(line, names_)) continue;
         repeat(line, names_, [&](const loop_index* index) {
-          const auto kernel = kernel_of(*launch, index);
-          add_step(
-              detail::resolve_launch(*launch, line, kernel, module_.kernels[kernel], facts_, scope_, index),
-              line);
+          add_launch(*launch, line, index);
           launches = true;
         });
       } else if (const auto* set = std::get_if<memset_line>(&line.body)) {
@@ -106,6 +116,79 @@ class resolver {
   }
 
  private:
+  void add_buffers() {
+    names_.check_all_names();
+    add_tensors(workload_.inputs, false);
+    add_tensors(workload_.outputs, true);
+    result_.inputs = static_cast<std::uint32_t>(workload_.inputs.size());
+    result_.outputs = static_cast<std::uint32_t>(workload_.outputs.size());
+    for (const auto& line : lines_.statements) {
+      if (const auto* space = std::get_if<workspace_line>(&line.body)) add_workspace(*space, line);
+    }
+  }
+
+  void add_launch(const launch_line& launch, const statement_line& line, const loop_index* index) {
+    const auto kernel = kernel_of(launch, index);
+    const auto& compiled = module_.kernels[kernel];
+    if (!launch.triton) {
+      add_step(detail::resolve_launch(launch, line, kernel, compiled, facts_, scope_, index), line);
+      return;
+    }
+    launching_ = &compiled;
+    launching_name_ = launch.kernel.text;
+    auto step = detail::resolve_triton_launch(launch, line, kernel, compiled, facts_, scope_, index);
+    launching_ = nullptr;
+    const auto bytes = detail::scratch_bytes(step, compiled);
+    if (bytes > 0) {
+      const auto used = compiled.decided->arguments.size();
+      if (step.arguments.size() == used)
+        throw error(error_code::input, launch.kernel.text + ": it has no parameter for its scratch memory",
+                    line.place);
+      step.arguments[used] = buffer_argument{scratch(bytes, compiled.decided->scratch_align, line), 0};
+    }
+    add_step(std::move(step), line);
+  }
+
+  /// The buffer of the scratch memory of Triton kernels, which launches use one after the other.
+  std::uint32_t scratch(std::uint64_t bytes, std::uint64_t align, const statement_line& line) {
+    if (align > largest_alignment || (align & (align - 1)) != 0)
+      throw error(error_code::input, fmt::format("scratch memory with an alignment of {} bytes", align),
+                  line.place);
+    align = std::max(align, least_alignment);
+    const auto first = result_.inputs + result_.outputs;
+    if (!scratch_) {
+      scratch_ = static_cast<std::uint32_t>(result_.workspaces.size());
+      result_.workspaces.push_back({"scratch memory", "uint8", 0, align});
+    }
+    auto& space = result_.workspaces[*scratch_];
+    const auto before = space.bytes;
+    space.bytes = std::max(space.bytes, bytes);
+    space.align = std::max(space.align, align);
+    workspace_bytes_ += space.bytes - before;
+    if (workspace_bytes_ > facts_.workspace_bytes) {
+      throw error(
+          error_code::input,
+          fmt::format(
+              "the kernel needs {} bytes of scratch memory, but the limit for all workspaces together is {}",
+              bytes, facts_.workspace_bytes),
+          line.place);
+    }
+    return first + *scratch_;
+  }
+
+  std::int64_t constant(std::string_view kernel, std::string_view name) const {
+    if (launching_ == nullptr || kernel != launching_name_) {
+      throw error(error_code::input, fmt::format("'{}.{}' has a value in the grid of a launch of {} only",
+                                                 kernel, name, kernel));
+    }
+    const auto& all = launching_->decided->constants;
+    if (const auto found = all.find(std::string(name)); found != all.end()) return found->second;
+    std::vector<std::string> known;
+    for (const auto& [word, value] : all) known.push_back(word);
+    throw error(error_code::input, fmt::format("the kernel '{}' has no integer constant '{}'", kernel, name),
+                {}, kevo::detail::hint_for(name, known, "constants"));
+  }
+
   void add_tensors(const std::vector<buffer_signature>& tensors, bool writable) {
     for (const auto& x : tensors) {
       const auto type = find_dtype(x.dtype);
@@ -193,7 +276,8 @@ class resolver {
   }
 
   std::uint32_t kernel_of(const launch_line& line, const loop_index* index) const {
-    const auto name = detail::kernel_name(line, lines_, fixed_, index);
+    const auto name = line.triton ? detail::triton_variant(line, lines_, scope_, index)
+                                  : detail::kernel_name(line, lines_, fixed_, index);
     for (std::size_t i = 0; i < module_.kernels.size(); ++i) {
       if (module_.kernels[i].name == name) return static_cast<std::uint32_t>(i);
     }
@@ -204,6 +288,11 @@ class resolver {
   }
 
   std::int64_t occupancy(std::string_view kernel) {
+    if (!compiled_) {
+      throw error(error_code::input,
+                  "occupancy(" + std::string(kernel) +
+                      ") depends on the compiled kernel: programs in Triton can use it in a grid only");
+    }
     for (const auto& line : lines_.statements) {
       const auto* launch = std::get_if<launch_line>(&line.body);
       if (launch == nullptr || last_component(launch->kernel.text) != kernel) continue;
@@ -238,6 +327,11 @@ class resolver {
       index = loop_index{line.loop->id.text, range.from};
     }
     const auto* first = index ? &*index : nullptr;
+    if (launch.triton) {
+      const auto& compiled = module_.kernels[kernel_of(launch, first)];
+      return blocks_per_sm(facts_, compiled, compiled.decided->threads,
+                           compiled.decided->dynamic_shared_bytes);
+    }
     const auto shape = detail::block_of(launch, line, names_, first, facts_);
     return blocks_per_sm(facts_, module_.kernels[kernel_of(launch, first)], shape.threads,
                          shape.dynamic_shared_bytes);
@@ -253,6 +347,10 @@ class resolver {
   plan result_;
   std::uint64_t workspace_bytes_ = 0;
   bool asking_ = false;
+  bool compiled_ = true;                        // the module has the kernels that lines launch
+  const compiled_kernel* launching_ = nullptr;  // the Triton kernel whose launch is being worked out
+  std::string launching_name_;
+  std::optional<std::uint32_t> scratch_;  // in result_.workspaces
 };
 
 bool mentions(const launch_line& launch, const std::string& word) {
@@ -295,6 +393,12 @@ kernel_names_result kernel_names(const declared_launch& lines, const launch_sign
     }
     return names;
   });
+}
+
+kernel_names_result triton_variants(const declared_launch& lines, const launch_signature& workload,
+                                    const device_facts& facts) {
+  return as_value<kernel_names_result>(
+      [&]() -> kernel_names_result { return resolver(lines, workload, {}, facts).variants(); });
 }
 
 launch_resolution resolve(const declared_launch& lines, const launch_signature& workload,

@@ -37,6 +37,12 @@ launch_reading read_launch_lines(const program& source);
 kernel_names_result kernel_names(const declared_launch& lines, const launch_signature& any,
                                  const device_facts& facts);
 
+/// The variants of Triton kernels that the lines launch on one workload, each once, as `resolve` looks for
+/// them in the compiled module: "softmax('*fp32:16', 'i32', BLOCK=1024)". They may depend on the workload, so
+/// that nobody may be told of variants that only hidden workloads launch.
+kernel_names_result triton_variants(const declared_launch& lines, const launch_signature& workload,
+                                    const device_facts& facts);
+
 /// The plan of one workload. `occupancy(kernel)` means the blocks per multiprocessor of the first line that
 /// launches that kernel (whatever its template arguments) on this workload, with that line's block and shared
 /// memory. Fails if no line launches anything on this workload, on overflow, on anything that the device or

@@ -27,6 +27,11 @@ std::uint64_t volume(const std::array<std::uint32_t, 3>& extents) {
 
 }  // namespace
 
+std::array<std::uint32_t, 3> grid_of(const launch_line& line, const statement_line& statement,
+                                     const environment& names, const loop_index* index) {
+  return extents_of(line.grid, {2147483647, 65535, 65535}, "the grid extent", statement, names, index);
+}
+
 block_shape block_of(const launch_line& line, const statement_line& statement, const environment& names,
                      const loop_index* index, const device_facts& facts) {
   const std::int64_t most = facts.threads_per_block;
@@ -63,7 +68,7 @@ kernel_launch resolve_launch(const launch_line& line, const statement_line& stat
   const auto shape = block_of(line, statement, names, index, facts);
   kernel_launch launch;
   launch.kernel = kernel;
-  launch.grid = extents_of(line.grid, {2147483647, 65535, 65535}, "the grid extent", statement, names, index);
+  launch.grid = grid_of(line, statement, names, index);
   launch.block = shape.block;
   launch.dynamic_shared_bytes = shape.dynamic_shared_bytes;
   if (compiled.max_threads > 0 && shape.threads > compiled.max_threads) {

@@ -48,6 +48,10 @@ kernel_launch resolve_launch(const launch_line& line, const statement_line& stat
                              const compiled_kernel& compiled, const device_facts& facts, const scope& known,
                              const loop_index* index);
 
+/// The grid of a line. @throws kevo::error (input)
+std::array<std::uint32_t, 3> grid_of(const launch_line& line, const statement_line& statement,
+                                     const environment& names, const loop_index* index);
+
 /// The threads of a line's block, and its dynamic shared memory. @throws kevo::error (input)
 struct block_shape {
   std::array<std::uint32_t, 3> block{1, 1, 1};

@@ -97,7 +97,7 @@ void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
 }
 
 content_id cuda_fitness::state::key_of(const program& candidate) const {
-  return result_key("cuda", protocol_name, candidate, bench.identity());
+  return result_key("cuda", protocol_name, candidate, bench.identity(candidate));
 }
 
 std::optional<evaluation> cuda_fitness::state::cached(const evaluation_request& request) const {

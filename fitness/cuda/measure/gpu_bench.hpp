@@ -138,7 +138,7 @@ class gpu_bench {
   /// An evaluation that says what is known before anything was run.
   evaluation blank() const;
   /// All that a result depends on besides the program.
-  const std::string& identity() const { return identity_; }
+  std::string identity(const program& source) const { return identity_ + compiler_->identity_for(source); }
   std::string describe() const;
 
  private:

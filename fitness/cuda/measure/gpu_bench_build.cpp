@@ -4,6 +4,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/hosted/entry.hpp"
+#include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 
 namespace kevo::cuda {
@@ -26,11 +27,12 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
   if (const auto* failure = std::get_if<launch_failure>(&lines))
     return refused(outcome::launch_failed, failure->reason);
   const auto& declared = std::get<declared_launch>(lines);
-  const auto names = kernel_names(declared, signature_of(*task_, task_->workloads[smallest_]), facts_);
-  if (const auto* failure = std::get_if<launch_failure>(&names))
+  auto kernels = kernels_to_compile(declared, source, *task_, facts_);
+  if (const auto* failure = std::get_if<launch_failure>(&kernels))
     return refused(outcome::launch_failed, failure->reason);
+  auto& wanted = std::get<wanted_kernels>(kernels);
   auto compiled = compiler_->build(
-      {source, std::get<std::vector<std::string>>(names), facts_.architecture, settings_.flags},
+      {source, std::move(wanted.names), facts_.architecture, settings_.flags, wanted.visible},
       std::move(stop));
   if (!compiled.ok) {
     return refused(outcome::build_failed,

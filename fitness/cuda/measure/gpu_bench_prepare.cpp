@@ -43,6 +43,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   if (!compiler_) {
     cuda_compiler_settings compiling;
     compiling.sandbox = settings_.sandbox;
+    compiling.python = settings_.python;
     compiling.limits.wall_s = settings_.limits.build_s;
     if (!settings_.cache_dir.empty()) compiling.cache_dir = settings_.cache_dir + "/builds";
     compiler_ = std::make_unique<cuda_compiler>(compiling);

@@ -9,12 +9,14 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/compile/triton.hpp"
 #include "fitness/cuda/device/kit.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
 #include "fitness/cuda/measure/quiet_device.hpp"
 #include "fitness/cuda/tools/tool.hpp"
 #include "fitness/machine/cores.hpp"
+#include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -32,6 +34,16 @@ gpu_finding worker_finding(device_client& device, bool hosted) {
     return {name, true, "starts in the sandbox"};
   } catch (const error& failure) {
     return {name, false, failure.message(), !hosted};
+  }
+}
+
+gpu_finding triton_finding() {
+  try {
+    const auto tools = find_triton({}, contains(sandbox_mode::best));
+    return {"Triton", true, fmt::format("{}, {} with {}", tools.version, tools.packages, tools.python),
+            false};
+  } catch (const error& failure) {
+    return {"Triton", false, failure.message() + ": candidates in Triton cannot be compiled", false};
   }
 }
 
@@ -122,6 +134,7 @@ std::vector<gpu_finding> probe_gpu() {
     all.push_back({"NVRTC", false, failure.message() + ": CUDA candidates cannot be compiled"});
   }
   all.push_back(nvcc_finding());
+  all.push_back(triton_finding());
   all.push_back(
       tool_finding("compute-sanitizer", "fitness.gates.memcheck and fitness.gates.racecheck cannot be used"));
   all.push_back(tool_finding("ncu", "fitness.gates.profile uses only the figures of the driver"));

@@ -15,14 +15,16 @@ struct look_plan {
 look_plan plan_looks(int first, int last);
 
 /// Pairs at which the next look is expected to find an interval that is narrower than `target`. The width of
-/// an interval of n pairs is proportional to t(n) / sqrt(n), where t is the quantile of Student's distribution
-/// for the confidence of that look. Never more than twice as many as now, because the width of an interval of
-/// few pairs is itself uncertain, and so many that the looks that are left reach `plan.last` by doubling.
+/// an interval of n pairs is proportional to t(n) / sqrt(n), where t is the quantile of Student's
+/// distribution for the confidence of that look. Never more than twice as many as now, because the width of
+/// an interval of few pairs is itself uncertain, and so many that the looks that are left reach `plan.last`
+/// by doubling.
 /// @param done pairs of the last look
 /// @param number of the last look, from 1
 /// @param width of the interval of the last look, relative to the speedup
 /// @param target width that is narrow enough, relative to the speedup
 /// @param alpha probability that an interval misses the true speedup, for all looks together
-int pairs_of_next_look(const look_plan& plan, int done, int number, double width, double target, double alpha);
+int pairs_of_next_look(const look_plan& plan, int done, int number, double width, double target,
+                       double alpha);
 
 }  // namespace kevo::cuda

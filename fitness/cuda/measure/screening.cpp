@@ -44,11 +44,12 @@ bool build_candidate(gpu_bench& bench, passage& p) {
   const auto& source = *p.request.program;
   std::size_t size = 0;
   for (const auto& file : source.files) size += file.text.size();
-  if (source.language != "cuda" || source.files.empty() || size > bench.settings().limits.source_bytes) {
-    const std::string why = source.language != "cuda"
-                                ? "the CUDA backend takes programs in cuda, not in " + source.language
-                            : source.files.empty() ? "the program contains no file"
-                                                   : "the source is too large";
+  const bool known = source.language == "cuda" || source.language == "triton";
+  if (!known || source.files.empty() || size > bench.settings().limits.source_bytes) {
+    const std::string why =
+        !known ? "the CUDA backend takes programs in cuda and triton, not in " + source.language
+        : source.files.empty() ? "the program contains no file"
+                               : "the source is too large";
     p.result.outcome = outcome::build_failed;
     p.result.reasons.push_back(why);
     p.result.feedback = why;

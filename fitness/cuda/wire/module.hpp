@@ -3,6 +3,8 @@
 // cubin itself (ELF) and in the assembler's log; no GPU is needed.
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,21 @@ struct kernel_parameter {
   std::uint32_t size = 0;    ///< [bytes]
   std::string type;          ///< as the compiler spells it: "float const*"; empty for extern "C" kernels
   friend bool operator==(const kernel_parameter&, const kernel_parameter&) = default;
+};
+
+/// What the compiler decides of a kernel's launch, where launch lines do not: Triton's kernels.
+struct decided_launch {
+  /// Which of the line's arguments by position the kernel takes, in its order; the compiler has put in the
+  /// others, whose values it knows. Two pointers follow: to scratch memory, and one that is not used.
+  std::vector<std::uint32_t> arguments;
+  std::uint32_t threads = 0;               ///< a block
+  std::uint32_t dynamic_shared_bytes = 0;  ///< a block
+  std::uint32_t cluster_blocks = 1;
+  bool cooperative = false;
+  std::uint64_t scratch_bytes = 0;                ///< global memory that a block of the grid needs
+  std::uint64_t scratch_align = 1;                ///< [bytes]
+  std::map<std::string, std::int64_t> constants;  ///< values of the parameters that are constants, by name
+  friend bool operator==(const decided_launch&, const decided_launch&) = default;
 };
 
 /// One kernel (a __global__ function) of a module.
@@ -31,6 +48,9 @@ struct compiled_kernel {
   std::uint32_t max_threads = 0;             ///< a block, from __launch_bounds__; 0: not stated
   std::uint32_t barriers = 0;                ///< named barriers in use
   std::uint64_t code_bytes = 0;              ///< size of its machine code
+  std::uint32_t image = 0;                   ///< in compiled_module::images
+  bool hidden = false;                       ///< only hidden workloads launch it: nobody is told of it
+  std::optional<decided_launch> decided;     ///< nothing: launch lines say all
   friend bool operator==(const compiled_kernel&, const compiled_kernel&) = default;
 };
 
@@ -46,17 +66,18 @@ struct module_global {
   std::string section;
   std::uint64_t offset = 0;         ///< in its section [bytes]
   std::uint64_t section_bytes = 0;  ///< size of the whole section
+  std::uint32_t image = 0;          ///< in compiled_module::images
   friend bool operator==(const module_global&, const module_global&) = default;
 };
 
 /// A compiled candidate. A value.
 struct compiled_module {
   std::string architecture;              ///< "sm_90a"
-  std::string cubin;                     ///< an ELF image, for cuModuleLoadData
+  std::vector<std::string> images;       ///< cubins (ELF), for cuModuleLoadData: one, or one a Triton kernel
   std::vector<compiled_kernel> kernels;  ///< those that launch lines name first, in order of first mention
   std::vector<std::string> lasting;      ///< state outside of `globals` that outlives a launch: the device's
                                          ///< heap ("malloc()"), managed variables; refused unless allowed
-  std::vector<module_global> globals;    ///< by section and offset; empty if no kernel uses any
+  std::vector<module_global> globals;    ///< by image, section and offset; empty if no kernel uses any
   std::string log;                       ///< of compiler and assembler: warnings, resources
 
   friend bool operator==(const compiled_module&, const compiled_module&) = default;

@@ -1,7 +1,7 @@
 #pragma once
-// The fitness function of CUDA programs: it builds them with NVRTC or nvcc, and checks and times them on a
-// GPU. Programs that use it compile and link without CUDA; an evaluation reports what is missing on the
-// machine. Compiled: link kevo::kevo.
+// The fitness function of programs in CUDA and Triton: it builds them with NVRTC, nvcc or Triton, and checks
+// and times them on a GPU. Programs that use it compile and link without CUDA; an evaluation reports what is
+// missing on the machine. Compiled: link kevo::kevo.
 
 #include <cstdint>
 #include <memory>
@@ -59,6 +59,9 @@ struct cuda_settings {
   /// Name or path of nvcc, which builds hosted programs. Empty: it is searched for. "none": hosted programs
   /// are refused.
   std::string nvcc;
+  /// Path of a Python that has Triton, or of a folder of packages that contains Triton; it compiles programs
+  /// in Triton. Empty: it is searched for when the first such program is built.
+  std::string python;
   sandbox_mode sandbox = sandbox_mode::required;
   cuda_limits limits;
   cuda_timing timing;
@@ -74,9 +77,9 @@ struct cuda_settings {
   bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
 };
 
-/// Evaluates CUDA programs on one device. `evaluate` may be called from several threads: builds run in
-/// parallel, and the device serves one evaluation at a time. Constructing an object needs no CUDA; the first
-/// evaluation starts the device.
+/// Evaluates programs in CUDA and Triton on one device. `evaluate` may be called from several threads: builds
+/// run in parallel, and the device serves one evaluation at a time. Constructing an object needs no CUDA; the
+/// first evaluation starts the device.
 class cuda_fitness {
  public:
   /// @throws kevo::error (input) if the task is not one that the CUDA backend can run

@@ -319,7 +319,7 @@ TEST_CASE("no damaged cubin makes its reader do worse than refuse") {
   if (!there_is_nvrtc()) return;
   const auto result = build("extern \"C\" __global__ void f(float* a, int n) { a[n] = n; }\n", {"f"});
   REQUIRE(result.ok);
-  const auto& image = result.module.cubin;
+  const auto& image = result.module.images.at(0);
   CHECK(read_cubin(image).kernels.size() == 1);
   kevo::rng random(5);
   for (int i = 0; i < 3000; ++i) {

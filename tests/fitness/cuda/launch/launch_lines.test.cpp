@@ -10,6 +10,7 @@
 #include "fitness/cuda/launch/plan_measures.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "operators/tune/setting_space.hpp"
+#include "src/task/source_file.hpp"
 
 using namespace kevo::cuda;
 
@@ -356,4 +357,99 @@ TEST_CASE("random grids agree with arithmetic done here, and no text makes the p
     }
     CHECK_NOTHROW(failure(damaged, s));
   }
+}
+
+namespace {
+
+std::string variants(const std::string& text, const setting& s) {
+  const auto lines = read_launch_lines(kevo::program_of("triton", text));
+  if (const auto* why = std::get_if<launch_failure>(&lines)) return why->reason;
+  const auto names = triton_variants(std::get<declared_launch>(lines), s.signature, s.facts);
+  if (const auto* why = std::get_if<launch_failure>(&names)) return why->reason;
+  std::string all;
+  for (const auto& name : std::get<std::vector<std::string>>(names)) all += name + "\n";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("launch lines of Triton kernels name the variants that Triton compiles") {
+  auto s = matmul_setting();  // M 300, N 128, K 64
+  CHECK(
+      variants("B_ = 32  # kevo: {32, 64}\n"
+               "# kevo: launch f[(M, 2)](A, B + 4, B + 3, C, M, N, 1, int64(K), eps, float32(1), null, T=B_, "
+               "WHOLE=K % B_ == 0, ACTIVATION=\"relu\", DTYPE=tl.float32) warps (2 * 2) stages 3 ctas 2 "
+               "registers 64 config 1\n",
+               s) ==
+      "f('*fp32:16', '*fp32:16', '*fp32', '*fp32:16', 'i32', 'i32:16', '=1', 'i64:16', 'fp32', 'fp32', "
+      "'=None', "
+      "T=32, WHOLE=1, ACTIVATION=\"relu\", DTYPE=tl.float32, num_warps=4, num_stages=3, num_ctas=2, "
+      "maxnreg=64, "
+      "config=1)\n");
+  // Lines that do not hold name nothing, rounds of a loop name what differs among them.
+  CHECK(variants("# kevo: when M > 1000: launch f[1](A)\n# kevo: for i in 0..3: launch g[i + 1](C, i * 8)\n",
+                 s) == "g('*fp32:16', 'i32:16')\ng('*fp32:16', 'i32')\n");
+  CHECK(variants("# kevo: launch f[1](5000000001)\n", s) == "f('i64')\n");
+  const auto says = [&](const std::string& line, const std::string& words) {
+    const auto why = variants("# kevo: " + line + "\n", s);
+    CHECK_MESSAGE(why.find(words) != std::string::npos, line, ": ", why);
+  };
+  says("launch f[](A)", "a grid must have one to three extents");
+  says("launch f[1, 2, 3, 4](A)", "a grid must have one to three extents");
+  says("launch f[1](A, T=, U=2)", "the value is missing");
+  says("launch f[1](T=1, A)", "an argument by position after NAME=value");
+  says("launch f[1](A) warps", "expected a number after 'warps'");
+  says("launch f[1](A) wraps 4", "unknown setting 'wraps'");
+  says("launch f[1](A) warps 4 warps 8", "'warps' twice");
+  says("launch f[1](A) warps 0", "num_warps is 0");
+  says("launch f[1](D)", "unknown name 'D'");
+  says("launch f[1](float16(1))", "pass float32(...)");
+  says("launch f[g.T](A)", "unknown name 'g.T'");
+  says("launch f<<<1, 1>>>(A)", "the program is in Triton");
+  says("tensormap a(A, [64, 300], [256], [32, 32])", "Triton programs have no tensor maps");
+  says("when occupancy(f) > 1: launch f[1](A)", "depends on the compiled kernel");
+  CHECK(failure("// kevo: launch f[1](A)\n", s).find("the program is in CUDA") != std::string::npos);
+}
+
+TEST_CASE("a Triton kernel is launched as its compiler has decided, with its scratch memory") {
+  auto s = matmul_setting();
+  auto k = kernel("f('*fp32:16', '=1', 'i32', T=32)", {"float*", "int", "float*", "float*"});
+  k.decided = decided_launch{{0, 2}, 128, 1024, 2, false, 100, 64, {{"T", 32}}};
+  s.module.kernels = {k};
+  const std::string text =
+      "# kevo: launch f[ceildiv(M, f.T), 3](C, 1, M, T=32)\n# kevo: workspace w float32 [N]\n";
+  const auto lines = read_launch_lines(kevo::program_of("triton", text));
+  REQUIRE(std::holds_alternative<declared_launch>(lines));
+  const auto resolved = resolve(std::get<declared_launch>(lines), s.signature, s.module, s.facts);
+  REQUIRE(std::holds_alternative<plan>(resolved));
+  const auto& p = std::get<plan>(resolved);
+  const auto& launch = step(p, 0);
+  CHECK(launch.grid == std::array<std::uint32_t, 3>{20, 3, 1});  // of 10 x 3 clusters
+  CHECK(launch.cluster == std::array<std::uint32_t, 3>{2, 1, 1});
+  CHECK(launch.block == std::array<std::uint32_t, 3>{128, 1, 1});
+  CHECK(launch.dynamic_shared_bytes == 1024);
+  REQUIRE(launch.arguments.size() == 4);
+  CHECK(number<std::int32_t>(launch.arguments[1]) == 300);
+  REQUIRE(p.workspaces.size() == 2);
+  CHECK(p.workspaces[1].bytes == 60 * 100);
+  CHECK(launch.arguments[2] == launch_argument(buffer_argument{4, 0}));
+  CHECK(launch.arguments[3] == launch_argument(null_argument{}));
+  // What the compiler's process says may be anything.
+  const auto refused = [&](const auto& change) {
+    auto other = s;
+    change(*other.module.kernels[0].decided);
+    const auto result = resolve(std::get<declared_launch>(lines), other.signature, other.module, other.facts);
+    return std::holds_alternative<launch_failure>(result);
+  };
+  CHECK_FALSE(refused([](decided_launch&) {}));
+  CHECK(refused([](decided_launch& d) { d.threads = 0; }));
+  CHECK(refused([](decided_launch& d) { d.threads = 2048; }));
+  CHECK(refused([](decided_launch& d) { d.dynamic_shared_bytes = 1U << 20U; }));
+  CHECK(refused([](decided_launch& d) { d.cluster_blocks = 64; }));
+  CHECK(refused([](decided_launch& d) { d.arguments = {0, 9}; }));
+  CHECK(refused([](decided_launch& d) { d.arguments = {}; }));
+  CHECK(refused([](decided_launch& d) { d.arguments = {0, 1, 2, 0, 0}; }));
+  CHECK(refused([](decided_launch& d) { d.scratch_bytes = std::uint64_t{1} << 40U; }));
+  CHECK(refused([](decided_launch& d) { d.scratch_align = 3; }));
+  CHECK(refused([](decided_launch& d) { d.constants.clear(); }));
 }

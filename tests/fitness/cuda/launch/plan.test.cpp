@@ -84,10 +84,10 @@ TEST_CASE("no damaged plan asks for more memory than the message could hold") {
 TEST_CASE("a module survives the way to another process") {
   compiled_module m;
   m.architecture = "sm_90a";
-  m.cubin = std::string(
-      "\x7f"
-      "ELF\0\1\2",
-      7);
+  m.images = {std::string("\x7f"
+                          "ELF\0\1\2",
+                          7),
+              "another"};
   m.kernels.push_back({"f<1, float>",
                        "_Z1fILi1EfEvPT0_",
                        {{0, 8, "float*"}, {8, 4, "int"}},

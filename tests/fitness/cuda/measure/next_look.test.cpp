@@ -77,5 +77,6 @@ TEST_CASE("noisy pairs reach the wanted width with fewer than by doubling") {
   }
   CHECK(predicted < 0.9 * doubled);
   CHECK(missed <= 0.03 * programs);
-  MESSAGE("pairs: ", predicted / programs, " by prediction, ", doubled / programs, " by doubling; missed ", missed);
+  MESSAGE("pairs: ", predicted / programs, " by prediction, ", doubled / programs, " by doubling; missed ",
+          missed);
 }

@@ -1,0 +1,255 @@
+#include "fitness/cuda/compile/triton.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/build/compiler_process.hpp"
+#include "fitness/cuda/compile/cubin.hpp"
+#include "fitness/process/find_program.hpp"
+#include "fitness/sandbox/reachable.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+#include "src/base/json/exact_parse.hpp"
+
+namespace kevo::cuda {
+namespace fs = std::filesystem;
+namespace json = boost::json;
+namespace {
+
+constexpr const char* protocol = "kevo triton 1";
+constexpr std::size_t most_image_bytes = std::size_t{64} << 20U;
+
+// What a Python says of its Triton, without importing it.
+constexpr const char* question = R"py(
+import importlib.metadata, importlib.util, json, os, sys, sysconfig
+sys.path[:0] = sys.argv[1:]
+found = importlib.util.find_spec('triton')
+origin = found.origin if found else None
+if origin:
+    paths = sysconfig.get_paths()
+    folders = {paths['stdlib'], paths['platstdlib'], os.path.join(sys.base_prefix, 'lib')}
+    print(json.dumps({'packages': os.path.dirname(os.path.dirname(os.path.realpath(origin))),
+                      'version': importlib.metadata.version('triton'),
+                      'python': os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable),
+                      'folders': sorted(folders)}))
+)py";
+
+struct place {
+  std::string python;
+  std::string packages;  // to look in besides Python's own; may be empty
+};
+
+std::vector<place> places_of(const std::string& configured) {
+  const char* variable = std::getenv("KEVO_PYTHON");
+  const std::string named = !configured.empty() ? configured : variable != nullptr ? variable : "";
+  std::error_code code;
+  std::vector<place> places;
+  // A folder of packages, as `pip install --target` makes it, is read by the usual Python.
+  const auto with_usual_python = [&places](const std::string& packages) {
+    places.push_back({"python3", packages});
+    places.push_back({"/usr/bin/python3", packages});
+  };
+  if (fs::is_directory(named, code)) {
+    with_usual_python(fs::absolute(named, code).string());
+    return places;
+  }
+  if (!named.empty()) return {{named, {}}};
+  const fs::path beside = fs::read_symlink("/proc/self/exe", code).parent_path();
+  for (const auto& folder : {beside, beside.parent_path(), beside.parent_path().parent_path()}) {
+    if (fs::is_directory(folder / "python" / "triton", code)) with_usual_python((folder / "python").string());
+  }
+  with_usual_python({});
+  return places;
+}
+
+std::optional<triton_tools> ask(const place& where) {
+  const auto python = find_program(where.python);
+  if (python.empty()) return std::nullopt;
+  launch_spec spec;
+  spec.argv = {python, "-I", "-B", "-c", question};
+  if (!where.packages.empty()) spec.argv.push_back(where.packages);
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
+  spec.sandbox = sandbox_mode::off;
+  spec.limits.wall_s = 30;
+  const auto report = kevo::run(spec);
+  if (!report.ok()) return std::nullopt;
+  try {
+    const auto said = parse_json_exactly(report.out).as_object();
+    triton_tools tools;
+    const auto text = [&said](const char* key) { return std::string(said.at(key).as_string()); };
+    tools.python = text("python");
+    tools.packages = text("packages");
+    tools.version = text("version");
+    for (const auto& folder : said.at("folders").as_array()) tools.folders.emplace_back(folder.as_string());
+    return tools;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string bytes_of_hex(std::string_view text) {
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  if (text.size() % 2 != 0 || text.size() / 2 > most_image_bytes)
+    throw error(error_code::input, "an image that is no text of bytes");
+  std::string bytes;
+  bytes.reserve(text.size() / 2);
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const int high = digit(text[i]);
+    const int low = digit(text[i + 1]);
+    if (high < 0 || low < 0) throw error(error_code::input, "an image that is no text of bytes");
+    bytes += static_cast<char>(16 * high + low);
+  }
+  return bytes;
+}
+
+template <class T>
+T number(const json::object& from, const char* key, T most) {
+  const auto value = from.at(key).to_number<std::uint64_t>();
+  if (value > most) throw error(error_code::input, fmt::format("{} is {}", key, value));
+  return static_cast<T>(value);
+}
+
+// @param lowered what the program's process says: which of the launch line's arguments its kernel takes
+decided_launch decided_of(const json::object& said, const json::object& lowered) {
+  decided_launch made;
+  for (const auto& index : lowered.at("arguments").as_array())
+    made.arguments.push_back(index.to_number<std::uint32_t>());
+  made.threads = number<std::uint32_t>(said, "threads", 1024);
+  made.dynamic_shared_bytes = number<std::uint32_t>(said, "shared", 1U << 24U);
+  made.cluster_blocks = std::max(1U, number<std::uint32_t>(said, "ctas", 64));
+  made.cooperative = said.at("cooperative").as_bool();
+  made.scratch_bytes = number<std::uint64_t>(said, "scratch", std::uint64_t{1} << 40U);
+  made.scratch_align = number<std::uint64_t>(said, "scratch_align", std::uint64_t{1} << 20U);
+  for (const auto& [name, value] : lowered.at("constants").as_object()) {
+    // An integer of Python's may be larger than any that an expression knows.
+    if (value.is_int64()) made.constants[std::string(name)] = value.as_int64();
+  }
+  return made;
+}
+
+// One variant: an image of its own.
+void add_variant(const json::object& said, const json::object& lowered, const std::string& name,
+                 compiled_module& module) {
+  const auto image = static_cast<std::uint32_t>(module.images.size());
+  module.images.push_back(bytes_of_hex(said.at("cubin").as_string()));
+  auto contents = read_cubin(module.images.back());
+  const std::string symbol(said.at("kernel").as_string());
+  const auto found = std::find_if(contents.kernels.begin(), contents.kernels.end(),
+                                  [&](const auto& kernel) { return kernel.mangled == symbol; });
+  if (found == contents.kernels.end()) throw error(error_code::input, "an image without its kernel");
+  auto kernel = *found;
+  kernel.name = name;
+  kernel.image = image;
+  kernel.decided = decided_of(said, lowered);
+  module.kernels.push_back(std::move(kernel));
+  for (auto& global : contents.globals) {
+    global.image = image;
+    module.globals.push_back(std::move(global));
+  }
+  for (const auto& symbol_of_managed : contents.managed)
+    module.lasting.push_back("the managed variable " + readable(symbol_of_managed));
+  for (const auto& function : contents.external) {
+    if (function == "malloc" || function == "free") module.lasting.push_back(function + "()");
+  }
+}
+
+// Python with the script, and a job for it.
+launch_spec spec_of(const triton_job& job, json::object what) {
+  const auto& tools = *job.tools;
+  auto spec = compiler_launch(job.limits, job.sandbox, job.cpus);
+  spec.argv = {tools.python, "-I", "-B", "-c", std::string(triton_script())};
+  spec.mounts = toolchain_mounts(tools.python);
+  auto folders = tools.folders;
+  folders.push_back(tools.packages);
+  for (const auto& folder : folders) {
+    const bool seen = std::any_of(spec.mounts.begin(), spec.mounts.end(), [&](const mount& m) {
+      return folder == m.inside || folder.starts_with(m.inside + '/');
+    });
+    if (!seen) spec.mounts.push_back({folder, folder, false, true});
+  }
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/tmp", "TMPDIR=/tmp"};
+  // "sm_90a": Triton wants the number, and adds the letter.
+  const auto digits = job.architecture.substr(std::min<std::size_t>(3, job.architecture.size()));
+  what["architecture"] = std::atoi(digits.c_str());
+  what["paths"] = json::array{json::string(tools.packages)};
+  spec.standard_input = json::serialize(what);
+  return spec;
+}
+
+// The kernels of a process' answer; empty if it says what is wrong, which `answer` has then.
+json::array kernels_of(const std::string& output, const triton_job& job, triton_answer& answer) {
+  auto said = parse_json_exactly(output, true).as_object();
+  if (const auto* wrong = said.if_contains("error")) {
+    answer.error = wrong->as_string();
+    answer.log = said.at("log").as_string();
+    return {};
+  }
+  auto kernels = std::move(said.at("kernels").as_array());
+  if (kernels.size() != job.variants.size()) throw error(error_code::input, "another number of kernels");
+  return kernels;
+}
+
+}  // namespace
+
+std::string triton_tools::identity() const {
+  return fmt::format("{}\n{}\n{}\n{}", protocol, version, python, packages);
+}
+
+triton_tools find_triton(const std::string& configured, bool contained) {
+  std::string looked;
+  for (const auto& where : places_of(configured)) {
+    auto tools = ask(where);
+    looked += (looked.empty() ? "" : ", ") + where.python;
+    if (!where.packages.empty()) looked += " with the packages in " + where.packages;
+    if (!tools) continue;
+    const bool hidden = contained && ::geteuid() == 0 &&
+                        !(kevo::detail::reachable_by_others(tools->python) &&
+                          kevo::detail::reachable_by_others(tools->packages));
+    if (!hidden) return *std::move(tools);
+    looked += " (it has Triton, but other users than root cannot read it, and the sandbox runs as nobody)";
+  }
+  throw error(error_code::environment, "no Python with Triton was found, which compiles programs in Triton; looked at " + looked, {},
+              "run scripts/setup.sh --triton, or name a Python that has Triton (fitness.python, or the environment "
+              "variable KEVO_PYTHON)");
+}
+
+triton_answer compile_with_triton(const triton_job& job,
+                                  const std::function<exit_report(const launch_spec&)>& run,
+                                  exit_report& report) {
+  json::array files;
+  for (const auto& file : job.source->files) files.push_back({{"path", file.path}, {"text", file.text}});
+  json::array variants;
+  for (const auto& variant : job.variants) variants.emplace_back(variant);
+  triton_answer answer;
+  report = run(spec_of(job, {{"stage", "lower"}, {"files", std::move(files)}, {"kernels", std::move(variants)}}));
+  if (!report.ok()) return answer;
+  try {
+    auto lowered = kernels_of(report.out, job, answer);
+    if (!answer.error.empty()) return answer;
+    report = run(spec_of(job, {{"stage", "finish"}, {"kernels", lowered}}));
+    if (!report.ok()) return answer;
+    const auto finished = kernels_of(report.out, job, answer);
+    if (!answer.error.empty()) return answer;
+    answer.module.architecture = job.architecture;
+    for (std::size_t i = 0; i < job.variants.size(); ++i)
+      add_variant(finished[i].as_object(), lowered[i].as_object(), job.variants[i], answer.module);
+    answer.ok = true;
+  } catch (const std::exception& wrong) {
+    answer = {};
+    answer.error = std::string("the program disturbed its compilation: ") + wrong.what();
+    answer.log = answer.error;
+  }
+  return answer;
+}
+
+}  // namespace kevo::cuda
