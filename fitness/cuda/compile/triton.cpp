@@ -218,9 +218,11 @@ triton_tools find_triton(const std::string& configured, bool contained) {
     if (!hidden) return *std::move(tools);
     looked += " (it has Triton, but other users than root cannot read it, and the sandbox runs as nobody)";
   }
-  throw error(error_code::environment, "no Python with Triton was found, which compiles programs in Triton; looked at " + looked, {},
-              "run scripts/setup.sh --triton, or name a Python that has Triton (fitness.python, or the environment "
-              "variable KEVO_PYTHON)");
+  throw error(
+      error_code::environment,
+      "no Python with Triton was found, which compiles programs in Triton; looked at " + looked, {},
+      "run scripts/setup.sh --triton, or name a Python that has Triton (fitness.python, or the environment "
+      "variable KEVO_PYTHON)");
 }
 
 triton_answer compile_with_triton(const triton_job& job,
@@ -231,7 +233,8 @@ triton_answer compile_with_triton(const triton_job& job,
   json::array variants;
   for (const auto& variant : job.variants) variants.emplace_back(variant);
   triton_answer answer;
-  report = run(spec_of(job, {{"stage", "lower"}, {"files", std::move(files)}, {"kernels", std::move(variants)}}));
+  report =
+      run(spec_of(job, {{"stage", "lower"}, {"files", std::move(files)}, {"kernels", std::move(variants)}}));
   if (!report.ok()) return answer;
   try {
     auto lowered = kernels_of(report.out, job, answer);

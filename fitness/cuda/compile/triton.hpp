@@ -1,7 +1,7 @@
 #pragma once
 // The compile stage of Triton programs: Python with Triton, in the sandbox and without a GPU, compiles the
-// variants of the kernels that launch lines name, in two processes. The first executes the program's file as a
-// module and writes the kernels in Triton's intermediate language. The second compiles those to cubins and
+// variants of the kernels that launch lines name, in two processes. The first executes the program's file as
+// a module and writes the kernels in Triton's intermediate language. The second compiles those to cubins and
 // never sees the program, which therefore cannot hand in machine code of another origin.
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct triton_tools {
   std::string identity() const;
 };
 
-/// Finds a Python with Triton. `configured`, else the environment variable KEVO_PYTHON, is a Python or a folder
-/// of packages; else it is looked for in the folder `python` beside this program or one or two folders above
-/// (scripts/setup.sh --triton makes it in build/), and in the packages of python3 along PATH and of
+/// Finds a Python with Triton. `configured`, else the environment variable KEVO_PYTHON, is a Python or a
+/// folder of packages; else it is looked for in the folder `python` beside this program or one or two folders
+/// above (scripts/setup.sh --triton makes it in build/), and in the packages of python3 along PATH and of
 /// /usr/bin/python3. Asks each for its version of Triton, which takes some 50 ms.
 /// @param contained it is to run in the sandbox: if this process is root's, others must be able to read it
 /// @throws kevo::error (environment) that names every place, if none has it

@@ -68,7 +68,8 @@ std::string type_of_argument(const argument_line& line, const scope& known, cons
     if (known.buffers.contains(name) || known.absent.contains(name)) {
       const auto& buffer = known.buffer(*plain.name);
       const auto offset = known.byte_offset(buffer, plain.offset, index, line.place);
-      return "*" + std::string(type_name(buffer.type.name, line)) + (offset % known_divisor == 0 ? ":16" : "");
+      return "*" + std::string(type_name(buffer.type.name, line)) +
+             (offset % known_divisor == 0 ? ":16" : "");
     }
     for (const auto& scalar : known.workload->scalars) {
       if (scalar.name == name && !plain.offset) return of_type(scalar.dtype, line);
@@ -78,7 +79,8 @@ std::string type_of_argument(const argument_line& line, const scope& known, cons
       for (const auto& [word, buffer] : known.buffers) words.push_back(word);
       for (const auto& scalar : known.workload->scalars) words.push_back(scalar.name);
       for (const auto& [word, value] : known.workload->axes) words.push_back(word);
-      fail(line, "unknown name '" + kevo::detail::shown(name) + "'", kevo::detail::hint_for(name, words, "names"));
+      fail(line, "unknown name '" + kevo::detail::shown(name) + "'",
+           kevo::detail::hint_for(name, words, "names"));
     }
   }
   const auto value = known.names->value(*plain.value, index);
@@ -141,16 +143,19 @@ kernel_launch resolve_triton_launch(const launch_line& line, const statement_lin
   launch.block = {decided.threads, 1, 1};
   launch.dynamic_shared_bytes = decided.dynamic_shared_bytes;
   if (decided.threads < 1 || decided.threads > facts.threads_per_block)
-    refuse(fmt::format("a block has {} threads, but the maximum is {}", decided.threads, facts.threads_per_block));
+    refuse(fmt::format("a block has {} threads, but the maximum is {}", decided.threads,
+                       facts.threads_per_block));
   const auto shared = std::uint64_t{compiled.static_shared_bytes} + decided.dynamic_shared_bytes;
   if (shared > facts.shared_per_block) {
-    refuse(fmt::format("it uses {} bytes of shared memory, but the maximum is {}", shared, facts.shared_per_block));
+    refuse(fmt::format("it uses {} bytes of shared memory, but the maximum is {}", shared,
+                       facts.shared_per_block));
   }
   const auto resident = blocks_per_sm(facts, compiled, decided.threads, decided.dynamic_shared_bytes);
   if (resident < 1) {
-    refuse(fmt::format("a block of {} threads with {} registers each and {} bytes of shared memory does not fit "
-                       "on a multiprocessor",
-                       decided.threads, compiled.registers, shared));
+    refuse(
+        fmt::format("a block of {} threads with {} registers each and {} bytes of shared memory does not fit "
+                    "on a multiprocessor",
+                    decided.threads, compiled.registers, shared));
   }
   if (decided.cluster_blocks > 1) {
     if (decided.cluster_blocks > facts.cluster_blocks)
@@ -180,7 +185,8 @@ std::uint64_t scratch_bytes(const kernel_launch& launch, const compiled_kernel& 
   std::uint64_t bytes = compiled.decided->scratch_bytes;
   for (const auto extent : launch.grid) {
     if (__builtin_mul_overflow(bytes, std::uint64_t{extent}, &bytes))
-      throw error(error_code::input, compiled.name + ": the size of its scratch memory does not fit in 64 bits");
+      throw error(error_code::input,
+                  compiled.name + ": the size of its scratch memory does not fit in 64 bits");
   }
   return bytes;
 }

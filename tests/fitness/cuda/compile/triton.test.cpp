@@ -1,6 +1,6 @@
 // timeout: 120
-// Programs in Triton compile with a real Triton, without a GPU, and become plans for each workload. Skips where
-// there is no Triton.
+// Programs in Triton compile with a real Triton, without a GPU, and become plans for each workload. Skips
+// where there is no Triton.
 
 #include "fitness/cuda/compile/triton.hpp"
 
@@ -60,17 +60,18 @@ kevo::task vector_task() {
   shell::write_file(folder / "reference.cu",
                     "// kevo: launch f<<<1, 1>>>(x, y, N)\n"
                     "extern \"C\" __global__ void f(const float* x, double* y, long n) {}\n");
-  shell::write_file(folder / "task.yaml",
-                    "name: vector\n"
-                    "axes: {N: {type: var}}\n"
-                    "inputs: {x: {shape: [N], dtype: float32}, scale: {dtype: float32, shape: null}}\n"
-                    "outputs: {y: {shape: [N], dtype: float32}}\n"
-                    "reference: {language: cuda, file: reference.cu}\n"
-                    "generate: {x: normal}\n"
-                    "workloads:\n"
-                    "  - {uuid: even, axes: {N: 4096}, inputs: {scale: {type: scalar, value: 2.0}}}\n"
-                    "  - {uuid: odd, axes: {N: 1001}, inputs: {scale: {type: scalar, value: 3.0}}, hidden: true}\n"
-                    "tolerance: {rule: bounds, max_atol: 1.0e-6, max_rtol: 1.0e-6}\n");
+  shell::write_file(
+      folder / "task.yaml",
+      "name: vector\n"
+      "axes: {N: {type: var}}\n"
+      "inputs: {x: {shape: [N], dtype: float32}, scale: {dtype: float32, shape: null}}\n"
+      "outputs: {y: {shape: [N], dtype: float32}}\n"
+      "reference: {language: cuda, file: reference.cu}\n"
+      "generate: {x: normal}\n"
+      "workloads:\n"
+      "  - {uuid: even, axes: {N: 4096}, inputs: {scale: {type: scalar, value: 2.0}}}\n"
+      "  - {uuid: odd, axes: {N: 1001}, inputs: {scale: {type: scalar, value: 3.0}}, hidden: true}\n"
+      "tolerance: {rule: bounds, max_atol: 1.0e-6, max_rtol: 1.0e-6}\n");
   return kevo::load_task((folder / "task.yaml").string());
 }
 
@@ -124,17 +125,20 @@ constexpr const char* scaled =
 
 }  // namespace
 
-TEST_CASE("a kernel is compiled for what each workload says of its arguments, and launched as Triton decides") {
+TEST_CASE(
+    "a kernel is compiled for what each workload says of its arguments, and launched as Triton decides") {
   if (!triton_is_there()) return;
   const auto t = vector_task();
-  const auto b = build(std::string(head) +
-                           "# kevo: launch scaled[ceildiv(N, scaled.BLOCK)](x, y, scale, N, BLOCK=BLOCK) warps WARPS\n" +
-                           scaled,
-                       t);
+  const auto b =
+      build(std::string(head) +
+                "# kevo: launch scaled[ceildiv(N, scaled.BLOCK)](x, y, scale, N, BLOCK=BLOCK) warps WARPS\n" +
+                scaled,
+            t);
   REQUIRE_MESSAGE(b.failure.empty(), b.failure, b.log);
   REQUIRE(b.module.kernels.size() == 2);
   CHECK(b.module.images.size() == 2);
-  CHECK(b.module.kernels[0].name == "scaled('*fp32:16', '*fp32:16', 'fp32', 'i32:16', BLOCK=256, num_warps=2)");
+  CHECK(b.module.kernels[0].name ==
+        "scaled('*fp32:16', '*fp32:16', 'fp32', 'i32:16', BLOCK=256, num_warps=2)");
   CHECK(b.module.kernels[1].name == "scaled('*fp32:16', '*fp32:16', 'fp32', 'i32', BLOCK=256, num_warps=2)");
   // The size of a hidden workload shows in nothing that people read.
   CHECK_FALSE(b.module.kernels[0].hidden);
@@ -174,15 +178,16 @@ TEST_CASE("configurations of an autotuner are chosen by number, and their consta
 
 TEST_CASE("scratch memory that a kernel needs becomes a workspace; the number 1 is compiled in") {
   if (!triton_is_there()) return;
-  const auto b = build(std::string(head) +
-                           "# kevo: launch copied[ceildiv(N, BLOCK)](x, y, N, 1, BLOCK=BLOCK)\n"
-                           "@triton.jit\n"
-                           "def copied(x, y, n, stride, BLOCK: tl.constexpr):\n"
-                           "    d = tl.make_tensor_descriptor(x, shape=[n], strides=[1], block_shape=[BLOCK])\n"
-                           "    start = tl.program_id(0) * BLOCK\n"
-                           "    i = start + tl.arange(0, BLOCK)\n"
-                           "    tl.store(y + i * stride, d.load([start]), mask=i < n)\n",
-                       vector_task());
+  const auto b =
+      build(std::string(head) +
+                "# kevo: launch copied[ceildiv(N, BLOCK)](x, y, N, 1, BLOCK=BLOCK)\n"
+                "@triton.jit\n"
+                "def copied(x, y, n, stride, BLOCK: tl.constexpr):\n"
+                "    d = tl.make_tensor_descriptor(x, shape=[n], strides=[1], block_shape=[BLOCK])\n"
+                "    start = tl.program_id(0) * BLOCK\n"
+                "    i = start + tl.arange(0, BLOCK)\n"
+                "    tl.store(y + i * stride, d.load([start]), mask=i < n)\n",
+            vector_task());
   REQUIRE_MESSAGE(b.failure.empty(), b.failure, b.log);
   CHECK(step(b, 0).arguments.size() == 5);  // x, y, n, scratch memory, one that is not used
   REQUIRE(b.plans[0].workspaces.size() == 1);
@@ -204,7 +209,8 @@ TEST_CASE("what does not compile says where; what fails for a hidden workload sa
         "'f': 'B' is not a tl.constexpr: give it by position");
   CHECK(failure(launch + "def f(x, y, n, B: tl.constexpr, C: tl.constexpr):\n    pass\n") ==
         "'f': the value of 'C' is missing: write C=...");
-  CHECK(failure("# kevo: launch f[1](x)\ndef f(x):\n    pass\n") == "'f' is not a kernel: @triton.jit is missing");
+  CHECK(failure("# kevo: launch f[1](x)\ndef f(x):\n    pass\n") ==
+        "'f' is not a kernel: @triton.jit is missing");
   CHECK(failure("def f(x):\n    pass\n").find("the program has no launch line") != std::string::npos);
   CHECK(failure("# kevo: launch f[1](x)\nraise SystemExit(3)\n") == "SystemExit: 3");
   CHECK(failure("# kevo: launch f<<<1, 1>>>(x)\n").find("the program is in Triton") != std::string::npos);
@@ -237,26 +243,29 @@ TEST_CASE("a program cannot disturb its compilation beyond its own failure") {
   CHECK(forged("[1, 2").starts_with("the program disturbed its compilation"));
   // It is asked for Triton's language, not for machine code.
   CHECK(forged("{\"kernels\": [{\"cubin\": \"7f45\", \"kernel\": \"f\"}]}") != "");
-  CHECK(forged("{\"kernels\": [{\"text\": \"module {}\", \"settings\": {}, \"arguments\": [], \"constants\": {}}]}") != "");
-  CHECK(forged("{\"kernels\": [{\"text\": \"no such language\", \"settings\": {}, \"arguments\": [], \"constants\": {}}]}") != "");
+  CHECK(forged("{\"kernels\": [{\"text\": \"module {}\", \"settings\": {}, \"arguments\": [], \"constants\": "
+               "{}}]}") != "");
+  CHECK(forged("{\"kernels\": [{\"text\": \"no such language\", \"settings\": {}, \"arguments\": [], "
+               "\"constants\": {}}]}") != "");
 }
 
 TEST_CASE("a program that sees the names of hidden variants while it is executed can tell nobody") {
   if (!triton_is_there()) return;
-  const auto b = build(std::string(head) +
-                           "# kevo: launch f[1](x, y, N, B=BLOCK, SIZE=N)\n"
-                           "import gc, sys\n"
-                           "told = [str(o) for o in gc.get_objects() if isinstance(o, dict) and 'kernels' in o]\n"
-                           "frame = sys._getframe()\n"
-                           "while frame:\n"
-                           "    told.append(str(frame.f_locals.get('job')))\n"
-                           "    frame = frame.f_back\n"
-                           "if 'SIZE=' + str(7 * 11 * 13) in str(told) or 'SIZE=4096' in str(told):\n"
-                           "    raise ValueError(str(told))\n"
-                           "@triton.jit\n"
-                           "def f(x, y, n, B: tl.constexpr, SIZE: tl.constexpr):\n"
-                           "    pass\n",
-                       vector_task());
+  const auto b =
+      build(std::string(head) +
+                "# kevo: launch f[1](x, y, N, B=BLOCK, SIZE=N)\n"
+                "import gc, sys\n"
+                "told = [str(o) for o in gc.get_objects() if isinstance(o, dict) and 'kernels' in o]\n"
+                "frame = sys._getframe()\n"
+                "while frame:\n"
+                "    told.append(str(frame.f_locals.get('job')))\n"
+                "    frame = frame.f_back\n"
+                "if 'SIZE=' + str(7 * 11 * 13) in str(told) or 'SIZE=4096' in str(told):\n"
+                "    raise ValueError(str(told))\n"
+                "@triton.jit\n"
+                "def f(x, y, n, B: tl.constexpr, SIZE: tl.constexpr):\n"
+                "    pass\n",
+            vector_task());
   CHECK(b.failure.find("4096") != std::string::npos);
   CHECK((b.failure + b.log).find("1001") == std::string::npos);
 }
