@@ -397,12 +397,13 @@ std::vector<settings_node> traces_of(const settings_node& root, const std::strin
   std::vector<std::filesystem::path> places = {beside};
   const auto* op_type = root.find("op_type");
   const auto* name = root.find("name");
-  // The layout of FlashInfer's data set: definitions/<op_type>/<name>.json and
-  // workloads/<op_type>/<name>.jsonl.
+  // The layout of FlashInfer's data set, definitions/<op_type>/<name>.json and
+  // workloads/<op_type>/<name>.jsonl, and that of the example in FlashInfer-Bench, without folders of types.
   if (op_type != nullptr && name != nullptr && op_type->text.find('/') == std::string::npos &&
       name->text.find('/') == std::string::npos) {
     places.push_back(file.parent_path() / ".." / ".." / "workloads" / op_type->text /
                      (name->text + ".jsonl"));
+    places.push_back(file.parent_path() / ".." / "workloads" / (name->text + ".jsonl"));
   }
   for (const auto& place : places) {
     std::error_code failed;

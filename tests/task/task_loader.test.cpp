@@ -530,7 +530,9 @@ TEST_CASE("a FlashInfer-Bench definition with its workload traces") {
       "\n";
   const auto path = dir.write("definitions/rmsnorm/rmsnorm_h128.json", definition);
   const auto beside = dir.write("workloads/rmsnorm/rmsnorm_h128.jsonl", traces);
-  for (const auto& t : {kevo::load_task(path), kevo::load_task(path, beside)}) {
+  const auto flat = dir.write("example/definitions/rmsnorm_h128.json", definition);
+  dir.write("example/workloads/rmsnorm_h128.jsonl", traces);
+  for (const auto& t : {kevo::load_task(path), kevo::load_task(path, beside), kevo::load_task(flat)}) {
     CHECK(t.reference->language == "python");
     REQUIRE(t.workloads.size() == 1);
     CHECK(t.workloads[0].axes.at("batch_size") == 7);

@@ -258,8 +258,10 @@ cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request&
       continue;
     }
     result.module = {};
-    again = report.kind == exit_kind::timed_out;
-    const std::string reason = again ? fmt::format("Triton timed out after {} s", settings.limits.wall_s)
+    const bool late = report.kind == exit_kind::timed_out;
+    // A program that does not end while it is executed would not do so in a second attempt.
+    again = late && answer.lowered;
+    const std::string reason = late ? fmt::format("Triton timed out after {} s", settings.limits.wall_s)
                                : report.ok() ? answer.error
                                              : "Triton " + describe(report);
     const std::string log = report.ok() ? answer.log : report.err;

@@ -239,6 +239,7 @@ triton_answer compile_with_triton(const triton_job& job,
   try {
     auto lowered = kernels_of(report.out, job, answer);
     if (!answer.error.empty()) return answer;
+    answer.lowered = true;
     report = run(spec_of(job, {{"stage", "finish"}, {"kernels", lowered}}));
     if (!report.ok()) return answer;
     const auto finished = kernels_of(report.out, job, answer);

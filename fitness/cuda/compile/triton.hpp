@@ -49,6 +49,7 @@ struct triton_job {
 /// What became of it.
 struct triton_answer {
   bool ok = false;
+  bool lowered = false;    ///< the process that executes the program has ended well
   std::string error;       ///< one line
   std::string log;         ///< what Triton said
   compiled_module module;  ///< kernels in the order of the variants, an image for each

@@ -112,13 +112,22 @@ TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found"
   CHECK(
       shipped.search("shared memory bank conflict", {.language = "cuda", .hardware = "gpu"}, 1).front().id ==
       "hopper/bank_conflicts");
+  CHECK(shipped.search("tl.dot matrix product tiles", {.language = "triton", .hardware = "gpu"}, 1)
+            .front()
+            .id == "triton/matmul");
+  CHECK(shipped.search("arange power of 2", {.language = "triton", .hardware = "gpu", .phase = "repair"}, 1)
+            .front()
+            .id == "triton/compile_errors");
   for (const auto& page : shipped.search("memory bandwidth", {.language = "cpp", .hardware = "cpu"}, 50))
     CHECK(!page.id.starts_with("hopper/"));
   for (const char* step : {"tiling", "fusion", "reordering", "pipelining"}) {
     const auto cpu = shipped.examples(step, {.language = "cpp", .hardware = "cpu"});
     const auto gpu = shipped.examples(step, {.language = "cuda", .hardware = "gpu"});
+    const auto triton = shipped.examples(step, {.language = "triton", .hardware = "gpu"});
     REQUIRE(cpu.size() == 1);
     REQUIRE(gpu.size() == 1);
+    REQUIRE(triton.size() == 1);
+    CHECK(triton.front().id == std::string("examples/") + step + "_triton");
     CHECK(cpu.front().id == std::string("examples/") + step + "_cpp");
     CHECK(gpu.front().id == std::string("examples/") + step + "_cuda");
   }

@@ -5,6 +5,7 @@
 #include "fitness/cuda/compile/triton.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -17,6 +18,8 @@
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
+#include "operators/llm/conversation.hpp"
+#include "src/llm/cassette.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/support/shell.hpp"
@@ -249,6 +252,37 @@ TEST_CASE("a program cannot disturb its compilation beyond its own failure") {
                "\"constants\": {}}]}") != "");
 }
 
+TEST_CASE("a program that hangs, exits, crashes or takes all memory while it is executed fails by itself") {
+  if (!triton_is_there()) return;
+  cuda_compiler_settings settings;
+  settings.compiler = "/bin/true";
+  settings.python = triton_place();
+  settings.sandbox = kevo::sandbox_mode::best;
+  settings.limits.wall_s = 3;
+  cuda_compiler impatient(settings);
+  const auto reason = [&](const std::string& text) {
+    const auto made = impatient.build({kevo::program_of("triton", text), {"f('*fp32')"}, "sm_90a", {}});
+    CHECK_FALSE(made.ok);
+    return made.reasons.empty() ? std::string() : made.reasons.front();
+  };
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(reason("while True:\n    pass\n") == "Triton timed out after 3 s");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(6));  // once only
+  CHECK(reason("import ctypes\nctypes.string_at(0)\n").find("signal 11") != std::string::npos);
+  CHECK(reason("import os\nos._exit(7)\n").find("exit code 7") != std::string::npos);
+  CHECK(reason("x = bytearray(1 << 36)\n").starts_with("MemoryError"));
+  CHECK(reason("import os\nwhile True:\n    os.write(2, b'x' * 65536)\n") != "");
+  // Nothing of it is left: the next program compiles.
+  const auto next =
+      impatient.build({kevo::program_of("triton",
+                                        "import triton\nimport triton.language as tl\n@triton.jit\n"
+                                        "def f(x):\n    tl.store(x, 1.0)\n"),
+                       {"f('*fp32')"},
+                       "sm_90a",
+                       {}});
+  CHECK_MESSAGE(next.ok, next.diagnostics);
+}
+
 TEST_CASE("a program that sees the names of hidden variants while it is executed can tell nobody") {
   if (!triton_is_there()) return;
   const auto b =
@@ -268,6 +302,27 @@ TEST_CASE("a program that sees the names of hidden variants while it is executed
             vector_task());
   CHECK(b.failure.find("4096") != std::string::npos);
   CHECK((b.failure + b.log).find("1001") == std::string::npos);
+}
+
+TEST_CASE("llm_triton_softmax: every reply of its cassette compiles, but for the draft to be repaired") {
+  if (!triton_is_there()) return;
+  const auto t = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/triton_softmax/naive.yaml");
+  REQUIRE(t.seeds.size() == 1);
+  const kevo::cassette tape(KEVO_SOURCE_DIR "/configs/cassettes/llm_triton_softmax.yaml",
+                            kevo::cassette_mode::replay);
+  const auto built_from = [&](const std::string& op, std::uint64_t ordinal) {
+    const auto one = tape.find({op, "hand", ordinal});
+    REQUIRE(one);
+    const auto code = kevo::code_of(one->reply.content, "triton");
+    REQUIRE(code);
+    CHECK(kevo::summary_of(one->reply.content).size() > 10);
+    return build(*code, t);
+  };
+  CHECK(build(t.seeds.front().files.front().text, t).failure == "");
+  CHECK(built_from("llm_rewrite", 0).failure == "");
+  CHECK(built_from("llm_rewrite", 1).failure == "a kernel does not compile for a hidden workload");
+  CHECK(built_from("llm_repair", 0).failure == "");
+  CHECK(tape.size() == 3);
 }
 
 TEST_CASE("the shipped seeds in Triton compile for every workload of their tasks") {
