@@ -1,7 +1,8 @@
 // labels: gpu
 // serial
 // timeout: 1800
-// On a real device: every exploit in tests/gpu/attacks and tests/gpu/hosted/attacks gets one of the verdicts
+// On a real device: every exploit in tests/gpu/attacks, tests/gpu/triton/attacks and tests/gpu/hosted/attacks
+// gets one of the verdicts
 // that its file names, and where it is valid it earns no more than 5 % over the honest twin that it names;
 // every odd but honest program in the folders called honest is accepted, and is as fast as its plain form.
 // Both are timed side by side, and all figures are printed (tests/support/gpu_program.hpp says what the files
@@ -74,8 +75,8 @@ bool wanted(const std::string& name, bool honest, const gpu_program& program) {
   return !any;
 }
 
-kevo::evaluation judge(kevo::cuda_fitness& fitness, const std::string& text) {
-  return fitness.evaluate({.program = std::make_shared<const kevo::program>(kevo::program_of("cuda", text)),
+kevo::evaluation judge(kevo::cuda_fitness& fitness, const std::string& language, const std::string& text) {
+  return fitness.evaluate({.program = std::make_shared<const kevo::program>(kevo::program_of(language, text)),
                            .wanted = kevo::evaluation_stage::timed_short,
                            .fresh = true});
 }
@@ -94,12 +95,12 @@ judged judge_often(kevo::cuda_fitness& fitness, const gpu_program& program, int 
   for (int i = 0; i < times; ++i) {
     // In turn, so that a device that becomes warm favours neither.
     kevo::evaluation beside;
-    if (!twin.empty() && i % 2 == 1) beside = judge(fitness, twin);
-    all.last = judge(fitness, program.text);
+    if (!twin.empty() && i % 2 == 1) beside = judge(fitness, program.language, twin);
+    all.last = judge(fitness, program.language, program.text);
     all.accepted = all.accepted && program.accepts(std::string(to_string(all.last.outcome)));
     if (!all.accepted) return all;
     if (twin.empty() || !all.last.valid()) continue;
-    if (i % 2 == 0) beside = judge(fitness, twin);
+    if (i % 2 == 0) beside = judge(fitness, program.language, twin);
     if (!beside.valid()) {
       all.twin_failed = beside.feedback;
       return all;
@@ -193,6 +194,16 @@ void judge_all(const fs::path& programs, std::size_t threads) {
 
 TEST_CASE("exploits on the device are caught, odd but honest programs are accepted") {
   if (device_is_there()) judge_all(KEVO_SOURCE_DIR "/tests/gpu", 6);
+}
+
+TEST_CASE("exploits in Triton are caught, odd but honest programs are accepted") {
+  if (!device_is_there()) return;
+  for (const auto& part : kevo::cuda::probe_gpu()) {
+    if (part.name != "Triton" || part.there) continue;
+    kevo_test::skip(part.name + ": " + part.detail);
+    return;
+  }
+  judge_all(KEVO_SOURCE_DIR "/tests/gpu/triton", 6);
 }
 
 TEST_CASE("exploits of hosted launch are caught, odd but honest programs are accepted") {

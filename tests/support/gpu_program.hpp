@@ -10,6 +10,8 @@
 //   // task: configs/tasks/...       by its path from the repository; else tests/gpu/row_sum.yaml
 //   // compiles: no                  it cannot, and must not
 //   // because: ...
+//
+// Programs in Triton (.py, in tests/gpu/triton) say the same behind "# ".
 
 #include <algorithm>
 #include <filesystem>
@@ -20,6 +22,7 @@
 struct gpu_program {
   std::filesystem::path file;
   std::string text;
+  std::string language;  ///< "cuda", or "triton" for files of Python
   std::string verdict;
   std::string task;            ///< a path
   std::filesystem::path twin;  ///< empty: none
@@ -33,10 +36,13 @@ struct gpu_program {
   }
 
   static std::string value_of(const std::string& text, const std::string& key) {
-    const std::string start = "// " + key + ": ";
-    const auto at = text.find(start);
-    if (at == std::string::npos) return {};
-    return text.substr(at + start.size(), text.find('\n', at) - at - start.size());
+    for (const std::string mark : {"// ", "# "}) {
+      const std::string start = mark + key + ": ";
+      const auto at = text.find(start);
+      if (at == std::string::npos) continue;
+      return text.substr(at + start.size(), text.find('\n', at) - at - start.size());
+    }
+    return {};
   }
 
   /// @param corpus the folder that twins are named from
@@ -45,6 +51,7 @@ struct gpu_program {
     gpu_program made;
     made.file = file;
     made.text = shell::read_file(file);
+    made.language = file.extension() == ".py" ? "triton" : "cuda";
     made.verdict = value_of(made.text, "verdict");
     const auto task = value_of(made.text, "task");
     made.task = (root / (task.empty() ? "tests/gpu/row_sum.yaml" : task)).string();

@@ -22,6 +22,7 @@
 #include "src/llm/cassette.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/support/gpu_program.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
@@ -302,6 +303,25 @@ TEST_CASE("a program that sees the names of hidden variants while it is executed
             vector_task());
   CHECK(b.failure.find("4096") != std::string::npos);
   CHECK((b.failure + b.log).find("1001") == std::string::npos);
+}
+
+TEST_CASE("every program of tests/gpu/triton compiles, unless its verdict is that it does not") {
+  if (!triton_is_there()) return;
+  const fs::path folder = KEVO_SOURCE_DIR "/tests/gpu/triton";
+  const auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/gpu/row_sum.yaml");
+  int count = 0;
+  for (const char* kind : {"attacks", "honest"}) {
+    for (const auto& file : fs::directory_iterator(folder / kind)) {
+      const auto program = gpu_program::read(folder, file.path());
+      if (program.text.find("while True") != std::string::npos) continue;  // takes as long as it may
+      const bool refused = program.accepts("build_failed") || program.accepts("launch_failed");
+      const auto b = build(program.text, t);
+      CHECK_MESSAGE(b.failure.empty() != refused, file.path().filename().string(), ": ", b.failure, b.log);
+      CHECK_MESSAGE((program.twin.empty() || fs::exists(program.twin)), program.twin.string());
+      ++count;
+    }
+  }
+  CHECK(count >= 20);
 }
 
 TEST_CASE("llm_triton_softmax: every reply of its cassette compiles, but for the draft to be repaired") {

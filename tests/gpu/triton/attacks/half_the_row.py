@@ -1,0 +1,17 @@
+# verdict: incorrect
+# because: Adds the first half of a row and doubles it.
+import triton
+import triton.language as tl
+
+# kevo: launch rows[M](x, y, N, BLOCK=1024) warps 4
+
+
+@triton.jit
+def rows(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0)
+    start = i.to(tl.int64) * n
+    column = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for first in range(0, n // 2, BLOCK):
+        total += tl.load(x + start + first + column, mask=first + column < n, other=0.0)
+    tl.store(y + i, 2 * tl.sum(total, 0))

@@ -1,0 +1,10 @@
+# verdict: incorrect
+# because: Writes nothing.
+import triton
+import triton.language as tl
+
+# kevo: launch rows[M](x, y, N, BLOCK=1024) warps 4
+
+@triton.jit
+def rows(x, y, n, BLOCK: tl.constexpr):
+    pass
