@@ -57,7 +57,7 @@ std::string of_integer(std::int64_t value, std::string_view type) {
 std::string type_of_argument(const argument_line& line, const scope& known, const loop_index* index) {
   if (std::holds_alternative<null_argument>(line.value)) return "=None";
   if (const auto* typed = std::get_if<typed_argument>(&line.value)) {
-    const auto name = of_type(typed->type.name, line);
+    auto name = of_type(typed->type.name, line);
     const auto* whole = std::get_if<expression>(&typed->value);
     if (whole == nullptr || typed->type.kind == dtype_kind::boolean) return name;
     return of_integer(known.names->value(*whole, index), name);
