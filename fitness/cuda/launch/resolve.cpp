@@ -184,6 +184,7 @@ class resolver {
     const auto& all = launching_->decided->constants;
     if (const auto found = all.find(std::string(name)); found != all.end()) return found->second;
     std::vector<std::string> known;
+    known.reserve(all.size());
     for (const auto& [word, value] : all) known.push_back(word);
     throw error(error_code::input, fmt::format("the kernel '{}' has no integer constant '{}'", kernel, name),
                 {}, kevo::detail::hint_for(name, known, "constants"));
