@@ -27,13 +27,14 @@ namespace {
 constexpr const char* protocol = "kevo triton 1";
 constexpr std::size_t most_image_bytes = std::size_t{64} << 20U;
 
-// What a Python says of its Triton, without importing it.
+// What a Python says of its Triton. Importing the compiled part shows whether it was made for this Python.
 constexpr const char* question = R"py(
 import importlib.metadata, importlib.util, json, os, sys, sysconfig
 sys.path[:0] = sys.argv[1:]
 found = importlib.util.find_spec('triton')
 origin = found.origin if found else None
 if origin:
+    from triton._C import libtriton
     paths = sysconfig.get_paths()
     folders = {paths['stdlib'], paths['platstdlib'], os.path.join(sys.base_prefix, 'lib')}
     print(json.dumps({'packages': os.path.dirname(os.path.dirname(os.path.realpath(origin))),

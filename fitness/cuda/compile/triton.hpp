@@ -30,7 +30,7 @@ struct triton_tools {
 /// Finds a Python with Triton. `configured`, else the environment variable KEVO_PYTHON, is a Python or a
 /// folder of packages; else it is looked for in the folder `python` beside this program or one or two folders
 /// above (scripts/setup.sh --triton makes it in build/), and in the packages of python3 along PATH and of
-/// /usr/bin/python3. Asks each for its version of Triton, which takes some 50 ms.
+/// /usr/bin/python3. Asks each for its version of Triton, which takes some 150 ms.
 /// @param contained it is to run in the sandbox: if this process is root's, others must be able to read it
 /// @throws kevo::error (environment) that names every place, if none has it
 triton_tools find_triton(const std::string& configured = {}, bool contained = false);
