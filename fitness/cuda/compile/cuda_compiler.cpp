@@ -111,6 +111,13 @@ void append(compiled_module more, bool hidden, compiled_module& module) {
   for (auto& lasting : more.lasting) module.lasting.push_back(std::move(lasting));
 }
 
+// How an attempt to compile ended.
+enum class end_of_attempt : std::uint8_t {
+  decided,  // the result is one to remember
+  late,     // out of time; the machine may have been busy
+  hung      // out of time while the program itself was executed, which a second attempt would not change
+};
+
 }  // namespace
 
 process_limits cuda_compiler_settings::default_limits() {
@@ -225,9 +232,10 @@ struct cuda_compiler::state {
     return options;
   }
 
-  cuda_build_result attempt(const cuda_build_request& request, const std::stop_token& stop, bool& again);
+  cuda_build_result attempt(const cuda_build_request& request, const std::stop_token& stop,
+                            end_of_attempt& end);
   cuda_build_result attempt_triton(const cuda_build_request& request, const std::stop_token& stop,
-                                   bool& again);
+                                   end_of_attempt& end);
   exit_report launch(const launch_spec& spec, const std::stop_token& stop) const {
     return pausable != nullptr ? pausable->run(spec, stop) : kevo::run(spec, stop);
   }
@@ -236,11 +244,10 @@ struct cuda_compiler::state {
 // The variants that only hidden workloads launch are compiled apart: a program's file, which is executed
 // then, can see their names, and its messages are told to nobody.
 cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request& request,
-                                                       const std::stop_token& stop, bool& again) {
-  again = false;
+                                                       const std::stop_token& stop, end_of_attempt& end) {
+  end = end_of_attempt::decided;
   cuda_build_result result;
   const auto& python = triton_found();
-  result.compiler = "Triton " + python.version;
   const auto visible = std::min(request.visible, request.kernels.size());
   for (const bool hidden : {false, true}) {
     const auto first = request.kernels.begin() + static_cast<std::ptrdiff_t>(hidden ? visible : 0);
@@ -253,14 +260,14 @@ cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request&
     auto answer = compile_with_triton(
         job, [&](const launch_spec& spec) { return launch(spec, stop); }, report);
     require_own_end(report, python.python, stop);
+    result.compiler = report.ok() ? "Triton " + python.version : "";  // as in `attempt`
     if (answer.ok) {
       append(std::move(answer.module), hidden, result.module);
       continue;
     }
     result.module = {};
     const bool late = report.kind == exit_kind::timed_out;
-    // A program that does not end while it is executed would not do so in a second attempt.
-    again = late && answer.lowered;
+    if (late) end = answer.lowered ? end_of_attempt::late : end_of_attempt::hung;
     const std::string reason = late ? fmt::format("Triton timed out after {} s", settings.limits.wall_s)
                                : report.ok() ? answer.error
                                              : "Triton " + describe(report);
@@ -275,8 +282,8 @@ cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request&
 }
 
 cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& request,
-                                                const std::stop_token& stop, bool& again) {
-  again = false;
+                                                const std::stop_token& stop, end_of_attempt& end) {
+  end = end_of_attempt::decided;
   cuda_build_result result;
   const bool by_nvcc = settings.compiler != "nvrtc";
   exit_report report;
@@ -299,9 +306,10 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
     return result;
   }
   if (!report.ok()) {
-    again = report.kind == exit_kind::timed_out;
-    result.reasons.push_back(again ? fmt::format("the compiler timed out after {} s", settings.limits.wall_s)
-                                   : "the compiler " + describe(report));
+    const bool late = report.kind == exit_kind::timed_out;
+    if (late) end = end_of_attempt::late;
+    result.reasons.push_back(late ? fmt::format("the compiler timed out after {} s", settings.limits.wall_s)
+                                  : "the compiler " + describe(report));
     result.diagnostics = cut_diagnostics(report.err, settings.diagnostics_bytes);
     return result;
   }
@@ -367,22 +375,22 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
       return finish(std::move(result));
     }
   }
-  bool again = false;
+  auto end = end_of_attempt::decided;
   cuda_build_result result;
   if (auto kept = state_->on_disk.find(key)) {
     result = std::move(*kept);
     result.cached = true;
   } else {
     const auto attempt = [&] {
-      return request.source.language == "triton" ? state_->attempt_triton(request, stop, again)
-                                                 : state_->attempt(request, stop, again);
+      return request.source.language == "triton" ? state_->attempt_triton(request, stop, end)
+                                                 : state_->attempt(request, stop, end);
     };
     result = attempt();
-    if (again) result = attempt();
+    if (end == end_of_attempt::late) result = attempt();
     // A compiler that died may have died of the machine.
-    if (!again && !result.compiler.empty()) state_->on_disk.keep(key, result);
+    if (end == end_of_attempt::decided && !result.compiler.empty()) state_->on_disk.keep(key, result);
   }
-  if (!again) {
+  if (end == end_of_attempt::decided) {
     const std::lock_guard lock(state_->mutex);
     if (state_->known.emplace(key, result).second) state_->order.push_back(key);
     while (state_->order.size() > state_->settings.remembered) {

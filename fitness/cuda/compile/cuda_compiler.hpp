@@ -66,8 +66,8 @@ class cuda_compiler {
   cuda_compiler& operator=(cuda_compiler&&) noexcept;
   ~cuda_compiler();
 
-  /// Compiles, or answers from memory or disk (failures too; a time-out is tried once more and not
-  /// remembered).
+  /// Compiles, or answers from memory or disk (failures too; a time-out is not remembered, and
+  /// tried once more unless it is the program itself that hangs while it is executed).
   /// @throws kevo::error: environment (NVRTC does not work, the architecture is unknown to it), interrupted
   cuda_build_result build(const cuda_build_request& request, std::stop_token stop = {});
 

@@ -203,15 +203,15 @@ class line_parser {
                  hint_for(word, setting_words, "settings"));
     }
     if (setting->has_value()) line_.fail(at, "'" + word + "' twice");
-    *setting = number_or_group(word);
+    *setting = number_or_group("a number after '" + word + "'");
   }
 
-  /// One number, one name, or an expression in parentheses.
-  expression number_or_group(const std::string& what) {
+  /// One number, one name, or an expression in parentheses. `wanted` says what it is, for the message.
+  expression number_or_group(const std::string& wanted) {
     if (line_.rest().starts_with('(')) return line_.integer(line_.bracketed());
     const auto start = line_.at();
     const auto end = kevo::detail::end_of_literal(line_.rest(), 0);
-    if (end == 0) line_.fail(start, "expected a number after '" + what + "', found " + line_.shown_here());
+    if (end == 0) line_.fail(start, "expected " + wanted + ", found " + line_.shown_here());
     const piece value{line_.rest().substr(0, end), start};
     line_.accept(value.text);
     return line_.integer(value);
@@ -294,17 +294,7 @@ class line_parser {
 
   memset_line read_memset() {
     auto buffer = name("the name of a buffer");
-    const auto start = line_.at();
-    std::optional<expression> byte;
-    if (line_.rest().starts_with('(')) {
-      byte = line_.integer(line_.bracketed());
-    } else {
-      const auto end = kevo::detail::end_of_literal(line_.rest(), 0);
-      if (end == 0) line_.fail(start, "expected the byte to fill with, found " + line_.shown_here());
-      const piece value{line_.rest().substr(0, end), start};
-      line_.accept(value.text);
-      byte = line_.integer(value);
-    }
+    auto byte = number_or_group("the byte to fill with");
     std::optional<expression> bytes;
     if (!line_.at_end()) {
       const char next = line_.rest().front();
@@ -314,7 +304,7 @@ class line_parser {
       }
       bytes = line_.integer(line_.take_rest());
     }
-    return {std::move(buffer), std::move(*byte), std::move(bytes)};
+    return {std::move(buffer), std::move(byte), std::move(bytes)};
   }
 
   workspace_line read_workspace() {
