@@ -252,7 +252,13 @@ TEST_CASE(
   REQUIRE(bench.judge(10000).valid());
   int held = ::open(bench.gpu.lock_files().front().c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(held >= 0);
-  REQUIRE(::flock(held, LOCK_EX | LOCK_NB) == 0);
+  // A child that was just forked has the descriptor of the last holder until it executes its program.
+  bool taken = false;
+  for (int i = 0; i < 250 && !taken; ++i) {
+    taken = ::flock(held, LOCK_EX | LOCK_NB) == 0;
+    if (!taken) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  REQUIRE(taken);
   std::stop_source stop;
   std::jthread user([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
