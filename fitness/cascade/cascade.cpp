@@ -90,15 +90,18 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   for (const auto& one : timed) {
     auto& w = e.workloads[one.workload];
     const auto independent = by_process(*one.pairs, one.per_process);
-    auto speedup = speedup_of(independent, alpha);
+    std::vector<double> ratios;
     std::vector<double> times;
     std::vector<double> baseline_times;
     for (const auto& pair : independent) {
+      ratios.push_back(pair.baseline_ns / pair.candidate_ns);
       times.push_back(pair.candidate_ns);
       baseline_times.push_back(pair.baseline_ns);
     }
-    const auto time = positive_location(times, alpha);
-    const double baseline_time = positive_location(baseline_times, alpha).value;
+    const std::size_t batches = one.batches != nullptr ? one.batches(independent.size()) : 0;
+    auto speedup = positive_location(ratios, alpha, batches);
+    const auto time = positive_location(times, alpha, batches);
+    const double baseline_time = positive_location(baseline_times, alpha, batches).value;
     if (one.process_spread_ns > 0 && time.value > 0 && speedup.range.low > 0)
       widen(speedup, one.process_spread_ns * std::hypot(1 / time.value, 1 / baseline_time));
     if (one.doubtful_ns > 0 && one.doubtful_ns < time.value)

@@ -51,9 +51,11 @@ struct timed_pairs {
   /// Where the pairs are of the candidate and another program than the baseline: the speedup of that program
   /// over the baseline. Both estimates are chained (an indirect comparison: Bucher et al. 1997).
   std::optional<estimate> comparator;
+  /// The number of batches of the intervals (kevo::location) for that many pairs; null: the usual one.
+  std::size_t (*batches)(std::size_t pairs) = nullptr;
 };
 
-/// Estimates times and speedups from all pairs so far. @param alpha of this look (alpha_of_look)
+/// Estimates times and speedups from all pairs so far. @param alpha error probability of the intervals
 /// @return whether the interval of the speedup is narrower than `target`, relative
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target);

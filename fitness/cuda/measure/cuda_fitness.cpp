@@ -19,7 +19,7 @@ namespace {
 using cuda::gpu_bench;
 using cuda::passage;
 
-constexpr const char* protocol_name = "cuda 7";
+constexpr const char* protocol_name = "cuda 8";
 
 }  // namespace
 

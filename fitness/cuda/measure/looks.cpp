@@ -9,7 +9,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
-#include "fitness/cuda/measure/next_look.hpp"
+#include "fitness/cuda/measure/looking.hpp"
 #include "fitness/cuda/measure/physics.hpp"
 
 namespace kevo::cuda {
@@ -92,12 +92,18 @@ bool look(const gpu_bench& bench, passage& p, const std::vector<timed_workload>&
                      .speed_of_light_ns = bench.speed_of_light_ns(index),
                      .per_process = fresh ? blocks_of_process : 1,
                      .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread,
-                     .doubtful_ns = fresh ? 0 : timer.hidden_ns()});
+                     .doubtful_ns = fresh ? 0 : timer.hidden_ns(),
+                     .comparator = {},
+                     .batches = fresh ? nullptr : batches_of_pairs});
   }
   const bool narrow =
       estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);
   for (const auto& [timer, spent_s] : timed) p.result.workloads[timer.workload()].samples = timer.pairs();
   return narrow;
+}
+
+bool all_over(const std::vector<timed_workload>& timed, double limit_s) {
+  return std::all_of(timed.begin(), timed.end(), [&](const auto& one) { return one.spent_s > limit_s; });
 }
 
 // More pairs of one workload; answers whether the candidate is still in order.
@@ -122,36 +128,47 @@ bool time_pairs(const gpu_bench& bench, passage& p, timed_workload& one, int pai
   return true;
 }
 
+// Looks at planned numbers of pairs until the interval is narrow.
+bool take_confirming_looks(const gpu_bench& bench, passage& p, std::vector<timed_workload>& timed) {
+  const auto& budget = bench.settings().timing;
+  for (int number = 1; number <= looks_of_confirmation; ++number) {
+    for (auto& one : timed) {
+      if (!time_pairs(bench, p, one, pairs_of_confirmation(budget, number), budget.full_s, true))
+        return false;
+    }
+    const bool narrow =
+        look(bench, p, timed, alpha_of_look(budget.alpha, number, looks_of_confirmation), true);
+    if (narrow || all_over(timed, budget.full_s)) break;
+  }
+  p.result.stage = evaluation_stage::confirmed;
+  return true;
+}
+
 // Looks until the interval is narrow, or it is plain that the candidate is not among the best, or the time is
 // over.
-bool take_looks(const gpu_bench& bench, passage& p, std::vector<timed_workload>& timed, bool fresh) {
+bool take_first_looks(const gpu_bench& bench, passage& p, std::vector<timed_workload>& timed) {
   const auto& budget = bench.settings().timing;
-  const auto plan = plan_looks(budget.short_blocks, budget.full_blocks);
-  const int looks = fresh ? looks_of_confirmation : plan.looks;
-  int pairs = fresh ? pairs_of_confirmation(budget, 1) : plan.first;
-  for (int number = 1; number <= looks; ++number) {
-    const bool brief = number == 1 && !fresh;
+  const int first = budget.short_blocks;
+  const int last = std::max(first, budget.full_blocks);
+  for (int pairs = first;; pairs = pairs_of_next_look(pairs, last)) {
+    const bool brief = pairs == first;
     const double limit_s = brief ? budget.short_s : budget.full_s;
     for (auto& one : timed) {
-      if (!time_pairs(bench, p, one, pairs, limit_s, fresh)) return false;
+      if (!time_pairs(bench, p, one, pairs, limit_s, false)) return false;
     }
-    const bool narrow = look(bench, p, timed, alpha_of_look(budget.alpha, number, looks), fresh);
-    p.result.stage = fresh              ? evaluation_stage::confirmed
-                     : brief && !narrow ? evaluation_stage::timed_short
-                                        : evaluation_stage::timed_full;
-    if (p.request.wanted == evaluation_stage::timed_short) {
-      p.result.stage = evaluation_stage::timed_short;
-      break;
+    const auto looked = [&](double alpha) {
+      const bool narrow = look(bench, p, timed, alpha, false);
+      const bool is_short = p.request.wanted == evaluation_stage::timed_short || (brief && !narrow);
+      p.result.stage = is_short ? evaluation_stage::timed_short : evaluation_stage::timed_full;
+      return narrow;
+    };
+    if (const double alpha = alpha_of_standing(budget.alpha, pairs, first, last); alpha > 0) {
+      looked(alpha);
+      if (p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
     }
-    const bool hopeless =
-        !fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup;
-    const bool over = !brief && std::all_of(timed.begin(), timed.end(),
-                                            [&](const auto& one) { return one.spent_s > limit_s; });
-    if (narrow || hopeless || over || (!fresh && pairs >= plan.last)) break;
-    const auto& interval = p.result.speedup_interval;
-    const double width = (interval.high - interval.low) / p.result.speedup;
-    pairs = fresh ? pairs_of_confirmation(budget, number + 1)
-                  : pairs_of_next_look(plan, pairs, number, width, budget.target_interval, budget.alpha);
+    const bool narrow = looked(alpha_of_width(budget.alpha));
+    if (narrow || pairs >= last || (!brief && all_over(timed, limit_s))) break;
+    if (p.request.wanted == evaluation_stage::timed_short) break;
   }
   return true;
 }
@@ -204,7 +221,7 @@ bool time_workloads(gpu_bench& bench, passage& p, program_runner& candidate, boo
   }
   candidate.workers().settle();
   baseline.program->workers().settle();
-  if (!take_looks(bench, p, timed, fresh)) return false;
+  if (!(fresh ? take_confirming_looks(bench, p, timed) : take_first_looks(bench, p, timed))) return false;
   if (fresh && !sustain(bench, p, timed)) return false;
   std::size_t discarded = 0;
   std::size_t kept = 0;

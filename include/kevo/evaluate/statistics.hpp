@@ -157,11 +157,12 @@ inline std::size_t location_batches(std::size_t values) {
 /// batches, so that correlation between neighbours and single outliers have less effect; the interval is
 /// Student's t interval of the pseudo-medians of the batches, extended if necessary to contain the value.
 /// Fewer than 3 values give an infinite interval. O(n^2).
-inline estimate location(std::span<const double> values, double alpha) {
+/// @param batches their number, from 2 to the number of values; 0: `location_batches` of that
+inline estimate location(std::span<const double> values, double alpha, std::size_t batches = 0) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double center = pseudo_median(values);
   if (values.size() < 3) return {center, {-infinity, infinity}};
-  const std::size_t batches = location_batches(values.size());
+  if (batches == 0) batches = location_batches(values.size());
   std::vector<double> centers;
   for (std::size_t i = 0; i < batches; ++i) {
     const std::size_t first = i * values.size() / batches;
@@ -179,11 +180,11 @@ inline estimate location(std::span<const double> values, double alpha) {
   return {center, {std::min(center, mean - half), std::max(center, mean + half)}};
 }
 
-/// The location of positive values, computed in log space.
-inline estimate positive_location(std::span<const double> values, double alpha) {
+/// The location of positive values, computed in log space; `batches` as for `location`.
+inline estimate positive_location(std::span<const double> values, double alpha, std::size_t batches = 0) {
   std::vector<double> logs;
   for (const double x : values) logs.push_back(std::log(x));
-  const auto e = location(logs, alpha);
+  const auto e = location(logs, alpha, batches);
   return {std::exp(e.value), {std::exp(e.range.low), std::exp(e.range.high)}};
 }
 
