@@ -226,13 +226,16 @@ bool time_workloads(gpu_bench& bench, passage& p, program_runner& candidate, boo
   std::size_t discarded = 0;
   std::size_t kept = 0;
   int disagreements = 0;
+  std::chrono::milliseconds rest{};
   for (const auto& [timer, spent_s] : timed) {
+    rest = std::max(rest, timer.rest());
     discarded += static_cast<std::size_t>(timer.discarded());
     kept += timer.pairs().size();
     disagreements += timer.disagreements();
   }
   tell_discarded(p.result, discarded, kept);
   if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
+  if (rest.count() > 0) p.result.context["rest_before_readings_ms"] = std::to_string(rest.count());
   tell_clock(p.result, timed);
   return true;
 }

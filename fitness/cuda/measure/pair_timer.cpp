@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include <kevo/error.hpp>
@@ -27,6 +28,13 @@ constexpr double usual_allowance_ns = 500;
 constexpr double gated_allowance_ns = 150;
 constexpr double usual_constant_ns = 8e3;
 constexpr double most_clock_change = 0.02;
+// Programs that draw much power make the device lower its clock, and the programs beside them do not. Before
+// each reading the device then rests so long, after so many blocks in which its clock has changed.
+struct rest_of_device {
+  int after_changes;
+  std::chrono::milliseconds time;
+};
+constexpr rest_of_device rests[] = {{8, std::chrono::milliseconds(60)}, {4, std::chrono::milliseconds(15)}};
 constexpr int most_contested = 3;  // blocks, each in other processes
 constexpr std::size_t least_constants = 3;
 // A copy on a quiet device takes some 10 us, and a descheduled thread adds to it.
@@ -221,13 +229,25 @@ void pair_timer::show_pairs() {
   for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns_;
 }
 
+std::chrono::milliseconds pair_timer::rest() const {
+  for (const auto& one : rests) {
+    if (clock_changes_ >= one.after_changes) return one.time;
+  }
+  return {};
+}
+
 pair_timer::reading pair_timer::read(program_runner& program, bool trusted, const drawn_contents& contents) {
   if (auto failure = warm_up(program, contents)) return {0, false, failure};
-  if (by_intervals()) return read_interval(program, trusted, contents);
+  const auto pause = rest();
+  if (by_intervals()) {
+    if (pause.count() > 0) std::this_thread::sleep_for(pause);
+    return read_interval(program, trusted, contents);
+  }
   reading result;
   std::vector<double> times;
   for (auto at = contents.timed.begin(); at != contents.timed.end();) {
     const auto left = std::min<std::ptrdiff_t>(plan_.calls, contents.timed.end() - at);
+    if (pause.count() > 0) std::this_thread::sleep_for(pause);
     auto one = concluded(program.time_of(workload_, {at, at + left}, plan_.cold, limit_), trusted);
     if (one.failure) return one;
     result.disturbed = result.disturbed || one.disturbed;
@@ -342,7 +362,9 @@ std::optional<call_failure> pair_timer::block() {
   }
   if (!clocks_.empty()) {
     const auto [least, most] = std::minmax_element(clocks_.begin(), clocks_.end());
-    disturbed = disturbed || *least < (1 - most_clock_change) * *most;
+    const bool changed = *least < (1 - most_clock_change) * *most;
+    clock_changes_ += changed ? 1 : 0;
+    disturbed = disturbed || changed;
   }
   if (!disturbed && b > 0 && c > 0) {
     pairs_.push_back({c, b});

@@ -89,6 +89,9 @@ class pair_timer {
   /// Blocks that were thrown away because the clock of the device changed within them, or a reading was
   /// disturbed.
   int discarded() const { return discarded_; }
+  /// How long the device rests before each reading, because its clock changed within earlier blocks; 0: not
+  /// at all.
+  std::chrono::milliseconds rest() const;
   std::size_t workload() const { return workload_; }
   /// Readings of the candidate in which its events and the trusted clock disagreed.
   int disagreements() const { return disagreements_; }
@@ -147,7 +150,8 @@ class pair_timer {
   int late_disagreements_ = 0;     // the same while the trusted clock was late
   int trusted_disagreements_ = 0;  // readings of the baseline about which the clocks disagree
   bool modes_disagreed_ = false;
-  int contested_ = 0;  // blocks in which the clocks disagreed
+  int contested_ = 0;      // blocks in which the clocks disagreed
+  int clock_changes_ = 0;  // blocks in which the device's clock changed
   int readings_ = 0;
 };
 

@@ -93,7 +93,10 @@ void read_clock(const work_item& item) {
   auto& d = device();
   await_late_work();
   auto* out = stored<std::uint64_t*>(item.parameters, 0);
-  const bool low = d.clock_drop_every > 0 && ++d.clock_readings % d.clock_drop_every == 0;
+  const auto now = std::chrono::steady_clock::now();
+  const bool rested = d.rest_ms > 0 && now - d.last_clock_reading > std::chrono::milliseconds(d.rest_ms);
+  d.last_clock_reading = now;
+  const bool low = d.clock_drop_every > 0 && ++d.clock_readings % d.clock_drop_every == 0 && !rested;
   out[0] = out[1] * (low ? clock_mhz * 9 / 10 : clock_mhz) / 1000;
 }
 
@@ -208,6 +211,7 @@ device_state& device() {
     std::string word;
     for (std::uint64_t value = 0; settings >> word >> value;) {
       if (word == "memory_bytes") made.memory_bytes = value;
+      if (word == "rest_ms") made.rest_ms = static_cast<int>(value);
       if (word == "clock_drop_every") made.clock_drop_every = static_cast<int>(value);
     }
     return made;

@@ -2,6 +2,7 @@
 // The simulated device of one process: streams whose work is carried out when somebody looks, memory of the
 // host, errors that stick.
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -87,6 +88,8 @@ struct device_state {
   std::uint64_t used_bytes = 0;
   int clock_drop_every = 0;
   int clock_readings = 0;
+  int rest_ms = 0;  ///< whoever has not read the clock for so long finds it at its usual rate; 0: does not
+  std::chrono::steady_clock::time_point last_clock_reading;
   bool owns_memory = false;  ///< this is kevo-device: it makes the arenas
   driver_code sticky = kevo::cuda::success;
   bool hangs = false;

@@ -234,6 +234,13 @@ TEST_CASE("a device whose clock changes: pairs are thrown away and counted, or n
     CHECK(result.speedup == doctest::Approx(2).epsilon(0.02));
     CHECK(result.context.contains("discarded_pairs"));
   }
+  SUBCASE("all the time, unless it rests") {
+    toy_bench bench("clock_drop_every 2 rest_ms 10");
+    const auto result = bench.judge(10000);
+    CHECK(result.valid());
+    CHECK(result.speedup == doctest::Approx(2).epsilon(0.02));
+    CHECK(result.context.at("rest_before_readings_ms") == "15");
+  }
   SUBCASE("all the time") {
     toy_bench bench("clock_drop_every 2");
     try {

@@ -1,4 +1,5 @@
-// Looks after every pair: how many pairs they take, and how often the interval that ends them misses the truth.
+// Looks after every pair: how many pairs they take, and how often the interval that ends them misses the
+// truth.
 
 #include "fitness/cuda/measure/looking.hpp"
 
@@ -76,9 +77,11 @@ TEST_CASE("batches are never more than pairs") {
   }
 }
 
-TEST_CASE("noisy pairs need far fewer than by doubling, and the interval misses the truth as rarely as it says") {
+TEST_CASE(
+    "noisy pairs need far fewer than by doubling, and the interval misses the truth as rarely as it says") {
   constexpr int programs = 600;
-  // Each pair has the mean of two calls of the candidate, whose times are normal, or cluster around two values.
+  // Each pair has the mean of two calls of the candidate, whose times are normal, or cluster around two
+  // values.
   for (const bool two_values : {false, true}) {
     kevo::rng random(two_values ? 11 : 7);
     double pairs = 0;
@@ -87,7 +90,8 @@ TEST_CASE("noisy pairs need far fewer than by doubling, and the interval misses 
     for (int i = 0; i < programs; ++i) {
       const double spread = 0.01 * std::exp(random.uniform(std::log(0.5), std::log(5.0)));
       const auto call = [&] {
-        const double noise = two_values ? (random.uniform() < 0.5 ? -1 : 1) + 0.2 * random.normal() : random.normal();
+        const double noise =
+            two_values ? (random.uniform() < 0.5 ? -1 : 1) + 0.2 * random.normal() : random.normal();
         return 1 + spread * noise;
       };
       std::vector<double> values;
@@ -104,6 +108,7 @@ TEST_CASE("noisy pairs need far fewer than by doubling, and the interval misses 
     CHECK(pairs < 0.65 * doubled);
     // 0.3 to 0.7 % in long simulations; 15 of 600 is what happens by chance once in a million with 1 %.
     CHECK(missed <= 15);
-    MESSAGE("pairs: ", pairs / programs, ", by doubling ", doubled / programs, "; missed ", missed, " of ", programs);
+    MESSAGE("pairs: ", pairs / programs, ", by doubling ", doubled / programs, "; missed ", missed, " of ",
+            programs);
   }
 }
