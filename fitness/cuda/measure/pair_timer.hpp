@@ -96,6 +96,9 @@ class pair_timer {
   /// Readings of the candidate in which its events and the trusted clock disagreed.
   int disagreements() const { return disagreements_; }
   int readings() const { return readings_; }
+  /// Whether the two clocks disagreed in so many readings that these were not discarded any more: such a
+  /// reading is then what the trusted clock saw.
+  bool trusted_clock_alone() const { return trusted_clock_alone_; }
   /// Whether calls that were timed several in a graph took another share of the baseline's time than calls
   /// that were timed alone: then all pairs are of calls that were timed alone.
   bool modes_disagreed() const { return modes_disagreed_; }
@@ -150,7 +153,9 @@ class pair_timer {
   int late_disagreements_ = 0;     // the same while the trusted clock was late
   int trusted_disagreements_ = 0;  // readings of the baseline about which the clocks disagree
   bool modes_disagreed_ = false;
-  int contested_ = 0;      // blocks in which the clocks disagreed
+  int contested_ = 0;  // blocks in which the clocks disagreed
+  bool trusted_clock_alone_ = false;
+  int forgiven_ = 0;       // discarded blocks before that
   int clock_changes_ = 0;  // blocks in which the device's clock changed
   int readings_ = 0;
 };

@@ -23,6 +23,7 @@ struct behaviour {
   bool write_guard = false;
   bool early = false;
   bool forge_events = false;
+  bool forge_events_at_times = false;
   bool random_bits = false;
   bool slow_first = false;
   bool when_hidden = false;
@@ -54,6 +55,7 @@ inline behaviour behaviour_of(const std::string& source) {
   found.write_guard = says("write_guard");
   found.early = says("early");
   found.forge_events = says("forge_events");
+  found.forge_events_at_times = says("forge_events_at_times");
   found.random_bits = says("random_bits");
   found.slow_first = says("slow_first");
   found.when_hidden = says("when_hidden");

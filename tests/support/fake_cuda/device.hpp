@@ -94,6 +94,8 @@ struct device_state {
   driver_code sticky = kevo::cuda::success;
   bool hangs = false;
   bool forges = false;
+  bool forges_at_times = false;
+  int forged = 0;  ///< readings of its events, in which it might have forged them
   double now_ns = 0;
   device_page* page = nullptr;      ///< of the arena: exported or imported last
   std::vector<device_page*> pages;  ///< of all exported arenas
