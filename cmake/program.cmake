@@ -95,7 +95,7 @@ endfunction()
 kevo_compile_quickly(fitness fitness/attack fitness/build fitness/cuda/compile fitness/cuda/launch fitness/cuda/tools)
 kevo_compile_quickly(llm src/llm)
 kevo_compile_quickly(operators operators/llm operators/agent)
-kevo_compile_quickly(run src/display src/export src/rejudge src/report src/task)
+kevo_compile_quickly(run src/display src/export src/rejudge src/report src/suite src/task)
 
 # All layers below the command line.
 set(KEVO_LAYERS base fitness llm operators run)

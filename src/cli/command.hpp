@@ -22,6 +22,7 @@ void add_run(CLI::App& program, invocation& shared);
 void add_resume(CLI::App& program, invocation& shared);
 void add_rejudge(CLI::App& program, invocation& shared);
 void add_eval(CLI::App& program, invocation& shared);
+void add_bench(CLI::App& program, invocation& shared);
 void add_attack(CLI::App& program, invocation& shared);
 void add_report(CLI::App& program, invocation& shared);
 void add_show(CLI::App& program, invocation& shared);

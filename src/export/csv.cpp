@@ -1,76 +1,13 @@
-#include <cmath>
 #include <set>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "src/base/text/format.hpp"
-#include "src/base/text/utf8.hpp"
+#include "src/base/text/csv_row.hpp"
 #include "src/export/export.hpp"
 
 namespace kevo {
 namespace {
-
-/// One line of a CSV file (RFC 4180).
-class csv_row {
- public:
-  /// Spreadsheets take a cell that begins like a formula for one, whoever wrote it: such a text gets an
-  /// apostrophe before it, which they do not show. Control characters are for no reader of tables.
-  csv_row& text(std::string_view given) {
-    separate();
-    const std::string value = format::printable(as_utf8(given));
-    if (!value.empty() && std::string_view("=+-@\t\n").find(value.front()) != std::string_view::npos)
-      return guarded(value);
-    if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
-      line_ += value;
-      return *this;
-    }
-    quote(value);
-    return *this;
-  }
-  csv_row& number(double value) {
-    if (!std::isfinite(value)) return nothing();
-    separate();
-    line_ += fmt::format("{}", value);
-    return *this;
-  }
-  /// What was not measured is empty.
-  csv_row& measured(double value) { return value > 0 ? number(value) : nothing(); }
-  csv_row& count(std::size_t value) {
-    separate();
-    line_ += std::to_string(value);
-    return *this;
-  }
-  csv_row& nothing() {
-    separate();
-    return *this;
-  }
-  void end(std::ostream& out) {
-    out << as_utf8(line_) << "\r\n";
-    line_.clear();
-    first_ = true;
-  }
-
- private:
-  csv_row& guarded(std::string_view value) {
-    quote("'" + std::string(value));
-    return *this;
-  }
-  void quote(std::string_view value) {
-    line_ += '"';
-    for (const char c : value) {
-      if (c == '"') line_ += '"';
-      line_ += c;
-    }
-    line_ += '"';
-  }
-  void separate() {
-    if (!first_) line_ += ',';
-    first_ = false;
-  }
-  std::string line_;
-  bool first_ = true;
-};
 
 std::string join(const std::vector<candidate_id>& ids) {
   return fmt::format("{}", fmt::join(ids, " "));

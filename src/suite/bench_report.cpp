@@ -1,0 +1,145 @@
+#include "src/suite/bench_report.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "src/base/text/renamed_file.hpp"
+#include "src/report/evaluation_text.hpp"
+
+namespace kevo {
+namespace {
+
+std::string amount(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string_view geometric_mean_bias() {
+  return "over correct solutions only: tasks without one are left out, which flatters (survivorship bias); "
+         "read "
+         "it together with fast_p";
+}
+
+std::string_view amsr_meaning() {
+  return "arithmetic mean of the speedups over all tasks, where a solution that is slower than the baseline "
+         "or not "
+         "correct counts 0; one large speedup can dominate it";
+}
+
+bench_report report_of(const suite_plan& plan, const bench_outcome& outcome) {
+  auto scores = task_scores(outcome);
+  auto groups = score_groups(scores, plan.scores);
+  return {plan, outcome, std::move(scores), std::move(groups)};
+}
+
+std::string_view task_word(const bench_task& one) {
+  if (const auto* e = one.judged()) return to_string(e->outcome);
+  if (one.solutions.empty()) return "no solution";
+  switch (one.solutions.front().state) {
+    case bench_state::pending:
+    case bench_state::evaluated:
+      return "not evaluated";
+    case bench_state::unreadable:
+      return "unreadable";
+    case bench_state::none_found:
+      return "none found";
+    case bench_state::task_failed:
+      return "task failed";
+    case bench_state::environment:
+      return "machine failed";
+  }
+  return "not evaluated";
+}
+
+std::string task_reason(const bench_task& one) {
+  if (const auto* e = one.judged()) {
+    if (e->valid()) return {};
+    const auto& solution = one.solutions[*one.best];
+    const std::string inside = solution.source ? solution.source->files.front().path : std::string();
+    return with_renamed_file(failure_text(*e), inside, solution.file);
+  }
+  return one.solutions.empty() ? std::string() : one.solutions.front().message;
+}
+
+std::vector<std::string> remarks(const bench_report& report) {
+  const bench_outcome& outcome = report.outcome;
+  std::vector<std::string> all;
+  std::size_t without = 0;
+  std::size_t task_failures = 0;
+  std::size_t most = 0;
+  std::set<std::string> devices;
+  std::set<std::string> protocols;
+  for (const auto& one : outcome.tasks) {
+    without += one.solutions.empty() ? 1 : 0;
+    most = std::max(most, one.solutions.size());
+    bool failed = false;
+    for (const auto& s : one.solutions) {
+      failed = failed || s.state == bench_state::task_failed;
+      if (!s.result) continue;
+      devices.insert(s.result->device);
+      protocols.insert(s.result->protocol);
+    }
+    task_failures += failed ? 1 : 0;
+  }
+  if (outcome.pending > 0)
+    all.push_back(amount(outcome.pending, "solution") +
+                  " not evaluated yet, counted as not correct; the same command goes on");
+  if (outcome.environment_failures > 0)
+    all.push_back(amount(outcome.environment_failures, "evaluation") +
+                  " in which the machine failed, counted as not correct; the same command tries again");
+  if (task_failures > 0)
+    all.push_back(amount(task_failures, "task") +
+                  " that cannot be loaded or that the backend refuses, counted as not correct");
+  if (without > 0) all.push_back(amount(without, "task") + " without a solution, counted as not correct");
+  if (most > 1)
+    all.push_back(
+        "tasks with several solutions count by the fastest valid one, which was measured once more for its "
+        "figure; "
+        "\"of one\" is the mean over their solutions");
+  if (devices.size() > 1)
+    all.push_back(fmt::format(
+        "the results come from {} devices; speedups on different devices do not compare", devices.size()));
+  if (protocols.size() > 1)
+    all.push_back(
+        fmt::format("the results come from {} versions of the measuring protocol; --again evaluates all anew",
+                    protocols.size()));
+  return all;
+}
+
+void replace_file(const std::string& path, std::string_view text) {
+  const std::string fresh = path + ".new";
+  {
+    std::ofstream out(fresh, std::ios::binary);
+    out << text;
+    out.flush();
+    if (!out) {
+      throw error(error_code::environment, "cannot write this file", {.file = fresh, .key = {}},
+                  "free some disk space and run the same command again; finished evaluations are kept");
+    }
+  }
+  std::error_code wrong;
+  std::filesystem::rename(fresh, path, wrong);
+  if (wrong)
+    throw error(error_code::environment, "cannot write this file: " + wrong.message(),
+                {.file = path, .key = {}});
+}
+
+std::vector<std::string> write_bench(const bench_report& report) {
+  std::vector<std::string> files;
+  const auto put = [&](const char* name, const std::string& text) {
+    files.push_back((std::filesystem::path(report.plan.output) / name).string());
+    replace_file(files.back(), text);
+  };
+  put("bench.csv", bench_csv(report));
+  put("groups.csv", groups_csv(report));
+  put("bench.json", bench_json(report) + '\n');
+  put("bench.html", bench_page(report));
+  return files;
+}
+
+}  // namespace kevo

@@ -1,0 +1,85 @@
+#include "src/suite/suite_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <glob.h>
+#include <set>
+#include <system_error>
+
+#include "src/task/source_file.hpp"
+
+namespace kevo {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_pattern(const std::string& path) {
+  return path.find_first_of("*?[") != std::string::npos;
+}
+
+std::vector<std::string> sources_in(const fs::path& folder) {
+  std::vector<std::string> found;
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    if (entry.is_regular_file(unreadable) && !language_of(entry.path().string()).empty())
+      found.push_back(entry.path().string());
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> matching_files(const std::string& pattern, const error_place& named) {
+  std::error_code unreadable;
+  if (!is_pattern(pattern) || fs::exists(pattern, unreadable)) {
+    if (fs::is_regular_file(pattern, unreadable)) return {pattern};
+    throw error(error_code::input, "there is no file '" + pattern + "'", named,
+                "a relative path starts in the folder of the suite file");
+  }
+  glob_t matches{};
+  const int failed = ::glob(pattern.c_str(), 0, nullptr, &matches);
+  std::vector<std::string> files;
+  for (std::size_t i = 0; failed == 0 && i < matches.gl_pathc; ++i) {
+    if (fs::is_regular_file(matches.gl_pathv[i], unreadable)) files.emplace_back(matches.gl_pathv[i]);
+  }
+  ::globfree(&matches);
+  if (files.empty()) {
+    throw error(error_code::input, "no file matches '" + pattern + "'", named,
+                "a relative pattern starts in the folder of the suite file");
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> solution_files(const std::string& folder, const std::string& task) {
+  std::vector<std::string> found = sources_in(fs::path(folder) / task);
+  for (const auto& file : sources_in(folder)) {
+    if (fs::path(file).stem() == task) found.push_back(file);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string task_name_of(const std::string& file) {
+  const fs::path path = fs::absolute(file).lexically_normal();
+  return path.stem() == "task" ? path.parent_path().filename().string() : path.stem().string();
+}
+
+std::vector<suite_solution> named_solutions(const std::vector<std::string>& files, const error_place& named) {
+  std::vector<suite_solution> solutions;
+  std::set<std::string> names;
+  for (const auto& file : files) {
+    const fs::path path(file);
+    // Two files that differ in their endings alone keep them.
+    std::string name = path.stem().string();
+    if (names.contains(name)) name = path.filename().string();
+    if (!names.insert(name).second) {
+      throw error(error_code::input, "two solutions of this task are named '" + name + "'", named,
+                  "solutions of a task need different file names");
+    }
+    solutions.push_back({std::move(name), file});
+  }
+  return solutions;
+}
+
+}  // namespace kevo
