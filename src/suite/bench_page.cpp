@@ -21,7 +21,7 @@ constexpr const char* page_style = R"css(
 .share u::before,.share u::after{content:"";position:absolute;top:-3px;height:8px;width:2px;background:var(--ink)}.share u::before{left:0}.share u::after{right:0}
 td.w{width:38%}.ratio{position:relative;height:14px;min-width:180px}.ratio .one{position:absolute;top:0;bottom:0;width:1px;background:var(--strong-line)}
 .ratio .span{position:absolute;top:5px;height:4px;min-width:2px;background:var(--soft);border-radius:2px}.ratio .at{position:absolute;top:2px;width:10px;height:10px;margin-left:-5px;border-radius:50%;background:var(--accent)}
-td.why{white-space:normal;overflow-wrap:anywhere;min-width:220px}i.o-none{background:var(--pending)}
+.hero .say{flex:1 1 300px}td.why{white-space:normal;overflow-wrap:anywhere;min-width:220px}i.o-none{background:var(--pending)}
 .legend{font-size:13px;color:var(--soft);margin:8px 0 0}.legend i{display:inline-block;width:18px;height:10px;background:var(--accent);margin:0 7px 0 20px;border-radius:2px}.legend i:first-child{margin-left:0}.legend i.maybe{opacity:.4}.legend i.line{height:2px;background:var(--ink);vertical-align:middle}
 )css";
 
@@ -45,9 +45,9 @@ std::string share_bar(const task_share& s) {
 std::string share_row(const std::string& name, const task_share& s, std::optional<double> of_one,
                       bool several) {
   return fmt::format(
-             "<tr><td class=\"strong\">{}<td class=\"w\">{}<td class=\"n\">{:.2f}<td class=\"n\">{} of {}<td "
+             "<tr><td class=\"strong\">{}<td class=\"n\">{:.2f}<td class=\"n\">{} of {}<td class=\"w\">{}<td "
              "class=\"n\">[{:.2f}, {:.2f}]<td class=\"n{}\">{}<td class=\"n\">[{:.2f}, {:.2f}]",
-             name, share_bar(s), s.value(), s.counted, s.tasks, s.low(), s.high(),
+             name, s.value(), s.counted, s.tasks, share_bar(s), s.low(), s.high(),
              s.undecided == 0 ? " zero" : "", s.undecided, s.range.low, s.range.high) +
          (!several ? ""
           : of_one ? fmt::format("<td class=\"n\">{:.2f}", *of_one)
@@ -59,9 +59,8 @@ std::string shares_of(const bench_report& report) {
   const bool several = std::any_of(report.outcome.tasks.begin(), report.outcome.tasks.end(),
                                    [](const bench_task& one) { return one.solutions.size() > 1; });
   std::string text = fmt::format(
-      "<section><h2>Share of all {} tasks</h2><div class=\"scroll\"><table><tr><th><th><th "
-      "class=\"n\">share<th "
-      "class=\"n\">tasks<th class=\"n\">decided<th class=\"n\">undecided<th class=\"n\">{:g} % "
+      "<section><h2>Share of all {} tasks</h2><div class=\"scroll\"><table><tr><th><th class=\"n\">share<th "
+      "class=\"n\">tasks<th><th class=\"n\">decided<th class=\"n\">undecided<th class=\"n\">{:g} % "
       "interval{}</tr>",
       all.tasks, 100 * report.plan.scores.confidence, several ? "<th class=\"n\">of one" : "");
   text += share_row("Call", all.call, {}, several) + share_row("Exe", all.exe, {}, several);
@@ -88,9 +87,9 @@ std::string group_rows(const bench_report& report, std::string_view kind, const 
       if (f.share.undecided > 0)
         rows += fmt::format(" <small>[{:.2f}, {:.2f}]</small>", f.share.low(), f.share.high());
     }
-    rows += fmt::format("<td class=\"n\">{}{}<td class=\"n\">{}<td class=\"n\">{}{}</tr>",
+    rows += fmt::format("<td class=\"n\">{}{}<td class=\"n\">{}<td class=\"n\">{}</tr>",
                         ratio_text(g.geometric_mean), spread_text(g.geometric_mean.range),
-                        ratio_text(g.median), ratio_text(g.amsr), spread_text(g.amsr.range));
+                        ratio_text(g.median), ratio_text(g.amsr));
   }
   if (rows.empty()) return {};
   std::string head;
@@ -136,35 +135,35 @@ std::string ratio_picture(const evaluation& e, const ratio_axis& axis) {
 std::string task_row(const bench_task& one, const ratio_axis& axis) {
   const evaluation* e = one.judged();
   const bool valid = e != nullptr && e->valid();
-  std::string row = fmt::format(
-      "<tr><td>{}<td>{}<td>{}<td>{}<td><i class=\"dot o-{}\"></i>{}", html::escape_short(one.entry.name, 60),
-      html::escape_short(one.level, 30), html::escape_short(one.category, 30),
-      one.best
-          ? html::escape_short(one.solutions[*one.best].name, 40) +
-                (one.solutions.size() > 1 ? fmt::format(" <small>of {}</small>", one.solutions.size()) : "")
-          : "–",
-      e != nullptr ? to_string(e->outcome) : "none", task_word(one));
+  std::string row =
+      fmt::format("<tr><td>{}<td><i class=\"dot o-{}\"></i>{}", html::escape_short(one.entry.name, 60),
+                  e != nullptr ? to_string(e->outcome) : "none", task_word(one));
   if (valid && e->speedup > 0) {
     row += fmt::format(
-        "<td class=\"w\">{}<td class=\"n strong\">{}{}<td class=\"n\">{}", ratio_picture(*e, axis),
-        format::speedup(e->speedup, true),
+        "<td class=\"n\"><b>{}</b>{}<td class=\"w\">{}<td class=\"n\">{}", format::speedup(e->speedup, true),
         e->speedup_interval.high > e->speedup_interval.low ? spread_text(e->speedup_interval) : "",
-        e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "–");
+        ratio_picture(*e, axis), e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "–");
   } else if (valid) {
-    row += fmt::format("<td><td class=\"n\">{}<td class=\"n\">–",
+    row += fmt::format("<td class=\"n\">{}<td><td class=\"n\">–",
                        e->score != 0 ? "score " + format::score(e->score) : "–");
   } else {
     row += fmt::format("<td class=\"why faint\" colspan=\"3\">{}", html::escape_short(task_reason(one), 240));
   }
-  return row + "</tr>";
+  return row + fmt::format("<td>{}<td>{}<td>{}</tr>",
+                           one.best ? html::escape_short(one.solutions[*one.best].name, 40) +
+                                          (one.solutions.size() > 1
+                                               ? fmt::format(" <small>of {}</small>", one.solutions.size())
+                                               : "")
+                                    : "–",
+                           html::escape_short(one.level, 30), html::escape_short(one.category, 30));
 }
 
 std::string tasks_section(const bench_report& report) {
   const ratio_axis axis(report.outcome);
   std::string text =
-      "<section><h2>Tasks</h2><div "
-      "class=\"scroll\"><table><tr><th>task<th>level<th>category<th>solution<th>outcome<th>"
-      "speedup over the baseline<th class=\"n\"><th class=\"n\">of SOL</tr>";
+      "<section><h2>Tasks</h2><div class=\"scroll\"><table><tr><th>task<th>outcome<th "
+      "class=\"n\">speedup<th>over the "
+      "baseline<th class=\"n\">of SOL<th>solution<th>level<th>category</tr>";
   for (const auto& one : report.outcome.tasks) text += task_row(one, axis);
   return text +
          "</table></div><p class=\"note\">The axis is logarithmic; the line marks 1, as fast as the "

@@ -1,0 +1,379 @@
+#include "src/import/data_set_import.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/load_task.hpp>
+
+#include "src/base/json/exact_parse.hpp"
+#include "src/base/settings/json.hpp"
+#include "src/base/text/text_file.hpp"
+#include "src/base/text/utf8.hpp"
+#include "src/import/output_tasks.hpp"
+#include "src/import/python_solution.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using namespace importing;  // NOLINT(google-build-using-namespace): the other half of the importers
+
+constexpr std::size_t largest_text = std::size_t{64} << 20U;
+constexpr std::uintmax_t largest_blob = std::uintmax_t{4} << 30U;
+
+/// One Definition with the files that belong to it.
+struct data_set_entry {
+  fs::path root;  ///< paths of contents are relative to it, and may not leave it
+  fs::path definition;
+  std::vector<fs::path> workloads;  ///< files; the first that exists counts
+  std::vector<fs::path> solutions;
+};
+
+std::vector<fs::path> files_below(const fs::path& folder, std::string_view ending) {
+  std::vector<fs::path> found;
+  std::error_code unreadable;
+  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, unreadable),
+       end;
+       !unreadable && at != end; at.increment(unreadable)) {
+    if (at->is_regular_file(unreadable) && at->path().extension() == ending) found.push_back(at->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+json::object object_in(const std::string& text, const std::string& file) {
+  try {
+    json::value parsed = parse_json_exactly(text);
+    if (parsed.is_object()) return std::move(parsed.as_object());
+  } catch (const error& wrong) {
+    error_place place = wrong.place();
+    place.file = file;
+    throw error(error_code::input, wrong.message(), place);
+  }
+  throw error(error_code::input, "expected a JSON object", {.file = file, .key = {}});
+}
+
+std::string text_of(const json::object& o, std::string_view key) {
+  const auto* found = o.if_contains(key);
+  return found != nullptr && found->is_string() ? std::string(found->as_string()) : std::string();
+}
+
+/// Their writers put null for what is absent; kevo's decoder takes some keys for used when they are there.
+void drop_nulls(json::object& o) {
+  std::vector<std::string> gone;
+  for (auto& [key, value] : o) {
+    if (value.is_null() && key != "shape") gone.emplace_back(key);
+    if (value.is_object()) drop_nulls(value.as_object());
+  }
+  for (const auto& key : gone) o.erase(key);
+}
+
+/// SOL-ExecBench's axes that are computed from others become expressions in the shapes that name them, which
+/// kevo's tasks may hold. Both divide `//` towards minus infinity, which kevo writes `/`.
+/// @throws kevo::error (input) for operators that kevo does not have
+void replace_computed_axes(json::object& definition) {
+  auto* axes = definition.if_contains("axes");
+  if (axes == nullptr || !axes->is_object()) return;
+  std::map<std::string, std::string> computed;
+  for (const auto& [key, axis] : axes->as_object()) {
+    if (!axis.is_object() || text_of(axis.as_object(), "type") != "expr") continue;
+    const std::string given = text_of(axis.as_object(), "expression");
+    std::string text;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const bool twice = i + 1 < given.size() && given[i + 1] == given[i];
+      if ((given[i] == '/' && !twice) || (given[i] == '*' && twice)) {
+        throw error(
+            error_code::input,
+            fmt::format("the axis '{}' is computed by '{}', and kevo's integers have no such operator",
+                        std::string_view(key.data(), key.size()), given));
+      }
+      text += given[i];
+      if (given[i] == '/') ++i;
+    }
+    computed[std::string(key)] = text;
+  }
+  for (const auto& [name, text] : computed) axes->as_object().erase(name);
+  for (const char* kind : {"inputs", "outputs"}) {
+    auto* tensors = definition.if_contains(kind);
+    if (tensors == nullptr || !tensors->is_object()) continue;
+    for (auto& [name, spec] : tensors->as_object()) {
+      auto* shape = spec.is_object() ? spec.as_object().if_contains("shape") : nullptr;
+      if (shape == nullptr || !shape->is_array()) continue;
+      for (auto& extent : shape->as_array()) {
+        const auto found =
+            extent.is_string() ? computed.find(std::string(extent.as_string())) : computed.end();
+        if (found != computed.end()) extent = found->second;
+      }
+    }
+  }
+}
+
+/// A name for the folder of a task that no other task of this import has.
+std::string free_name(const std::string& name, std::set<std::string>& taken) {
+  std::string folder = file_name_of(name);
+  for (int n = 2; !taken.insert(folder).second; ++n) folder = fmt::format("{}_{}", file_name_of(name), n);
+  return folder;
+}
+
+/// The workloads of a Definition: each line is a workload, or a trace around one.
+std::vector<json::object> workloads_in(const fs::path& file, const std::string& definition) {
+  std::vector<json::object> all;
+  std::istringstream lines(read_text_file(file.string(), largest_text));
+  std::set<std::string> known;
+  for (std::string one; std::getline(lines, one);) {
+    if (one.find_first_not_of(" \t\r") == std::string::npos) continue;
+    json::object trace = object_in(one, file.string());
+    const std::string of = text_of(trace, "definition");
+    if (!of.empty() && of != definition) continue;
+    json::object workload = trace.contains("workload") && trace.at("workload").is_object()
+                                ? std::move(trace.at("workload").as_object())
+                                : std::move(trace);
+    if (!known.insert(text_of(workload, "uuid")).second)
+      continue;  // traces of several solutions repeat theirs
+    drop_nulls(workload);
+    all.push_back(std::move(workload));
+  }
+  return all;
+}
+
+/// Copies the contents of a workload's inputs into the folder of the task and lets the workload name them
+/// there.
+/// @throws kevo::error (input) for a file outside of the data set, a link out of it included
+void take_contents(json::object& workload, const fs::path& root, const fs::path& folder,
+                   std::map<std::string, std::string>& copied) {
+  auto* inputs = workload.if_contains("inputs");
+  if (inputs == nullptr || !inputs->is_object()) return;
+  for (auto& [name, input] : inputs->as_object()) {
+    if (!input.is_object() || !input.as_object().contains("path")) continue;
+    const std::string named = text_of(input.as_object(), "path");
+    std::error_code failed;
+    const fs::path whole = fs::canonical(root, failed);
+    const fs::path source = fs::canonical(root / named, failed);
+    if (failed) throw error(error_code::input, "there is no file '" + named + "' in the data set");
+    const fs::path inside = source.lexically_relative(whole);
+    if (inside.empty() || *inside.begin() == "..")
+      throw error(error_code::input, "the file '" + named + "' is outside the data set");
+    if (fs::file_size(source, failed) > largest_blob || failed)
+      throw error(error_code::input, "the file '" + named + "' is larger than 4 GiB");
+    auto& target = copied[source.string()];
+    if (target.empty()) {
+      target = fmt::format("blob/{}_{}", copied.size(), file_name_of(source.filename().string()));
+      fs::create_directories(folder / "blob", failed);
+      if (!fs::copy_file(source, folder / target, fs::copy_options::overwrite_existing, failed))
+        throw error(error_code::environment, "cannot copy the contents of an input: " + failed.message(),
+                    {.file = (folder / target).string(), .key = {}}, "check the free disk space");
+    }
+    input.as_object()["path"] = target;
+  }
+}
+
+/// Whether kevo loads the Definition with this workload alone; why not, otherwise.
+std::optional<std::string> refusal(const settings_node& definition, const std::string& name,
+                                   const json::object& workload, const fs::path& folder) {
+  const source_reader no_sources = [](const std::string&, const std::string&,
+                                      const error_place& named) -> program {
+    throw error(error_code::input, "a Definition names no source files", named);
+  };
+  const contents_reader contents = [&](const std::string& file, const error_place& named) {
+    return read_binary_file((folder / file).string(), std::size_t{1} << 32U, named);
+  };
+  try {
+    decode_task(
+        definition, no_sources,
+        {parse_json(json::serialize(json::object{{"definition", name}, {"workload", workload}}), "workload")},
+        contents);
+    return std::nullopt;
+  } catch (const error& wrong) {
+    if (wrong.code() != error_code::input) throw;
+    return (wrong.place().key.empty() ? "" : wrong.place().key + ": ") + wrong.message();
+  }
+}
+
+void note_tolerances(const std::vector<json::object>& workloads, suite_import_task& made) {
+  std::size_t loose = 0;
+  for (const auto& w : workloads) {
+    const auto* rule = w.if_contains("tolerance");
+    if (rule == nullptr || !rule->is_object()) continue;
+    const auto* ratio = rule->as_object().if_contains("required_matched_ratio");
+    const bool below_one = ratio != nullptr && ratio->is_number() && ratio->to_number<double>() < 1;
+    loose += below_one && !rule->as_object().contains("max_error_cap") ? 1 : 0;
+  }
+  if (loose > 0)
+    made.notes.push_back(
+        fmt::format("{} workloads accept a share of arbitrarily wrong elements: "
+                    "required_matched_ratio is below 1, without max_error_cap",
+                    loose));
+}
+
+void import_solutions(const data_set_entry& entry, const json::object& definition, const fs::path& folder,
+                      suite_import_task& made) {
+  std::set<std::string> names;
+  for (const auto& file : entry.solutions) {
+    try {
+      const json::object solution = object_in(read_text_file(file.string(), largest_text), file.string());
+      const std::string of = text_of(solution, "definition");
+      if (!of.empty() && of != made.name) continue;
+      std::string name = file_name_of(text_of(solution, "name"));
+      while (!names.insert(name).second) name += "_";
+      write_file(folder / "solutions" / (name + ".py"), python_solution(definition, solution));
+      ++made.solutions;
+    } catch (const error& wrong) {
+      if (wrong.code() != error_code::input) throw;
+      made.notes.push_back(fmt::format("solution {}: {}", file.filename().string(), wrong.message()));
+    }
+  }
+}
+
+suite_import_task import_entry(const data_set_entry& entry, const std::string& output,
+                               std::set<std::string>& taken) {
+  suite_import_task made{.name = entry.definition.stem().string(), .folder = {}, .category = {}, .notes = {}};
+  try {
+    json::object definition =
+        object_in(read_text_file(entry.definition.string(), largest_text), entry.definition.string());
+    made.name = text_of(definition, "name");
+    made.category = text_of(definition, "op_type");
+    drop_nulls(definition);
+    if (made.name.empty()) throw error(error_code::input, "the Definition has no name");
+    replace_computed_axes(definition);
+    const auto file = std::find_if(entry.workloads.begin(), entry.workloads.end(), [](const fs::path& p) {
+      std::error_code unreadable;
+      return fs::is_regular_file(p, unreadable);
+    });
+    if (file == entry.workloads.end()) throw error(error_code::input, "there are no workloads for it");
+    const fs::path folder = fresh_task_folder(output, free_name(made.name, taken));
+    const settings_node decoded = parse_json(json::serialize(definition), "task.json");
+    std::map<std::string, std::string> copied;
+    std::map<std::string, std::size_t> refusals;
+    std::string lines;
+    std::vector<json::object> kept;
+    for (auto& workload : workloads_in(*file, made.name)) {
+      std::optional<std::string> why;
+      try {
+        take_contents(workload, entry.root, folder, copied);
+        why = refusal(decoded, made.name, workload, folder);
+      } catch (const error& wrong) {
+        if (wrong.code() != error_code::input) throw;
+        why = wrong.message();
+      }
+      if (why) {
+        ++refusals[*why];
+        continue;
+      }
+      lines += json::serialize(json::object{{"definition", made.name}, {"workload", workload}}) + '\n';
+      kept.push_back(std::move(workload));
+    }
+    for (const auto& [why, count] : refusals)
+      made.notes.push_back(fmt::format("{} workload{} not imported: {}", count, count == 1 ? "" : "s", why));
+    made.workloads = kept.size();
+    std::error_code ignored;
+    if (kept.empty()) {
+      fs::remove_all(folder, ignored);
+      if (refusals.empty()) made.notes.emplace_back("its file of workloads is empty");
+      return made;
+    }
+    note_tolerances(kept, made);
+    write_file(folder / "task.json", json::serialize(definition) + '\n');
+    write_file(folder / "task.jsonl", lines);
+    import_solutions(entry, definition, folder, made);
+    made.folder = folder.string();
+  } catch (const error& wrong) {
+    if (wrong.code() != error_code::input) throw;
+    made.notes.push_back(wrong.what());
+  }
+  return made;
+}
+
+suite_import import_entries(const std::string& suite, const std::vector<data_set_entry>& entries,
+                            const std::string& output) {
+  open_output(output);
+  suite_import report{.suite = suite, .output = output, .suite_file = {}, .tasks = {}};
+  std::set<std::string> taken;
+  for (const auto& entry : entries) report.tasks.push_back(import_entry(entry, output, taken));
+  write_suite(report, "task.json");
+  return report;
+}
+
+/// Solutions by the Definition that they name; those that cannot be read are given to every Definition of
+/// their folder's name.
+std::map<std::string, std::vector<fs::path>> solutions_by_definition(const fs::path& folder) {
+  std::map<std::string, std::vector<fs::path>> found;
+  for (const auto& file : files_below(folder, ".json")) {
+    std::string of = file.parent_path().filename().string();
+    try {
+      of = text_of(object_in(read_text_file(file.string(), largest_text), file.string()), "definition");
+    } catch (const error&) {
+      // whoever imports it says what is wrong
+    }
+    found[of].push_back(file);
+  }
+  return found;
+}
+
+}  // namespace
+
+suite_import import_flashinfer(const std::string& path, const std::string& output) {
+  std::error_code unreadable;
+  std::vector<data_set_entry> entries;
+  const bool single = fs::is_regular_file(path, unreadable);
+  // A Definition alone is in definitions/[OP_TYPE/] of its data set.
+  fs::path root = path;
+  if (single) {
+    root = fs::absolute(path).parent_path();
+    while (root.has_relative_path() && root.filename() != "definitions") root = root.parent_path();
+    root = root.filename() == "definitions" ? root.parent_path() : fs::absolute(path).parent_path();
+  }
+  const auto definitions = single ? std::vector<fs::path>{path} : files_below(root / "definitions", ".json");
+  if (definitions.empty()) {
+    throw error(error_code::input, "there are no definitions here", {.file = path, .key = {}},
+                "give the root of a FlashInfer-Bench data set, which has the folder definitions");
+  }
+  const auto solutions = solutions_by_definition(root / "solutions");
+  for (const auto& file : definitions) {
+    const fs::path below = fs::absolute(file).lexically_relative(fs::absolute(root) / "definitions");
+    fs::path beside = below;
+    beside.replace_extension(".jsonl");
+    fs::path next_to = file;
+    next_to.replace_extension(".jsonl");
+    const auto own = solutions.find(file.stem().string());
+    entries.push_back(
+        {.root = root,
+         .definition = file,
+         .workloads = {root / "workloads" / beside, root / "workloads" / beside.filename(), next_to},
+         .solutions = own == solutions.end() ? std::vector<fs::path>() : own->second});
+  }
+  return import_entries("flashinfer", entries, output);
+}
+
+suite_import import_sol(const std::string& path, const std::string& output) {
+  std::vector<data_set_entry> entries;
+  for (const auto& file : files_below(path, ".json")) {
+    if (file.filename() != "definition.json") continue;
+    const fs::path folder = file.parent_path();
+    data_set_entry entry{
+        .root = folder, .definition = file, .workloads = {folder / "workload.jsonl"}, .solutions = {}};
+    for (const auto& other : files_below(folder, ".json")) {
+      if (other.parent_path() == folder && other.filename().string().starts_with("solution"))
+        entry.solutions.push_back(other);
+    }
+    entries.push_back(std::move(entry));
+  }
+  if (entries.empty()) {
+    throw error(error_code::input, "there is no definition.json here", {.file = path, .key = {}},
+                "give a folder with problems of SOL-ExecBench, each with definition.json and workload.jsonl");
+  }
+  return import_entries("sol", entries, output);
+}
+
+}  // namespace kevo

@@ -1,0 +1,28 @@
+#pragma once
+// What an importer did with a suite, task by task.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace kevo {
+
+struct suite_import_task {
+  std::string name;
+  std::string folder;  ///< empty if it was not imported
+  std::string category;
+  std::size_t workloads = 0;
+  std::size_t solutions = 0;
+  /// Why it was not imported, or what of it: one sentence each. Untrusted text.
+  std::vector<std::string> notes;
+};
+
+struct suite_import {
+  std::string suite;       ///< "flashinfer", "sol", ...
+  std::string output;      ///< folder of the tasks
+  std::string suite_file;  ///< for `kevo bench`; empty if no task was imported
+  std::vector<suite_import_task> tasks;
+  std::size_t imported() const;
+};
+
+}  // namespace kevo
