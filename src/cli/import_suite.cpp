@@ -1,4 +1,4 @@
-// kevo import flashinfer, kevo import sol: data sets whose tasks are JSON, so that no Python is needed.
+// kevo import flashinfer, sol, tritonbench, kernelbench-x: suites that are read without executing Python.
 
 #include <memory>
 #include <string>
@@ -11,6 +11,7 @@
 #include "src/base/text/utf8.hpp"
 #include "src/cli/command.hpp"
 #include "src/import/data_set_import.hpp"
+#include "src/import/split_file_import.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -23,11 +24,17 @@ struct import_words {
 using importer = suite_import (*)(const std::string& path, const std::string& output);
 
 std::string words_of(const suite_import_task& one) {
-  std::string text =
-      one.folder.empty()
-          ? fmt::format("{}: not imported\n", format::one_line(one.name))
-          : fmt::format("{}: {} workload{}, {} solution{}\n", format::one_line(one.name), one.workloads,
-                        one.workloads == 1 ? "" : "s", one.solutions, one.solutions == 1 ? "" : "s");
+  const auto amount = [](std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  std::string text = format::one_line(one.name) + ": ";
+  if (one.folder.empty()) {
+    text += "not imported\n";
+  } else if (one.draft) {
+    text += fmt::format("draft, {}\n", amount(one.cases, "test case"));
+  } else {
+    text += fmt::format("{}, {}\n", amount(one.workloads, "workload"), amount(one.solutions, "solution"));
+  }
   for (const auto& note : one.notes) text += "  " + format::one_line(note) + '\n';
   return text;
 }
@@ -37,6 +44,7 @@ boost::json::object object_of(const suite_import_task& one) {
   for (const auto& note : one.notes) notes.push_back(boost::json::value(as_utf8(note)));
   return {{"task", as_utf8(one.name)},
           {"folder", one.folder.empty() ? boost::json::value(nullptr) : boost::json::value(one.folder)},
+          {"draft", one.draft},
           {"workloads", one.workloads},
           {"solutions", one.solutions},
           {"notes", std::move(notes)}};
@@ -48,6 +56,8 @@ void print(const suite_import& made, const invocation& shared) {
     fmt::print("{} of {} tasks imported into {}\n", made.imported(), made.tasks.size(),
                format::printable(made.output));
     if (!made.suite_file.empty()) fmt::print("suite: {}\n", format::printable(made.suite_file));
+    if (made.imported() > 0 && made.suite_file.empty())
+      fmt::print("drafts have to be completed: their inputs are made by Python code, which needs PyTorch\n");
     return;
   }
   boost::json::array tasks;
@@ -79,6 +89,10 @@ void add_suite_imports(CLI::App& import, invocation& shared) {
   add_suite(import, shared, "flashinfer", "Import a data set of FlashInfer-Bench, or one of its definitions",
             import_flashinfer);
   add_suite(import, shared, "sol", "Import problems of SOL-ExecBench", import_sol);
+  add_suite(import, shared, "tritonbench", "Split the problems of TritonBench (T or G) into drafts of tasks",
+            import_tritonbench);
+  add_suite(import, shared, "kernelbench-x", "Split the problems of KernelBench-X into drafts of tasks",
+            import_kernelbench_x);
 }
 
 }  // namespace kevo::cli

@@ -13,6 +13,8 @@ struct suite_import_task {
   std::string category;
   std::size_t workloads = 0;
   std::size_t solutions = 0;
+  bool draft = false;     ///< the task has to be completed: its inputs are made by code of the suite
+  std::size_t cases = 0;  ///< of a draft: test cases, as far as the text of the test tells
   /// Why it was not imported, or what of it: one sentence each. Untrusted text.
   std::vector<std::string> notes;
 };

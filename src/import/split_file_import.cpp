@@ -1,0 +1,246 @@
+#include "src/import/split_file_import.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "src/base/json/exact_parse.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/base/text/text_file.hpp"
+#include "src/base/text/utf8.hpp"
+#include "src/import/output_tasks.hpp"
+
+namespace kevo {
+namespace importing {
+namespace {
+
+constexpr std::size_t shortest_separator = 100;
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// The name in "def NAME(" at the begin of a line; empty for other lines.
+std::string defined_name(std::string_view line) {
+  if (!line.starts_with("def ")) return {};
+  line.remove_prefix(4);
+  std::string name;
+  for (const char c : line) {
+    if (!is_name_char(c)) break;
+    name += c;
+  }
+  return name;
+}
+
+bool is_separator(std::string_view line) {
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  return line.size() >= shortest_separator && line.find_first_not_of('#') == std::string_view::npos;
+}
+
+/// Whether `text` calls a function: its name, not as the end of another, before a parenthesis.
+bool calls(std::string_view text, const std::string& name) {
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const bool begins = at == 0 || (!is_name_char(text[at - 1]) && text[at - 1] != '.');
+    const auto end = at + name.size();
+    const bool defined = at >= 4 && text.substr(at - 4, 4) == "def ";
+    if (begins && !defined && end < text.size() && text[end] == '(') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<split_file> split_at_hashes(std::string_view text) {
+  split_file file;
+  std::size_t separators = 0;
+  for (const auto line : lines_of(text)) {
+    if (is_separator(line)) {
+      ++separators;
+      continue;
+    }
+    (separators == 0 ? file.reference : file.test) += std::string(line) + '\n';
+    const std::string name = defined_name(line);
+    if (separators == 0 && !name.empty()) file.functions.push_back(name);
+    if (separators == 0) continue;
+    if (file.test_function.empty() && name.starts_with("test_")) file.test_function = name;
+    for (const std::string_view word : {"results[\"", "results['", "results[f\"", "results[f'"})
+      file.cases += line.find(word) != std::string_view::npos ? 1 : 0;
+  }
+  return separators == 1 ? std::optional(std::move(file)) : std::nullopt;
+}
+
+std::string entry_of(const split_file& file, const std::string& stem) {
+  const auto defines = [&](const std::string& name) {
+    return std::find(file.functions.begin(), file.functions.end(), name) != file.functions.end();
+  };
+  if (defines(stem)) return stem;
+  if (defines("kernel_function")) return "kernel_function";
+  for (auto name = file.functions.rbegin(); name != file.functions.rend(); ++name) {
+    if (calls(file.test, *name)) return *name;
+  }
+  return {};
+}
+
+}  // namespace importing
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+/// What a suite says of its problems, by the file that it names: "Math/div.py", "div.py".
+using problem_rows = std::map<std::string, json::object>;
+
+std::string row_text(const json::object& row, std::string_view key) {
+  const auto* found = row.if_contains(key);
+  if (found == nullptr) return {};
+  if (found->is_string()) return std::string(found->as_string());
+  return found->is_int64() ? std::to_string(found->as_int64()) : std::string();
+}
+
+problem_rows rows_in(const std::vector<fs::path>& places) {
+  problem_rows rows;
+  for (const auto& place : places) {
+    std::error_code unreadable;
+    if (!fs::is_regular_file(place, unreadable)) continue;
+    json::value all;
+    try {
+      all = parse_json_exactly(read_text_file(place.string(), std::size_t{64} << 20U));
+    } catch (const error& wrong) {
+      throw error(wrong.code(), wrong.message(),
+                  {.file = place.string(), .line = wrong.place().line, .key = {}});
+    }
+    if (!all.is_array())
+      throw error(error_code::input, "expected a list of problems", {.file = place.string(), .key = {}});
+    for (auto& row : all.as_array()) {
+      if (row.is_object()) rows[row_text(row.as_object(), "file")] = std::move(row.as_object());
+    }
+    break;
+  }
+  return rows;
+}
+
+std::string draft_of(const std::string& suite, const suite_import_task& made, const std::string& entry,
+                     const json::object& row) {
+  settings_node root = settings_node::empty_map();
+  root.set("name", settings_node::of(made.name));
+  root.set("op_type", settings_node::of(made.category.empty() ? "other" : made.category));
+  const std::string description = as_utf8(row_text(row, "description"));
+  if (!description.empty()) root.set("description", settings_node::of(description));
+  std::vector<std::string> tags = {"suite:" + suite};
+  if (const auto level = row_text(row, "difficulty"); !level.empty()) tags.push_back("level:" + level);
+  root.set("tags", settings_node::of(tags));
+  settings_node reference = settings_node::empty_map();
+  reference.set("language", settings_node::of("python"));
+  reference.set("file", settings_node::of("reference.py"));
+  reference.set("form", settings_node::of("function"));
+  if (!entry.empty()) reference.set("entry", settings_node::of(entry));
+  root.set("reference", std::move(reference));
+  return "# Written by kevo import " + suite +
+         ". Not complete: the inputs are made by the Python code in test.py.\n"
+         "# Add axes, inputs, outputs, workloads and a tolerance, and call this file task.yaml.\n" +
+         dump_yaml(root);
+}
+
+suite_import_task import_split_file(const std::string& suite, const fs::path& root, const fs::path& file,
+                                    const problem_rows& rows, const std::string& output,
+                                    std::set<std::string>& taken) {
+  const std::string stem = file.stem().string();
+  suite_import_task made{.name = stem, .folder = {}, .category = {}, .draft = true, .notes = {}};
+  try {
+    const auto split = importing::split_at_hashes(read_text_file(file.string()));
+    if (!split)
+      throw error(error_code::input, "it has not exactly one line of '#' between reference and test");
+    const std::string entry = importing::entry_of(*split, stem);
+    if (entry.empty())
+      made.notes.emplace_back("its test calls no function of its first part; the draft names no entry");
+    if (!taken.insert(importing::file_name_of(stem)).second)
+      throw error(error_code::input, "another problem has this name");
+    const fs::path inside = file.lexically_relative(root);
+    auto found = rows.find(inside.generic_string());
+    if (found == rows.end()) found = rows.find(inside.filename().string());
+    const json::object row = found == rows.end() ? json::object() : found->second;
+    if (inside.has_parent_path()) made.category = inside.parent_path().begin()->string();
+    made.cases = split->cases;
+    if (found == rows.end() && !rows.empty())
+      made.notes.emplace_back("the list of problems of the suite does not have it");
+    if (row.contains("precision_thresholds")) {
+      made.notes.push_back("its rule " + json::serialize(row.at("precision_thresholds")) +
+                           " has no counterpart in kevo's tolerances; it is kept in problem.json");
+    }
+    const fs::path folder = importing::fresh_task_folder(output, stem);
+    importing::write_file(folder / "reference.py", split->reference);
+    importing::write_file(folder / "test.py", split->test);
+    importing::write_file(folder / "problem.json",
+                          json::serialize(json::object{{"suite", suite},
+                                                       {"file", as_utf8(inside.generic_string())},
+                                                       {"entry", entry},
+                                                       {"test", split->test_function},
+                                                       {"cases", split->cases},
+                                                       {"given", row}}) +
+                              '\n');
+    importing::write_file(folder / "task.draft.yaml", draft_of(suite, made, entry, row));
+    made.folder = folder.string();
+  } catch (const error& wrong) {
+    if (wrong.code() != error_code::input) throw;
+    made.notes.push_back(wrong.what());
+  }
+  return made;
+}
+
+suite_import import_split_files(const std::string& suite, const std::string& path, const std::string& output,
+                                const std::vector<fs::path>& lists) {
+  const fs::path root = fs::path(path).has_filename() ? fs::path(path) : fs::path(path).parent_path();
+  std::vector<fs::path> files;
+  std::error_code unreadable;
+  for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, unreadable),
+       end;
+       !unreadable && at != end; at.increment(unreadable)) {
+    if (at->is_regular_file(unreadable) && at->path().extension() == ".py") files.push_back(at->path());
+  }
+  if (files.empty())
+    throw error(error_code::input, "there are no problems here", {.file = path, .key = {}},
+                "give the folder with the Python files of the suite");
+  std::sort(files.begin(), files.end());
+  const problem_rows rows = rows_in(lists);
+  importing::open_output(output);
+  suite_import report{.suite = suite, .output = output, .suite_file = {}, .tasks = {}};
+  std::set<std::string> taken;
+  for (const auto& file : files)
+    report.tasks.push_back(import_split_file(suite, root, file, rows, output, taken));
+  return report;
+}
+
+/// PATH without a slash at its end, and with something behind it.
+fs::path beside(const std::string& path, const char* ending) {
+  return fs::absolute(path + "/.").lexically_normal().parent_path().string() + ending;
+}
+
+}  // namespace
+
+suite_import import_tritonbench(const std::string& path, const std::string& output) {
+  return import_split_files("tritonbench", path, output, {beside(path, ".jsonl"), beside(path, ".json")});
+}
+
+suite_import import_kernelbench_x(const std::string& path, const std::string& output) {
+  return import_split_files("kernelbench-x", path, output, {beside(path, "_v1.json"), beside(path, ".json")});
+}
+
+}  // namespace kevo
