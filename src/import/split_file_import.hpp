@@ -22,7 +22,8 @@ struct split_file {
   std::size_t cases = 0;  ///< results that the test stores under a name of its own, as far as its text tells
 };
 
-/// Splits the text of a file; nothing without exactly one line of at least 100 '#' (theirs have 146).
+/// Splits the text of a file; nothing without exactly one line of 146 '#', or else exactly one of
+/// at least 100.
 std::optional<split_file> split_at_hashes(std::string_view text);
 
 /// The function that a candidate replaces: the one that is named like the file, else "kernel_function", else

@@ -42,6 +42,8 @@ TEST_CASE("a file is split at its line of hashes; the entry is what the test cal
   CHECK_FALSE(split_at_hashes("def f():\n    pass\n"));
   CHECK_FALSE(split_at_hashes("a\n" + line + "\nb\n" + line + "\nc\n"));
   CHECK_FALSE(split_at_hashes("a\n" + std::string(80, '#') + "\nb\n"));
+  CHECK(split_at_hashes("a\n" + line + "\nb\n" + std::string(103, '#') + "\nc\n")->test ==
+        "b\n" + std::string(103, '#') + "\nc\n");
   CHECK(split_at_hashes("a\r\n" + line + "\r\nb\r\n"));
   CHECK(entry_of(*split_at_hashes("def f():\n  pass\n" + line + "\nprint(g(1), x.f(2))\n"), "h").empty());
 }
