@@ -39,7 +39,7 @@ class flashinfer_data_set {
 
   /// Writes a solution and a trace for each workload on which it was timed or failed. A solution that is not
   /// valid has no passed trace. @throws as the constructor, input also for a language without a word
-  void add(const flashinfer_solution& s);
+  void add(const flashinfer_solution& given);
   /// Completes the file of the traces; nothing can be added afterwards.
   flashinfer_summary finish();
 

@@ -290,7 +290,7 @@ suite_import_task import_entry(const data_set_entry& entry, const std::string& o
     made.folder = folder.string();
   } catch (const error& wrong) {
     if (wrong.code() != error_code::input) throw;
-    made.notes.push_back(wrong.what());
+    made.notes.emplace_back(wrong.what());
   }
   return made;
 }

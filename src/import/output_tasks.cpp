@@ -54,7 +54,7 @@ void open_output(const std::string& folder) {
 }
 
 fs::path fresh_task_folder(const std::string& output, const std::string& name) {
-  const fs::path folder = fs::path(output) / file_name_of(name);
+  fs::path folder = fs::path(output) / file_name_of(name);
   std::error_code wrong;
   fs::remove_all(folder, wrong);
   if (!wrong) fs::create_directories(folder, wrong);

@@ -206,7 +206,7 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
     made.folder = folder.string();
   } catch (const error& wrong) {
     if (wrong.code() != error_code::input) throw;
-    made.notes.push_back(wrong.what());
+    made.notes.emplace_back(wrong.what());
   }
   return made;
 }

@@ -97,7 +97,7 @@ std::vector<std::string> remarks(const bench_report& report) {
                   " that cannot be loaded or that the backend refuses, counted as not correct");
   if (without > 0) all.push_back(amount(without, "task") + " without a solution, counted as not correct");
   if (most > 1)
-    all.push_back(
+    all.emplace_back(
         "tasks with several solutions count by the fastest valid one, which was measured once more for its "
         "figure; "
         "\"of one\" is the mean over their solutions");

@@ -44,7 +44,7 @@ class text_table {
 constexpr std::size_t widest_name = 40;
 
 std::string short_name(const std::string& text, bool unicode) {
-  const std::string line = format::one_line(text, !unicode);
+  std::string line = format::one_line(text, !unicode);
   if (format::width_of(line) <= widest_name) return line;
   std::size_t end = 0;
   for (std::size_t at = 0; at < line.size();) {

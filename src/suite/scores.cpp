@@ -85,6 +85,7 @@ mean_figure mean_of_speedups(const std::vector<double>& values, double alpha) {
 
 mean_figure geometric_mean_of(const std::vector<double>& values, double alpha) {
   std::vector<double> logs;
+  logs.reserve(values.size());
   for (const double x : values) logs.push_back(std::log(x));
   mean_figure figure = mean_of(logs, alpha);
   if (values.empty()) return figure;
@@ -238,6 +239,7 @@ solution_score score_of(const evaluation& e) {
 
 std::vector<group_scores> score_groups(const std::vector<task_score>& tasks, const score_settings& settings) {
   std::vector<const task_score*> all;
+  all.reserve(tasks.size());
   for (const auto& t : tasks) all.push_back(&t);
   std::vector<group_scores> groups = {scores_of(all, settings)};
   groups.front().kind = "all";

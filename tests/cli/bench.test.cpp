@@ -246,6 +246,40 @@ TEST_CASE("tasks are evolved under a budget, and the best program is evaluated; 
   CHECK(toy.calls() > once);
 }
 
+TEST_CASE("a search that was killed goes on where it was") {
+  const toy_suite toy;
+  shell::write_file(toy.folder / "tasks/one/task.yaml", "name: toy_one\nseeds: [seed.txt]\n");
+  shell::write_file(toy.folder / "tasks/one/seed.txt", "N = 3  # kevo: {1..400 step 1}\n");
+  toy.judge("sleep 0.1; N=${N%% *}; echo \"{\\\"speedup\\\": $N, \\\"score\\\": $N}\"");
+  shell::write_file(
+      toy.folder / "suite.yaml",
+      "suite: {name: toy, output: out}\nevolve: {config: config.yaml}\ntasks: [tasks/one/task.yaml]\n");
+  shell::write_file(toy.folder / "config.yaml",
+                    "fitness: {backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}\n"
+                    "archive: {type: top_k, k: 3}\nselect: {type: power_law}\n"
+                    "vary: {operators: [{type: tune}]}\nstop: {evaluations: 20}\n");
+  {
+    shell::running killed(shell::kevo({"bench", "suite.yaml", "--json"}), toy.folder.string());
+    for (int i = 0; i < 1500 && toy.calls() < 9; ++i) std::this_thread::sleep_for(10ms);
+    killed.signal(SIGKILL);
+    killed.wait();
+  }
+  const long before = toy.calls();
+  REQUIRE(before >= 9);
+  const auto report = toy.bench();
+  CHECK(report.at("tasks").at(0).at("exe").as_bool());
+  std::size_t runs = 0;
+  for (const auto& run : std::filesystem::directory_iterator(toy.folder / "out/runs")) {
+    runs += std::filesystem::exists(run.path() / "journal.sqlite") ? 1 : 0;
+  }
+  CHECK(runs == 1);
+  const auto shown = json::parse(
+      toy.kevo({"show", std::string(report.at("tasks").at(0).at("solutions").at(0).at("run").as_string()),
+                "--json"})
+          .out);
+  CHECK(shown.at("evaluations").to_number<int>() < 24);  // of one run, whose budget is 20, and not of two
+}
+
 TEST_CASE("a wrong suite is an error with file, line and key, and writes nothing") {
   const toy_suite toy;
   const auto wrong = [&](const std::string& text, int line, const std::string& key,
