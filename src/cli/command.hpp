@@ -28,8 +28,6 @@ void add_report(CLI::App& program, invocation& shared);
 void add_show(CLI::App& program, invocation& shared);
 void add_export(CLI::App& program, invocation& shared);
 void add_import(CLI::App& program, invocation& shared);
-/// The suites of `import` that are read without Python.
-void add_suite_imports(CLI::App& import, invocation& shared);
 void add_task(CLI::App& program, invocation& shared);
 void add_lab(CLI::App& program, invocation& shared);
 void add_init(CLI::App& program, invocation& shared);

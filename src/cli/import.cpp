@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "src/cli/command.hpp"
+#include "src/cli/import_suite.hpp"
 
 namespace kevo::cli {
 

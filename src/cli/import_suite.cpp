@@ -1,5 +1,7 @@
 // kevo import flashinfer, sol, tritonbench, kernelbench-x: suites that are read without executing Python.
 
+#include "src/cli/import_suite.hpp"
+
 #include <memory>
 #include <string>
 
@@ -9,7 +11,6 @@
 
 #include "src/base/text/format.hpp"
 #include "src/base/text/utf8.hpp"
-#include "src/cli/command.hpp"
 #include "src/import/data_set_import.hpp"
 #include "src/import/split_file_import.hpp"
 

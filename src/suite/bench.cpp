@@ -21,6 +21,7 @@
 #include "src/base/text/renamed_file.hpp"
 #include "src/journal/database_file.hpp"
 #include "src/suite/evolve.hpp"
+#include "src/suite/suite_files.hpp"
 #include "src/task/misspelt.hpp"
 
 namespace kevo {
@@ -31,10 +32,10 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
-/// The part of a task's tag "level:NAME" behind the colon; empty without such a tag.
-std::string level_in_tags(const task& t) {
+/// The part of a task's tag "KIND:NAME" behind the colon; empty without such a tag.
+std::string tag_of(const task& t, std::string_view kind) {
   for (const auto& tag : t.tags) {
-    if (tag.starts_with("level:")) return tag.substr(6);
+    if (tag.starts_with(kind)) return tag.substr(kind.size());
   }
   return {};
 }
@@ -118,7 +119,8 @@ class bench_pool {
       one.task_name = subject->name;
       one.task_id = to_string(id_of(*subject));
       if (one.category.empty()) one.category = subject->op_type;
-      if (one.level.empty()) one.level = level_in_tags(*subject);
+      if (one.level.empty()) one.level = tag_of(*subject, "level:");
+      one.problem_name = tag_of(*subject, "problem:");
     });
     if (!subject) return;
     any_fitness fitness;  // made when it is needed; the best of a task is measured by the same
@@ -353,8 +355,13 @@ bench_outcome run_bench(const suite_plan& plan, const bench_request& request) {
       request.evaluate ? bench_file::open(plan.output) : bench_file::open_read_only(plan.output);
   bench_outcome outcome;
   for (const auto& entry : plan.tasks) {
-    bench_task one{
-        .entry = entry, .task_name = {}, .task_id = {}, .category = entry.category, .level = entry.level};
+    bench_task one{.entry = entry,
+                   .task_name = {},
+                   .task_id = {},
+                   .category = entry.category,
+                   .level = entry.level,
+                   .problem_name = {}};
+    if (one.level.empty()) one.level = place_in_name(entry.name).level;
     if (plan.evolve) one.solutions.push_back({.name = "evolved", .file = {}});
     for (const auto& s : entry.solutions) one.solutions.push_back({.name = s.name, .file = s.file});
     outcome.tasks.push_back(std::move(one));

@@ -46,7 +46,10 @@ struct bench_task {
   std::string task_name;  ///< in the task file; empty if it was not loaded
   std::string task_id;
   std::string category;  ///< of the suite file, else the task's op_type
-  std::string level;     ///< of the suite file, else that of the task's tag "level:NAME"
+  /// Of the suite file, else of the task's name ("level1_19_relu"), else of its tag "level:NAME".
+  std::string level;
+  std::string
+      problem_name;  ///< of the task's tag "problem:NAME", as the published suite calls it; may be empty
   std::vector<bench_solution> solutions;
   /// The solution that stands for the task: the fastest valid one, else one that ran, else the first.
   std::optional<std::size_t> best;

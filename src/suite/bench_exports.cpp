@@ -15,6 +15,7 @@
 #include "src/export/flashinfer_data_set.hpp"
 #include "src/journal/database_file.hpp"
 #include "src/report/evaluation_text.hpp"
+#include "src/suite/suite_files.hpp"
 
 namespace kevo {
 namespace {
@@ -94,14 +95,17 @@ json::object sample_object(const bench_task& one, std::size_t index) {
   return o;
 }
 
-/// The number of a problem: that of the suite file, else the one that the task's name begins with
-/// ("23_softmax").
+/// The number of a problem: that of the suite file, else of the name that the published suite gives it, else
+/// of the task's.
 std::optional<std::int64_t> problem_of(const bench_task& one) {
   if (one.entry.problem) return one.entry.problem;
-  const std::string& name = one.entry.name;
-  const auto end = name.find_first_not_of("0123456789");
-  if (end == 0 || end == std::string::npos || end > 9 || name[end] != '_') return std::nullopt;
-  return std::stoll(name.substr(0, end));
+  const auto published = place_in_name(one.problem_name).number;
+  return published ? published : place_in_name(one.entry.name).number;
+}
+
+/// The name under which KernelBench's files of times know a problem.
+std::string published_name(const bench_task& one) {
+  return as_utf8(one.problem_name.empty() ? one.entry.name + ".py" : one.problem_name);
 }
 
 void make_folder(const fs::path& folder) {
@@ -138,7 +142,7 @@ std::vector<std::string> export_kernelbench(const bench_report& report, std::vec
     if (e == nullptr || !e->valid() || !(e->speedup > 0)) continue;
     const double time = mean_time_ms(*e);
     if (time > 0) {
-      level.baselines[as_utf8(one.entry.name) + ".py"] = json::object{
+      level.baselines[published_name(one)] = json::object{
           {"mean", time * e->speedup}, {"hardware", as_utf8(e->device)}, {"baseline", as_utf8(e->baseline)}};
     }
   }

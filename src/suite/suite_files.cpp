@@ -65,6 +65,23 @@ std::string task_name_of(const std::string& file) {
   return path.stem() == "task" ? path.parent_path().filename().string() : path.stem().string();
 }
 
+published_place place_in_name(const std::string& name) {
+  constexpr std::size_t longest_number = 9;
+  published_place place;
+  std::string_view rest = name;
+  if (rest.starts_with("level")) {
+    const auto end = rest.find('_');
+    if (end == std::string_view::npos || end == 5) return place;
+    place.level = rest.substr(5, end - 5);
+    if (place.level.find_first_not_of("0123456789") != std::string::npos) return {};
+    rest.remove_prefix(end + 1);
+  }
+  const auto digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  if (digits > 0 && digits <= longest_number && digits < rest.size() && rest[digits] == '_')
+    place.number = std::stoll(std::string(rest.substr(0, digits)));
+  return place;
+}
+
 std::vector<suite_solution> named_solutions(const std::vector<std::string>& files, const error_place& named) {
   std::vector<suite_solution> solutions;
   std::set<std::string> names;

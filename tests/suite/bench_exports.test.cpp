@@ -10,6 +10,7 @@
 
 #include <kevo/error.hpp>
 
+#include "src/suite/suite_files.hpp"
 #include "tests/support/shell.hpp"
 
 using namespace kevo;
@@ -130,6 +131,27 @@ TEST_CASE("flashinfer: definitions, solutions and traces of all tasks; what has 
   CHECK(passed.at("performance").at("speedup_factor").to_number<double>() == doctest::Approx(4));
   CHECK(all[1].at("evaluation").at("status").as_string() == "INCORRECT_NUMERICAL");
   CHECK(all[0].at("workload").at("uuid").as_string() == "one");
+}
+
+TEST_CASE("the place in a published suite comes from the name, and the published name from a tag") {
+  CHECK(place_in_name("level1_19_relu").level == "1");
+  CHECK(place_in_name("level1_19_relu").number == 19);
+  CHECK(place_in_name("19_relu").number == 19);
+  CHECK(place_in_name("19_relu").level.empty());
+  for (const char* name : {"relu", "levels_19_relu", "level_19", "19", "1234567890123_x", "level"})
+    CHECK_MESSAGE(!place_in_name(name).number, name);
+  finished_suite suite;
+  suite.outcome_.tasks[0].problem_name = "19_ReLU.py";
+  std::vector<std::string> left_out;
+  export_bench(report_of(suite.plan, suite.outcome_), bench_format::kernelbench, left_out);
+  const std::string folder = "out/kernelbench/level2/";
+  CHECK(json::parse(shell::read_file(suite.folder / (folder + "eval_results.json")))
+            .as_object()
+            .contains("19"));
+  CHECK(json::parse(shell::read_file(suite.folder / (folder + "baseline_time_kevo.json")))
+            .at("level2")
+            .as_object()
+            .contains("19_ReLU.py"));
 }
 
 TEST_CASE("formats have names") {
