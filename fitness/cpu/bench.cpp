@@ -185,6 +185,9 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
     if (!t.workloads[i].hidden) mixed_[i] = oracle_->mixed(i);
   }
   const auto seed = settings_.seed ? *settings_.seed : secret_seed();
+  // Without process id namespaces nobody could say for sure that no process has an arena mapped any more.
+  if (contains(settings_.sandbox) && arena_pool::keeps_nothing_else())
+    arenas_ = std::make_shared<arena_pool>(rng(seed).split("arenas"));
   std::vector<trusted_program> programs;
   for (const auto& [name, object] : objects) {
     trusted_program next{
@@ -192,12 +195,14 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
         std::make_unique<runner>(task_, worker_for_trusted(object), object, rng(seed).split(name)),
         {},
         object};
+    next.program->share(arenas_);
     check_trusted(next);
     programs.push_back(std::move(next));
   }
   baseline_ = std::move(programs.front());
   others_.assign(std::make_move_iterator(programs.begin() + 1), std::make_move_iterator(programs.end()));
   pacer_ = std::make_unique<runner>(task_, worker_for_candidates(), pacer, rng(seed).split("pacer"), false);
+  pacer_->share(arenas_);
   left_out_ = std::move(left_out);
   identity_ =
       fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", to_string(id_of(t)), to_string(baselines.finish()),
@@ -226,6 +231,7 @@ runner test_bench::run_candidate(const std::string& object, std::stop_token stop
   auto worker = worker_for_candidates();
   worker.stop = std::move(stop);
   runner result(task_, worker, object, rng(settings_.seed ? *settings_.seed + 1 : secret_seed()));
+  result.share(arenas_);
   result.limit_setup(
       {settings_.limits.loads_s, settings_.limits.first_call_s, settings_.limits.first_calls_s});
   return result;
@@ -282,6 +288,11 @@ estimate test_bench::comparator_speedup(std::size_t workload, double alpha, cons
     comparator->program->restart();
   }
   return speedup_of(known.pairs, alpha);
+}
+
+void test_bench::renew_memory() {
+  baseline_.program->renew();
+  if (arenas_) arenas_->clear();
 }
 
 runner_times test_bench::trusted_times() const {

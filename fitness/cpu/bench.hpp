@@ -77,6 +77,8 @@ class test_bench {
     return same_object(built.object_path, baseline_.object);
   }
   std::vector<trusted_program>& other_baselines() { return others_; }
+  /// What is timed from now on lies in other memory than what was timed before.
+  void renew_memory();
   /// Of all trusted programs together, so far.
   runner_times trusted_times() const;
   /// A timer of the candidate against the baseline, or against another one. @param candidate_ns of one call;
@@ -131,6 +133,7 @@ class test_bench {
   std::size_t smallest_ = 0;
   kevo::ceilings ceilings_;
   std::unique_ptr<oracle> oracle_;
+  std::shared_ptr<arena_pool> arenas_;  // of all runners; null: each process has a new one
   trusted_program baseline_;
   std::vector<trusted_program> others_;
   struct comparator_pairs {

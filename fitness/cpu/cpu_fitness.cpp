@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr const char* protocol_name = "cpu 4";
+constexpr const char* protocol_name = "cpu 5";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -167,7 +167,7 @@ bool cpu_fitness::state::check_all(passage& p, runner& candidate) {
   // again: each begins in a process of its own, and the last of them is ended.
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     if (!workloads[i].hidden) continue;
-    candidate.restart();
+    candidate.restart_for_one();
     if (!check(i)) return false;
   }
   candidate.restart();
@@ -208,7 +208,7 @@ paired_timer cpu_fitness::state::timer_for(passage& p, runner& candidate, std::s
 bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fresh) {
   const auto& budget = bench.settings().timing;
   const auto& workloads = bench.subject().workloads;
-  if (fresh) bench.baseline_runner().restart();
+  if (fresh) bench.renew_memory();
   std::vector<std::size_t> visible;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     if (!workloads[i].hidden) visible.push_back(i);

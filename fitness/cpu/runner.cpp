@@ -93,7 +93,7 @@ runner::runner(std::shared_ptr<const task> t, worker_settings worker, std::strin
 void runner::select(std::size_t workload) {
   workload_ = workload;
   buffers_ = candidate_buffers(*task_, task_->workloads[workload]);
-  if (for_one_) restart();
+  if (for_one_ && session_) restart();
   if (session_) session_->memory().reshape(buffers_, slots_for(buffers_));
 }
 
@@ -140,7 +140,9 @@ void runner::launch() {
   if (setup_.loads_s > 0)
     worker.load_limit_s = std::clamp(setup_.loads_s - loads_s_, 0.0, worker.load_limit_s);
   launched_ = std::chrono::steady_clock::now();
-  session_ = std::make_unique<worker_session>(worker, object_, bytes);
+  if (!parent_ || !parent_->usable()) parent_ = std::make_shared<worker_parent>(worker, object_);
+  session_ =
+      std::make_unique<worker_session>(worker, parent_, pool_ ? lent_arena(pool_, bytes) : lent_arena(bytes));
   times_.start_s += seconds_since(launched_);
   loading_ = true;
 }
@@ -263,6 +265,16 @@ void runner::restart() {
   session_.reset();
   loading_ = false;
   for_one_ = false;
+}
+
+void runner::restart_for_one() {
+  restart();
+  for_one_ = true;
+}
+
+void runner::renew() {
+  restart();
+  parent_.reset();
 }
 
 void runner::launch_for_one() {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kevo/evaluation.hpp>
@@ -58,6 +59,8 @@ class runner {
   runner(std::shared_ptr<const task> t, worker_settings worker, std::string object, rng random,
          bool verify = true);
 
+  /// From now on arenas are taken from `pool`, which other runners may share.
+  void share(std::shared_ptr<arena_pool> pool) { pool_ = std::move(pool); }
   /// Bounds what is spent on setting up; without, each load and each call has its own limit alone.
   void limit_setup(setup_limits limits) { setup_ = limits; }
 
@@ -76,6 +79,10 @@ class runner {
 
   /// Ends the process; the next call starts a fresh one, which can serve every workload.
   void restart();
+  /// The same, and the fresh one has memory for a single workload: that of the next call.
+  void restart_for_one();
+  /// Ends the process and its parent: the next one is set up from nothing.
+  void renew();
   /// Ends the process and begins to start a fresh one, with memory for the selected workload alone, so that
   /// it starts sooner. `await` must follow before anything is timed, and says whether it could be loaded.
   void launch_for_one();
@@ -100,6 +107,8 @@ class runner {
   bool verify_;
   std::size_t workload_ = 0;
   std::vector<buffer_shape> buffers_;
+  std::shared_ptr<arena_pool> pool_;
+  std::shared_ptr<worker_parent> parent_;  // of this program's processes, one after the other
   std::unique_ptr<worker_session> session_;
   std::vector<std::shared_ptr<const content>> seen_;  // by this process
   setup_limits setup_;
@@ -107,7 +116,7 @@ class runner {
   double loads_s_ = 0;            // spent so far, of all processes
   double first_calls_s_ = 0;
   runner_times times_;
-  bool for_one_ = false;  // the process serves the selected workload alone
+  bool for_one_ = false;  // the process, or the next one, serves the selected workload alone
   bool loading_ = false;  // launched, and not awaited
   std::chrono::steady_clock::time_point launched_;
 };

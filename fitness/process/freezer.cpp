@@ -75,8 +75,12 @@ bool freezer::kill() noexcept {
 }
 
 bool freezer::ended() const noexcept {
+  return await_end(std::chrono::milliseconds(0));
+}
+
+bool freezer::await_end(std::chrono::milliseconds limit) const noexcept {
   pollfd poll = {handle_, POLLIN, 0};
-  return ::poll(&poll, 1, 0) == 1;
+  return ::poll(&poll, 1, static_cast<int>(limit.count())) == 1;
 }
 
 bool freezer::frozen() const noexcept {

@@ -36,6 +36,8 @@ class freezer {
   bool kill() noexcept;
   /// Whether the process has ended (or is a zombie).
   bool ended() const noexcept;
+  /// Waits for that; false if it took longer than `limit`.
+  bool await_end(std::chrono::milliseconds limit) const noexcept;
 
  private:
   pid_t process_ = -1;

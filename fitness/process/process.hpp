@@ -20,8 +20,9 @@
 namespace kevo {
 
 /// Which system calls a process keeps. `worker` is what holds before it locks itself down (lock_down.hpp).
-/// `device` is a worker that may make local sockets, without which CUDA does not start.
-enum class syscall_policy : std::uint8_t { builder, worker, command, device };
+/// `device` is a worker that may make local sockets, without which CUDA does not start. `parent` is a process
+/// of kevo's own that forks workers: it may fork, and use sockets that it was given.
+enum class syscall_policy : std::uint8_t { builder, worker, command, device, parent };
 
 /// What to start.
 struct launch_spec {

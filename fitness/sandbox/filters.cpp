@@ -139,7 +139,10 @@ filter_context make(syscall_policy policy) {
     constexpr std::uint64_t local = 1;  // AF_UNIX
     rule(c, deny, "socket", {SCMP_A0(SCMP_CMP_NE, local)});
   } else {
-    for (const char* name : network) rule(c, deny, name);
+    for (const char* name : network) {
+      const bool used = std::strcmp(name, "sendmsg") == 0 || std::strcmp(name, "recvmsg") == 0;
+      if (policy != syscall_policy::parent || !used) rule(c, deny, name);
+    }
   }
   if (policy == syscall_policy::worker || policy == syscall_policy::device) {
     for (const char* name : {"fork", "vfork"}) rule(c, deny, name);
@@ -156,7 +159,7 @@ filter_context make(syscall_policy policy) {
 
 std::string compile_filter(syscall_policy policy) {
   static std::mutex mutex;
-  static std::array<std::optional<std::string>, 4> known;
+  static std::array<std::optional<std::string>, 5> known;
   const std::lock_guard lock(mutex);
   auto& text = known[static_cast<std::size_t>(policy)];
   if (text) return *text;

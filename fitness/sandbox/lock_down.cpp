@@ -7,10 +7,14 @@
 #include <fcntl.h>
 #include <initializer_list>
 #include <iterator>
+#include <linux/seccomp.h>
 #include <memory>
 #include <sched.h>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <seccomp.h>
@@ -41,7 +45,6 @@ constexpr const char* computing[] = {"mmap",
                                      "munmap",
                                      "mprotect",
                                      "mremap",
-                                     "madvise",
                                      "brk",
                                      "futex",
                                      "membarrier",
@@ -187,6 +190,21 @@ constexpr const char* denied_beside_driver[] = {"socket", "socketpair", "connect
 constexpr const char* kept_beside_driver[] = {"sendto",   "recvfrom",     "sendmsg",  "recvmsg",
                                               "recvmmsg", "timer_create", "setitimer"};
 
+constexpr std::uint64_t harmless_advice[] = {MADV_NORMAL,
+                                             MADV_RANDOM,
+                                             MADV_SEQUENTIAL,
+                                             MADV_WILLNEED,
+                                             MADV_DONTNEED,
+                                             MADV_FREE,
+                                             MADV_DONTFORK,
+                                             MADV_DOFORK,
+                                             MADV_HUGEPAGE,
+                                             MADV_NOHUGEPAGE,
+                                             MADV_DONTDUMP,
+                                             MADV_DODUMP,
+                                             22 /* MADV_POPULATE_READ */,
+                                             23 /* MADV_POPULATE_WRITE */};
+
 void threads_and_processes(void* c, bool threads) {
   rule(c, SCMP_ACT_ERRNO(ENOSYS), "clone3");
   rule(c, SCMP_ACT_KILL_PROCESS, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
@@ -224,8 +242,13 @@ void lock_down_with_driver() {
   check(seccomp_load(c), "the kernel rejected the filter");
 }
 
-void lock_down(int threads, bool error_output) {
-  const std::unique_ptr<void, release> context(seccomp_init(SCMP_ACT_ERRNO(EPERM)));
+namespace {
+
+using filter_context = std::unique_ptr<void, release>;
+
+// The filter of a worker whose process id is `self`.
+filter_context worker_filter(int threads, bool error_output, std::uint64_t self) {
+  filter_context context(seccomp_init(SCMP_ACT_ERRNO(EPERM)));
   if (!context) throw std::runtime_error("cannot restrict the worker process: libseccomp failed");
   void* c = context.get();
   check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "unsupported architecture");
@@ -272,11 +295,15 @@ void lock_down(int threads, bool error_output) {
     rule(c, SCMP_ACT_ALLOW, "arch_prctl", {SCMP_A0(SCMP_CMP_EQ, code)});
 #endif
 
+  // Advice on memory: none that changes pages which other processes have mapped, too, or may get later
+  // (MADV_REMOVE, MADV_COLLAPSE, MADV_PAGEOUT, MADV_COLD, ...).
+  for (const std::uint64_t advice : harmless_advice)
+    rule(c, SCMP_ACT_ALLOW, "madvise", {SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffffUL, advice)});
+
   // Threads, if any; processes never.
   threads_and_processes(c, threads > 1);
 
   // Signals to itself (abort, raise), to nobody else.
-  const auto self = static_cast<std::uint64_t>(::getpid());
   rule(c, SCMP_ACT_ALLOW, "tgkill", {SCMP_A0(SCMP_CMP_EQ, self)});
   rule(c, SCMP_ACT_KILL_PROCESS, "tgkill", {SCMP_A0(SCMP_CMP_NE, self)});
   rule(c, SCMP_ACT_ALLOW, "kill", {SCMP_A0(SCMP_CMP_EQ, self)});
@@ -284,7 +311,50 @@ void lock_down(int threads, bool error_output) {
   rule(c, SCMP_ACT_KILL_PROCESS, "tkill");
   // Asking for limits is what OpenMP does for its stacks; setting them is denied.
   rule(c, SCMP_ACT_ALLOW, "prlimit64", {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)});
-  check(seccomp_load(c), "the kernel rejected the filter");
+  return context;
+}
+
+// Stands for the process id where that is not known yet. Larger than any that Linux gives (4194304).
+constexpr std::uint32_t some_process = 0x5e1f5e1f;
+
+std::vector<sock_filter> exported(void* context) {
+  const int file = ::memfd_create("kevo-filter", MFD_CLOEXEC);
+  if (file < 0) throw std::runtime_error("cannot restrict the worker process: cannot create a memory file");
+  const int failure = seccomp_export_bpf(context, file);
+  std::vector<sock_filter> result(static_cast<std::size_t>(::lseek(file, 0, SEEK_END)) / sizeof(sock_filter));
+  const std::size_t size = result.size() * sizeof(sock_filter);
+  const bool complete = ::pread(file, result.data(), size, 0) == static_cast<ssize_t>(size);
+  ::close(file);
+  check(failure, "export");
+  if (!complete || result.empty())
+    throw std::runtime_error("cannot restrict the worker process: libseccomp created an empty filter");
+  return result;
+}
+
+}  // namespace
+
+void lock_down(int threads, bool error_output) {
+  const auto context = worker_filter(threads, error_output, static_cast<std::uint64_t>(::getpid()));
+  check(seccomp_load(context.get()), "the kernel rejected the filter");
+}
+
+prepared_lock_down::prepared_lock_down(int threads, bool error_output)
+    : instructions_(exported(worker_filter(threads, error_output, some_process).get())) {}
+
+void prepared_lock_down::set() const {
+  auto mine = instructions_;
+  std::size_t found = 0;
+  for (auto& one : mine) {
+    if (BPF_CLASS(one.code) != BPF_JMP || one.k != some_process) continue;
+    one.k = static_cast<std::uint32_t>(::getpid());
+    ++found;
+  }
+  // The calls that name a process may share one comparison.
+  if (found == 0) throw std::runtime_error("cannot restrict the worker process: an unexpected filter");
+  const sock_fprog program = {static_cast<unsigned short>(mine.size()), mine.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+    check(-errno, "the kernel rejected the filter");
 }
 
 }  // namespace kevo

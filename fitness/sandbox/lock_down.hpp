@@ -2,6 +2,9 @@
 // The filters that workers put on themselves just before they load a candidate. Linked into kevo-worker-cpu
 // and kevo-worker-hosted (needs libseccomp).
 
+#include <linux/filter.h>
+#include <vector>
+
 namespace kevo {
 
 /// Leaves this process what computing needs: memory, futexes, reading files that are mounted, clocks, its own
@@ -14,6 +17,19 @@ namespace kevo {
 /// that a trusted program can say why it fails.
 /// @throws std::runtime_error if the kernel refuses the filter
 void lock_down(int threads, bool error_output = false);
+
+/// The filter of `lock_down`, made ahead by a process that forks: making it takes longer than setting it.
+class prepared_lock_down {
+ public:
+  /// @throws std::runtime_error if libseccomp cannot make the filter
+  explicit prepared_lock_down(int threads, bool error_output = false);
+  /// What `lock_down` does, for the calling process, which may be a child of the one that made this.
+  /// @throws std::runtime_error if the kernel refuses the filter
+  void set() const;
+
+ private:
+  std::vector<sock_filter> instructions_;
+};
 
 /// The same for a process that has a CUDA context, all its threads included. Which calls a driver makes is
 /// not kevo's to know, so that those which it may need stay (ioctl, mmap, poll, opening device nodes, ...):

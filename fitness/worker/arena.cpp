@@ -28,7 +28,11 @@ std::size_t arena::slot_bytes(std::span<const buffer_shape> buffers) {
   return round_up(total, page);
 }
 
-arena::arena(std::size_t capacity) : memory_("kevo-arena", round_up(capacity, page)) {}
+std::size_t arena::memory_for(std::size_t capacity) {
+  return round_up(capacity, page);
+}
+
+arena::arena(std::size_t capacity) : memory_("kevo-arena", memory_for(capacity)) {}
 
 void arena::reshape(std::vector<buffer_shape> buffers, std::size_t most_slots) {
   buffers_ = std::move(buffers);
@@ -37,7 +41,13 @@ void arena::reshape(std::vector<buffer_shape> buffers, std::size_t most_slots) {
   if (slots_ == 0) throw error(error_code::internal, "the arena is too small for one call");
 }
 
-slot_layout arena::prepare(std::size_t slot, rng& random) const {
+// Whole lines: `begin` and `end` are rounded outwards.
+void arena::poison(std::size_t begin, std::size_t end, const slot_layout& layout) const {
+  for (std::size_t i = begin / line * line; i < end; i += line)
+    std::memcpy(at(i), layout.poison.data(), line);
+}
+
+slot_layout arena::prepare(std::size_t slot, rng& random, bool inputs_follow) const {
   slot_layout layout;
   layout.begin = slot * slot_bytes_;
   layout.end = layout.begin + slot_bytes_;
@@ -48,17 +58,20 @@ slot_layout arena::prepare(std::size_t slot, rng& random) const {
     layout.offsets.push_back(place);
     place += round_up(buffer.bytes, line);
   }
-  for (std::size_t i = layout.begin; i < layout.end; i += line)
-    std::memcpy(at(i), layout.poison.data(), line);
+  std::size_t from = layout.begin;
+  for (std::size_t i = 0; inputs_follow && i < buffers_.size(); ++i) {
+    if (buffers_[i].output) continue;
+    poison(from, layout.offsets[i], layout);
+    from = layout.offsets[i] + buffers_[i].bytes / line * line;  // its last, incomplete line ends with poison
+  }
+  poison(from, layout.end, layout);
   return layout;
 }
 
 void arena::poison_outputs(const slot_layout& layout) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (!buffers_[i].output) continue;
-    const std::size_t end = layout.offsets[i] + buffers_[i].bytes;
-    for (std::size_t place = layout.offsets[i]; place < end; place += line)
-      std::memcpy(at(place), layout.poison.data(), line);
+    poison(layout.offsets[i], layout.offsets[i] + buffers_[i].bytes, layout);
   }
 }
 

@@ -56,6 +56,8 @@ class arena {
   /// From now on calls have these buffers, in at most `most_slots` slots.
   /// @throws kevo::error (internal) if not even one slot fits
   void reshape(std::vector<buffer_shape> buffers, std::size_t most_slots = std::size_t(-1));
+  /// The size of the memory of an arena of this capacity: whole pages. [bytes]
+  static std::size_t memory_for(std::size_t capacity);
   /// Bytes of one slot with these buffers.
   static std::size_t slot_bytes(std::span<const buffer_shape> buffers);
 
@@ -64,8 +66,9 @@ class arena {
   const shared_memory& memory() const { return memory_; }
   std::byte* at(std::size_t offset) const { return memory_.data() + offset; }
 
-  /// Lays the buffers out anew, at places drawn from `random`, and poisons the whole slot with a new pattern.
-  slot_layout prepare(std::size_t slot, rng& random) const;
+  /// Lays the buffers out anew, at places drawn from `random`, and poisons the slot with a new pattern: the
+  /// whole slot, or all but the inputs where these are filled at once.
+  slot_layout prepare(std::size_t slot, rng& random, bool inputs_follow = false) const;
   /// Writes the slot's pattern into its outputs once more, so that their lines are in this processor's caches
   /// and in no other's.
   void poison_outputs(const slot_layout& layout) const;
@@ -87,6 +90,7 @@ class arena {
   bool evict(const slot_layout& layout) const;
 
  private:
+  void poison(std::size_t begin, std::size_t end, const slot_layout& layout) const;
   bool holds_poison(std::size_t begin, std::size_t end, const slot_layout& layout) const;
 
   std::vector<buffer_shape> buffers_;

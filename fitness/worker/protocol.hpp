@@ -12,9 +12,20 @@ namespace kevo {
 
 inline constexpr std::uint32_t worker_protocol = 3;
 
-/// File descriptors of the worker.
-inline constexpr int control_descriptor = 3;
-inline constexpr int arena_descriptor = 4;
+/// The socket over which the parent of workers is asked for one: a message with its number (32 bits) and two
+/// descriptors, of the control page and of the arena. Never open in a worker that has loaded an object.
+inline constexpr int order_descriptor = 3;
+
+/// What is said over that socket, one message each. A worker says that it has begun before it does anything
+/// else, so that the kernel tells its process id; its parent says how it ended, and buries it when it is
+/// asked for the next one: until then its process id is nobody else's.
+struct parent_message {
+  enum class kind_of : std::uint32_t { begun = 1, ended = 2, failed = 3 };
+  kind_of kind;
+  std::uint32_t worker;    ///< which one, counted from 1
+  std::int32_t signalled;  ///< of `ended`: 1 if by a signal
+  std::int32_t status;     ///< exit code or signal; of `failed`, the error number
+};
 
 inline constexpr std::size_t most_pointers = 48;
 inline constexpr std::size_t most_axes = 32;

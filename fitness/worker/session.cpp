@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -14,9 +13,6 @@
 #include <kevo/error.hpp>
 
 #include "fitness/machine/preemptions.hpp"
-#include "fitness/process/own_program.hpp"
-#include "fitness/sandbox/sandbox.hpp"
-#include "fitness/worker/thread_runtime.hpp"
 
 namespace kevo {
 namespace {
@@ -44,9 +40,6 @@ constexpr double least_lost_ns = 50e3;
 // keep it from its processor. One that does not for so long is in a candidate's code that does not end.
 constexpr auto most_waking = std::chrono::seconds(2);
 
-constexpr const char* object_inside = "/kevo/candidate.so";
-constexpr const char* worker_inside = "/kevo/kevo-worker-cpu";
-
 double nanoseconds_between(std::chrono::steady_clock::time_point from,
                            std::chrono::steady_clock::time_point to) {
   return static_cast<double>(std::chrono::duration_cast<nanoseconds>(to - from).count());
@@ -60,60 +53,20 @@ void touch(const call_content& content) {
   }
 }
 
-// Starting a sandbox takes several milliseconds of processor time: two that are started at once share the
-// processors of workers and controller. The worker binds itself to its own ones before it loads anything.
-std::vector<int> cpus_to_start_on(std::vector<int> cpus) {
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  if (cpus.empty() || ::sched_getaffinity(0, sizeof own, &own) != 0) return cpus;
-  for (int i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(i, &own) && std::find(cpus.begin(), cpus.end(), i) == cpus.end()) cpus.push_back(i);
-  }
-  return cpus;
-}
-
-std::string list_of(const std::vector<int>& cpus) {
-  std::string text;
-  for (const int cpu : cpus) text += (text.empty() ? "" : ",") + std::to_string(cpu);
-  return text.empty() ? "any" : text;
-}
-
-launch_spec spec_of(const worker_settings& settings, const std::string& object, int control, int arena) {
-  launch_spec spec;
-  spec.argv = {worker_inside, object_inside, std::to_string(settings.threads), list_of(settings.cpus)};
-  if (settings.error_output) spec.argv.emplace_back(error_output_argument);
-  spec.environment = worker_environment(settings.threads, settings.yield);
-  spec.mounts = runtime_mounts({"libc.so.6", "libm.so.6", "libmvec.so.1", "libstdc++.so.6", "libgcc_s.so.1"});
-  if (!settings.libraries.empty()) {
-    for (auto& extra : runtime_mounts(settings.libraries)) {
-      const bool known = std::any_of(spec.mounts.begin(), spec.mounts.end(),
-                                     [&](const mount& m) { return m.inside == extra.inside; });
-      if (!known) spec.mounts.push_back(std::move(extra));
-    }
-  }
-  spec.mounts.push_back(
-      {settings.program.empty() ? own_program("kevo-worker-cpu", "KEVO_WORKER_CPU") : settings.program,
-       worker_inside});
-  spec.mounts.push_back({object, object_inside});
-  spec.file_descriptors = {{control, control_descriptor}, {arena, arena_descriptor}};
-  spec.limits = settings.limits;
-  spec.limits.scratch_bytes = 0;
-  spec.sandbox = settings.sandbox;
-  spec.policy = syscall_policy::worker;
-  spec.cpus = cpus_to_start_on(settings.cpus);
-  return spec;
-}
-
 }  // namespace
 
-worker_session::worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes)
-    : settings_(std::move(settings)), control_("kevo-control", 4096), arena_(arena_bytes) {
+worker_session::worker_session(worker_settings settings, std::shared_ptr<worker_parent> parent,
+                               lent_arena memory)
+    : settings_(std::move(settings)), control_("kevo-control", 4096), arena_(std::move(memory)) {
   page_ = new (control_.data()) control_page{};
-  process_ = launch(spec_of(settings_, object, control_.descriptor(), arena_.memory().descriptor()));
+  process_ = forked_worker(std::move(parent), control_.descriptor(), arena_.get().memory().descriptor());
 }
 
+worker_session::worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes)
+    : worker_session(settings, std::make_shared<worker_parent>(settings, object), lent_arena(arena_bytes)) {}
+
 void worker_session::note_end() {
-  if (!report_) report_ = process_.wait();
+  if (!report_) report_ = process_->wait();
 }
 
 // Waits for a word that the worker writes. Whatever else it holds means nothing.
@@ -131,12 +84,12 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
     const unsigned every = settings_.patient && spins > 2000 ? 8 : 4096;
     if (spins % every != every - 1) continue;
     if (page_->asleep.load(std::memory_order_relaxed) != 0) ring();
-    if (process_.try_wait()) {
+    if (process_->try_wait()) {
       if (word.load(std::memory_order_acquire) == value) return call_end::done;
       return note_end(), call_end::died;
     }
     if (const bool interrupted = settings_.stop.stop_requested(); interrupted || clock::now() > deadline) {
-      process_.kill();
+      process_->kill();
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
   }
@@ -150,12 +103,12 @@ call_end worker_session::sleep_until_done(clock::time_point deadline) {
   for (;;) {
     const std::uint64_t value = page_->done.load(std::memory_order_acquire);
     if (value == call_number_) return call_end::done;
-    if (process_.try_wait()) {
+    if (process_->try_wait()) {
       if (page_->done.load(std::memory_order_acquire) == call_number_) return call_end::done;
       return note_end(), call_end::died;
     }
     if (const bool interrupted = settings_.stop.stop_requested(); interrupted || clock::now() > deadline) {
-      process_.kill();
+      process_->kill();
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
     ::syscall(SYS_futex, &page_->done, FUTEX_WAIT, static_cast<std::uint32_t>(value), &look_again, nullptr,
@@ -167,7 +120,7 @@ call_end worker_session::load() {
   const auto deadline = clock::now() + std::chrono::duration_cast<nanoseconds>(
                                            std::chrono::duration<double>(settings_.load_limit_s));
   for (;;) {
-    const auto ended = process_.try_wait();
+    const auto ended = process_->try_wait();
     const std::uint32_t claim = page_->claim.load(std::memory_order_acquire);  // read once
     if (claim == static_cast<std::uint32_t>(worker_claim::ready) && !ended) break;
     if (ended) {
@@ -182,13 +135,21 @@ call_end worker_session::load() {
                  : call_end::died;
     }
     if (const bool interrupted = settings_.stop.stop_requested(); interrupted || clock::now() > deadline) {
-      process_.kill();
+      process_->kill();
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    // Woken when it has something to say; one that does not wake the controller waits longer itself.
+    constexpr timespec look_again = {0, 1'000'000};
+    ::syscall(SYS_futex, &page_->claim, FUTEX_WAIT, claim, &look_again, nullptr, 0);
   }
-  freezer_.emplace(process_.inner_freezer());
-  used_.emplace(process_.inner_pid());
+  // What is on the page is a claim; the process has begun, or its parent would have said that it has ended.
+  while (!process_->begun()) {
+    if (process_->try_wait()) return note_end(), call_end::died;
+    if (clock::now() > deadline) return process_->kill(), note_end(), call_end::timed_out;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  freezer_.emplace(process_->worker_freezer());
+  used_.emplace(process_->pid());
   if (!pause()) return call_end::stuck;
   used_ns_ = used_->used_ns();
   return call_end::done;
@@ -202,7 +163,7 @@ bool worker_session::stop() {
   }
   frozen_ = true;
   if (freezer_->freeze_and_confirm()) return true;
-  process_.kill();
+  process_->kill();
   note_end();
   return false;
 }
@@ -249,7 +210,7 @@ call_end worker_session::wake(bool begin) {
 call_clock worker_session::clock_of(bool cold) const {
   if (settings_.threads > 1) return call_clock::stopped;
   std::size_t bytes = 0;
-  for (const auto& buffer : arena_.buffers()) bytes += buffer.bytes;
+  for (const auto& buffer : memory().buffers()) bytes += buffer.bytes;
   // Where both share a processor, a worker that looks for its next call would keep it from the controller.
   const bool deliver = bytes <= most_delivered && !cold && !settings_.yield && !settings_.patient;
   return deliver ? call_clock::delivered : call_clock::asleep;
@@ -257,7 +218,7 @@ call_clock worker_session::clock_of(bool cold) const {
 
 isolated_call worker_session::run_isolated(const call_content& content, rng& random, nanoseconds limit,
                                            bool cold) {
-  next_slot_ = (next_slot_ + 1) % arena_.slots();
+  next_slot_ = (next_slot_ + 1) % memory().slots();
   kept_.clear();
   if (clock_of(cold) == call_clock::delivered && !frozen_) return run_delivered(content, random, limit);
   return run_prepared(content, random, limit, cold);
@@ -269,8 +230,8 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   isolated_call result;
   const bool brief = delivered_ns_ < short_call_ns;
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
-  result.layout = arena_.prepare(next_slot_, random);
-  const auto secret = arena_.draw_lines(result.layout, lines_per_call, random);
+  result.layout = memory().prepare(next_slot_, random);
+  const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
   const auto stuck = [&] {
     result.end = call_end::stuck;
@@ -289,8 +250,8 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   const long preemptions = preemptions_of_thread();
   const auto start = clock::now();
   // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
-  arena_.poison_outputs(result.layout);
-  arena_.fill_inputs(result.layout, content.inputs);
+  memory().poison_outputs(result.layout);
+  memory().fill_inputs(result.layout, content.inputs);
   post(content, result.layout);
   page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
@@ -300,7 +261,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   result.end = wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
-  arena_.snapshot(secret, seen.data());
+  memory().snapshot(secret, seen.data());
   keep_outputs(result.layout);
   const double lost = used_->delayed_ns() - delayed;
   // Read last: what the worker waited for a processor after "done", while the controller was kept from
@@ -319,8 +280,8 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
     result.whole_ns =
         waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(result.whole_ns, used_ns_ - used);
   }
-  result.early = !arena_.same(secret, seen.data());
-  result.damage = arena_.inspect(result.layout, content.inputs);
+  result.early = !memory().same(secret, seen.data());
+  result.damage = memory().inspect(result.layout, content.inputs);
   return result;
 }
 
@@ -328,12 +289,12 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
                                            bool cold) {
   isolated_call result;
   page_->look_ns.store(0, std::memory_order_relaxed);
-  result.layout = arena_.prepare(next_slot_, random);
-  arena_.fill_inputs(result.layout, content.inputs);
+  result.layout = memory().prepare(next_slot_, random, true);
+  memory().fill_inputs(result.layout, content.inputs);
   post(content, result.layout);
-  const auto secret = arena_.draw_lines(result.layout, lines_per_call, random);
+  const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
-  if (cold) arena_.evict(result.layout);
+  if (cold) memory().evict(result.layout);
   const double delayed = used_->delayed_ns();
   const long rests = used_->rests();
   const auto woken = clock::now();
@@ -345,8 +306,8 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
       sleeps() ? sleep_until_done(start + limit) : wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
-  arena_.snapshot(secret,
-                  seen.data());  // before anything else: what is not there yet was signalled too early
+  memory().snapshot(secret,
+                    seen.data());  // before anything else: what is not there yet was signalled too early
   result.ns = nanoseconds_between(start, end);
 
   if (!pause()) {
@@ -361,8 +322,8 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     result.threads = freezer_->threads();
   }
-  result.early = !arena_.same(secret, seen.data());
-  result.damage = arena_.inspect(result.layout, content.inputs);
+  result.early = !memory().same(secret, seen.data());
+  result.damage = memory().inspect(result.layout, content.inputs);
   // Read last: a thread is marked as stopped a moment before it leaves its processor and the accounts are
   // closed.
   const bool waited =
@@ -378,21 +339,21 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
 }
 
 void worker_session::keep_outputs(const slot_layout& layout) {
-  const auto& buffers = arena_.buffers();
+  const auto& buffers = memory().buffers();
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].output)
-      kept_.insert(kept_.end(), arena_.at(layout.offsets[i]),
-                   arena_.at(layout.offsets[i]) + buffers[i].bytes);
+      kept_.insert(kept_.end(), memory().at(layout.offsets[i]),
+                   memory().at(layout.offsets[i]) + buffers[i].bytes);
   }
 }
 
 std::span<const std::byte> worker_session::output(const slot_layout& layout, std::size_t index) const {
-  const auto& buffers = arena_.buffers();
+  const auto& buffers = memory().buffers();
   std::size_t before = 0;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (!buffers[i].output) continue;
     if (index-- == 0)
-      return {kept_.empty() ? arena_.at(layout.offsets[i]) : kept_.data() + before, buffers[i].bytes};
+      return {kept_.empty() ? memory().at(layout.offsets[i]) : kept_.data() + before, buffers[i].bytes};
     before += buffers[i].bytes;
   }
   return {};

@@ -5,36 +5,21 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include <kevo/random.hpp>
 
-#include "fitness/process/process.hpp"
 #include "fitness/worker/arena.hpp"
+#include "fitness/worker/arena_pool.hpp"
 #include "fitness/worker/processor_clock.hpp"
 #include "fitness/worker/protocol.hpp"
+#include "fitness/worker/worker_parent.hpp"
 
 namespace kevo {
-
-/// How a worker is started.
-struct worker_settings {
-  std::string program;  ///< path of kevo-worker-cpu; empty: found (own_program.hpp)
-  /// Further libraries it may load, by file name: runtimes of threads, and whatever a trusted object needs.
-  std::vector<std::string> libraries;
-  sandbox_mode sandbox = sandbox_mode::required;
-  process_limits limits;
-  int threads = 1;
-  std::vector<int> cpus;      ///< processors of the worker; empty: any
-  bool yield = false;         ///< the controller shares the worker's processor: give way while waiting
-  bool patient = false;       ///< nothing is timed: sleep while waiting
-  bool error_output = false;  ///< the object may write to standard error: trusted objects only
-  double load_limit_s = 10;
-  std::stop_token stop;
-};
 
 /// What one call is given. Views; the caller keeps what they show.
 struct call_content {
@@ -87,7 +72,10 @@ struct isolated_call {
 /// One thread at a time.
 class worker_session {
  public:
-  /// Starts the process with an arena of `arena_bytes`. @throws kevo::error (environment)
+  /// Starts the process with this arena, as a child of `parent`, which must have been made with these
+  /// settings and has no other child meanwhile. @throws kevo::error (environment)
+  worker_session(worker_settings settings, std::shared_ptr<worker_parent> parent, lent_arena memory);
+  /// The same with a parent and an arena of its own.
   worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes);
 
   /// Waits until the worker says that it is ready, and stops it. To be called once, first.
@@ -101,8 +89,8 @@ class worker_session {
   /// How the process ended, where it did.
   const std::optional<exit_report>& report() const { return report_; }
 
-  kevo::arena& memory() { return arena_; }
-  const kevo::arena& memory() const { return arena_; }
+  kevo::arena& memory() { return arena_.get(); }
+  const kevo::arena& memory() const { return arena_.get(); }
   /// The bytes of output number `index` of the latest call, which has this layout.
   std::span<const std::byte> output(const slot_layout& layout, std::size_t index) const;
 
@@ -139,8 +127,8 @@ class worker_session {
   worker_settings settings_;
   shared_memory control_;
   control_page* page_ = nullptr;
-  kevo::arena arena_;
-  child_process process_;
+  lent_arena arena_;       // given back when the process has ended
+  forked_worker process_;  // ended first
   std::optional<freezer> freezer_;
   std::optional<processor_clock> used_;
   std::optional<exit_report> report_;

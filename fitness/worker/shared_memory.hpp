@@ -14,7 +14,7 @@ class shared_memory {
   shared_memory(const char* name, std::size_t size);
   shared_memory(shared_memory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
-        size_(other.size_),
+        size_(std::exchange(other.size_, 0)),
         descriptor_(std::exchange(other.descriptor_, -1)) {}
   shared_memory& operator=(shared_memory&& other) noexcept {
     std::swap(data_, other.data_);

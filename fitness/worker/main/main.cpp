@@ -1,6 +1,7 @@
-// kevo-worker-cpu: runs one candidate in the sandbox. It shares a control page and an arena with the
-// controller and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS
-// CPUS, descriptors 3 and 4; CPUS is a list such as 2,3, or "any".
+// kevo-worker-cpu: runs one candidate in the sandbox. The first process forks a worker whenever it is asked
+// (orders.hpp) and never loads the candidate. A worker shares a control page and an arena with the controller
+// and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS CPUS,
+// descriptor 3; CPUS is a list such as 2,3, or "any".
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +10,9 @@
 #include <dlfcn.h>
 #include <exception>
 #include <linux/futex.h>
+#include <optional>
 #include <sched.h>
+#include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +21,8 @@
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
 #include "fitness/worker/main/interposed.hpp"
+#include "fitness/worker/main/orders.hpp"
+#include "fitness/worker/main/scatter.hpp"
 #include "fitness/worker/protocol.hpp"
 
 namespace {
@@ -105,9 +110,10 @@ void wait_for_word(kevo::control_page& page, std::uint64_t ping, std::uint64_t g
   page.asleep.store(0, std::memory_order_relaxed);
 }
 
-// A controller that shares its processor with this process's threads sleeps in a futex on `done`.
-void wake_controller(const std::atomic<std::uint64_t>& done) {
-  ::syscall(SYS_futex, &done, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+// The controller may sleep in a futex on a word of the page.
+template <class Word>
+void wake_controller(const std::atomic<Word>& word) {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 [[noreturn]] void serve(kevo::control_page& page, const region& arena, kevo::entry_function entry,
@@ -143,24 +149,36 @@ int main(int argc, char** argv) {
                stderr);
     return 2;
   }
+  const int threads = std::atoi(argv[2]);
+  std::optional<kevo::prepared_lock_down> filter;
+  std::string no_filter;
+  try {
+    filter.emplace(threads, error_output);
+  } catch (const std::exception& failure) {
+    no_filter = failure.what();
+  }
+  kevo::fill_holes();
+  const auto order = kevo::next_order();  // returns in a process of its own
+
   bind_to(argv[3]);
-  const region control = map_descriptor(kevo::control_descriptor);
-  const region arena = map_descriptor(kevo::arena_descriptor);
+  kevo::scatter_memory();
+  const region control = map_descriptor(order.control);
+  const region arena = map_descriptor(order.arena);
   if (control.size < sizeof(kevo::control_page) || arena.data == nullptr) {
     std::fputs("kevo-worker-cpu: cannot map the shared memory\n", stderr);
     return 2;
   }
-  ::close(kevo::control_descriptor);
-  ::close(kevo::arena_descriptor);
+  ::close(order.control);
+  ::close(order.arena);
   auto& page = *reinterpret_cast<kevo::control_page*>(control.data);
   touch_pages(arena);
-  const int threads = std::atoi(argv[2]);
   kevo::interpose(page);
+  if (!filter) give_up(page, kevo::worker_claim::lock_down_failed, no_filter.c_str());
   try {
     // Private memory is capped from outside; shared memory, and what is made read-only again, by this alone.
     if (const auto memory = kevo::private_memory_limit())
       kevo::limit_further_addresses(*memory + spare_addresses(threads));
-    kevo::lock_down(threads, error_output);  // before loading: constructors of the candidate run there
+    filter->set();  // before loading: constructors of the candidate run there
   } catch (const std::exception& failure) {
     give_up(page, kevo::worker_claim::lock_down_failed, failure.what());
   }
@@ -169,5 +187,6 @@ int main(int argc, char** argv) {
   const auto entry = reinterpret_cast<kevo::entry_function>(::dlsym(object, kevo::entry_name));
   if (entry == nullptr) give_up(page, kevo::worker_claim::load_failed, ::dlerror());
   page.claim.store(static_cast<std::uint32_t>(kevo::worker_claim::ready), std::memory_order_release);
-  serve(page, arena, entry, threads > 1);
+  wake_controller(page.claim);
+  kevo::on_scattered_stack([&] { serve(page, arena, entry, threads > 1); });
 }

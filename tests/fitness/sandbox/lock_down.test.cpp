@@ -265,3 +265,57 @@ TEST_CASE("threads that a driver has started are locked down with the rest") {
   ::waitpid(child, &status, 0);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS));
 }
+
+namespace {
+
+// As `locked`, with a filter that the parent made.
+int locked_by(const kevo::prepared_lock_down& filter, const std::function<int()>& deed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    filter.set();
+    const int code = deed();
+    ::syscall(SYS_exit_group, code);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+TEST_CASE("a filter that was made ahead lets each child signal itself and nobody else") {
+  const kevo::prepared_lock_down filter(1);
+  const pid_t parent = ::getpid();
+  for (int child = 0; child < 3; ++child) {
+    CHECK(locked_by(filter, [] { return refused(::kill(::getpid(), 0)) + 5; }) == 5);
+    CHECK(locked_by(filter, [] { return refused(::syscall(SYS_tgkill, ::getpid(), ::getpid(), 0)) + 5; }) ==
+          5);
+    CHECK(locked_by(filter, [parent] { return refused(::kill(parent, 0)); }) == killed);
+    CHECK(locked_by(filter, [parent] { return refused(::syscall(SYS_tgkill, parent, parent, 0)); }) ==
+          killed);
+    CHECK(locked_by(filter, [] { return refused(::kill(0, 0)); }) == killed);
+    CHECK(locked_by(filter, [] { return refused(::kill(-1, 0)); }) == killed);
+    CHECK(locked_by(filter, [] { return refused(::kill(0x5e1f5e1f, 0)); }) == killed);
+    CHECK(locked_by(filter, [] { return refused(::fork()); }) == killed);
+    CHECK(locked_by(filter, [] { return refused(::syscall(SYS_sendmsg, 0, nullptr, 0)); }) == killed);
+    CHECK(locked_by(filter, [] { return refused(::open("/tmp/kevo-lock-down", O_WRONLY)); }) == EACCES);
+  }
+}
+
+TEST_CASE("advice on memory changes nothing for other processes that have it mapped") {
+  const auto advised = [](int advice) {
+    return locked([advice] {
+      void* memory = ::mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      return memory == MAP_FAILED ? 99 : refused(::madvise(memory, 1 << 20, advice));
+    });
+  };
+  for (const int harmless : {MADV_DONTNEED, MADV_WILLNEED, MADV_NOHUGEPAGE, MADV_SEQUENTIAL})
+    CHECK(advised(harmless) == 0);
+  constexpr int cold = 20;
+  constexpr int page_out = 21;
+  constexpr int collapse = 25;
+  for (const int harmful : {MADV_REMOVE, MADV_MERGEABLE, cold, page_out, collapse})
+    CHECK(advised(harmful) == EPERM);
+}

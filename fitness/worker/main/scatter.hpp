@@ -1,0 +1,31 @@
+#pragma once
+// Where the memory of a forked process lies.
+
+#include <cstddef>
+
+namespace kevo {
+
+/// Fills the holes between what is mapped, where small mappings would otherwise always find the same places.
+/// For the parent of processes that call `scatter_memory`.
+void fill_holes();
+
+/// A forked process has the addresses of its parent, and so of all its siblings. This moves what comes next,
+/// in mappings and in the heap, by a random number of pages and lines, so that what depends on addresses
+/// differs from process to process, and is in the differences between pairs. To be called before anything is
+/// mapped that it should concern.
+void scatter_memory();
+
+/// A random number of bytes below `most`, a multiple of `unit`.
+std::size_t random_offset(std::size_t most, std::size_t unit);
+
+/// Runs `work` some way further down the stack.
+template <class Work>
+void on_scattered_stack(Work&& work) {
+  // Touched, so that no guard page is skipped.
+  auto* const room =
+      static_cast<volatile char*>(__builtin_alloca(random_offset(std::size_t{64} << 10U, 16) + 16));
+  for (std::size_t i = 0; i < 16; ++i) room[i] = 0;
+  work();
+}
+
+}  // namespace kevo

@@ -1,0 +1,43 @@
+// The layout of calls in the arena, and what is poison in it.
+#include "fitness/worker/arena.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+// Sizes that are no multiples of a line, and an input behind the output.
+const std::vector<kevo::buffer_shape> buffers = {{1000, false}, {0, false}, {777, true}, {64, false}};
+
+std::vector<std::vector<std::byte>> inputs() {
+  std::vector<std::vector<std::byte>> result;
+  for (const std::size_t size : {1000U, 0U, 64U}) result.emplace_back(size, std::byte{0x11});
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("whether inputs are poisoned first or filled at once, all else is poison") {
+  kevo::rng random(1);
+  for (const bool at_once : {false, true}) {
+    kevo::arena memory(2 * kevo::arena::slot_bytes(buffers));
+    memory.reshape(buffers);
+    for (std::size_t call = 0; call < 50; ++call) {
+      std::memset(memory.at(0), 0xff, memory.memory().size());
+      const auto layout = memory.prepare(call % 2, random, at_once);
+      const auto given = inputs();
+      memory.fill_inputs(layout, given);
+      CHECK_FALSE(memory.inspect(layout, given).any());
+      const auto secret = memory.draw_lines(layout, 1000, random);
+      CHECK(memory.poisoned(layout, secret));
+      // Any byte outside of the buffers is a guard.
+      *memory.at(layout.offsets[0] + 1000) ^= std::byte{1};
+      CHECK(memory.inspect(layout, given).guards);
+      *memory.at(layout.offsets[0] + 1000) ^= std::byte{1};
+      *memory.at(layout.end - 1) ^= std::byte{1};
+      CHECK(memory.inspect(layout, given).guards);
+    }
+  }
+}
