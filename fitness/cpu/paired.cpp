@@ -16,7 +16,9 @@ constexpr double turn_calls = 12;   // in a turn
 constexpr double most_rounds = 10;  // in a block
 constexpr double long_ns = 20e6;    // a call of which one in a block is enough, beside a much faster program
 
-constexpr int pacer_calls = 8;  // in each block
+constexpr int first_pacer_calls = 8;    // in the first block
+constexpr int pacer_calls_of_long = 3;  // in each later block, where calls are long
+constexpr double long_beside_pace_ns = 200e3;
 constexpr std::size_t pacer_calls_kept = 36;
 constexpr double least_resolution_ns = 500;
 constexpr double most_resolution_ns =
@@ -37,6 +39,7 @@ pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t c
   plan.half = slower > long_ns && slower > 3 * faster;
   const double most = std::clamp(static_cast<double>(contents) / 2 - 1, 1.0, turn_calls);
   const auto count = [&](double ns) { return std::clamp(std::ceil(turn_ns / std::max(ns, 1.0)), 1.0, most); };
+  if (faster >= long_beside_pace_ns) plan.pacer_calls = pacer_calls_of_long;
   double candidate_calls = count(candidate_ns);
   double baseline_calls = count(baseline_ns);
   // Nearly equal programs are treated exactly alike.
@@ -165,7 +168,8 @@ double paired_timer::settled(const readings& times) {
 void paired_timer::pace() {
   delivered_ = pacer_->delivered();
   if (delivered_) return;
-  for (int i = 0; i < pacer_calls; ++i) {
+  const int calls = boundary_.empty() ? first_pacer_calls : plan_.pacer_calls;
+  for (int i = 0; i < calls; ++i) {
     const auto time = pacer_->isolated((*contents_)[static_cast<std::size_t>(i) % contents_->size()], limit_);
     if (time.failure) trusted_failed("pacing program", *time.failure);
     boundary_.add(time);

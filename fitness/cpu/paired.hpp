@@ -20,8 +20,9 @@ namespace kevo {
 struct pairing_plan {
   int candidate_calls = 1;
   int baseline_calls = 1;
-  int rounds = 1;     ///< how often the four turns are taken
-  bool half = false;  ///< two turns instead of four
+  int rounds = 1;       ///< how often the four turns are taken
+  bool half = false;    ///< two turns instead of four
+  int pacer_calls = 8;  ///< after the first block: of a long call, what waking up costs is a small part
 };
 
 /// Chooses a plan from what one call of each takes: some ten milliseconds of calls, as far as there are
@@ -35,6 +36,7 @@ inline constexpr double pace_ns = 20e3;
 class call_boundary {
  public:
   void add(const call_time& pacer);
+  bool empty() const { return costs_.empty(); }
   /// [ns] The median of the latest calls: it changes with what else the machine does.
   double cost_ns() const;
   /// Times under this are not told from each other: the interquartile range of single calls, within bounds.
