@@ -189,12 +189,16 @@ void worker_parent::kill() {
   }
 }
 
+// Memory that a worker had mapped may be lent again when this has returned, so that nothing but the end of
+// the worker ends this.
 void worker_parent::end() {
-  if (report_) return;
+  if (report_ && (!worker_ || worker_->ended())) return;
   kill();
-  if (!worker_ || worker_->await_end(most_ending)) return;
+  if (worker_ && worker_->await_end(most_ending)) return;
   process_.kill();
-  report_ = process_.wait();
+  report_ = process_.wait();  // the first process of a namespace ends when all others have
+  while (worker_ && !worker_->await_end(most_ending)) {
+  }
 }
 
 exit_report worker_parent::wait() {
