@@ -38,6 +38,7 @@ include(cmake/prompts.cmake)
 include(cmake/attacks.cmake)
 include(cmake/device_kit.cmake)
 include(cmake/triton_script.cmake)
+include(cmake/torch_script.cmake)
 
 # One static library a layer, each linking only what is below it (scripts/layers.txt). A library that only one layer uses is
 # private to that layer. All layers share the precompiled header of the lowest one.
@@ -63,7 +64,7 @@ target_link_libraries(kevo_base PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Th
 
 file(GLOB_RECURSE kevo_fitness_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} fitness/*.cpp)
 list(FILTER kevo_fitness_sources EXCLUDE REGEX "/main/")
-kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_kit_source} ${kevo_triton_source})
+kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_kit_source} ${kevo_triton_source} ${kevo_torch_source})
 target_include_directories(kevo_fitness SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo_fitness PUBLIC kevo::base PRIVATE ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
 
@@ -77,7 +78,7 @@ target_link_libraries(kevo_operators PUBLIC kevo::fitness kevo::llm)
 
 file(GLOB_RECURSE kevo_run_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/*.cpp)
 list(FILTER kevo_run_sources EXCLUDE REGEX "^src/(base|llm|cli)/")
-kevo_layer(run ${kevo_run_sources})
+kevo_layer(run ${kevo_run_sources} ${kevo_import_source})
 target_include_directories(kevo_run SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
 target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE ${CMAKE_DL_LIBS})
 
@@ -106,7 +107,7 @@ target_link_libraries(kevo_kevo INTERFACE kevo::run)
 
 file(GLOB_RECURSE kevo_cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
 file(GLOB_RECURSE kevo_worker_sources CONFIGURE_DEPENDS fitness/worker/main/*.cpp)
-add_executable(kevo-worker-cpu ${kevo_worker_sources} fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp)
+add_executable(kevo-worker-cpu ${kevo_worker_sources} fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp)
 target_include_directories(kevo-worker-cpu PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(kevo-worker-cpu SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo-worker-cpu PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})
@@ -119,6 +120,16 @@ if(KEVO_STATIC)
   target_link_options(kevo-worker-cpu PRIVATE -static-libstdc++ -static-libgcc)
 endif()
 set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+
+# What Python loads in the processes of the torch fitness function.
+add_library(kevo-worker-torch MODULE fitness/torch/main/helper.cpp fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp
+                                     fitness/sandbox/limit_memory.cpp)
+target_include_directories(kevo-worker-torch PRIVATE ${PROJECT_SOURCE_DIR})
+target_include_directories(kevo-worker-torch SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
+target_link_libraries(kevo-worker-torch PRIVATE kevo::core ${SECCOMP_ARCHIVE})
+target_compile_options(kevo-worker-torch PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
+target_link_options(kevo-worker-torch PRIVATE -static-libstdc++ -static-libgcc)
+set_target_properties(kevo-worker-torch PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 # The processes of the CUDA fitness function. None links CUDA; all take their C++ library along, for the sandbox
 # and for machines that are not where they were built.
@@ -160,4 +171,4 @@ kevo_own(kevo)
 # Nothing here is worth optimizing: parsing a command line; the library does the work.
 target_compile_options(kevo PRIVATE $<$<CONFIG:Release>:-O1>)
 kevo_precompile(kevo <CLI/CLI.hpp>)
-add_dependencies(kevo kevo-worker-cpu kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
+add_dependencies(kevo kevo-worker-cpu kevo-worker-torch kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)

@@ -2,7 +2,8 @@
 # Installs the Debian or Ubuntu packages that are missing and builds kevo into build/release.
 #   scripts/setup.sh            what the program needs
 #   scripts/setup.sh --triton   also Triton, for candidates in Triton, from Python's package index into build/python
-#   scripts/setup.sh --tests    what scripts/test.sh needs, Triton included; builds nothing
+#   scripts/setup.sh --torch    also PyTorch, for candidates that are modules of PyTorch, into build/torch (2.6 GB to fetch, 4.7 GB on the disk)
+#   scripts/setup.sh --tests    what scripts/test.sh needs, Triton and PyTorch included; builds nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,11 +11,15 @@ packages=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev libcli11-dev libsqlit
           libeigen3-dev bubblewrap binutils doctest-dev libbenchmark-dev libopenblas-dev)
 tests=no
 triton=no
+torch=no
 if [[ "${1:-}" == --triton ]]; then
   triton=yes
+elif [[ "${1:-}" == --torch ]]; then
+  torch=yes
 elif [[ "${1:-}" == --tests ]]; then
   tests=yes
   triton=yes
+  torch=yes
   packages+=(clang clang-format clang-tidy lld libomp-dev sqlite3 git)
   # CI compiles with the newest of both compilers that there is a package of. What clang links into the sanitized build is a package of its
   # own version.
@@ -24,7 +29,7 @@ elif [[ "${1:-}" == --tests ]]; then
   gcc=$(newest 'g++')
   if [[ -n $gcc ]]; then packages+=("g++-$gcc"); fi
 elif [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--triton | --tests]" >&2
+  echo "usage: scripts/setup.sh [--triton | --torch | --tests]" >&2
   exit 2
 fi
 
@@ -35,8 +40,10 @@ has_nvrtc() {
 }
 # Which version: the one that kevo is tested with.
 has_triton() { [[ -d build/python/triton ]]; }
+has_torch() { [[ -d build/torch/torch ]]; }
 has_pip() { python3 -m pip --version >/dev/null 2>&1; }
-if { [[ $tests == yes ]] && ! has_nvrtc; } || { [[ $triton == yes ]] && ! has_triton; }; then
+if { [[ $tests == yes ]] && ! has_nvrtc; } || { [[ $triton == yes ]] && ! has_triton; } ||
+  { [[ $torch == yes ]] && ! has_torch; }; then
   has_pip || packages+=(python3-pip)
 fi
 
@@ -89,6 +96,19 @@ if [[ $triton == yes ]] && ! has_triton; then
   echo "kevo: fetching Triton into build/python"
   if ! python3 -m pip install -q --no-deps --target build/python triton==3.6.0; then
     echo "kevo: that failed; candidates in Triton cannot be compiled without a Python that has Triton" >&2
+    if [[ $tests == no ]]; then exit 1; fi
+  fi
+fi
+
+if [[ $torch == yes ]] && ! has_torch; then
+  echo "kevo: fetching PyTorch into build/torch"
+  # A folder that is whole or not there: what was interrupted is fetched again. NumPy is what Triton's interpreter needs.
+  rm -rf build/torch.new
+  if python3 -m pip install -q --target build/torch.new torch==2.11.0 numpy; then
+    mv build/torch.new build/torch
+  else
+    rm -rf build/torch.new
+    echo "kevo: that failed; modules of PyTorch cannot be run without a Python that has PyTorch" >&2
     if [[ $tests == no ]]; then exit 1; fi
   fi
 fi

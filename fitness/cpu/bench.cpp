@@ -7,13 +7,10 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/build/libraries.hpp"
-#include "fitness/build/object_measures.hpp"
 #include "fitness/cpu/arithmetic_rate.hpp"
+#include "fitness/cpu/cpp_programs.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
-#include "fitness/worker/thread_runtime.hpp"
-#include "src/base/text/renamed_file.hpp"
 
 namespace kevo {
 namespace {
@@ -21,32 +18,21 @@ namespace {
 // Counts up when the sandbox or a limit takes what it refused before, so that no cached refusal outlives it.
 constexpr int sandbox_rules = 3;
 
-compiler_settings compiler_for(const cpu_settings& settings, bool trusted) {
-  compiler_settings result;
-  if (!settings.cache_dir.empty())
-    result.cache_folder = settings.cache_dir + (trusted ? "/trusted" : "/builds");
-  result.sandbox = settings.sandbox;
-  result.limits.wall_s = settings.limits.build_s;
-  if (trusted) result.hidden.clear();
-  return result;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 }  // namespace
 
 test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings)
+    : test_bench(std::move(t), std::move(settings), nullptr) {}
+
+test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings,
+                       std::shared_ptr<const program_kind> kind)
     : task_(std::move(t)),
       settings_(std::move(settings)),
       claim_(settings_.threads),
       cores_(claim_.plan()),
       device_(device_name()),
-      candidates_(compiler_for(settings_, false), &running_),
-      trusted_(compiler_for(settings_, true), &running_) {
+      kind_(std::move(kind)) {
   if (!task_) throw error(error_code::usage, "the CPU fitness function needs a task");
-  require_runnable(*task_);
+  if (!kind_) kind_ = std::make_shared<const program_kind>(cpp_programs(task_, settings_, &running_));
   double least = 1e300;
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     if (task_->workloads[i].hidden) continue;
@@ -58,12 +44,11 @@ test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings)
   }
 }
 
-worker_settings test_bench::worker_for_candidates() const {
+worker_settings test_bench::worker_for(const std::string& object, std::optional<trusted_role> role) const {
   worker_settings worker;
   worker.program = settings_.worker;
   worker.sandbox = settings_.sandbox;
   worker.threads = settings_.threads;
-  worker.libraries = thread_libraries(settings_.flags);
   worker.cpus = cores_.workers;
   worker.yield = cores_.shared;
   worker.load_limit_s = settings_.limits.load_s;
@@ -72,30 +57,7 @@ worker_settings test_bench::worker_for_candidates() const {
   // A thread that has ended is counted until the kernel has buried it, so that there is room for as many
   // again.
   worker.limits.processes = 2 * settings_.threads + 2;
-  return worker;
-}
-
-worker_settings test_bench::worker_for_trusted(const std::string& object) const {
-  auto worker = worker_for_candidates();
-  worker.libraries = library_closure(object);
-  return worker;
-}
-
-std::string test_bench::build_trusted(compiler& with, const program& source, const std::string& entry,
-                                      std::vector<std::string> link, std::stop_token stop,
-                                      const std::string& who) {
-  for (auto& library : link) {
-    if (library.rfind('-', 0) != 0) library.insert(0, "-l");
-  }
-  const auto built = with.build({source, entry, settings_.compiler, settings_.flags, std::move(link)}, stop);
-  if (built.ok) return built.object_path;
-  error_place place;
-  place.file = task_->file;
-  const auto said = built.diagnostics.empty() ? joined(built.reasons) : built.diagnostics;
-  throw error(error_code::input,
-              "the " + who + " does not build: " +
-                  with_renamed_file(said, source.files.front().path, source_file_of(*task_, source)),
-              place);
+  return kind_->worker_for(std::move(worker), object, role);
 }
 
 // A baseline must be right on every workload; its times set the limits of candidates.
@@ -139,20 +101,8 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   const std::lock_guard lock(preparing_);
   if (prepared_) return 0;
   const auto& t = *task_;
-  const auto reference =
-      build_trusted(trusted_, t.reference->source, reference_entry(t, t.reference->source.files.front().path),
-                    {}, stop, "reference");
-  auto text =
-      "#include <chrono>\n#include <cstdint>\nusing std::int8_t, std::int16_t, std::int32_t, std::int64_t, "
-      "std::uint8_t, std::uint16_t, std::uint32_t;\n" +
-      kevo::prototype(t) +
-      fmt::format(
-          " {{\n  using clock = std::chrono::steady_clock;\n  const auto end = clock::now() + "
-          "std::chrono::nanoseconds({:.0f});\n  while (clock::now() < end) {{\n  }}\n}}\n",
-          pace_ns);
-  const auto waiting = single_file_program("cpp", "pacer.cpp", std::move(text));
-  const auto pacer =
-      build_trusted(trusted_, waiting, candidate_entry(t, "pacer.cpp"), {}, stop, "pacing program");
+  const auto reference = kind_->build_trusted(trusted_role::reference, nullptr, stop, "reference");
+  const auto pacer = kind_->build_trusted(trusted_role::pacer, nullptr, stop, "pacing program");
 
   std::vector<std::pair<std::string, std::string>> objects;
   std::string left_out;
@@ -160,8 +110,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   for (const auto& b : t.baselines) {
     try {
       objects.emplace_back(
-          b.name, build_trusted(trusted_, b.source, candidate_entry(t, b.source.files.front().path), b.link,
-                                stop, "baseline '" + b.name + "'"));
+          b.name, kind_->build_trusted(trusted_role::baseline, &b, stop, "baseline '" + b.name + "'"));
     } catch (const error& failure) {
       if (!b.optional || failure.code() != error_code::input) throw;
       left_out += (left_out.empty() ? "" : ", ") + b.name;
@@ -177,7 +126,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
       std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
   limits.bytes = settings_.pool_bytes / timed;
   limits.seconds = settings_.pool_s / static_cast<double>(timed);
-  auto worker = worker_for_trusted(reference);
+  auto worker = worker_for(reference, trusted_role::reference);
   worker.stop = stop;
   oracle_ = std::make_unique<oracle>(task_, reference, worker, limits, settings_.seed);
   mixed_.assign(t.workloads.size(), {});
@@ -190,36 +139,31 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
     arenas_ = std::make_shared<arena_pool>(rng(seed).split("arenas"));
   std::vector<trusted_program> programs;
   for (const auto& [name, object] : objects) {
-    trusted_program next{
-        name,
-        std::make_unique<runner>(task_, worker_for_trusted(object), object, rng(seed).split(name)),
-        {},
-        object};
+    trusted_program next{name,
+                         std::make_unique<runner>(task_, worker_for(object, trusted_role::baseline), object,
+                                                  rng(seed).split(name)),
+                         {},
+                         object};
     next.program->share(arenas_);
     check_trusted(next);
     programs.push_back(std::move(next));
   }
   baseline_ = std::move(programs.front());
   others_.assign(std::make_move_iterator(programs.begin() + 1), std::make_move_iterator(programs.end()));
-  pacer_ = std::make_unique<runner>(task_, worker_for_candidates(), pacer, rng(seed).split("pacer"), false);
+  pacer_ = std::make_unique<runner>(task_, worker_for(pacer, trusted_role::pacer), pacer,
+                                    rng(seed).split("pacer"), false);
   pacer_->share(arenas_);
   left_out_ = std::move(left_out);
-  identity_ =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", to_string(id_of(t)), to_string(baselines.finish()),
-                  baseline_.name, candidates_.version_of(settings_.compiler), joined(settings_.flags),
-                  device_, settings_.threads, describe_layers(settings_.sandbox), settings_.limits.call_s,
-                  settings_.limits.first_call_s, settings_.limits.memory_bytes, sandbox_rules);
+  identity_ = fmt::format("{} {} {} {} {} {} {} {} {} {} {}", to_string(id_of(t)),
+                          to_string(baselines.finish()), baseline_.name, kind_->identity(), device_,
+                          settings_.threads, describe_layers(settings_.sandbox), settings_.limits.call_s,
+                          settings_.limits.first_call_s, settings_.limits.memory_bytes, sandbox_rules);
   prepared_ = true;
   return in_use->lock().waited_s();
 }
 
 build_result test_bench::build_candidate(const program& candidate, std::stop_token stop) {
-  return candidates_.build({candidate,
-                            candidate_entry(*task_, candidate.files.front().path),
-                            settings_.compiler,
-                            settings_.flags,
-                            {}},
-                           stop);
+  return kind_->build(candidate, std::move(stop));
 }
 
 std::unique_ptr<processors_in_use> test_bench::take_processors(const std::stop_token& stop,
@@ -228,7 +172,7 @@ std::unique_ptr<processors_in_use> test_bench::take_processors(const std::stop_t
 }
 
 runner test_bench::run_candidate(const std::string& object, std::stop_token stop) const {
-  auto worker = worker_for_candidates();
+  auto worker = worker_for(object, std::nullopt);
   worker.stop = std::move(stop);
   runner result(task_, worker, object, rng(settings_.seed ? *settings_.seed + 1 : secret_seed()));
   result.share(arenas_);
@@ -364,16 +308,15 @@ double test_bench::working_set_bytes() const {
 }
 
 std::map<std::string, double> test_bench::measures_of(const build_result& built) {
-  return measures_of_object(built.object_path, settings_.sandbox, "kevo_", &running_);
+  return kind_->measures(built);
 }
 
 evaluation test_bench::blank() const {
   evaluation e;
   e.baseline = baseline_.name;
   e.device = device_;
-  e.backend = "cpu";
-  e.context["compiler"] = settings_.compiler;
-  e.context["flags"] = joined(settings_.flags);
+  e.backend = kind_->backend;
+  kind_->tell(e);
   e.context["sandbox"] = describe_layers(settings_.sandbox);
   if (cores_.shared && settings_.threads == 1)
     e.context["timing"] = "coarse: controller and worker share one CPU";
@@ -382,13 +325,14 @@ evaluation test_bench::blank() const {
         fmt::format("{} threads take turns on {} CPU{}: fitness.threads is too large for this machine",
                     settings_.threads, cores_.workers.size(), cores_.workers.size() == 1 ? "" : "s");
   }
+  if (oracle_ && !oracle_->remark().empty()) e.context["reference"] = oracle_->remark();
   if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
   e.workloads = blank_results(*task_);
   return e;
 }
 
 std::string test_bench::describe() const {
-  return fmt::format("cpu: {}, {} {}, {} thread{}, {}", device_, settings_.compiler, joined(settings_.flags),
+  return fmt::format("{}: {}, {}, {} thread{}, {}", kind_->backend, device_, kind_->words(),
                      settings_.threads, settings_.threads == 1 ? "" : "s",
                      describe_layers(settings_.sandbox));
 }

@@ -12,10 +12,9 @@
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/task.hpp>
 
-#include "fitness/build/compiler.hpp"
-#include "fitness/build/same_object.hpp"
 #include "fitness/cpu/cpu_settings.hpp"
 #include "fitness/cpu/paired.hpp"
+#include "fitness/cpu/program_kind.hpp"
 #include "fitness/cpu/runner.hpp"
 #include "fitness/machine/ceilings.hpp"
 #include "fitness/machine/core_plan.hpp"
@@ -56,8 +55,10 @@ class processors_in_use {
 /// `take_processors` is held.
 class test_bench {
  public:
-  /// @throws kevo::error (input, environment)
+  /// For programs in C++. @throws kevo::error (input, environment)
   test_bench(std::shared_ptr<const task> t, cpu_settings settings);
+  /// For programs of another kind; `kind` is for this task.
+  test_bench(std::shared_ptr<const task> t, cpu_settings settings, std::shared_ptr<const program_kind> kind);
 
   /// Builds and checks the reference and the baselines; once. Returns for how long it waited for other
   /// processes [s]. @throws kevo::error
@@ -66,6 +67,7 @@ class test_bench {
   const kevo::task& subject() const { return *task_; }
   const cpu_settings& settings() const { return settings_; }
   oracle& secrets() { return *oracle_; }
+  const program_kind& kind() const { return *kind_; }
   build_result build_candidate(const program& candidate, std::stop_token stop);
   std::unique_ptr<processors_in_use> take_processors(const std::stop_token& stop,
                                                      const wait_listener& listener = {});
@@ -74,7 +76,7 @@ class test_bench {
   runner& baseline_runner() { return *baseline_.program; }
   /// Whether a candidate was built to the same bytes as the first baseline.
   bool is_baseline(const build_result& built) const {
-    return same_object(built.object_path, baseline_.object);
+    return kind_->same(built.object_path, baseline_.object);
   }
   std::vector<trusted_program>& other_baselines() { return others_; }
   /// What is timed from now on lies in other memory than what was timed before.
@@ -111,10 +113,7 @@ class test_bench {
   std::string describe() const;
 
  private:
-  worker_settings worker_for_candidates() const;
-  worker_settings worker_for_trusted(const std::string& object) const;
-  std::string build_trusted(compiler& with, const program& source, const std::string& entry,
-                            std::vector<std::string> link, std::stop_token stop, const std::string& who);
+  worker_settings worker_for(const std::string& object, std::optional<trusted_role> role) const;
   void check_trusted(trusted_program& trusted);
   double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
 
@@ -125,8 +124,7 @@ class test_bench {
   std::string device_;
   running_builds running_;
   turns turns_;
-  compiler candidates_;
-  compiler trusted_;
+  std::shared_ptr<const program_kind> kind_;
   std::mutex preparing_;
   bool prepared_ = false;
   std::string identity_;

@@ -24,8 +24,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr const char* protocol_name = "cpu 5";
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -76,8 +74,8 @@ void fail(passage& p, std::size_t index, const workload& w, const call_failure& 
 }  // namespace
 
 struct cpu_fitness::state {
-  state(std::shared_ptr<const task> t, cpu_settings s)
-      : bench(std::move(t), std::move(s)),
+  state(std::shared_ptr<const task> t, cpu_settings s, std::shared_ptr<const program_kind> kind)
+      : bench(std::move(t), std::move(s), std::move(kind)),
         results(bench.settings().cache_dir.empty() ? result_cache()
                                                    : result_cache(bench.settings().cache_dir + "/results")) {}
 
@@ -109,8 +107,7 @@ bool cpu_fitness::state::check_source(passage& p) const {
     p.result.feedback = why;
     return false;
   };
-  if (source.language != "cpp")
-    return refuse("the CPU backend supports programs in cpp, not in " + source.language);
+  if (const auto why = bench.kind().refusal(source); !why.empty()) return refuse(why);
   if (source.files.empty()) return refuse("the program contains no file");
   std::size_t size = 0;
   for (const auto& file : source.files) size += file.text.size();
@@ -333,7 +330,7 @@ void cpu_fitness::state::run_cascade(passage& p) {
 }
 
 content_id cpu_fitness::state::key_of(const program& candidate) const {
-  return result_key("cpu", protocol_name, candidate, bench.identity());
+  return result_key(bench.kind().backend, bench.kind().protocol, candidate, bench.identity());
 }
 
 std::optional<evaluation> cpu_fitness::state::cached(const evaluation_request& request) const {
@@ -360,7 +357,10 @@ void cpu_fitness::state::finish(passage& p, std::chrono::steady_clock::time_poin
 }
 
 cpu_fitness::cpu_fitness(std::shared_ptr<const task> t, cpu_settings settings)
-    : state_(std::make_unique<state>(std::move(t), std::move(settings))) {}
+    : cpu_fitness(std::move(t), std::move(settings), nullptr) {}
+cpu_fitness::cpu_fitness(std::shared_ptr<const task> t, cpu_settings settings,
+                         std::shared_ptr<const program_kind> kind)
+    : state_(std::make_unique<state>(std::move(t), std::move(settings), std::move(kind))) {}
 cpu_fitness::cpu_fitness(cpu_fitness&&) noexcept = default;
 cpu_fitness& cpu_fitness::operator=(cpu_fitness&&) noexcept = default;
 cpu_fitness::~cpu_fitness() = default;
@@ -376,7 +376,7 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
     return *found;
   }
   passage p{request, state_->bench.blank(), {}, {}, false};
-  p.result.protocol = protocol_name;
+  p.result.protocol = state_->bench.kind().protocol;
   p.result.cost.waited_s = waited_s;
   p.call_ns.assign(subject().workloads.size(), 0);
   state_->run_cascade(p);
@@ -384,7 +384,7 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
       p.machine) {  // once more: time and memory depend on the neighbours, too
     const auto cost = p.result.cost;
     passage again{request, state_->bench.blank(), {}, {}, false};
-    again.result.protocol = protocol_name;
+    again.result.protocol = state_->bench.kind().protocol;
     again.result.cost = cost;
     again.call_ns.assign(subject().workloads.size(), 0);
     state_->run_cascade(again);

@@ -56,6 +56,16 @@ call_failure death(const exit_report& report) {
   return {outcome::crashed, "crashed", ""};
 }
 
+// What the process said of its end, where it could: programs in Python end with an exception. A claim, which
+// explains a failure that is one in any case.
+std::optional<call_failure> claimed_failure(const worker_session& session) {
+  if (session.last_claim() == worker_claim::call_failed)
+    return call_failure{outcome::crashed, "raised an exception", session.message()};
+  if (session.last_claim() == worker_claim::wrong_result)
+    return call_failure{outcome::incorrect, "wrong result", session.message()};
+  return std::nullopt;
+}
+
 // A program that is refused a thread may say anything, or nothing.
 void explain_threads(call_failure& failure, int threads) {
   failure.detail += fmt::format("{}it tried to start {}, but fitness.threads is {}; raise it to allow {}",
@@ -109,6 +119,7 @@ std::optional<call_failure> runner::failure_of(call_end end) const {
       return call_failure{outcome::launch_failed, "could not be loaded",
                           explain_load_failure(session_->message()), session_->lock_down_failed()};
     case call_end::died:
+      if (auto failure = claimed_failure(*session_)) return failure;
       return death(*session_->report());
     case call_end::timed_out:
       return call_failure{outcome::timed_out, "timed out", "", true};
@@ -140,9 +151,12 @@ void runner::launch() {
   if (setup_.loads_s > 0)
     worker.load_limit_s = std::clamp(setup_.loads_s - loads_s_, 0.0, worker.load_limit_s);
   launched_ = std::chrono::steady_clock::now();
-  if (!parent_ || !parent_->usable()) parent_ = std::make_shared<worker_parent>(worker, object_);
-  session_ =
-      std::make_unique<worker_session>(worker, parent_, pool_ ? lent_arena(pool_, bytes) : lent_arena(bytes));
+  const bool by_parent = !worker.start;
+  if (by_parent && (!parent_ || !parent_->usable()))
+    parent_ = std::make_shared<worker_parent>(worker, object_);
+  // A process that somebody else forks may leave others behind, so that its memory is not used again.
+  session_ = std::make_unique<worker_session>(
+      worker, parent_, by_parent && pool_ ? lent_arena(pool_, bytes) : lent_arena(bytes));
   times_.start_s += seconds_since(launched_);
   loading_ = true;
 }

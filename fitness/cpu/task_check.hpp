@@ -10,6 +10,7 @@
 #include <kevo/task.hpp>
 
 #include "fitness/cpu/cpu_settings.hpp"
+#include "fitness/cpu/program_kind.hpp"
 
 namespace kevo {
 
@@ -36,7 +37,9 @@ struct task_report {
 /// is not accepted, the report says whether the tolerance is to blame: then results that are rounded once to
 /// the type of the output, or the reference computed in float32, are not accepted either.
 /// @throws kevo::error as cpu_fitness does: input (a wrong reference), environment, interrupted
+/// @param kind of the programs; null: C++. Of other kinds the first baseline is the honest control besides
+/// the seeds
 task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
-                       std::stop_token stop = {});
+                       std::stop_token stop = {}, const std::shared_ptr<const program_kind>& kind = nullptr);
 
 }  // namespace kevo

@@ -271,7 +271,8 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   result->kind = kind;
   result->borrowed = generators != workload;
   result->generated = !files;
-  result->axes = axis_arguments(*task_, w);
+  result->axes =
+      task_->reference->language == "python" ? extent_arguments(*task_, w) : axis_arguments(*task_, w);
   const auto wide = draw_inputs(*task_, w, {kind, generators, files}, random_, *result);
 
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
@@ -281,6 +282,7 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   if (call.damage.guards) reference_failed(*task_, w, "wrote outside of its outputs");
   if (call.damage.inputs) reference_failed(*task_, w, "changed its inputs");
 
+  if (remark_.empty()) remark_ = session.remark();
   const auto scales = scale_tensors(*task_);
   std::map<std::string, std::vector<double>> emitted;
   for (std::size_t i = 0; i < scales.size(); ++i)
@@ -288,6 +290,11 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   result->outputs = outputs_of(*task_, session, call);
   bound_outputs(*task_, w, emitted, *result);
   return result;
+}
+
+std::string oracle::remark() {
+  const std::lock_guard lock(mutex_);
+  return remark_;
 }
 
 // Workloads whose generators may be used for this one: they differ, and speak of real numbers alone, whose

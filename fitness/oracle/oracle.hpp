@@ -62,6 +62,9 @@ class oracle {
   std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count);
 
   const kevo::task& subject() const { return *task_; }
+  /// What the reference's process said of itself, if it did: that it could not compute in float64, for
+  /// example.
+  std::string remark();
 
  private:
   struct workload_pool {
@@ -82,6 +85,7 @@ class oracle {
   pool_limits limits_;
   rng random_;
   std::mutex mutex_;
+  std::string remark_;
   std::vector<workload_pool> pools_;
 };
 

@@ -162,7 +162,22 @@ std::vector<std::int64_t> axis_arguments(const task& t, const workload& w) {
   return result;
 }
 
-void require_runnable(const task& t) {
+std::vector<std::int64_t> extent_arguments(const task& t, const workload& w) {
+  static_cast<void>(axis_arguments(t, w));  // says which axis has no value
+  const auto axes = axis_values(t, w);
+  std::vector<std::int64_t> result;
+  const auto add = [&](const tensor& x) {
+    if (x.scalar) return;
+    const auto all = extents(x, axes);
+    result.insert(result.end(), all.begin(), all.end());
+  };
+  for (const auto& input : t.inputs) add(input);
+  for (const auto& output : t.outputs) add(output);
+  return result;
+}
+
+void require_runnable(const task& t, std::string_view language) {
+  const bool python = language == "python";
   const auto refuse = [&](const std::string& message, const std::string& key, const std::string& hint = {}) {
     error_place place;
     place.file = t.file;
@@ -170,12 +185,20 @@ void require_runnable(const task& t) {
     throw error(error_code::input, message, place, hint);
   };
   if (!t.reference) {
-    refuse("the CPU backend needs a reference, and the task has none", "reference",
-           "give axes, inputs, outputs, reference and workloads, or use fitness: {backend: command}");
+    refuse(
+        std::string(python ? "the torch" : "the CPU") + " backend needs a reference, and the task has none",
+        "reference",
+        "give axes, inputs, outputs, reference and workloads, or use fitness: {backend: command}");
   }
-  if (t.reference->language != "cpp") {
+  if (python && t.reference->language != "python") {
+    refuse("the torch backend needs a reference in python, not in " + t.reference->language, "reference",
+           "write reference: {language: python, file: reference.py}");
+  }
+  if (!python && t.reference->language != "cpp") {
     refuse("the CPU backend needs a reference in cpp, not in " + t.reference->language, "reference",
-           "write reference: {language: cpp, file: reference.cpp}");
+           t.reference->language == "python"
+               ? "programs of PyTorch are evaluated by fitness: {backend: torch}"
+               : "write reference: {language: cpp, file: reference.cpp}");
   }
   if (t.workloads.empty()) refuse("the task has no workloads", "workloads");
   if (t.outputs.empty()) refuse("the task has no outputs", "outputs");
@@ -193,8 +216,14 @@ void require_runnable(const task& t) {
                  "' is a scalar, which is not supported; declare it with a shape, for example one element",
              "outputs");
   }
-  const auto axes = static_cast<std::size_t>(
+  auto axes = static_cast<std::size_t>(
       std::count_if(t.axes.begin(), t.axes.end(), [](const axis& a) { return !a.value; }));
+  if (python) {
+    axes = 0;
+    for (const auto* list : {&t.inputs, &t.outputs}) {
+      for (const auto& x : *list) axes += x.shape.size();
+    }
+  }
   if (pointers > most_pointers || scalars > most_scalars || axes > most_axes)
     refuse("the task has too many arguments", "inputs");
   const bool timed =

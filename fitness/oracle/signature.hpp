@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <kevo/task.hpp>
@@ -39,8 +40,12 @@ std::vector<buffer_shape> reference_buffers(const task& t, const workload& w);
 /// The variable axes in file order. @throws kevo::error (input) naming an axis without a value
 std::vector<std::int64_t> axis_arguments(const task& t, const workload& w);
 
-/// Checks that a task is one the CPU can run: a native reference, known dtypes, few enough arguments, inputs
-/// of known kinds. @throws kevo::error (input)
-void require_runnable(const task& t);
+/// Extents of the tensors among the inputs, then those of the outputs, one after the other: what calls of
+/// programs in Python are given in place of the axes.
+std::vector<std::int64_t> extent_arguments(const task& t, const workload& w);
+
+/// Checks that a task is one the CPU can run: a native reference (or one in Python, for `language` "python"),
+/// known dtypes, few enough arguments, inputs of known kinds. @throws kevo::error (input)
+void require_runnable(const task& t, std::string_view language = "cpp");
 
 }  // namespace kevo

@@ -32,7 +32,14 @@ inline constexpr std::size_t most_axes = 32;
 inline constexpr std::size_t most_scalars = 32;
 
 /// What the worker says of itself.
-enum class worker_claim : std::uint32_t { starting = 0, ready = 1, lock_down_failed = 2, load_failed = 3 };
+enum class worker_claim : std::uint32_t {
+  starting = 0,
+  ready = 1,
+  lock_down_failed = 2,
+  load_failed = 3,
+  call_failed = 4,   ///< the call raised an exception (Python); the process ends
+  wrong_result = 5,  ///< what the call returned is not of the task's number, shape or type; the process ends
+};
 
 /// Arguments of one call; written by the controller before `go`.
 struct call_arguments {

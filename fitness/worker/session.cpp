@@ -59,14 +59,34 @@ worker_session::worker_session(worker_settings settings, std::shared_ptr<worker_
                                lent_arena memory)
     : settings_(std::move(settings)), control_("kevo-control", 4096), arena_(std::move(memory)) {
   page_ = new (control_.data()) control_page{};
-  process_ = forked_worker(std::move(parent), control_.descriptor(), arena_.get().memory().descriptor());
+  const int arena = arena_.get().memory().descriptor();
+  if (settings_.start) {
+    process_ = settings_.start(settings_, control_.descriptor(), arena);
+  } else {
+    process_ = forked_worker(std::move(parent), control_.descriptor(), arena);
+  }
+}
+
+std::string worker_session::remark() const {
+  std::array<char, sizeof page_->message> text{};
+  std::memcpy(text.data(), page_->message, text.size() - 1);
+  std::string said = text.data();
+  for (auto& c : said) c = c >= 32 && c < 127 ? c : ' ';
+  return said;
 }
 
 worker_session::worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes)
-    : worker_session(settings, std::make_shared<worker_parent>(settings, object), lent_arena(arena_bytes)) {}
+    : worker_session(settings, settings.start ? nullptr : std::make_shared<worker_parent>(settings, object),
+                     lent_arena(arena_bytes)) {}
 
 void worker_session::note_end() {
-  if (!report_) report_ = process_->wait();
+  if (report_) return;
+  report_ = process_.wait();
+  const std::uint32_t claim = page_->claim.load(std::memory_order_acquire);  // read once
+  last_claim_ = claim <= static_cast<std::uint32_t>(worker_claim::wrong_result)
+                    ? static_cast<worker_claim>(claim)
+                    : worker_claim::starting;
+  message_ = remark();
 }
 
 // Waits for a word that the worker writes. Whatever else it holds means nothing.
@@ -84,12 +104,12 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
     const unsigned every = settings_.patient && spins > 2000 ? 8 : 4096;
     if (spins % every != every - 1) continue;
     if (page_->asleep.load(std::memory_order_relaxed) != 0) ring();
-    if (process_->try_wait()) {
+    if (process_.try_wait()) {
       if (word.load(std::memory_order_acquire) == value) return call_end::done;
       return note_end(), call_end::died;
     }
     if (const bool interrupted = settings_.stop.stop_requested(); interrupted || clock::now() > deadline) {
-      process_->kill();
+      process_.kill();
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
   }
@@ -103,12 +123,12 @@ call_end worker_session::sleep_until_done(clock::time_point deadline) {
   for (;;) {
     const std::uint64_t value = page_->done.load(std::memory_order_acquire);
     if (value == call_number_) return call_end::done;
-    if (process_->try_wait()) {
+    if (process_.try_wait()) {
       if (page_->done.load(std::memory_order_acquire) == call_number_) return call_end::done;
       return note_end(), call_end::died;
     }
     if (const bool interrupted = settings_.stop.stop_requested(); interrupted || clock::now() > deadline) {
-      process_->kill();
+      process_.kill();
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
     ::syscall(SYS_futex, &page_->done, FUTEX_WAIT, static_cast<std::uint32_t>(value), &look_again, nullptr,
@@ -120,22 +140,17 @@ call_end worker_session::load() {
   const auto deadline = clock::now() + std::chrono::duration_cast<nanoseconds>(
                                            std::chrono::duration<double>(settings_.load_limit_s));
   for (;;) {
-    const auto ended = process_->try_wait();
+    const auto ended = process_.try_wait();
     const std::uint32_t claim = page_->claim.load(std::memory_order_acquire);  // read once
     if (claim == static_cast<std::uint32_t>(worker_claim::ready) && !ended) break;
     if (ended) {
       note_end();
-      std::array<char, sizeof page_->message> text{};
-      std::memcpy(text.data(), page_->message, text.size() - 1);
-      message_ = text.data();
-      for (auto& c : message_) c = c >= 32 && c < 127 ? c : ' ';
-      lock_down_failed_ = claim == static_cast<std::uint32_t>(worker_claim::lock_down_failed);
-      return claim == static_cast<std::uint32_t>(worker_claim::load_failed) || lock_down_failed_
-                 ? call_end::load_failed
-                 : call_end::died;
+      lock_down_failed_ = last_claim_ == worker_claim::lock_down_failed;
+      return last_claim_ == worker_claim::load_failed || lock_down_failed_ ? call_end::load_failed
+                                                                           : call_end::died;
     }
     if (const bool interrupted = settings_.stop.stop_requested(); interrupted || clock::now() > deadline) {
-      process_->kill();
+      process_.kill();
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
     // Woken when it has something to say; one that does not wake the controller waits longer itself.
@@ -143,13 +158,13 @@ call_end worker_session::load() {
     ::syscall(SYS_futex, &page_->claim, FUTEX_WAIT, claim, &look_again, nullptr, 0);
   }
   // What is on the page is a claim; the process has begun, or its parent would have said that it has ended.
-  while (!process_->begun()) {
-    if (process_->try_wait()) return note_end(), call_end::died;
-    if (clock::now() > deadline) return process_->kill(), note_end(), call_end::timed_out;
+  while (!process_.begun()) {
+    if (process_.try_wait()) return note_end(), call_end::died;
+    if (clock::now() > deadline) return process_.kill(), note_end(), call_end::timed_out;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  freezer_.emplace(process_->worker_freezer());
-  used_.emplace(process_->pid());
+  freezer_.emplace(process_.worker_freezer());
+  used_.emplace(process_.pid());
   if (!pause()) return call_end::stuck;
   used_ns_ = used_->used_ns();
   return call_end::done;
@@ -163,7 +178,7 @@ bool worker_session::stop() {
   }
   frozen_ = true;
   if (freezer_->freeze_and_confirm()) return true;
-  process_->kill();
+  process_.kill();
   note_end();
   return false;
 }

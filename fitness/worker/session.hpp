@@ -18,6 +18,7 @@
 #include "fitness/worker/processor_clock.hpp"
 #include "fitness/worker/protocol.hpp"
 #include "fitness/worker/worker_parent.hpp"
+#include "fitness/worker/worker_process.hpp"
 
 namespace kevo {
 
@@ -80,10 +81,14 @@ class worker_session {
 
   /// Waits until the worker says that it is ready, and stops it. To be called once, first.
   call_end load();
-  /// Why loading failed, as the worker puts it: untrusted text, printable, cut at 1 kB.
+  /// Why loading or the last call failed, as the worker puts it: untrusted text, printable, cut at 1 kB.
   const std::string& message() const { return message_; }
   /// The worker says that its system call filter could not be set: a fault of the machine, if it is true.
   bool lock_down_failed() const { return lock_down_failed_; }
+  /// The worker says, in `message`, why it ended during a call. Explains a failure; proves nothing.
+  worker_claim last_claim() const { return last_claim_; }
+  /// A remark of a trusted worker that still runs; printable, cut at 1 kB.
+  std::string remark() const;
   /// The worker says that it asked for a thread that it may not have. Explains a failure; proves nothing.
   bool refused_threads() const { return page_->refused_threads.load(std::memory_order_acquire) != 0; }
   /// How the process ended, where it did.
@@ -127,12 +132,13 @@ class worker_session {
   worker_settings settings_;
   shared_memory control_;
   control_page* page_ = nullptr;
-  lent_arena arena_;       // given back when the process has ended
-  forked_worker process_;  // ended first
+  lent_arena arena_;        // given back when the process has ended
+  worker_process process_;  // ended first
   std::optional<freezer> freezer_;
   std::optional<processor_clock> used_;
   std::optional<exit_report> report_;
   std::string message_;
+  worker_claim last_claim_ = worker_claim::starting;
   bool lock_down_failed_ = false;
   std::uint64_t call_number_ = 0;
   std::uint64_t ping_ = 0;

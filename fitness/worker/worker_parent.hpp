@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,8 +18,18 @@
 
 namespace kevo {
 
+struct worker_settings;
+class worker_process;
+
+/// Starts a process that serves the pages of these two descriptors (protocol.hpp).
+/// @param settings what the process is to be bound by: processors, threads, memory
+/// @throws kevo::error (environment)
+using worker_start = std::function<worker_process(const worker_settings& settings, int control, int arena)>;
+
 /// How a worker is started.
 struct worker_settings {
+  /// Starts workers other than kevo-worker-cpu; neither a parent nor the object is used then.
+  worker_start start;
   std::string program;  ///< path of kevo-worker-cpu; empty: found (own_program.hpp)
   /// Further libraries it may load, by file name: runtimes of threads, and whatever a trusted object needs.
   std::vector<std::string> libraries;

@@ -122,10 +122,15 @@ struct cost_model {
 
 /// The program that defines the correct result. In C++ (language "cpp"): `extern "C" void reference(inputs as
 /// const double* or int64_t*..., outputs as double* or int64_t*..., scale tensors as double*..., axes as
-/// int64_t...)`. FlashInfer's Python text has the language "python".
+/// int64_t...)`. In Python (language "python") it is a class or a function of PyTorch, as KernelBench and
+/// FlashInfer-Bench write them.
 struct reference_source {
   std::string language;
   program source;
+  std::string form{};   ///< Python: "module" (a class whose instance is called) or "function"
+  std::string entry{};  ///< Python: name of the class or function
+  std::string init{};   ///< Python, module: arguments of the constructor, a JSON object with "args" and
+                        ///< "kwargs"; may be empty
 };
 
 /// A named program to which the speed of candidates is compared. Baselines are trusted.
@@ -241,7 +246,10 @@ struct task_hasher {
   }
   void add(const axis& value) { add(value.name), add(value.value); }
   void add(const program& value) { add(to_string(id_of(value))); }
-  void add(const reference_source& value) { add(value.language), add(value.source); }
+  void add(const reference_source& value) {
+    add(value.language), add(value.source);
+    if (!value.form.empty()) add(value.form), add(value.entry), add(value.init);
+  }
   void add(const baseline& value) {
     add(value.name), add(value.source), add(value.link), add(value.optional);
   }

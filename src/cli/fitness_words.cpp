@@ -7,8 +7,8 @@ namespace kevo::cli {
 any_fitness fitness_from_words(const std::vector<std::string>& overrides, const registry& plugins,
                                const build_context& context) {
   settings_node root = settings_node::empty_map();
-  const bool cuda = context.task->reference && context.task->reference->language == "cuda";
-  const std::string backend = cuda ? "cuda" : "cpu";
+  const std::string language = context.task->reference ? context.task->reference->language : "cpp";
+  const std::string backend = language == "cuda" ? "cuda" : language == "python" ? "torch" : "cpu";
   root.set("fitness", settings_node::empty_map()).set("backend", settings_node::of(backend));
   for (const auto& assignment : overrides) apply_override(root, assignment);
   settings reader(root);

@@ -10,7 +10,7 @@
 namespace kevo::cli {
 
 /// The fitness function that `--set fitness.key=value` describes; with its defaults if nothing is said, on
-/// the CPU unless the task's reference is in CUDA. `context` must name the task.
+/// the CPU unless the task's reference is in CUDA or Python. `context` must name the task.
 /// @throws kevo::error: usage (an assignment that is none), input (keys or values that do not exist)
 any_fitness fitness_from_words(const std::vector<std::string>& overrides, const registry& plugins,
                                const build_context& context);

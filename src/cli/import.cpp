@@ -1,15 +1,107 @@
 // kevo import: tasks from the files of a benchmark suite.
 
-#include <CLI/CLI.hpp>
+#include <memory>
 
+#include <CLI/CLI.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/import_suite.hpp"
+#include "src/import/kernelbench.hpp"
 
 namespace kevo::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string sentence(const imported_task& one) {
+  if (!one.problem.empty()) return fmt::format("{:>8}  {}: {}\n", "left out", one.source, one.problem);
+  std::string text = fmt::format("{:>8}  {}\n", "wrote", one.file);
+  const auto add = [&text](const std::string& line) { text += fmt::format("{:>8}  {}\n", "", line); };
+  add(one.varies.empty() ? std::string("no extent may vary: the task has no hidden size")
+                         : fmt::format("hidden workloads change {}", fmt::join(one.varies, ", ")));
+  if (!one.guessed.empty())
+    add(fmt::format(
+        "the distribution of {} was guessed from the elements; compare `generate` with get_inputs",
+        fmt::join(one.guessed, ", ")));
+  if (one.tolerance > 0 && one.tolerance < one.given_tolerance)
+    add(fmt::format("the tolerance is {:g}; KernelBench's {:g} accepts wrong outputs", one.tolerance,
+                    one.given_tolerance));
+  if (!one.accepted.empty())
+    add(fmt::format("FLAGGED: the tolerance still accepts these wrong outputs: {}",
+                    fmt::join(one.accepted, ", ")));
+  if (!one.checked) add("the tolerance was not tested: run kevo task check");
+  return text;
+}
+
+json::array texts(const std::vector<std::string>& all) {
+  json::array made;
+  for (const auto& one : all) made.emplace_back(one);
+  return made;
+}
+
+json::object object_of(const imported_task& one) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? json::value(nullptr) : json::value(text);
+  };
+  return {{"source", one.source},
+          {"task", one.name},
+          {"file", or_null(one.file)},
+          {"problem", or_null(one.problem)},
+          {"varies", texts(one.varies)},
+          {"guessed", texts(one.guessed)},
+          {"accepted", texts(one.accepted)},
+          {"tolerance", one.tolerance},
+          {"given_tolerance", one.given_tolerance},
+          {"checked", one.checked}};
+}
+
+void add_kernelbench(CLI::App& import, invocation& shared) {
+  auto* verb =
+      import.add_subcommand("kernelbench", "Import problems of KernelBench: files with Model and get_inputs");
+  auto given = std::make_shared<kernelbench_import>();
+  auto unchecked = std::make_shared<bool>(false);
+  verb->add_option("path", given->from, "A file, or a folder that is searched for files")->required();
+  verb->add_option("-o,--output", given->to, "Folder in which each task gets a folder")->required();
+  verb->add_option("--python", given->python,
+                   "A Python that has PyTorch, or a folder of packages (default: searched for)");
+  verb->add_option("--seconds", given->seconds,
+                   "Time for finding out which extents may vary, for each file (default: 60)")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
+  add_json_flag(*verb, shared);
+  verb->callback([given, unchecked, &shared] {
+    given->check = !*unchecked;
+    const auto all = import_kernelbench(*given);
+    json::array tasks;
+    std::size_t written = 0;
+    for (const auto& one : all) {
+      written += one.problem.empty() ? 1 : 0;
+      if (shared.json) {
+        tasks.push_back(object_of(one));
+      } else {
+        fmt::print("{}", format::printable(sentence(one)));
+      }
+    }
+    if (shared.json) {
+      fmt::print("{}\n", json::serialize(json::object{{"tasks", std::move(tasks)}, {"written", written}}));
+    } else {
+      fmt::print("{} of {} files became tasks\n", written, all.size());
+    }
+  });
+}
+
+}  // namespace
 
 void add_import(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("import", "Make tasks from the files of a benchmark suite");
   verb->require_subcommand(1);
+  add_kernelbench(*verb, shared);
   add_suite_imports(*verb, shared);
 }
 

@@ -11,6 +11,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cpu/task_check.hpp"
+#include "fitness/torch/check_torch_task.hpp"
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/warning.hpp"
@@ -78,10 +79,19 @@ void add_task(CLI::App& program, invocation& shared) {
                        : *sandbox == "best"   ? sandbox_mode::best
                                               : sandbox_mode::off;
     for (const auto& each : misspelt_annotations(*loaded)) warn(each);
+    if (loaded->reference && loaded->reference->language == "python") {
+      torch_settings torch;
+      torch.sandbox = settings.sandbox;
+      const task_report report = torch::check_torch_task(loaded, torch);
+      (shared.json ? print_json : print)(loaded->name, report);
+      if (!report.ok()) shared.exit_code = exit_code(error_code::input);
+      return;
+    }
     if (loaded->reference && loaded->reference->language != "cpp")
       throw error(
           error_code::input,
-          "kevo task check runs references in C++ only, and this one is in " + loaded->reference->language,
+          "kevo task check runs references in C++ and Python, and this one is in " +
+              loaded->reference->language,
           {.file = *path, .key = "reference"},
           "test the tolerance of this task with `kevo attack " + *path + "`, which runs on its device");
     const task_report report = check_task(loaded, settings);

@@ -5,6 +5,7 @@
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
 #include "fitness/cuda/measure/cuda_fitness.hpp"
+#include "fitness/torch/torch_fitness.hpp"
 #include "src/base/settings/path_setting.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/plugins/builtin.hpp"
@@ -27,6 +28,62 @@ std::uint64_t bytes_from(settings& from, const char* key, std::int64_t def, cons
   return static_cast<std::uint64_t>(from.integer(key, {.def = def, .min = 1, .unit = "bytes", .doc = doc}));
 }
 
+double promising_from(settings& from) {
+  return from.real("promising",
+                   {.def = 1.0,
+                    .min = 0.0,
+                    .doc = "after the short timing, a candidate is timed fully only if the upper end of its "
+                           "speedup interval reaches this fraction of the champion's speedup"});
+}
+
+void run_limits_from(settings& limits, cpu_limits& made) {
+  made.first_call_s =
+      limits.real("first_call", {.def = made.first_call_s,
+                                 .above = 0.0,
+                                 .unit = "s",
+                                 .doc = "time limit of the first call with each workload size in a process, "
+                                        "in which a candidate may tune itself"});
+  made.memory_bytes = bytes_from(limits, "memory", static_cast<std::int64_t>(made.memory_bytes),
+                                 "memory limit of the worker process, not counting libraries and stacks");
+  made.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.source_bytes),
+                                 "size limit of a program, all its files together");
+}
+
+void timing_from(settings& from, timing_budget& made) {
+  settings timing = from.child_or_empty("timing", "time spent on measuring");
+  made.short_s = timing.real("short", {.def = made.short_s,
+                                       .above = 0.0,
+                                       .unit = "s",
+                                       .doc = "duration of the short timing of each workload"});
+  made.full_s = timing.real("full", {.def = made.full_s,
+                                     .above = 0.0,
+                                     .unit = "s",
+                                     .doc = "maximum duration of the full timing of each workload"});
+  made.sustained_s =
+      timing.real("sustained", {.def = made.sustained_s,
+                                .min = 0.0,
+                                .unit = "s",
+                                .doc = "a confirmation also runs each workload of the candidate alone for "
+                                       "this long, to measure the sustained speed"});
+  made.target_interval =
+      timing.real("target_interval", {.def = made.target_interval,
+                                      .above = 0.0,
+                                      .doc = "full timing ends early when the interval of the speedup is "
+                                             "narrower than this fraction of the speedup"});
+}
+
+// Inside a run, its folder.
+std::string cache_from(settings& from, const build_context& context) {
+  std::string folder =
+      path_from(from, "cache",
+                {.def = "",
+                 .doc = "folder of the build and result cache, relative to the config; empty uses a "
+                        "folder inside the run folder, and no cache outside a run"},
+                context.directory);
+  if (folder.empty() && !context.run_directory.empty()) folder = context.run_directory + "/cache";
+  return folder;
+}
+
 any_fitness cpu_from(settings& from, const build_context& context) {
   const cpu_settings defaults;
   cpu_settings made;
@@ -44,58 +101,54 @@ any_fitness cpu_from(settings& from, const build_context& context) {
                                .doc = "maximum number of threads of a candidate, and number of processors "
                                       "that it runs on; with more than one, calls are timed in real time"}));
   made.sandbox = sandbox_from(from, "required");
-  made.promising = from.real(
-      "promising", {.def = defaults.promising,
-                    .min = 0.0,
-                    .doc = "after the short timing, a candidate is timed fully only if the upper end of its "
-                           "speedup interval reaches this fraction of the champion's speedup"});
+  made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");
   made.limits.build_s = limits.real(
       "build", {.def = defaults.limits.build_s, .above = 0.0, .unit = "s", .doc = "time limit of a build"});
   made.limits.call_s = limits.real(
       "call", {.def = defaults.limits.call_s, .above = 0.0, .unit = "s", .doc = "time limit of a call"});
-  made.limits.first_call_s =
-      limits.real("first_call", {.def = defaults.limits.first_call_s,
-                                 .above = 0.0,
-                                 .unit = "s",
-                                 .doc = "time limit of the first call with each workload size in a process, "
-                                        "in which a candidate may tune itself"});
-  made.limits.memory_bytes =
-      bytes_from(limits, "memory", static_cast<std::int64_t>(defaults.limits.memory_bytes),
-                 "memory limit of the worker process, not counting libraries and stacks");
-  made.limits.source_bytes =
-      bytes_from(limits, "source", static_cast<std::int64_t>(defaults.limits.source_bytes),
-                 "size limit of a program, all its files together");
-  settings timing = from.child_or_empty("timing", "time spent on measuring");
-  made.timing.short_s = timing.real("short", {.def = defaults.timing.short_s,
-                                              .above = 0.0,
-                                              .unit = "s",
-                                              .doc = "duration of the short timing of each workload"});
-  made.timing.full_s = timing.real("full", {.def = defaults.timing.full_s,
-                                            .above = 0.0,
-                                            .unit = "s",
-                                            .doc = "maximum duration of the full timing of each workload"});
-  made.timing.sustained_s =
-      timing.real("sustained", {.def = defaults.timing.sustained_s,
-                                .min = 0.0,
-                                .unit = "s",
-                                .doc = "a confirmation also runs each workload of the candidate alone for "
-                                       "this long, to measure the sustained speed"});
-  made.timing.target_interval =
-      timing.real("target_interval", {.def = defaults.timing.target_interval,
-                                      .above = 0.0,
-                                      .doc = "full timing ends early when the interval of the speedup is "
-                                             "narrower than this fraction of the speedup"});
-  made.cache_dir =
-      path_from(from, "cache",
-                {.def = "",
-                 .doc = "folder of the build and result cache, relative to the config; empty uses a "
-                        "folder inside the run folder, and no cache outside a run"},
-                context.directory);
-  if (made.cache_dir.empty() && !context.run_directory.empty())
-    made.cache_dir = context.run_directory + "/cache";
+  run_limits_from(limits, made.limits);
+  timing_from(from, made.timing);
+  made.cache_dir = cache_from(from, context);
   if (!context.task) return {};
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
+}
+
+any_fitness torch_from(settings& from, const build_context& context) {
+  torch_settings made;
+  made.device = from.text("device", {.def = "cpu", .doc = "where the tensors are", .one_of = {"cpu"}});
+  made.python = from.text(
+      "python",
+      {.def = "auto", .doc = "a Python that has PyTorch, or a folder of packages; auto searches for it"});
+  if (made.python == "auto") made.python.clear();
+  made.threads = static_cast<int>(from.integer(
+      "threads",
+      {.def = 1,
+       .min = 1,
+       .max = 1024,
+       .unit = "threads",
+       .doc =
+           "number of threads of PyTorch and maximum number of threads of a candidate; with more than one, "
+           "calls are timed in real time"}));
+  made.own_kernel = from.boolean(
+      "own_kernel",
+      {.def = false,
+       .doc = "refuse programs that contain no kernel of their own (a function with @triton.jit)"});
+  made.sandbox = sandbox_from(from, "required");
+  made.promising = promising_from(from);
+  settings limits = from.child_or_empty("limits", "resource limits of a candidate");
+  made.limits.call_s = limits.real(
+      "call", {.def = made.limits.call_s, .above = 0.0, .unit = "s", .doc = "time limit of a call"});
+  made.limits.load_s =
+      limits.real("load", {.def = made.limits.load_s,
+                           .above = 0.0,
+                           .unit = "s",
+                           .doc = "time limit for executing the program and building its module"});
+  run_limits_from(limits, made.limits);
+  timing_from(from, made.timing);
+  made.cache_dir = cache_from(from, context);
+  if (!context.task) return {};
+  return any_fitness(std::make_shared<torch_fitness>(context.task, std::move(made)));
 }
 
 void cuda_device_from(settings& from, cuda_settings& made) {
@@ -274,6 +327,10 @@ void register_fitness(registry& all) {
                   "builds CUDA candidates with NVRTC (hosted programs with nvcc, kernels in Triton with "
                   "Triton) and times them on a GPU of "
                   "this machine, with independent checking of the outputs");
+  all.fitness.add(
+      "torch", torch_from,
+      "runs candidates in Python with PyTorch (modules and functions) on this machine, in a sandbox, with "
+      "independent checking of the outputs");
   all.fitness.add("command", command_from,
                   "runs a program of your own that is given the path of a candidate and prints its "
                   "evaluation as a JSON object");

@@ -242,6 +242,32 @@ class decoder {
     const auto language = one.text(
         "language", {.def = "cpp", .doc = "language of the reference", .one_of = {"cpp", "cuda", "python"}});
     task_.reference = reference_source{language, read_source(one, language)};
+    if (language == "python") decode_python_reference(one);
+  }
+
+  void decode_python_reference(settings& one) {
+    auto& reference = *task_.reference;
+    reference.form =
+        one.text("form", {.def = "module",
+                          .doc = "language python: module (a class; an instance of it is called) or function",
+                          .one_of = {"module", "function"}});
+    const bool module = reference.form == "module";
+    reference.entry = one.text("entry", {.def = module ? "Model" : "run",
+                                         .doc = "language python: name of the class or the function"});
+    check_identifier(reference.entry, one.place("entry"), "an entry");
+    const settings_node* init = one.raw(
+        "init", "language python, form module: arguments of the constructor, {args: [...], kwargs: {...}}",
+        "map");
+    if (init == nullptr || init->type == settings_node::kind::null) return;
+    if (!module) one.fail("init", "a function has no constructor", "write form: module");
+    settings given(*init);
+    const auto* args = given.raw("args", "positional arguments", "list");
+    const auto* kwargs = given.raw("kwargs", "named arguments", "map");
+    if (args != nullptr && !args->is_list()) given.fail("args", "expected a list, found " + describe(*args));
+    if (kwargs != nullptr && !kwargs->is_map())
+      given.fail("kwargs", "expected a map, found " + describe(*kwargs));
+    given.finish();
+    reference.init = json_of(*init);
   }
 
   program read_source(settings& one, const std::string& language) {
@@ -375,6 +401,9 @@ class decoder {
       reader_.fail("baselines", "the first baseline must not be optional",
                    "speedups are relative to the first baseline");
     }
+    // A module of PyTorch is compared with its reference, run as PyTorch runs it.
+    if (task_.baselines.empty() && task_.reference && !task_.reference->form.empty())
+      task_.baselines.push_back({"eager", task_.reference->source, {}, false});
     if (task_.baselines.empty() && !task_.seeds.empty())
       task_.baselines.push_back({"seed", task_.seeds.front(), {}, false});
   }

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <optional>
-#include <unistd.h>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -14,87 +11,15 @@
 
 #include "fitness/build/compiler_process.hpp"
 #include "fitness/cuda/compile/cubin.hpp"
-#include "fitness/process/find_program.hpp"
-#include "fitness/sandbox/reachable.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "src/base/json/exact_parse.hpp"
 
 namespace kevo::cuda {
-namespace fs = std::filesystem;
 namespace json = boost::json;
 namespace {
 
 constexpr const char* protocol = "kevo triton 1";
 constexpr std::size_t most_image_bytes = std::size_t{64} << 20U;
-
-// What a Python says of its Triton. Importing the compiled part shows whether it was made for this Python.
-constexpr const char* question = R"py(
-import importlib.metadata, importlib.util, json, os, sys, sysconfig
-sys.path[:0] = sys.argv[1:]
-found = importlib.util.find_spec('triton')
-origin = found.origin if found else None
-if origin:
-    from triton._C import libtriton
-    paths = sysconfig.get_paths()
-    folders = {paths['stdlib'], paths['platstdlib'], os.path.join(sys.base_prefix, 'lib')}
-    print(json.dumps({'packages': os.path.dirname(os.path.dirname(os.path.realpath(origin))),
-                      'version': importlib.metadata.version('triton'),
-                      'python': os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable),
-                      'folders': sorted(folders)}))
-)py";
-
-struct place {
-  std::string python;
-  std::string packages;  // to look in besides Python's own; may be empty
-};
-
-std::vector<place> places_of(const std::string& configured) {
-  const char* variable = std::getenv("KEVO_PYTHON");
-  const std::string named = !configured.empty() ? configured : variable != nullptr ? variable : "";
-  std::error_code code;
-  std::vector<place> places;
-  // A folder of packages, as `pip install --target` makes it, is read by the usual Python.
-  const auto with_usual_python = [&places](const std::string& packages) {
-    places.push_back({"python3", packages});
-    places.push_back({"/usr/bin/python3", packages});
-  };
-  if (fs::is_directory(named, code)) {
-    with_usual_python(fs::absolute(named, code).string());
-    return places;
-  }
-  if (!named.empty()) return {{named, {}}};
-  const fs::path beside = fs::read_symlink("/proc/self/exe", code).parent_path();
-  for (const auto& folder : {beside, beside.parent_path(), beside.parent_path().parent_path()}) {
-    if (fs::is_directory(folder / "python" / "triton", code)) with_usual_python((folder / "python").string());
-  }
-  with_usual_python({});
-  return places;
-}
-
-std::optional<triton_tools> ask(const place& where) {
-  const auto python = find_program(where.python);
-  if (python.empty()) return std::nullopt;
-  launch_spec spec;
-  spec.argv = {python, "-I", "-B", "-c", question};
-  if (!where.packages.empty()) spec.argv.push_back(where.packages);
-  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
-  spec.sandbox = sandbox_mode::off;
-  spec.limits.wall_s = 30;
-  const auto report = kevo::run(spec);
-  if (!report.ok()) return std::nullopt;
-  try {
-    const auto said = parse_json_exactly(report.out).as_object();
-    triton_tools tools;
-    const auto text = [&said](const char* key) { return std::string(said.at(key).as_string()); };
-    tools.python = text("python");
-    tools.packages = text("packages");
-    tools.version = text("version");
-    for (const auto& folder : said.at("folders").as_array()) tools.folders.emplace_back(folder.as_string());
-    return tools;
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
-}
 
 std::string bytes_of_hex(std::string_view text) {
   const auto digit = [](char c) {
@@ -207,23 +132,17 @@ std::string triton_tools::identity() const {
 }
 
 triton_tools find_triton(const std::string& configured, bool contained) {
-  std::string looked;
-  for (const auto& where : places_of(configured)) {
-    auto tools = ask(where);
-    looked += (looked.empty() ? "" : ", ") + where.python;
-    if (!where.packages.empty()) looked += " with the packages in " + where.packages;
-    if (!tools) continue;
-    const bool hidden = contained && ::geteuid() == 0 &&
-                        !(kevo::detail::reachable_by_others(tools->python) &&
-                          kevo::detail::reachable_by_others(tools->packages));
-    if (!hidden) return *std::move(tools);
-    looked += " (it has Triton, but other users than root cannot read it, and the sandbox runs as nobody)";
-  }
-  throw error(
-      error_code::environment,
-      "no Python with Triton was found, which compiles programs in Triton; looked at " + looked, {},
-      "run scripts/setup.sh --triton, or name a Python that has Triton (fitness.python, or the environment "
-      "variable KEVO_PYTHON)");
+  static const python_wish triton = {
+      .package = "triton",
+      .people_say = "Triton",
+      .beside = {"python"},
+      .check = "from triton._C import libtriton",  // importing it shows whether it was made for this Python
+      .purpose = "which compiles programs in Triton",
+      .hint =
+          "run scripts/setup.sh --triton, or name a Python that has Triton (fitness.python, or the "
+          "environment "
+          "variable KEVO_PYTHON)"};
+  return {find_python(triton, configured, contained)};
 }
 
 triton_answer compile_with_triton(const triton_job& job,

@@ -12,17 +12,14 @@
 
 #include <kevo/program.hpp>
 
+#include "fitness/build/python_packages.hpp"
 #include "fitness/cuda/wire/module.hpp"
 #include "fitness/process/process.hpp"
 
 namespace kevo::cuda {
 
 /// A Python that has Triton.
-struct triton_tools {
-  std::string python;                ///< absolute path
-  std::string packages;              ///< folder that contains the package triton
-  std::vector<std::string> folders;  ///< of Python's own modules
-  std::string version;               ///< of Triton: "3.6.0"
+struct triton_tools : python_tools {
   /// What a cache may know it by.
   std::string identity() const;
 };

@@ -81,12 +81,16 @@ struct cpu_settings {
   std::vector<measure_function> measures;
 };
 
+struct program_kind;
+
 /// Evaluates programs on one task. Thread-safe: builds run in parallel. Measuring takes an exclusive lock on
 /// its processors and, on machines with few processors, pauses builds.
 class cpu_fitness {
  public:
   /// Builds and runs nothing. @throws kevo::error: input (a task that the CPU cannot run), environment
   cpu_fitness(std::shared_ptr<const task> t, cpu_settings settings = {});
+  /// For programs that are not in C++; null means C++. Used by kevo's other fitness functions.
+  cpu_fitness(std::shared_ptr<const task> t, cpu_settings settings, std::shared_ptr<const program_kind> kind);
   cpu_fitness(cpu_fitness&&) noexcept;
   cpu_fitness& operator=(cpu_fitness&&) noexcept;
   ~cpu_fitness();

@@ -7,6 +7,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include <boost/json/serialize.hpp>
+#include <boost/json/string.hpp>
+#include <boost/json/value.hpp>
+
 #include "src/base/text/text_file.hpp"
 #include "src/base/text/utf8.hpp"
 
@@ -261,6 +265,31 @@ class json_reader {
 };
 
 }  // namespace
+
+std::string json_of(const settings_node& node) {
+  using kind = settings_node::kind;
+  switch (node.type) {
+    case kind::null:
+      return "null";
+    case kind::boolean:
+      return node.boolean ? "true" : "false";
+    case kind::integer:
+      return std::to_string(node.integer);
+    case kind::real:
+      return boost::json::serialize(boost::json::value(node.real));
+    case kind::text:
+      return boost::json::serialize(boost::json::string(node.text));
+    case kind::list:
+    case kind::map:
+      break;
+  }
+  std::string text;
+  for (const auto& item : node.items) text += (text.empty() ? "" : ", ") + json_of(item);
+  for (const auto& entry : node.entries)
+    text += (text.empty() ? "" : ", ") + boost::json::serialize(boost::json::string(entry.key)) + ": " +
+            json_of(entry.value);
+  return node.is_map() ? "{" + text + "}" : "[" + text + "]";
+}
 
 settings_node parse_json(std::string_view text, const std::string& file, int first_line) {
   return json_reader(text, file, first_line).read();

@@ -14,6 +14,10 @@ namespace kevo {
 /// kevo::error (input) with file, line, column and pointer.
 settings_node parse_json(std::string_view text, const std::string& file = {}, int first_line = 1);
 
+/// The value as JSON text on one line; integers and reals as they are written in the file where JSON knows
+/// them.
+std::string json_of(const settings_node& node);
+
 /// Reads and parses a file.
 settings_node load_json(const std::string& path);
 

@@ -1,0 +1,24 @@
+# The script of the torch backend's Python processes becomes part of the library, so that Python gets it wherever the program was copied to.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch.py)
+file(READ fitness/torch/kevo_torch.py kevo_torch_text)
+set(kevo_torch_source ${PROJECT_BINARY_DIR}/device_kit/torch_script.cpp)
+file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/python_server.hpp\"
+
+namespace kevo::torch {
+std::string_view torch_script() {
+  return R\"kevo_py(${kevo_torch_text})kevo_py\";
+}
+}  // namespace kevo::torch
+")
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/import/kernelbench.py)
+file(READ src/import/kernelbench.py kevo_kernelbench_text)
+set(kevo_import_source ${PROJECT_BINARY_DIR}/device_kit/kernelbench_script.cpp)
+file(GENERATE OUTPUT ${kevo_import_source} CONTENT "#include \"src/import/kernelbench_script.hpp\"
+
+namespace kevo {
+std::string_view kernelbench_script() {
+  return R\"kevo_py(${kevo_kernelbench_text})kevo_py\";
+}
+}  // namespace kevo
+")

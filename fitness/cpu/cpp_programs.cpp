@@ -1,0 +1,128 @@
+#include "fitness/cpu/cpp_programs.hpp"
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/build/libraries.hpp"
+#include "fitness/build/object_measures.hpp"
+#include "fitness/build/same_object.hpp"
+#include "fitness/cpu/paired.hpp"
+#include "fitness/oracle/signature.hpp"
+#include "fitness/worker/thread_runtime.hpp"
+#include "src/base/text/renamed_file.hpp"
+
+namespace kevo {
+namespace {
+
+compiler_settings compiler_for(const cpu_settings& settings, bool trusted) {
+  compiler_settings result;
+  if (!settings.cache_dir.empty())
+    result.cache_folder = settings.cache_dir + (trusted ? "/trusted" : "/builds");
+  result.sandbox = settings.sandbox;
+  result.limits.wall_s = settings.limits.build_s;
+  if (trusted) result.hidden.clear();
+  return result;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+program pacer_for(const task& t) {
+  auto text =
+      "#include <chrono>\n#include <cstdint>\nusing std::int8_t, std::int16_t, std::int32_t, std::int64_t, "
+      "std::uint8_t, std::uint16_t, std::uint32_t;\n" +
+      prototype(t) +
+      fmt::format(
+          " {{\n  using clock = std::chrono::steady_clock;\n  const auto end = clock::now() + "
+          "std::chrono::nanoseconds({:.0f});\n  while (clock::now() < end) {{\n  }}\n}}\n",
+          pace_ns);
+  return single_file_program("cpp", "pacer.cpp", std::move(text));
+}
+
+struct compilers {
+  std::shared_ptr<const task> t;
+  cpu_settings settings;
+  running_builds* running;
+  compiler candidates;
+  compiler trusted;
+
+  compilers(std::shared_ptr<const task> subject, cpu_settings s, running_builds* r)
+      : t(std::move(subject)),
+        settings(std::move(s)),
+        running(r),
+        candidates(compiler_for(settings, false), running),
+        trusted(compiler_for(settings, true), running) {}
+
+  std::string build_trusted(trusted_role role, const baseline* given, const std::stop_token& stop,
+                            const std::string& who) {
+    const program source = role == trusted_role::reference ? t->reference->source
+                           : role == trusted_role::pacer   ? pacer_for(*t)
+                                                           : given->source;
+    const auto& file = source.files.front().path;
+    auto link = given != nullptr ? given->link : std::vector<std::string>();
+    for (auto& library : link) {
+      if (library.rfind('-', 0) != 0) library.insert(0, "-l");
+    }
+    const auto entry =
+        role == trusted_role::reference ? reference_entry(*t, file) : candidate_entry(*t, file);
+    const auto built =
+        trusted.build({source, entry, settings.compiler, settings.flags, std::move(link)}, stop);
+    if (built.ok) return built.object_path;
+    error_place place;
+    place.file = t->file;
+    const auto said = built.diagnostics.empty() ? joined(built.reasons) : built.diagnostics;
+    throw error(
+        error_code::input,
+        "the " + who + " does not build: " + with_renamed_file(said, file, source_file_of(*t, source)),
+        place);
+  }
+};
+
+}  // namespace
+
+program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settings& settings,
+                          running_builds* running) {
+  require_runnable(*t);
+  const auto own = std::make_shared<compilers>(t, settings, running);
+  program_kind kind;
+  kind.backend = "cpu";
+  kind.protocol = "cpu 5";
+  kind.refusal = [](const program& source) {
+    return source.language == "cpp" ? std::string()
+                                    : "the CPU backend supports programs in cpp, not in " + source.language;
+  };
+  kind.build = [own](const program& source, std::stop_token stop) {
+    return own->candidates.build({source,
+                                  candidate_entry(*own->t, source.files.front().path),
+                                  own->settings.compiler,
+                                  own->settings.flags,
+                                  {}},
+                                 std::move(stop));
+  };
+  kind.build_trusted = [own](trusted_role role, const baseline* given, const std::stop_token& stop,
+                             const std::string& who) { return own->build_trusted(role, given, stop, who); };
+  kind.worker_for = [own](worker_settings worker, const std::string& object,
+                          std::optional<trusted_role> role) {
+    // The pacing program is treated as a candidate is.
+    const bool as_candidate = !role || role == trusted_role::pacer;
+    worker.libraries = as_candidate ? thread_libraries(own->settings.flags) : library_closure(object);
+    return worker;
+  };
+  kind.same = [](const std::string& one, const std::string& other) { return same_object(one, other); };
+  kind.measures = [own](const build_result& built) {
+    return measures_of_object(built.object_path, own->settings.sandbox, "kevo_", own->running);
+  };
+  kind.tell = [own](evaluation& e) {
+    e.context["compiler"] = own->settings.compiler;
+    e.context["flags"] = joined(own->settings.flags);
+  };
+  kind.identity = [own] {
+    return own->candidates.version_of(own->settings.compiler) + ' ' + joined(own->settings.flags);
+  };
+  kind.words = [own] { return own->settings.compiler + ' ' + joined(own->settings.flags); };
+  return kind;
+}
+
+}  // namespace kevo

@@ -1,0 +1,51 @@
+#pragma once
+// What differs between the kinds of programs that a CPU runs: how a program becomes something that a worker
+// process serves. C++ is compiled to an object (cpp_programs.hpp); Python is executed in the worker
+// (fitness/torch).
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <kevo/evaluation.hpp>
+#include <kevo/program.hpp>
+#include <kevo/task.hpp>
+
+#include "fitness/build/compiler.hpp"
+#include "fitness/worker/session.hpp"
+
+namespace kevo {
+
+/// Programs that kevo runs for its own purposes.
+enum class trusted_role : std::uint8_t { reference, baseline, pacer };
+
+/// One kind of programs, for one task. The functions may be called from several threads.
+struct program_kind {
+  std::string backend;   ///< `evaluation::backend`
+  std::string protocol;  ///< `evaluation::protocol`
+  /// Why a program is none of this kind; empty if it is.
+  std::function<std::string(const program&)> refusal;
+  /// Builds a candidate. A failed build is a value.
+  std::function<build_result(const program&, std::stop_token)> build;
+  /// Builds a trusted program and gives its object. @param who for messages. @throws kevo::error (input)
+  /// where it does not build
+  std::function<std::string(trusted_role, const baseline*, std::stop_token, const std::string& who)>
+      build_trusted;
+  /// Completes the settings of a worker that is to run an object. @param role nothing for a candidate
+  std::function<worker_settings(worker_settings, const std::string& object, std::optional<trusted_role>)>
+      worker_for;
+  /// Whether two objects are the same program.
+  std::function<bool(const std::string&, const std::string&)> same;
+  /// Measures of a built candidate.
+  std::function<std::map<std::string, double>(const build_result&)> measures;
+  /// Adds to the context of an evaluation what is known of the kind.
+  std::function<void(evaluation&)> tell;
+  /// All that results depend on besides program and task.
+  std::function<std::string()> identity;
+  /// For one line of display: "g++ -O3".
+  std::function<std::string()> words;
+};
+
+}  // namespace kevo

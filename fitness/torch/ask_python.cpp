@@ -1,0 +1,42 @@
+#include "fitness/torch/ask_python.hpp"
+
+#include <boost/json.hpp>
+
+#include <kevo/error.hpp>
+
+#include "fitness/torch/sealed_memory.hpp"
+#include "fitness/worker/session.hpp"
+
+namespace kevo::torch {
+
+std::string ask_python(python_server& server, const program& source, std::string_view script,
+                       double seconds) {
+  namespace json = boost::json;
+  const sealed_memory answer;
+  worker_settings worker;
+  worker.patient = true;
+  worker.load_limit_s = 2 * seconds + 60;
+  worker.start = [&](const worker_settings&, int control, int arena) {
+    json::array files;
+    for (const auto& file : source.files) files.push_back({{"path", file.path}, {"text", file.text}});
+    const json::object job = {{"role", "script"},
+                              {"script", script},
+                              {"seconds", seconds},
+                              {"files", std::move(files)},
+                              {"threads", 1},
+                              {"cpus", "any"},
+                              {"memory", 0},
+                              {"inputs", json::array()},
+                              {"outputs", json::array()}};
+    return worker_process(server.start(json::serialize(job), {control, arena, answer.descriptor()}));
+  };
+  worker_session session(worker, {}, 4096);
+  const auto end = session.load();
+  if (end == call_end::done) return answer.text();
+  const std::string said = end == call_end::timed_out                      ? "it took too long"
+                           : session.message().empty() && session.report() ? describe(*session.report())
+                                                                           : session.message();
+  throw error(session.lock_down_failed() ? error_code::environment : error_code::input, said);
+}
+
+}  // namespace kevo::torch

@@ -1,0 +1,19 @@
+#pragma once
+// One question about a program in Python, answered in a process of its own.
+
+#include <string>
+
+#include <kevo/program.hpp>
+
+#include "fitness/torch/python_server.hpp"
+
+namespace kevo::torch {
+
+/// Executes `source` and then `script`, kevo's own text, which defines `describe(torch, module, seconds)`;
+/// gives what that returns, as JSON text. The process is locked down as a candidate's is.
+/// @param seconds how long `describe` should take at most; the process is ended after twice the time and a
+/// minute
+/// @throws kevo::error: input (the program raised an exception, or took too long), environment
+std::string ask_python(python_server& server, const program& source, std::string_view script, double seconds);
+
+}  // namespace kevo::torch

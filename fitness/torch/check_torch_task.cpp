@@ -1,0 +1,20 @@
+#include "fitness/torch/check_torch_task.hpp"
+
+#include <utility>
+
+#include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/torch_programs.hpp"
+
+namespace kevo::torch {
+
+task_report check_torch_task(const std::shared_ptr<const task>& t, const torch_settings& settings,
+                             std::shared_ptr<python_server> server, std::stop_token stop) {
+  const auto whole = with_baseline(t);
+  if (!server)
+    server = std::make_shared<python_server>(find_torch(settings.python, contains(settings.sandbox)),
+                                             settings.sandbox, settings.helper);
+  const auto kind = std::make_shared<const program_kind>(torch_programs(whole, settings, std::move(server)));
+  return check_task(whole, bench_settings(settings), std::move(stop), kind);
+}
+
+}  // namespace kevo::torch

@@ -1,0 +1,20 @@
+#pragma once
+// `check_task` for tasks whose programs are in Python.
+
+#include <memory>
+#include <stop_token>
+
+#include <kevo/fitness/torch.hpp>
+#include <kevo/task.hpp>
+
+#include "fitness/cpu/task_check.hpp"
+#include "fitness/torch/python_server.hpp"
+
+namespace kevo::torch {
+
+/// Mutants as for C++; honest are the first baseline and the seeds.
+/// @param server to use; null: one is started. @throws kevo::error as torch_fitness does
+task_report check_torch_task(const std::shared_ptr<const task>& t, const torch_settings& settings,
+                             std::shared_ptr<python_server> server = nullptr, std::stop_token stop = {});
+
+}  // namespace kevo::torch

@@ -1,0 +1,389 @@
+# kevo's own code in the Python processes of the torch backend. `serve` imports PyTorch once and then forks a process for every
+# program. A forked process maps the pages that it shares with the controller, takes its rights away (the helper library does both),
+# executes the program and answers calls. Nothing that it says is believed: the controller reads the bytes that lie in the shared
+# pages when a call has ended, with a clock of its own.
+import ctypes
+import json
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+
+
+def receive(sock, size):
+    data = b""
+    while len(data) < size:
+        part = sock.recv(size - len(data))
+        if not part:
+            return None
+        data += part
+    return data
+
+
+# A request: its length, with the descriptors, and a JSON text. The process that was forked answers with one byte, so that the
+# controller learns its process id from the kernel.
+def serve(helper_path, packages):
+    sys.path[:0] = packages
+    import warnings
+    warnings.filterwarnings("ignore")
+    import torch
+    import torch.nn.functional  # noqa: F401  what nearly every program imports
+    torch.set_num_threads(1)
+    helper = ctypes.CDLL(helper_path)
+    sock = socket.socket(fileno=3)
+    selector = selectors.DefaultSelector()
+    selector.register(sock, selectors.EVENT_READ)
+    sock.sendall(json.dumps({"torch": torch.__version__, "capability": torch.backends.cpu.get_cpu_capability()}).encode() + b"\n")
+    children = {}  # pidfd: (pid, descriptor that is told how it ended)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is not sock:
+                pid, report = children.pop(key.fileobj)
+                selector.unregister(key.fileobj)
+                os.close(key.fileobj)
+                _, status = os.waitpid(pid, 0)
+                try:
+                    os.write(report, struct.pack("=i", status))
+                except OSError:
+                    pass  # nobody waits for it
+                os.close(report)
+                continue
+            head, descriptors, _, _ = socket.recv_fds(sock, 8, 4)
+            if len(head) < 8:
+                return
+            text = receive(sock, struct.unpack("=q", head)[0])
+            if text is None:
+                return
+            report, given = descriptors[0], descriptors[1:]
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    sock.sendall(b"!")
+                    keep = set(given)
+                    for descriptor in range(3, 256):
+                        if descriptor not in keep:
+                            try:
+                                os.close(descriptor)
+                            except OSError:
+                                pass
+                    del sock, selector, children
+                    begin(helper, json.loads(text), given)
+                finally:
+                    os._exit(4)
+            for descriptor in given:
+                os.close(descriptor)
+            handle = os.pidfd_open(pid)
+            children[handle] = (pid, report)
+            selector.register(handle, selectors.EVENT_READ)
+
+
+class call_arguments(ctypes.Structure):
+    _fields_ = [("offsets", ctypes.c_uint64 * 48), ("axes", ctypes.c_int64 * 32), ("scalars", ctypes.c_uint64 * 32),
+                ("pointers", ctypes.c_uint32)]
+
+
+READY, LOAD_FAILED, CALL_FAILED, WRONG_RESULT = 1, 3, 4, 5
+
+
+# One line for people: the last one of the exception, and where in the program it was raised.
+def explain(error, names):
+    import traceback
+    text = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", " ")
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in names]
+    if lines and not isinstance(error, SyntaxError):
+        text += f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})"
+    return text
+
+
+# The program's files exist in memory alone: what asks for their text (inspect, Triton) finds it in linecache.
+def execute(files, name, names):
+    import importlib.abc
+    import importlib.machinery
+    import linecache
+    import types
+    texts = {"/kevo/program/" + one["path"]: one["text"] for one in files}
+    for path, text in texts.items():
+        linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+
+    class finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+        def find_spec(self, wanted, path=None, target=None):
+            place = "/kevo/program/" + wanted.replace(".", "/") + ".py"
+            return importlib.machinery.ModuleSpec(wanted, self, origin=place) if place in texts else None
+
+        def exec_module(self, module):
+            module.__file__ = module.__spec__.origin
+            exec(compile(texts[module.__file__], module.__file__, "exec"), module.__dict__)
+
+    if len(files) > 1:
+        sys.meta_path.append(finder())
+    names.update(texts)
+    path = "/kevo/program/" + files[0]["path"]
+    module = types.ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module
+    exec(compile(texts[path], path, "exec"), module.__dict__)
+    return module
+
+
+# The state of a module, as one piece of memory: a length, a JSON list of names, types, shapes and places, and the elements.
+def write_state(torch, model, memory, size):
+    entries, place = [], 0
+    tensors = [(name, value.detach().contiguous()) for name, value in model.state_dict().items() if torch.is_tensor(value)]
+    for name, value in tensors:
+        place = (place + 63) // 64 * 64
+        entries.append({"name": name, "dtype": str(value.dtype)[6:], "shape": list(value.shape), "place": place})
+        place += value.numel() * value.element_size()
+    head = json.dumps(entries).encode()
+    begin = (16 + len(head) + 63) // 64 * 64
+    if begin + place > size:
+        raise MemoryError("the parameters of the reference take more than 4 GiB")
+    ctypes.memmove(memory, struct.pack("=qq", len(head), begin), 16)
+    ctypes.memmove(memory + 16, head, len(head))
+    for (_, value), entry in zip(tensors, entries):
+        ctypes.memmove(memory + begin + entry["place"], value.data_ptr(), value.numel() * value.element_size())
+
+
+def read_state(torch, memory):
+    length, begin = struct.unpack("=qq", ctypes.string_at(memory, 16))
+    if length == 0:
+        return []
+    state = []
+    for entry in json.loads(ctypes.string_at(memory + 16, length)):
+        dtype = getattr(torch, entry["dtype"])
+        value = tensor_at(torch, memory + begin + entry["place"], dtype, entry["shape"])
+        state.append((entry["name"], value))
+    return state
+
+
+def tensor_at(torch, address, dtype, shape):
+    count = 1
+    for extent in shape:
+        count *= extent
+    if count == 0:
+        return torch.empty(shape, dtype=dtype)
+    size = count * torch.empty((), dtype=dtype).element_size()
+    return torch.frombuffer((ctypes.c_char * size).from_address(address), dtype=dtype).view(shape)
+
+
+# Built under the same seed, a program that makes its parameters as the reference does has the same ones. Where it does not, those of the
+# same names are copied, or else those of the same shapes in the same order. Gives a word about what was done.
+def adopt_state(torch, model, state):
+    own = [(name, value) for name, value in model.state_dict().items() if torch.is_tensor(value)]
+    wanted = dict(state)
+
+    def fits(value, other):
+        return value.shape == other.shape and value.dtype == other.dtype
+
+    with torch.no_grad():
+        if set(wanted) == {name for name, _ in own} and all(fits(value, wanted[name]) for name, value in own):
+            pairs = [(value, wanted[name]) for name, value in own]
+        elif len(own) == len(state) and all(fits(value, other) for (_, value), (_, other) in zip(own, state)):
+            pairs = [(value, other) for (_, value), (_, other) in zip(own, state)]
+        else:
+            return "not compared"
+        for value, other in pairs:
+            if not torch.equal(value, other):
+                value.copy_(other)
+    return "same"
+
+
+def build(torch, job, module):
+    entry = next((found for found in (getattr(module, name, None) for name in job["entries"]) if found is not None), None)
+    if entry is None:
+        raise NameError(f"the program does not define {job['entries'][0]}")
+    if job["form"] == "function":
+        return entry
+    torch.manual_seed(job["seed"])
+    init = job["init"]
+    return entry(*init.get("args", []), **init.get("kwargs", {}))
+
+
+def spin(microseconds):
+    import time
+    clock = time.perf_counter_ns
+
+    def wait(*_):
+        end = clock() + 1000 * microseconds
+        while clock() < end:
+            pass
+
+    return wait
+
+
+# The system call filter lets nothing be written, which Python would report as an error at every print.
+class sink:
+    def write(self, text):
+        return len(text)
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
+
+
+def begin(helper, job, descriptors):
+    import torch
+    sys.stdout = sys.stderr = sink()
+    names = set()
+
+    fail = helper.kevo_worker_fail
+
+    def give_up(claim, text):
+        fail(claim, str(text).encode(errors="replace")[:1000])
+
+    helper.kevo_worker_open.restype = ctypes.c_char_p
+    failed = helper.kevo_worker_open(descriptors[0], descriptors[1], descriptors[2] if len(descriptors) > 2 else -1, job["threads"],
+                                     job["cpus"].encode(), ctypes.c_uint64(job["memory"]), int(job["role"] in ("state", "script")))
+    if failed:
+        give_up(2, failed.decode())
+    helper.kevo_worker_arena.restype = ctypes.c_void_p
+    helper.kevo_worker_state.restype = ctypes.c_void_p
+    helper.kevo_worker_wait.restype = ctypes.POINTER(call_arguments)
+    torch.set_num_threads(job["threads"])
+    arena, memory = helper.kevo_worker_arena(), helper.kevo_worker_state()
+    answer_calls = answering(torch, helper, job, arena, names, give_up)
+    ready = helper.kevo_worker_ready
+    try:
+        if job["role"] == "pacer":
+            model = spin(job["pace_us"])
+        else:
+            module = execute(job["files"], "kevo_program", names)
+            if job["role"] == "script":
+                own = {"__name__": "kevo_script"}
+                exec(compile(job["script"], "/kevo/script.py", "exec"), own)
+                text = json.dumps(own["describe"](torch, module, job["seconds"])).encode()
+                ctypes.memmove(memory, struct.pack("=q", len(text)) + text, 8 + len(text))
+                helper.kevo_worker_ready()
+                helper.kevo_worker_wait()
+            model = build(torch, job, module)
+            if job["role"] == "state":
+                write_state(torch, model, memory, job["state_bytes"])
+            elif job["role"] == "candidate" and job["form"] == "module" and memory:
+                adopt_state(torch, model, read_state(torch, memory))
+    except BaseException as error:
+        give_up(LOAD_FAILED, explain(error, names))
+    answer = wide_reference(torch, model, job, helper) if job["role"] == "reference" else model
+    ready()
+    answer_calls(answer)
+
+
+# The reference computes in float64; one that cannot (it makes tensors of its own type) computes in the type of its inputs.
+def wide_reference(torch, model, job, helper):
+    import copy
+    narrow = [getattr(torch, one["dtype"]) for one in job["inputs"]]
+    state = {"wide": None}
+
+    def cast(values, floating):
+        return [value.to(floating) if torch.is_tensor(value) and value.is_floating_point() else value for value in values]
+
+    def to_own(values):
+        return [value.to(dtype) if torch.is_tensor(value) else value for value, dtype in zip(values, narrow)]
+
+    def in_double(*values):
+        if state["wide"] is None:
+            state["wide"] = copy.deepcopy(model).double() if isinstance(model, torch.nn.Module) else model
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            return state["wide"](*cast(values, torch.float64))
+        finally:
+            torch.set_default_dtype(before)
+
+    def answer(*values):
+        # Integers and booleans come as int64.
+        values = [value if not torch.is_tensor(value) or dtype.is_floating_point else value.to(dtype)
+                  for value, dtype in zip(values, narrow)]
+        if state.get("narrow"):
+            return model(*to_own(values))
+        try:
+            return in_double(*values)
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            if not any(word in str(error) for word in ("dtype", "type", "Double", "Float", "Half", "BFloat16", "not implemented")):
+                raise
+            state["narrow"] = True
+            helper.kevo_worker_note(b"the reference does not compute in float64: " + str(error).encode(errors="replace")[:200])
+            return model(*to_own(values))
+
+    return answer
+
+
+# Answers calls. Made before the program is executed, so that it holds PyTorch's own functions, whatever the program replaces: a program
+# that replaces them would harm nobody but itself, but should learn what is wrong with it.
+def answering(torch, helper, job, arena, names, give_up):
+    Tensor, Parameter, no_grad = torch.Tensor, torch.nn.Parameter, torch.no_grad
+    frombuffer, empty = torch.frombuffer, torch.empty
+    c_char = ctypes.c_char
+    wide = job["role"] == "reference"
+    silent = job["role"] == "pacer"
+    wait, done, copy = helper.kevo_worker_wait, helper.kevo_worker_done, Tensor.copy_
+
+    def kind(one):
+        dtype = getattr(torch, one["dtype"])
+        if wide:
+            dtype = torch.float64 if dtype.is_floating_point else torch.int64
+        return dtype, empty((), dtype=dtype).element_size(), one["rank"], one.get("scalar", False)
+
+    inputs, outputs = [kind(one) for one in job["inputs"]], [kind(one) for one in job["outputs"]]
+
+    def view(address, dtype, size, shape):
+        count = 1
+        for extent in shape:
+            count *= extent
+        if count == 0:
+            return empty(shape, dtype=dtype)
+        return frombuffer((c_char * (count * size)).from_address(address), dtype=dtype).view(shape)
+
+    def scalar(word, dtype):
+        data = struct.pack("=Q", word)
+        value = torch.frombuffer(bytearray(data), dtype=dtype)[0].item()
+        return value
+
+    def answer_calls(model):
+        while True:
+            call = wait().contents
+            place = extent = number = 0
+            arguments = []
+            for dtype, size, rank, is_scalar in inputs:
+                if is_scalar:
+                    arguments.append(scalar(call.scalars[number], dtype))
+                    number += 1
+                    continue
+                arguments.append(view(arena + call.offsets[place], dtype, size, call.axes[extent:extent + rank]))
+                place, extent = place + 1, extent + rank
+            try:
+                with no_grad():
+                    result = model(*arguments)
+                    if silent:
+                        done()
+                        continue
+                    results = list(result) if isinstance(result, (tuple, list)) else [result]
+                    if len(results) != len(outputs):
+                        give_up(WRONG_RESULT, f"it returned {len(results)} values; the task has {len(outputs)} outputs")
+                    for got, (dtype, size, rank, _) in zip(results, outputs):
+                        shape = call.axes[extent:extent + rank]
+                        if wide and not isinstance(got, Tensor):
+                            got = torch.as_tensor(got)
+                        if type(got) is not Tensor and type(got) is not Parameter:
+                            give_up(WRONG_RESULT, f"it returned a {type(got).__name__}, not a torch.Tensor")
+                        if list(got.shape) != shape:
+                            give_up(WRONG_RESULT, f"it returned the shape {list(got.shape)}; the task says {shape}")
+                        if not wide and got.dtype != dtype:
+                            give_up(WRONG_RESULT, f"it returned {str(got.dtype)[6:]}; the task says {str(dtype)[6:]}")
+                        copy(view(arena + call.offsets[place], dtype, size, shape), got)
+                        place, extent = place + 1, extent + rank
+                    got = result = results = None
+            except BaseException as error:
+                give_up(CALL_FAILED, explain(error, names))
+            arguments = None
+            done()
+
+    return answer_calls
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        serve(sys.argv[2], sys.argv[3:])

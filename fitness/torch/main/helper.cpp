@@ -1,0 +1,89 @@
+// kevo-worker-torch.so: what a Python process of the torch backend cannot do in Python: mapping the shared
+// pages, waiting for a call without taking processor time, and giving up its rights. kevo_torch.py loads it
+// by ctypes. A process uses it after its fork.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+#include <unistd.h>
+
+#include "fitness/sandbox/limit_memory.hpp"
+#include "fitness/sandbox/lock_down.hpp"
+#include "fitness/worker/worker_side.hpp"
+
+namespace side = kevo::worker_side;
+
+namespace {
+
+// The state of a worker process: one for each process, made by kevo_worker_open.
+kevo::control_page* page = nullptr;
+side::region arena;
+side::region parameters;
+std::optional<side::calls> calls;
+std::string failure;
+
+}  // namespace
+
+#define KEVO_WORKER extern "C" __attribute__((visibility("default")))
+
+/// Maps the pages, binds the process to its processors, caps its memory and restricts its system calls.
+/// @param state descriptor of the parameters of the reference; -1: there are none
+/// @param memory_bytes that the process may have beyond what it has; 0: any
+/// @param writes whether the parameters are written rather than read
+/// @return null, or why it failed
+KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int state, int threads,
+                                         const char* cpus, std::uint64_t memory_bytes, int writes) {
+  side::bind_to(cpus);
+  const auto shared = side::map_descriptor(control);
+  arena = side::map_descriptor(arena_descriptor);
+  if (shared.size < sizeof(kevo::control_page) || arena.data == nullptr)
+    return "the shared memory cannot be mapped";
+  if (state >= 0) {
+    parameters = side::map_descriptor(state, writes != 0, false);
+    if (parameters.data == nullptr) return "the parameters of the reference cannot be mapped";
+    ::close(state);
+  }
+  ::close(control);
+  ::close(arena_descriptor);
+  page = reinterpret_cast<kevo::control_page*>(shared.data);
+  calls.emplace(*page, threads > 1);
+  side::touch_pages(arena);
+  try {
+    if (memory_bytes > 0) kevo::limit_further_addresses(memory_bytes + side::spare_addresses(threads));
+    kevo::lock_down(threads);
+  } catch (const std::exception& problem) {
+    failure = problem.what();
+    return failure.c_str();
+  }
+  return nullptr;
+}
+
+KEVO_WORKER void* kevo_worker_arena() {
+  return arena.data;
+}
+KEVO_WORKER void* kevo_worker_state() {
+  return parameters.data;
+}
+
+/// The program is loaded and calls may come.
+KEVO_WORKER void kevo_worker_ready() {
+  page->claim.store(static_cast<std::uint32_t>(kevo::worker_claim::ready), std::memory_order_release);
+}
+KEVO_WORKER const kevo::call_arguments* kevo_worker_wait() {
+  return &calls->next();
+}
+KEVO_WORKER void kevo_worker_done() {
+  calls->done();
+}
+/// A remark for the controller, which does not end the process.
+KEVO_WORKER void kevo_worker_note(const char* text) {
+  std::strncpy(page->message, text, sizeof page->message - 1);
+}
+/// Ends the process. @param claim kevo::worker_claim
+KEVO_WORKER void kevo_worker_fail(std::uint32_t claim, const char* text) {
+  if (page == nullptr) ::_exit(3);
+  side::give_up(*page, static_cast<kevo::worker_claim>(claim), text);
+}

@@ -1,0 +1,214 @@
+#include "fitness/torch/python_server.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+#include <boost/json.hpp>
+
+#include <kevo/error.hpp>
+
+#include "fitness/process/descriptor.hpp"
+#include "fitness/process/own_program.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+#include "src/base/json/exact_parse.hpp"
+
+namespace kevo::torch {
+namespace {
+
+constexpr const char* helper_inside = "/kevo/kevo-worker-torch.so";
+constexpr int longest_import_ms = 120'000;
+constexpr int longest_fork_ms = 20'000;
+
+[[noreturn]] void fail(const std::string& what, const std::string& said = {}) {
+  throw error(
+      error_code::environment, what + (said.empty() ? "" : ": " + said), {},
+      "try `kevo doctor`, and python3 -c 'import torch' with the Python and the packages that it names");
+}
+
+launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::string& helper, int socket) {
+  launch_spec spec;
+  spec.argv = {tools.python, "-I",          "-B",          "-c", std::string(torch_script()),
+               "serve",      helper_inside, tools.packages};
+  spec.mounts = toolchain_mounts(tools.python);
+  auto folders = tools.folders;
+  folders.push_back(tools.packages);
+  for (const auto& folder : folders) {
+    const bool seen = std::any_of(spec.mounts.begin(), spec.mounts.end(), [&](const mount& m) {
+      return folder == m.inside || folder.starts_with(m.inside + '/');
+    });
+    if (!seen) spec.mounts.push_back({folder, folder, false, true});
+  }
+  spec.mounts.push_back({helper, helper_inside});
+  // Without it PyTorch takes the processor for one without vector instructions.
+  spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8",   "HOME=/tmp",
+                      "TMPDIR=/tmp",        "PYTHONHASHSEED=0", "CUDA_VISIBLE_DEVICES="};
+  spec.file_descriptors = {{socket, 3}};
+  spec.sandbox = sandbox;
+  spec.policy = syscall_policy::command;  // it forks, and speaks through a socket
+  spec.limits.wall_s = 1e9;
+  spec.limits.output_bytes = 64U << 20U;
+  spec.limits.scratch_bytes = 1U << 20U;
+  return spec;
+}
+
+void wait_readable(int socket, int limit_ms, const char* what) {
+  pollfd poll = {socket, POLLIN, 0};
+  for (;;) {
+    const int ready = ::poll(&poll, 1, limit_ms);
+    if (ready == 1) return;
+    if (ready < 0 && errno == EINTR) continue;
+    fail(std::string("the Python process of the torch backend does not ") + what);
+  }
+}
+
+// Sends a head with descriptors, then the text.
+bool send_request(int socket, const std::string& text, const std::vector<int>& descriptors) {
+  std::int64_t length = static_cast<std::int64_t>(text.size());
+  iovec part = {&length, sizeof length};
+  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
+  cmsghdr* rights = CMSG_FIRSTHDR(&message);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
+  std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size() * sizeof(int));
+  if (::sendmsg(socket, &message, MSG_NOSIGNAL) != sizeof length) return false;
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t now = ::send(socket, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (now <= 0) return false;
+    sent += static_cast<std::size_t>(now);
+  }
+  return true;
+}
+
+// The forked process sends one byte; the kernel says whose it is, as this process counts processes.
+pid_t receive_process(int socket) {
+  char byte = 0;
+  iovec part = {&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))] = {};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1) return -1;
+  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_CREDENTIALS) continue;
+    ucred sender = {};
+    std::memcpy(&sender, CMSG_DATA(one), sizeof sender);
+    return sender.pid;
+  }
+  return -1;
+}
+
+}  // namespace
+
+struct python_server::state {
+  python_tools tools;
+  sandbox_mode sandbox;
+  std::string helper;
+  std::mutex mutex;
+  child_process process;
+  detail::descriptor socket;
+  torch_facts facts;
+
+  void start_server();
+  void require_server() {
+    if (!process || process.try_wait()) start_server();
+  }
+};
+
+void python_server::state::start_server() {
+  if (helper.empty()) helper = own_program("kevo-worker-torch.so", "KEVO_WORKER_TORCH");
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    fail("cannot make a socket", std::strerror(errno));
+  socket = detail::descriptor(ends[0]);
+  detail::descriptor theirs(ends[1]);
+  process = launch(spec_of(tools, sandbox, helper, theirs.get()));
+  theirs.reset();
+  std::string line;
+  for (;;) {
+    wait_readable(socket.get(), longest_import_ms, "answer");
+    char byte = 0;
+    if (::read(socket.get(), &byte, 1) != 1) {
+      process.kill();
+      const auto report = process.wait();
+      std::string said = report.err;
+      if (said.size() > 1500) said = "... " + said.substr(said.size() - 1500);
+      fail("PyTorch cannot be imported in the sandbox", describe(report) + "; " + said);
+    }
+    if (byte == '\n') break;
+    line += byte;
+  }
+  const auto said = parse_json_exactly(line).as_object();
+  facts.version = said.at("torch").as_string();
+  facts.capability = said.at("capability").as_string();
+  const int on = 1;  // from now on: a line read in pieces has no sender
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+}
+
+python_server::python_server(python_tools tools, sandbox_mode sandbox, std::string helper)
+    : state_(std::make_unique<state>()) {
+  state_->tools = std::move(tools);
+  state_->sandbox = sandbox;
+  state_->helper = std::move(helper);
+}
+python_server::~python_server() = default;
+
+forked_process python_server::start(const std::string& job, const std::vector<int>& descriptors) {
+  const std::lock_guard lock(state_->mutex);
+  state_->require_server();
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe", std::strerror(errno));
+  detail::descriptor told(ends[0]);
+  const detail::descriptor tell(ends[1]);
+  std::vector<int> all = {tell.get()};
+  all.insert(all.end(), descriptors.begin(), descriptors.end());
+  if (!send_request(state_->socket.get(), job, all))
+    fail("the Python process of the torch backend has ended");
+  wait_readable(state_->socket.get(), longest_fork_ms, "fork");
+  const pid_t process = receive_process(state_->socket.get());
+  if (process <= 0) fail("the Python process of the torch backend has ended");
+  return {process, std::move(told)};
+}
+
+const torch_facts& python_server::facts() {
+  const std::lock_guard lock(state_->mutex);
+  state_->require_server();
+  return state_->facts;
+}
+const python_tools& python_server::tools() const {
+  return state_->tools;
+}
+
+python_tools find_torch(const std::string& configured, bool contained) {
+  static const python_wish wish = {
+      .package = "torch",
+      .people_say = "PyTorch",
+      .beside = {"torch", "python"},
+      .check =
+          "assert any(os.path.exists(os.path.join(os.path.dirname(origin), '_C' + end)) for end in "
+          "importlib.machinery.EXTENSION_SUFFIXES)",
+      .purpose = "which runs modules of PyTorch",
+      .hint =
+          "run scripts/setup.sh --torch, or name a Python that has PyTorch (fitness.python, or the "
+          "environment "
+          "variable KEVO_PYTHON)"};
+  return find_python(wish, configured, contained);
+}
+
+}  // namespace kevo::torch

@@ -1,0 +1,21 @@
+#pragma once
+// What the text of a program in Python says of it, without executing it.
+
+#include <map>
+#include <string>
+
+#include <kevo/program.hpp>
+
+namespace kevo::torch {
+
+struct source_facts {
+  int triton_kernels = 0;  ///< functions that are decorated with triton.jit
+  int lines = 0;           ///< that are neither empty nor a comment alone
+};
+
+source_facts facts_of(const program& source);
+
+/// As measures of an evaluation: "triton_kernels", "source_lines".
+std::map<std::string, double> measures_of(const source_facts& facts);
+
+}  // namespace kevo::torch

@@ -1,0 +1,4 @@
+#pragma once
+// The implementation of <kevo/fitness/torch.hpp> is in this folder.
+
+#include <kevo/fitness/torch.hpp>

@@ -1,0 +1,225 @@
+#include "fitness/torch/torch_programs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/random.hpp>
+
+#include "fitness/cpu/paired.hpp"
+#include "fitness/oracle/generate.hpp"
+#include "fitness/oracle/signature.hpp"
+#include "fitness/torch/sealed_memory.hpp"
+#include "fitness/torch/source_facts.hpp"
+
+namespace kevo::torch {
+namespace json = boost::json;
+namespace {
+
+json::array tensors_of(const std::vector<tensor>& all) {
+  json::array result;
+  for (const auto& x : all)
+    result.push_back({{"name", x.name}, {"dtype", x.dtype}, {"rank", x.shape.size()}, {"scalar", x.scalar}});
+  return result;
+}
+
+json::array files_of(const program& source) {
+  json::array files;
+  for (const auto& file : source.files) files.push_back({{"path", file.path}, {"text", file.text}});
+  return files;
+}
+
+struct programs {
+  std::shared_ptr<const task> t;
+  torch_settings settings;
+  std::shared_ptr<python_server> server;
+  std::uint64_t seed = 0;  // of the parameters
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const program>> known;  // candidates and baselines, by their object
+  // The parameters of the reference, which every process of a candidate is given to read.
+  std::optional<sealed_memory> state;
+
+  std::string add(const program& source) {
+    auto object = to_string(id_of(source));
+    const std::lock_guard lock(mutex);
+    // One run sees many: what is forgotten here is needed by no process any more, or added again.
+    if (known.size() > 4096) known.clear();
+    known.emplace(object, std::make_shared<const program>(source));
+    return object;
+  }
+  std::shared_ptr<const program> find(const std::string& object) {
+    const std::lock_guard lock(mutex);
+    const auto found = known.find(object);
+    if (found == known.end()) throw error(error_code::internal, "a program that was not built is to be run");
+    return found->second;
+  }
+
+  json::object job_for(const worker_settings& worker) const;
+  worker_start start_of(const std::string& object, std::optional<trusted_role> role);
+  void make_parameters(const std::stop_token& stop);
+};
+
+std::string list_of(const std::vector<int>& cpus) {
+  return cpus.empty() ? "any" : fmt::format("{}", fmt::join(cpus, ","));
+}
+
+json::object job_for_process(const worker_settings& worker) {
+  return {{"threads", worker.threads}, {"cpus", list_of(worker.cpus)}, {"memory", worker.limits.data_bytes}};
+}
+
+json::object programs::job_for(const worker_settings& worker) const {
+  auto job = job_for_process(worker);
+  const auto& reference = *t->reference;
+  const bool module = reference.form != "function";
+  job["inputs"] = tensors_of(t->inputs);
+  job["outputs"] = tensors_of(t->outputs);
+  job["form"] = module ? "module" : "function";
+  job["seed"] = seed & 0x7fffffffffffffffU;
+  job["init"] = reference.init.empty() ? json::object() : json::parse(reference.init).as_object();
+  return job;
+}
+
+worker_start programs::start_of(const std::string& object, std::optional<trusted_role> role) {
+  return [this, object, role](const worker_settings& worker, int control, int arena) {
+    auto job = job_for(worker);
+    const auto& reference = *t->reference;
+    const std::string entry = reference.entry.empty() ? "run" : reference.entry;
+    std::vector<int> descriptors = {control, arena};
+    if (role == trusted_role::pacer) {
+      job["role"] = "pacer";
+      job["pace_us"] = pace_ns / 1e3;
+    } else if (role == trusted_role::reference) {
+      job["role"] = "reference";
+      job["files"] = files_of(reference.source);
+      job["entries"] = json::array{json::string(entry)};
+      job["memory"] = 0;
+    } else {
+      job["role"] = "candidate";
+      job["files"] = files_of(*find(object));
+      // KernelBench's name of a solution, then the reference's own: a reference is a solution, too.
+      job["entries"] = job["form"] == "module" ? json::array{"ModelNew", json::string(entry)}
+                                               : json::array{json::string(entry), "run", "kernel_function"};
+      if (state) descriptors.push_back(state->descriptor());
+    }
+    return worker_process(server->start(json::serialize(job), descriptors));
+  };
+}
+
+// Runs the reference's constructor once; candidates are built under the same seed and given what came of it.
+void programs::make_parameters(const std::stop_token& stop) {
+  if (t->reference->form == "function" || t->reference->form.empty()) return;
+  sealed_memory made;
+  worker_settings worker;
+  worker.stop = stop;
+  worker.patient = true;
+  worker.load_limit_s = settings.limits.load_s;
+  worker.start = [&](const worker_settings& given, int control, int arena) {
+    auto job = job_for(given);
+    job["role"] = "state";
+    job["files"] = files_of(t->reference->source);
+    job["entries"] = json::array{json::string(t->reference->entry)};
+    job["memory"] = 0;
+    job["state_bytes"] = sealed_memory::most_bytes;
+    return worker_process(server->start(json::serialize(job), {control, arena, made.descriptor()}));
+  };
+  {
+    worker_session session(worker, {}, 4096);
+    const auto end = session.load();
+    if (end == call_end::interrupted) throw error(error_code::interrupted, "the evaluation was stopped");
+    if (end != call_end::done) {
+      throw error(session.lock_down_failed() ? error_code::environment : error_code::input,
+                  "the reference cannot be loaded: " + (session.message().empty() && session.report()
+                                                            ? describe(*session.report())
+                                                            : session.message()),
+                  {.file = t->file, .key = "reference"});
+    }
+  }
+  made.seal();
+  state = std::move(made);
+}
+
+}  // namespace
+
+cpu_settings bench_settings(const torch_settings& settings) {
+  cpu_settings made;
+  made.compiler.clear();
+  made.flags.clear();
+  made.threads = settings.threads;
+  made.sandbox = settings.sandbox;
+  made.limits = settings.limits;
+  made.timing = settings.timing;
+  made.cache_dir = settings.cache_dir;
+  made.pool_bytes = settings.pool_bytes;
+  made.pool_s = settings.pool_s;
+  made.seed = settings.seed;
+  made.promising = settings.promising;
+  return made;
+}
+
+std::shared_ptr<const task> with_baseline(std::shared_ptr<const task> t) {
+  if (!t->baselines.empty() || !t->reference) return t;
+  auto changed = std::make_shared<task>(*t);
+  changed->baselines.push_back({"eager", t->reference->source, {}, false});
+  return changed;
+}
+
+program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings& settings,
+                            std::shared_ptr<python_server> server) {
+  require_runnable(*t, "python");
+  const auto own = std::make_shared<programs>();
+  own->t = std::move(t);
+  own->settings = settings;
+  own->server = std::move(server);
+  own->seed = settings.seed ? *settings.seed : secret_seed();
+  program_kind kind;
+  kind.backend = "torch";
+  kind.protocol = "torch 1";
+  kind.refusal = [own](const program& source) -> std::string {
+    if (source.language != "python" && source.language != "triton")
+      return "the torch backend supports programs in python, not in " + source.language;
+    if (own->settings.own_kernel && facts_of(source).triton_kernels == 0)
+      return "the program has no kernel of its own, which fitness.own_kernel demands";
+    return {};
+  };
+  kind.build = [own](const program& source, const std::stop_token&) {
+    build_result built;
+    built.ok = true;
+    built.object_path = own->add(source);
+    return built;
+  };
+  kind.build_trusted = [own](trusted_role role, const baseline* given, const std::stop_token& stop,
+                             const std::string&) -> std::string {
+    if (role == trusted_role::reference) return own->make_parameters(stop), "reference";
+    if (role == trusted_role::pacer) return "pacer";
+    return own->add(given->source);
+  };
+  kind.worker_for = [own](worker_settings worker, const std::string& object,
+                          std::optional<trusted_role> role) {
+    worker.start = own->start_of(object, role);
+    return worker;
+  };
+  kind.same = [](const std::string& one, const std::string& other) { return one == other; };
+  kind.measures = [own](const build_result& built) {
+    return measures_of(facts_of(*own->find(built.object_path)));
+  };
+  kind.tell = [own](evaluation& e) {
+    e.context["pytorch"] = own->server->facts().version;
+    e.context["python"] = own->server->tools().python;
+    e.context["vector_instructions"] = own->server->facts().capability;
+    e.context["outputs"] = "every time includes copying the outputs into memory of kevo's, baselines alike";
+  };
+  kind.identity = [own] {
+    const auto& tools = own->server->tools();
+    return fmt::format("{} {} {} {}", tools.python, tools.packages, tools.version, own->settings.own_kernel);
+  };
+  kind.words = [own] { return "PyTorch " + own->server->tools().version; };
+  return kind;
+}
+
+}  // namespace kevo::torch

@@ -1,0 +1,69 @@
+#pragma once
+// The fitness function of programs of PyTorch: a module (KernelBench's `class ModelNew`) or a function. A
+// candidate runs in a Python process of its own in a sandbox; its outputs are compared with those of the
+// task's reference, which another process computes in float64, and it is timed against a baseline by a clock
+// outside of its process. The defaults of all settings suit a laptop. Compiled: link kevo::kevo.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <kevo/evaluate.hpp>
+#include <kevo/evaluation.hpp>
+#include <kevo/fitness/cpu.hpp>
+#include <kevo/fitness/sandbox.hpp>
+#include <kevo/task.hpp>
+
+namespace kevo {
+
+struct torch_settings {
+  /// Where the tensors are: "cpu".
+  std::string device = "cpu";
+  /// A Python that has PyTorch, or a folder of packages; empty: it is searched for.
+  std::string python;
+  int threads = 1;  ///< maximum number of threads of a candidate, and of PyTorch's own
+  sandbox_mode sandbox = sandbox_mode::required;
+  /// Python needs more time and memory than a shared object. `build_s` is not used.
+  cpu_limits limits = {.load_s = 60, .loads_s = 300, .first_call_s = 20, .memory_bytes = 8ULL << 30U};
+  timing_budget timing;
+  /// Folder of cached results, used by kevo only. Empty: results are not cached.
+  std::string cache_dir;
+  std::string helper;  ///< path of kevo-worker-torch.so; empty: it is searched for
+  std::size_t pool_bytes =
+      512U << 20U;    ///< maximum size of all generated inputs and expected outputs of a task
+  double pool_s = 3;  ///< [s] maximum time of the reference for the inputs of all timed workloads together
+  /// Random seed of inputs and parameters, for tests only; without it the seed is secret.
+  std::optional<std::uint64_t> seed;
+  double promising = 1.0;   ///< as in cpu_settings
+  bool own_kernel = false;  ///< whether a program without a kernel of its own (in Triton) is refused
+};
+
+/// Evaluates programs in Python on one task. Thread-safe. Measuring takes an exclusive lock on its
+/// processors.
+class torch_fitness {
+ public:
+  /// Finds a Python with PyTorch; starts nothing.
+  /// @throws kevo::error: input (a task that the backend cannot run), environment (no PyTorch)
+  torch_fitness(std::shared_ptr<const task> t, torch_settings settings = {});
+  torch_fitness(torch_fitness&&) noexcept;
+  torch_fitness& operator=(torch_fitness&&) noexcept;
+  ~torch_fitness();
+
+  /// Checks and times the program of the request. A failure of the candidate is a value of the result.
+  /// @throws kevo::error: input (the reference or a baseline cannot be loaded or is wrong), environment (a
+  /// program that is known to work fails, too), interrupted
+  evaluation evaluate(const evaluation_request& request);
+
+  /// One line that describes machine and settings.
+  std::string describe() const;
+  const kevo::task& subject() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+static_assert(fitness<torch_fitness>);
+
+}  // namespace kevo

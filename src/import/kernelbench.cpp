@@ -1,0 +1,299 @@
+#include "src/import/kernelbench.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/fitness/torch.hpp>
+
+#include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/ask_python.hpp"
+#include "fitness/torch/check_torch_task.hpp"
+#include "fitness/torch/python_server.hpp"
+#include "src/base/text/text_file.hpp"
+#include "src/import/kernelbench_script.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo {
+namespace fs = std::filesystem;
+namespace json = boost::json;
+namespace {
+
+constexpr std::size_t largest_file = std::size_t{4} << 20U;
+
+std::vector<std::string> files_in(const std::string& from) {
+  std::error_code failed;
+  if (fs::is_regular_file(from, failed)) return {from};
+  if (!fs::is_directory(from, failed))
+    throw error(error_code::input, "there is no file or folder '" + from + "'", {},
+                "name a file of KernelBench or a folder of them, for example KernelBench/level1");
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(from)) {
+    if (!entry.is_regular_file() || entry.path().extension() != ".py") continue;
+    if (read_text_file(entry.path().string(), largest_file).find("def get_inputs") == std::string::npos)
+      continue;
+    found.push_back(entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  if (found.empty())
+    throw error(error_code::input,
+                "no file in '" + from + "' defines get_inputs, as those of KernelBench do");
+  return found;
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.flush();
+  if (!out)
+    throw error(error_code::environment, "cannot write this file", {path},
+                "check the permissions of the folder and the free disk space");
+}
+
+// "KernelBench/level1/19_ReLU.py" becomes "level1_19_relu".
+std::string name_of(const std::string& file) {
+  const fs::path path(file);
+  std::string name = path.stem().string();
+  if (const auto folder = path.parent_path().filename().string(); folder.starts_with("level"))
+    name = folder + "_" + name;
+  for (auto& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))) c = '_';
+  }
+  return name.empty() || (name[0] >= '0' && name[0] <= '9') ? "kernelbench_" + name : name;
+}
+
+std::string text_of(const json::value& value) {
+  return std::string(value.as_string());
+}
+
+// "[n0, "256"]": extents that no axis determines are numbers in quotes.
+std::string shape_text(const json::object& said, const json::object& x, std::size_t number, bool input) {
+  std::vector<std::string> extents;
+  for (const auto& extent : x.at("shape").as_array())
+    extents.push_back(fmt::format("\"{}\"", extent.to_number<std::int64_t>()));
+  for (const auto& one : said.at("axes").as_array()) {
+    const auto& axis = one.as_object();
+    if (input) {
+      for (const auto& place : axis.at("places").as_array()) {
+        if (place.at(0).to_number<std::size_t>() == number)
+          extents[place.at(1).to_number<std::size_t>()] = text_of(axis.at("name"));
+      }
+      continue;
+    }
+    for (const auto& [place, text] : axis.at("extents").as_object()) {
+      const std::string words(place);
+      const auto space = words.find(' ');
+      if (std::stoul(words.substr(0, space)) == number)
+        extents[std::stoul(words.substr(space + 1))] = fmt::format("\"{}\"", text_of(text));
+    }
+  }
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+std::string tensors_text(const json::object& said, const char* key) {
+  const bool input = key[0] == 'i';
+  std::string text = fmt::format("{}:\n", key);
+  std::size_t number = 0;
+  for (const auto& one : said.at(key).as_array()) {
+    const auto& x = one.as_object();
+    const bool scalar = x.contains("scalar");
+    text += fmt::format("  {}: {{shape: {}, dtype: {}}}\n", text_of(x.at("name")),
+                        scalar ? "null" : shape_text(said, x, number, input), text_of(x.at("dtype")));
+    ++number;
+  }
+  return text;
+}
+
+std::string generators_text(const json::object& said, imported_task& result) {
+  std::string text;
+  for (const auto& one : said.at("inputs").as_array()) {
+    const auto& x = one.as_object();
+    if (x.contains("scalar")) continue;
+    const auto& made = x.at("generate").as_object();
+    const auto name = text_of(x.at("name"));
+    const auto kind = text_of(made.at("kind"));
+    const auto number = [&made](const char* key, double otherwise) {
+      const auto* found = made.if_contains(key);
+      return found == nullptr ? otherwise : found->to_number<double>();
+    };
+    const double a = number("a", 0);
+    const double b = number("b", 1);
+    text += kind == "normal" && a == 0 && b == 1 ? fmt::format("  {}: normal\n", name)
+            : kind == "integers"                 ? fmt::format("  {}: integers({:.0f}, {:.0f})\n", name, a, b)
+                                                 : fmt::format("  {}: {}({}, {})\n", name, kind, a, b);
+    if (!x.at("exact").as_bool()) result.guessed.push_back(name);
+  }
+  return text.empty() ? text : "generate:\n" + text;
+}
+
+std::string workloads_text(const json::object& said) {
+  std::string scalars;
+  for (const auto& one : said.at("inputs").as_array()) {
+    const auto& x = one.as_object();
+    if (!x.contains("scalar")) continue;
+    scalars += fmt::format("{}{}: {{type: scalar, value: {}}}", scalars.empty() ? "" : ", ",
+                           text_of(x.at("name")), json::serialize(x.at("value")));
+  }
+  if (!scalars.empty()) scalars = ", inputs: {" + scalars + "}";
+  const auto line = [&](const std::string& uuid, const std::string& axes, bool hidden) {
+    return fmt::format("  - {{uuid: {}, axes: {{{}}}{}{}}}\n", uuid, axes, scalars,
+                       hidden ? ", hidden: true" : "");
+  };
+  std::string usual;
+  for (const auto& one : said.at("axes").as_array())
+    usual += fmt::format("{}{}: {}", usual.empty() ? "" : ", ", text_of(one.at("name")),
+                         one.at("values").at(0).to_number<std::int64_t>());
+  std::string text = "workloads:\n" + line("given", usual, false);
+  int number = 1;
+  for (const auto& size : said.at("sizes").as_array()) {
+    std::string axes;
+    for (const auto& [name, value] : size.as_object())
+      axes += fmt::format("{}{}: {}", axes.empty() ? "" : ", ", std::string_view(name),
+                          value.to_number<std::int64_t>());
+    text += line(fmt::format("hidden_{}", number++), axes, true);
+  }
+  return text;
+}
+
+// KernelBench's rule for the type of the outputs; 0 for integers.
+double given_tolerance(const json::object& said) {
+  double tolerance = 0;
+  for (const auto& one : said.at("outputs").as_array()) {
+    const auto type = text_of(one.at("dtype"));
+    if (type == "float32" || type == "float64") tolerance = std::max(tolerance, 1e-4);
+    if (type == "float16" || type == "bfloat16") tolerance = std::max(tolerance, 1e-2);
+  }
+  return tolerance;
+}
+
+std::string task_text(const json::object& said, const std::string& source, imported_task& result) {
+  std::string text = fmt::format(
+      "# Made by `kevo import kernelbench` from {}.\n"
+      "name: {}\nop_type: kernelbench\ndescription: \"KernelBench's problem {}: the module Model of "
+      "reference.py.\"\n",
+      fs::path(source).filename().string(), result.name, fs::path(source).stem().string());
+  std::string axes;
+  for (const auto& one : said.at("axes").as_array())
+    axes += fmt::format("  {}: {{type: var}}\n", text_of(one.at("name")));
+  if (axes.empty()) axes = "  one: {type: const, value: 1}\n";
+  text += "axes:\n" + axes + tensors_text(said, "inputs") + tensors_text(said, "outputs");
+  text += fmt::format(
+      "reference: {{language: python, file: reference.py, form: module, entry: Model, init: {}}}\n",
+      json::serialize(said.at("init")));
+  text += generators_text(said, result) + workloads_text(said);
+  if (result.tolerance > 0) {
+    text += fmt::format(
+        "# KernelBench accepts |error| <= {0} + {0} |expected|, where the reference in the types of the task "
+        "is what is "
+        "expected.\n# kevo compares with the reference in float64.\n",
+        result.given_tolerance);
+    text += fmt::format("tolerance: {{max_atol: {0}, max_rtol: {0}}}\n", result.tolerance);
+  }
+  return text;
+}
+
+bool has_mutants(const task_report& report, std::vector<std::string>& accepted) {
+  accepted.clear();
+  for (const auto& one : report.controls) {
+    if (!one.honest && !one.ok) accepted.push_back(one.name);
+  }
+  return !accepted.empty();
+}
+
+bool is_honest_right(const task_report& report) {
+  return std::all_of(report.controls.begin(), report.controls.end(),
+                     [](const control_result& one) { return !one.honest || one.ok; });
+}
+
+class importer {
+ public:
+  importer(const kernelbench_import& what, std::shared_ptr<torch::python_server> server)
+      : what_(what), server_(std::move(server)) {
+    settings_.sandbox = what.sandbox;
+    settings_.python = what.python;
+  }
+
+  imported_task import(const std::string& file) {
+    imported_task result;
+    result.source = file;
+    result.name = name_of(file);
+    try {
+      const auto source = load_program(file, "python");
+      const auto said =
+          json::parse(torch::ask_python(*server_, source, kernelbench_script(), what_.seconds)).as_object();
+      for (const auto& one : said.at("axes").as_array()) result.varies.push_back(text_of(one.at("name")));
+      if (said.at("sizes").as_array().empty()) result.varies.clear();
+      result.tolerance = result.given_tolerance = given_tolerance(said);
+      const fs::path folder = fs::path(what_.to) / result.name;
+      fs::create_directories(folder);
+      write_text_file((folder / "reference.py").string(), std::string(source.text()));
+      const auto path = (folder / "task.yaml").string();
+      const auto write = [&] {
+        result.guessed.clear();
+        write_text_file(path, task_text(said, file, result));
+      };
+      write();
+      result.file = path;
+      if (what_.check) tighten(result, write);
+    } catch (const error& failure) {
+      if (failure.code() != error_code::input) throw;
+      result.problem = failure.message();
+      result.file.clear();
+    }
+    return result;
+  }
+
+ private:
+  // Tightens the tolerance for as long as it accepts a wrong output and the reference itself, in the types of
+  // the task, is accepted.
+  template <class Write>
+  void tighten(imported_task& result, const Write& write) {
+    constexpr int most_steps = 3;
+    std::vector<std::string> accepted;
+    for (int step = 0; step <= most_steps; ++step) {
+      const auto t = std::make_shared<const task>(load_task(result.file));
+      const auto report = torch::check_torch_task(t, settings_, server_);
+      if (!is_honest_right(report)) {
+        if (step == 0) {
+          result.problem = "the reference itself is not accepted: " + report.advice;
+          result.file.clear();
+          return;
+        }
+        result.tolerance *= 10;
+        write();
+        break;
+      }
+      const bool mutants = has_mutants(report, accepted);
+      result.accepted = accepted;
+      result.checked = true;
+      if (!mutants || result.tolerance <= 0 || step == most_steps) break;
+      result.tolerance /= 10;
+      write();
+    }
+  }
+
+  kernelbench_import what_;
+  std::shared_ptr<torch::python_server> server_;
+  torch_settings settings_;
+};
+
+}  // namespace
+
+std::vector<imported_task> import_kernelbench(const kernelbench_import& what) {
+  const auto files = files_in(what.from);
+  auto server = std::make_shared<torch::python_server>(torch::find_torch(what.python, contains(what.sandbox)),
+                                                       what.sandbox);
+  importer with(what, std::move(server));
+  std::vector<imported_task> results;
+  for (const auto& file : files) results.push_back(with.import(file));
+  return results;
+}
+
+}  // namespace kevo

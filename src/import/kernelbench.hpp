@@ -1,0 +1,41 @@
+#pragma once
+// Tasks from KernelBench's files: a class Model, get_inputs() and get_init_inputs(). The files are the user's
+// own copy of the suite.
+
+#include <string>
+#include <vector>
+
+#include <kevo/fitness/sandbox.hpp>
+
+namespace kevo {
+
+/// How to import.
+struct kernelbench_import {
+  std::string from;    ///< a file, or a folder of which all files are taken that define get_inputs
+  std::string to;      ///< folder in which each task gets a folder of its own; made if it does not exist
+  std::string python;  ///< as torch_settings::python
+  sandbox_mode sandbox = sandbox_mode::required;
+  bool check = true;    ///< whether each task's tolerance is tested with controls, and tightened where it
+                        ///< accepts mutants
+  double seconds = 60;  ///< for finding out which extents may vary, for each file
+};
+
+/// What became of one file.
+struct imported_task {
+  std::string source;                 ///< the file
+  std::string name;                   ///< of the task
+  std::string file;                   ///< of the task; empty if the file could not be imported
+  std::string problem;                ///< why not
+  std::vector<std::string> varies;    ///< axes whose hidden workloads have other sizes; empty: none could
+  std::vector<std::string> guessed;   ///< inputs whose distribution was guessed from their elements
+  std::vector<std::string> accepted;  ///< wrong outputs (controls) that the tolerance of the task accepts
+  double tolerance = 0;               ///< absolute and relative; 0: exact
+  double given_tolerance = 0;         ///< KernelBench's own
+  bool checked = false;
+};
+
+/// Imports; a file that cannot be imported is told in its result. @throws kevo::error: input (no such file,
+/// nothing to import), environment (no PyTorch, the folder cannot be written)
+std::vector<imported_task> import_kernelbench(const kernelbench_import& what);
+
+}  // namespace kevo

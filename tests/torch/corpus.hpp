@@ -1,0 +1,126 @@
+#pragma once
+// Programs of PyTorch with the verdicts that they must get: tests/torch/attacks and tests/torch/honest. The
+// comment lines at the top of a file name its task and the outcomes that are right for it, and say why.
+// KEVO_EXHIBITS=part,of,names tries those alone.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluation.hpp>
+#include <kevo/fitness/torch.hpp>
+
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+#include "tests/support/skip.hpp"
+
+namespace torch_corpus {
+
+struct exhibit {
+  std::string name;
+  std::string text;
+  std::string task;
+  std::vector<kevo::outcome> verdicts;
+};
+
+inline std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+inline exhibit read_exhibit(const std::filesystem::path& file) {
+  exhibit result;
+  result.name = file.stem().string();
+  std::ifstream stream(file);
+  std::ostringstream all;
+  all << stream.rdbuf();
+  result.text = all.str();
+  bool because = false;
+  std::istringstream lines(result.text);
+  for (std::string line; std::getline(lines, line) && line.rfind("# ", 0) == 0;) {
+    const auto value = [&](const std::string& key) {
+      const std::string start = "# " + key + ": ";
+      return line.rfind(start, 0) == 0 ? line.substr(start.size()) : std::string();
+    };
+    if (const auto v = value("task"); !v.empty()) result.task = v;
+    for (const auto& name : split(value("verdict"), '|')) {
+      const auto outcome = kevo::parse_outcome(name);
+      REQUIRE_MESSAGE(outcome, file.string(), ": no outcome is called '", name, "'");
+      result.verdicts.push_back(*outcome);
+    }
+    because |= !value("because").empty();
+  }
+  REQUIRE_MESSAGE((because && !result.task.empty() && !result.verdicts.empty()), file.string(),
+                  ": a line 'task', 'verdict' or 'because' is missing");
+  return result;
+}
+
+inline std::vector<exhibit> exhibits_in(const std::string& folder) {
+  std::vector<exhibit> exhibits;
+  for (const auto& file : std::filesystem::directory_iterator(KEVO_SOURCE_DIR "/tests/torch/" + folder))
+    exhibits.push_back(read_exhibit(file.path()));
+  if (const char* wanted = std::getenv("KEVO_EXHIBITS")) {
+    std::erase_if(exhibits, [parts = split(wanted, ',')](const exhibit& e) {
+      return std::none_of(parts.begin(), parts.end(),
+                          [&](const std::string& part) { return e.name.find(part) != std::string::npos; });
+    });
+  }
+  std::sort(exhibits.begin(), exhibits.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return exhibits;
+}
+
+inline kevo::torch_settings quick_settings() {
+  kevo::torch_settings settings;
+  settings.limits.call_s = 1;
+  settings.limits.first_call_s = 3;
+  settings.limits.load_s = 20;
+  settings.limits.memory_bytes = 2ULL << 30U;
+  settings.timing.short_blocks = 3;
+  settings.timing.short_s = 0.1;
+  settings.pool_s = 0.3;
+  settings.pool_bytes = 16U << 20U;
+  return settings;
+}
+
+/// Evaluates programs on one of the tasks; nothing where this machine has no PyTorch, after it has said so.
+inline std::optional<kevo::torch_fitness> fitness_for(
+    const std::string& name, const kevo::torch_settings& settings = quick_settings()) {
+  const auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/torch/tasks/" + name + ".yaml");
+  try {
+    return kevo::torch_fitness(std::make_shared<const kevo::task>(t), settings);
+  } catch (const kevo::error& missing) {
+    if (missing.code() != kevo::error_code::environment ||
+        missing.message().find("no Python with PyTorch") != 0)
+      throw;
+    kevo_test::skip(missing.message());
+    return std::nullopt;
+  }
+}
+
+inline kevo::evaluation evaluate(kevo::torch_fitness& fitness, const std::string& text,
+                                 kevo::evaluation_stage wanted = kevo::evaluation_stage::timed_short) {
+  return fitness.evaluate({.program = std::make_shared<const kevo::program>(kevo::program_of("python", text)),
+                           .wanted = wanted,
+                           .fresh = true});
+}
+
+inline std::string said(const kevo::evaluation& e) {
+  std::string text = std::string(kevo::to_string(e.outcome)) + ": " + e.feedback;
+  for (const auto& reason : e.reasons) text += "; " + reason;
+  return text;
+}
+
+}  // namespace torch_corpus

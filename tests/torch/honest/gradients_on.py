@@ -1,0 +1,15 @@
+# task: layer
+# verdict: valid
+# because: Computes with gradients.
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, features, outputs):
+        super().__init__()
+        self.linear = nn.Linear(features, outputs)
+
+    def forward(self, x):
+        with torch.enable_grad():
+            return torch.relu(self.linear(x))
