@@ -91,6 +91,7 @@ READY, LOAD_FAILED, CALL_FAILED, WRONG_RESULT = 1, 3, 4, 5
 def explain(error, names):
     import traceback
     text = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", " ")
+    text = text.removeprefix("kevo_script.unfit: ")
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in names]
     if lines and not isinstance(error, SyntaxError):
         text += f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})"

@@ -72,6 +72,19 @@ std::string task_section(const task& t, const std::string& language) {
         "The file must define exactly this function; pointers do not alias and are aligned to 64 "
         "bytes:\n\n{}\n",
         fenced(prototype(t) + ";", "cpp"));
+  if (t.reference && !t.reference->form.empty() && language != "cpp") {
+    const bool module = t.reference->form == "module";
+    text += fmt::format(
+        "The file must define {}, for the CPU. It takes the inputs in their order and returns the outputs, "
+        "as {} of the following file, the "
+        "reference, does.{} The reference is not available to the candidate:\n\n{}\n",
+        module ? "the class ModelNew(torch.nn.Module)" : "the function " + t.reference->entry,
+        t.reference->entry,
+        module
+            ? " Its constructor takes the same arguments and makes the same parameters, with the same names."
+            : "",
+        fenced(std::string(t.reference->source.text()), "python"));
+  }
   tensors(text, "input", t.inputs);
   tensors(text, "output", t.outputs);
   text += fmt::format("- accepted if {}\n", tolerance_text(t));

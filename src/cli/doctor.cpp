@@ -20,6 +20,7 @@
 #include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/python_server.hpp"
 #include "src/cli/command.hpp"
 
 namespace kevo::cli {
@@ -74,6 +75,13 @@ std::vector<finding> look_around() {
                  counters
                      ? "perf events are available (optional; kevo does not need them)"
                      : "perf events are not available on this kernel (optional; kevo does not need them)"});
+  try {
+    const auto found = torch::find_torch({}, contains(sandbox_mode::best));
+    all.push_back(
+        {"PyTorch", true, false, found.version + " in " + found.packages + ", for " + found.python});
+  } catch (const error& missing) {
+    all.push_back({"PyTorch", false, false, missing.message() + "; " + missing.hint()});
+  }
   for (const auto& one : cuda::probe_gpu()) all.push_back({one.name, one.there, false, one.detail});
   return all;
 }

@@ -39,10 +39,11 @@ TEST_CASE("every shipped task loads, with hidden shapes, seeds and a baseline th
     REQUIRE(t.reference);
     const bool gpu = file.string().find("/cuda_") != std::string::npos ||
                      file.string().find("/triton_") != std::string::npos;
-    CHECK(t.reference->language == (gpu ? "cuda" : "cpp"));
+    const bool torch = file.string().find("/torch_") != std::string::npos;
+    CHECK(t.reference->language == (gpu ? "cuda" : torch ? "python" : "cpp"));
     REQUIRE(!t.seeds.empty());
     REQUIRE(!t.baselines.empty());
-    CHECK(t.baselines.front().source.text() == t.seeds.front().text());
+    CHECK(t.baselines.front().source.text() == (torch ? t.reference->source : t.seeds.front()).text());
     CHECK(!t.baselines.front().optional);
     const auto hidden =
         std::count_if(t.workloads.begin(), t.workloads.end(), [](const auto& w) { return w.hidden; });

@@ -1,0 +1,76 @@
+// timeout: 300
+// Files in KernelBench's format become tasks: what may vary, what was guessed, which tolerance tells right
+// from wrong.
+#include "src/import/kernelbench.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <doctest/doctest.h>
+
+#include <kevo/error.hpp>
+
+#include "src/task/task_loader.hpp"
+#include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
+
+namespace {
+
+std::optional<std::vector<kevo::imported_task>> imported(const kevo::kernelbench_import& what) {
+  try {
+    return kevo::import_kernelbench(what);
+  } catch (const kevo::error& missing) {
+    if (missing.message().find("no Python with PyTorch") != 0) throw;
+    kevo_test::skip(missing.message());
+    return std::nullopt;
+  }
+}
+
+const kevo::imported_task& named(const std::vector<kevo::imported_task>& all, const std::string& name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+  REQUIRE_MESSAGE(found != all.end(), name);
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("a folder of KernelBench becomes tasks that load") {
+  const shell::scratch folder;
+  const auto all =
+      imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench", .to = folder.string(), .seconds = 30});
+  if (!all) return;
+  REQUIRE(all->size() == 4);
+
+  const auto& matmul = named(*all, "level1_1_matmul");
+  REQUIRE_MESSAGE(matmul.problem.empty(), matmul.problem);
+  CHECK(matmul.varies.size() == 3);
+  CHECK(matmul.guessed.empty());
+  const auto t = kevo::load_task(matmul.file);
+  CHECK(t.reference->entry == "Model");
+  CHECK(t.baselines.front().name == "eager");
+  CHECK(t.inputs[0].shape[1] == t.inputs[1].shape[0]);
+  CHECK(t.outputs[0].shape == std::vector<std::string>{t.inputs[0].shape[0], t.inputs[1].shape[1]});
+  CHECK(std::count_if(t.workloads.begin(), t.workloads.end(), [](const auto& w) { return w.hidden; }) == 3);
+
+  const auto& softmax = named(*all, "level1_2_softmax");
+  CHECK(softmax.given_tolerance == 1e-4);
+  CHECK_MESSAGE(softmax.tolerance < 1e-4, "the tolerance was not tightened");
+  CHECK(softmax.accepted.empty());
+
+  const auto& conv = named(*all, "level1_3_conv");
+  REQUIRE_MESSAGE(conv.problem.empty(), conv.problem);
+  CHECK(conv.guessed == std::vector<std::string>{"x"});
+  const auto c = kevo::load_task(conv.file);
+  CHECK(c.reference->init.find("stride") != std::string::npos);
+  CHECK(c.outputs[0].shape[2] == "(n1 - 3) / 2 + 1");
+  CHECK(c.inputs[1].scalar);
+
+  const auto& dropout = named(*all, "level1_4_dropout");
+  CHECK(dropout.file.empty());
+  CHECK_MESSAGE(dropout.problem.find("random") != std::string::npos, dropout.problem);
+}
+
+TEST_CASE("a path without problems is an error of the user") {
+  CHECK_THROWS_AS(static_cast<void>(kevo::import_kernelbench({.from = "/no/such/folder", .to = "/tmp"})),
+                  kevo::error);
+}

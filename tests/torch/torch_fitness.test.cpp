@@ -1,0 +1,158 @@
+// serial
+// timeout: 300
+// What an evaluation of a program of PyTorch says: parameters, float64, types, exceptions, rules.
+#include <string>
+
+#include "fitness/torch/check_torch_task.hpp"
+#include "tests/torch/corpus.hpp"
+
+namespace {
+
+using torch_corpus::said;
+
+const std::string head = "import torch\nimport torch.nn as nn\n\n";
+
+kevo::task task_of(const std::string& reference, const std::string& out = "float32") {
+  kevo::task t;
+  t.name = "made";
+  t.axes = {{"n", std::nullopt, ""}};
+  t.inputs = {{"x", {"n"}, false, "float32", {}, ""}};
+  t.outputs = {{"y", {"n"}, false, out, {}, ""}};
+  t.reference =
+      kevo::reference_source{"python", kevo::program_of("python", head + reference), "module", "Model"};
+  kevo::workload usual;
+  usual.uuid = "usual";
+  usual.axes = {{"n", 1000}};
+  t.workloads = {usual};
+  t.tolerances[""] = {};
+  t.tolerances[""].max_rtol = 1e-4;
+  return t;
+}
+
+// Of one candidate after the other; nothing where this machine has no PyTorch.
+std::optional<std::vector<kevo::evaluation>> judged(
+    const kevo::task& t, const std::vector<std::string>& candidates,
+    kevo::torch_settings settings = torch_corpus::quick_settings()) {
+  try {
+    kevo::torch_fitness fitness(std::make_shared<const kevo::task>(t), std::move(settings));
+    std::vector<kevo::evaluation> all;
+    for (const auto& one : candidates)
+      all.push_back(torch_corpus::evaluate(fitness, head + one, kevo::evaluation_stage::checked));
+    return all;
+  } catch (const kevo::error& missing) {
+    if (missing.code() != kevo::error_code::environment ||
+        missing.message().find("no Python with PyTorch") != 0)
+      throw;
+    kevo_test::skip(missing.message());
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the reference as a candidate is the baseline, and is as fast as itself") {
+  auto settings = torch_corpus::quick_settings();
+  settings.timing = {};
+  auto fitness = torch_corpus::fitness_for("layer", settings);
+  if (!fitness) return;
+  const auto text = fitness->subject().reference->source.text();
+  const auto e = torch_corpus::evaluate(*fitness, std::string(text), kevo::evaluation_stage::confirmed);
+  REQUIRE_MESSAGE(e.valid(), said(e));
+  CHECK(e.context.at("identical_to") == "eager");
+  CHECK(e.backend == "torch");
+  // A turn of one call of the one against a turn of many of the other made this 1.4 to 1.9.
+  CHECK_MESSAGE(e.speedup_interval.low < 1.1, e.speedup);
+  CHECK_MESSAGE(e.speedup_interval.high > 0.9, e.speedup);
+  CHECK(e.measures.at("triton_kernels") == 0);
+}
+
+TEST_CASE("parameters are drawn from a secret seed, and candidates are given them") {
+  // Of another process the same candidate has other parameters; both times they are the reference's.
+  const std::string model =
+      "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+      "        self.scale = nn.Parameter(torch.rand(1))\n        self.register_buffer('shift', "
+      "torch.rand(1))\n"
+      "    def forward(self, x):\n        return x * self.scale + self.shift\n";
+  const auto t = task_of(model);
+  const auto all =
+      judged(t, {// Its constructor draws them in another order.
+                 "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                 "        self.register_buffer('shift', torch.rand(1))\n"
+                 "        self.scale = nn.Parameter(torch.rand(1))\n"
+                 "    def forward(self, x):\n        return torch.addcmul(self.shift, x, self.scale)\n",
+                 // It knows them in advance.
+                 "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x * 0.5 + 0.5\n"});
+  if (!all) return;
+  CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK((*all)[1].outcome == kevo::outcome::incorrect);
+}
+
+TEST_CASE("a reference that cannot compute in float64 computes in its own type, and the evaluation says so") {
+  const std::string narrow =
+      "class Model(nn.Module):\n    def forward(self, x):\n"
+      "        return torch.dot(x, torch.ones(x.shape, dtype=torch.float32)) + x\n";
+  const auto e =
+      judged(task_of(narrow),
+             {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return x.sum() + x\n"});
+  if (!e) return;
+  CHECK(e->front().context.at("reference").find("does not compute in float64") != std::string::npos);
+}
+
+TEST_CASE("an exception of a candidate is told with its line") {
+  const auto t = task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n");
+  const auto all =
+      judged(t, {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return x + undefined_name\n",
+                 "class ModelNew(nn.Module:\n", "x = 1\n"});
+  if (!all) return;
+  const auto& crashed = (*all)[0];
+  CHECK(crashed.outcome == kevo::outcome::crashed);
+  CHECK_MESSAGE(crashed.feedback.find("name 'undefined_name' is not defined (line 6 of kernel.py)") !=
+                    std::string::npos,
+                crashed.feedback);
+  CHECK((*all)[1].outcome == kevo::outcome::launch_failed);
+  CHECK_MESSAGE((*all)[1].feedback.find("SyntaxError") != std::string::npos, said((*all)[1]));
+  CHECK_MESSAGE((*all)[2].feedback.find("does not define ModelNew") != std::string::npos, said((*all)[2]));
+}
+
+TEST_CASE("a rule refuses programs without a kernel of their own") {
+  auto settings = torch_corpus::quick_settings();
+  settings.own_kernel = true;
+  const auto e =
+      judged(task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n"),
+             {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return x + 1\n"}, settings);
+  if (!e) return;
+  CHECK(e->front().outcome == kevo::outcome::build_failed);
+  CHECK(e->front().feedback.find("no kernel of its own") != std::string::npos);
+}
+
+TEST_CASE("boolean and integer results are compared exactly") {
+  auto t = task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x > 0.25\n", "bool");
+  t.tolerances[""].rule = "exact";
+  const auto all =
+      judged(t, {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return ~(x <= 0.25)\n",
+                 "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x > 0.5\n"});
+  if (!all) return;
+  CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK((*all)[1].outcome == kevo::outcome::incorrect);
+}
+
+TEST_CASE("controls find a tolerance that accepts wrong outputs") {
+  // No result is larger than 1.
+  auto t =
+      task_of("class Model(nn.Module):\n    def forward(self, x):\n        return torch.softmax(x, dim=0)\n");
+  t.tolerances[""].max_atol = 2;
+  try {
+    const auto report =
+        kevo::torch::check_torch_task(std::make_shared<const kevo::task>(t), torch_corpus::quick_settings());
+    CHECK_FALSE(report.ok());
+    const auto zeros = std::find_if(report.controls.begin(), report.controls.end(),
+                                    [](const auto& one) { return one.name == "zeros"; });
+    REQUIRE(zeros != report.controls.end());
+    CHECK_FALSE(zeros->ok);
+  } catch (const kevo::error& missing) {
+    if (missing.code() != kevo::error_code::environment ||
+        missing.message().find("no Python with PyTorch") != 0)
+      throw;
+    kevo_test::skip(missing.message());
+  }
+}
