@@ -32,6 +32,9 @@ TEST_CASE("a page is followed in its order, and what it says wrongly is a failur
   CHECK(page::follow("```sh\nfalse\n```\n", folder.string()).failures.size() == 1);
   CHECK(page::follow("```sh\nfalse\ntrue\n```\n", folder.string()).failures.size() == 1);
   CHECK(page::follow("```sh\necho a\n```\n```text output\nb\n```\n", folder.string()).failures.size() == 1);
+  CHECK(page::follow("```sh\necho a\n```\n```sh not-run: needs a GPU\necho b\n```\n```text output\nb\n```\n",
+                     folder.string())
+            .failures.empty());
   CHECK(page::follow("```sh not-run:\nfalse\n```\n", folder.string()).failures.size() == 1);
   CHECK(
       page::follow("```cpp from=include/kevo/kevo.hpp\nnot there\n```\n", folder.string()).failures.size() ==

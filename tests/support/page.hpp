@@ -6,9 +6,9 @@
 //   sh                     commands, run by bash in the folder of the page; the exit code must be 0
 //   sh exit=2              the exit code must be 2
 //   sh not-run: REASON     commands that are not run; they are counted and the reason is printed
-//   text output            output of the commands before, shortened: see `shows`
-//   LANGUAGE file=PATH     a file, written to the folder of the page
-//   LANGUAGE from=PATH     an excerpt: it must stand, word for word, in that file of the source tree
+//   text output            output of the commands before, shortened: see `shows`; not compared after a block
+//   that is not run LANGUAGE file=PATH     a file, written to the folder of the page LANGUAGE from=PATH an
+//   excerpt: it must stand, word for word, in that file of the source tree
 // An HTML comment on a line of its own, which a reader of the page does not see:
 //   <!-- test: COMMAND -->       is run at this place
 //   <!-- test with: WORDS -->    is appended to each command of kevo in the next sh block
@@ -172,6 +172,7 @@ inline std::string lacks(const std::string& printed, const std::string& expected
 inline result follow(const std::string& markdown, const std::filesystem::path& folder) {
   result done;
   std::string printed;
+  bool ran = true;  // the block before; what a block that is not run would print is not known
   for (const auto& one : steps_of(markdown)) {
     const auto fail = [&](const std::string& why) {
       done.failures.push_back("line " + std::to_string(one.line) + ": " + why);
@@ -183,6 +184,7 @@ inline result follow(const std::string& markdown, const std::filesystem::path& f
         const auto ended = shell::run({"/bin/bash", "-c", setting + one.text}, folder.string());
         if (one.reading) {
           ++done.run;
+          ran = true;
           printed = ended.out + ended.err;
         }
         if (ended.code != one.exit_code) {
@@ -193,11 +195,12 @@ inline result follow(const std::string& markdown, const std::filesystem::path& f
       }
       case kind::not_run:
         ++done.not_run;
+        ran = false;
         done.reasons.push_back(std::to_string(one.line) + ":" + one.detail);
         if (one.detail.find_first_not_of(' ') == std::string::npos) fail("a block that is not run says why");
         break;
       case kind::output:
-        if (const auto missing = lacks(printed, one.text); !missing.empty()) {
+        if (const auto missing = ran ? lacks(printed, one.text) : std::string(); !missing.empty()) {
           fail("the output lacks\n" + missing + "\nit is\n" + printed);
         }
         break;
