@@ -12,18 +12,9 @@ import struct
 import sys
 
 
-def receive(sock, size):
-    data = b""
-    while len(data) < size:
-        part = sock.recv(size - len(data))
-        if not part:
-            return None
-        data += part
-    return data
-
-
-# A request: its length, with the descriptors, and a JSON text. The process that was forked answers with one byte, so that the
-# controller learns its process id from the kernel.
+# A request: a byte with descriptors, of which the second one is a file with the job in JSON. This process does not read it: what is
+# left of it in its memory would be in the copies that later processes get. The process that was forked answers with one byte, so that
+# the controller learns its process id from the kernel.
 def serve(helper_path, packages):
     sys.path[:0] = packages
     import warnings
@@ -50,17 +41,15 @@ def serve(helper_path, packages):
                     pass  # nobody waits for it
                 os.close(report)
                 continue
-            head, descriptors, _, _ = socket.recv_fds(sock, 8, 4)
-            if len(head) < 8:
+            head, descriptors, _, _ = socket.recv_fds(sock, 1, 6)
+            if not head:
                 return
-            text = receive(sock, struct.unpack("=q", head)[0])
-            if text is None:
-                return
-            report, given = descriptors[0], descriptors[1:]
+            report, job, given = descriptors[0], descriptors[1], descriptors[2:]
             pid = os.fork()
             if pid == 0:
                 try:
                     sock.sendall(b"!")
+                    text = os.pread(job, os.fstat(job).st_size, 0)
                     keep = set(given)
                     for descriptor in range(3, 256):
                         if descriptor not in keep:
@@ -72,7 +61,7 @@ def serve(helper_path, packages):
                     begin(helper, json.loads(text), given)
                 finally:
                     os._exit(4)
-            for descriptor in given:
+            for descriptor in [job, *given]:
                 os.close(descriptor)
             handle = os.pidfd_open(pid)
             children[handle] = (pid, report)

@@ -16,6 +16,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/process/descriptor.hpp"
+#include "fitness/process/memory_file.hpp"
 #include "fitness/process/own_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "src/base/json/exact_parse.hpp"
@@ -70,11 +71,14 @@ void wait_readable(int socket, int limit_ms, const char* what) {
   }
 }
 
-// Sends a head with descriptors, then the text.
-bool send_request(int socket, const std::string& text, const std::vector<int>& descriptors) {
-  std::int64_t length = static_cast<std::int64_t>(text.size());
-  iovec part = {&length, sizeof length};
-  alignas(cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))] = {};
+constexpr std::size_t most_descriptors = 6;
+
+// A byte with descriptors. The job itself is in one of them, so that the process that forks never reads it: those that it forks
+// later would find what is left of it in their copies of its memory.
+bool send_request(int socket, const std::vector<int>& descriptors) {
+  char request = 'j';
+  iovec part = {&request, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(most_descriptors * sizeof(int))] = {};
   msghdr message = {};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -85,13 +89,7 @@ bool send_request(int socket, const std::string& text, const std::vector<int>& d
   rights->cmsg_type = SCM_RIGHTS;
   rights->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
   std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size() * sizeof(int));
-  if (::sendmsg(socket, &message, MSG_NOSIGNAL) != sizeof length) return false;
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t now = ::send(socket, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-    if (now <= 0) return false;
-    sent += static_cast<std::size_t>(now);
-  }
-  return true;
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
 }
 
 // The forked process sends one byte; the kernel says whose it is, as this process counts processes.
@@ -176,9 +174,11 @@ forked_process python_server::start(const std::string& job, const std::vector<in
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe", std::strerror(errno));
   detail::descriptor told(ends[0]);
   const detail::descriptor tell(ends[1]);
-  std::vector<int> all = {tell.get()};
+  const auto text = detail::memory_file("kevo-job", job);
+  std::vector<int> all = {tell.get(), text.get()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());
-  if (!send_request(state_->socket.get(), job, all))
+  if (all.size() > most_descriptors) throw error(error_code::internal, "too many descriptors for a process of Python");
+  if (!send_request(state_->socket.get(), all))
     fail("the Python process of the torch backend has ended");
   wait_readable(state_->socket.get(), longest_fork_ms, "fork");
   const pid_t process = receive_process(state_->socket.get());
