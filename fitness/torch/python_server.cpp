@@ -50,8 +50,8 @@ launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::
   spec.mounts.push_back({helper, helper_inside});
   // Without it PyTorch takes the processor for one without vector instructions.
   spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
-  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8",   "HOME=/tmp",
-                      "TMPDIR=/tmp",        "PYTHONHASHSEED=0", "CUDA_VISIBLE_DEVICES="};
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8",        "HOME=/tmp",         "TMPDIR=/tmp",
+                      "PYTHONHASHSEED=0",   "CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1"};
   spec.file_descriptors = {{socket, 3}};
   spec.sandbox = sandbox;
   spec.policy = syscall_policy::command;  // it forks, and speaks through a socket

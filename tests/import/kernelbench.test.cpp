@@ -1,3 +1,4 @@
+// labels: slow
 // timeout: 300
 // Files in KernelBench's format become tasks: what may vary, what was guessed, which tolerance tells right
 // from wrong.

@@ -1,3 +1,4 @@
+// labels: slow
 // serial
 // timeout: 600
 // The programs of tests/torch/attacks get the verdicts that they must get, and those of tests/torch/honest

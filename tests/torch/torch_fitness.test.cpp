@@ -1,3 +1,4 @@
+// labels: slow
 // serial
 // timeout: 300
 // What an evaluation of a program of PyTorch says: parameters, float64, types, exceptions, rules.
