@@ -16,7 +16,7 @@ struct torch_fitness::state {
   std::optional<cpu_fitness> judged;  // by the rules of the CPU
 };
 
-torch_fitness::torch_fitness(std::shared_ptr<const task> t, torch_settings settings)
+torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings& settings)
     : state_(std::make_unique<state>()) {
   if (!t) throw error(error_code::usage, "the torch fitness function needs a task");
   if (settings.device != "cpu")

@@ -292,6 +292,7 @@ std::vector<imported_task> import_kernelbench(const kernelbench_import& what) {
                                                        what.sandbox);
   importer with(what, std::move(server));
   std::vector<imported_task> results;
+  results.reserve(files.size());
   for (const auto& file : files) results.push_back(with.import(file));
   return results;
 }

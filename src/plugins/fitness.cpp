@@ -148,7 +148,7 @@ any_fitness torch_from(settings& from, const build_context& context) {
   timing_from(from, made.timing);
   made.cache_dir = cache_from(from, context);
   if (!context.task) return {};
-  return any_fitness(std::make_shared<torch_fitness>(context.task, std::move(made)));
+  return any_fitness(std::make_shared<torch_fitness>(context.task, made));
 }
 
 void cuda_device_from(settings& from, cuda_settings& made) {

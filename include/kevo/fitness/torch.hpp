@@ -45,7 +45,7 @@ class torch_fitness {
  public:
   /// Finds a Python with PyTorch; starts nothing.
   /// @throws kevo::error: input (a task that the backend cannot run), environment (no PyTorch)
-  torch_fitness(std::shared_ptr<const task> t, torch_settings settings = {});
+  torch_fitness(std::shared_ptr<const task> t, const torch_settings& settings = {});
   torch_fitness(torch_fitness&&) noexcept;
   torch_fitness& operator=(torch_fitness&&) noexcept;
   ~torch_fitness();
