@@ -73,8 +73,8 @@ void wait_readable(int socket, int limit_ms, const char* what) {
 
 constexpr std::size_t most_descriptors = 6;
 
-// A byte with descriptors. The job itself is in one of them, so that the process that forks never reads it: those that it forks
-// later would find what is left of it in their copies of its memory.
+// A byte with descriptors. The job itself is in one of them, so that the process that forks never reads it:
+// those that it forks later would find what is left of it in their copies of its memory.
 bool send_request(int socket, const std::vector<int>& descriptors) {
   char request = 'j';
   iovec part = {&request, 1};
@@ -177,9 +177,9 @@ forked_process python_server::start(const std::string& job, const std::vector<in
   const auto text = detail::memory_file("kevo-job", job);
   std::vector<int> all = {tell.get(), text.get()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());
-  if (all.size() > most_descriptors) throw error(error_code::internal, "too many descriptors for a process of Python");
-  if (!send_request(state_->socket.get(), all))
-    fail("the Python process of the torch backend has ended");
+  if (all.size() > most_descriptors)
+    throw error(error_code::internal, "too many descriptors for a process of Python");
+  if (!send_request(state_->socket.get(), all)) fail("the Python process of the torch backend has ended");
   wait_readable(state_->socket.get(), longest_fork_ms, "fork");
   const pid_t process = receive_process(state_->socket.get());
   if (process <= 0) fail("the Python process of the torch backend has ended");

@@ -76,7 +76,7 @@ json::object job_for_process(const worker_settings& worker) {
 json::object programs::job_for(const worker_settings& worker) const {
   auto job = job_for_process(worker);
   const auto& reference = *t->reference;
-  const bool module = reference.form != "function";
+  const bool module = reference.form == "module";
   job["inputs"] = tensors_of(t->inputs);
   job["outputs"] = tensors_of(t->outputs);
   job["form"] = module ? "module" : "function";
