@@ -15,7 +15,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include <kevo/kevo.hpp>
+#include <kevo/models.hpp>
 
 namespace {
 

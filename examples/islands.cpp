@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <string>
 
+#include <kevo/archive/islands.hpp>
 #include <kevo/kevo.hpp>
+#include <kevo/select/on_islands.hpp>
 
 // A program is a number; its score has two hills. Three islands begin at the lower one; the fourth finds the
 // higher one, and its migrants tell the others.

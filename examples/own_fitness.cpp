@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <kevo/archive/grid.hpp>
 #include <kevo/kevo.hpp>
 
 constexpr std::size_t n = 1024;

@@ -51,6 +51,9 @@ cmake --build --preset asan -j "$jobs"
 step "every public header compiles alone, and so do the benchmarks"
 cmake --build --preset asan --target header_alone benchmarks_compile -j "$jobs"
 
+step "compile time of kevo.hpp"
+RUNS=3 scripts/compile_time.sh 2
+
 step "sanitized tests"
 run_tests asan
 

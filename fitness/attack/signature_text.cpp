@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/attack/shipped_texts.hpp"
 #include "fitness/oracle/element_type.hpp"

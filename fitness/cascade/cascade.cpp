@@ -7,6 +7,7 @@
 
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/cascade/feedback.hpp"
 

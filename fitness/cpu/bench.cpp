@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_id.hpp>
 
 #include "fitness/cpu/arithmetic_rate.hpp"
 #include "fitness/cpu/cpp_programs.hpp"

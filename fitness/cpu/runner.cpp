@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"

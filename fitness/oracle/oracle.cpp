@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/machine/available_memory.hpp"
 #include "fitness/oracle/load_failure.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/worker/protocol.hpp"
 

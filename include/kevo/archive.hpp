@@ -108,7 +108,7 @@ class any_archive {
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_archive> && archive<std::remove_cvref_t<T>>)
       any_archive(T&& kept)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(kept))) {}
+      : object_(new model<std::remove_cvref_t<T>>(std::forward<T>(kept))) {}
 
   archive_result add(const archive_entry& entry) { return object_->add(entry); }
   archive_result update(const archive_entry& entry) { return object_->update(entry); }
@@ -158,7 +158,7 @@ class any_archive {
     interface(const interface&) = default;
     interface& operator=(const interface&) = delete;
     virtual ~interface() = default;
-    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual interface* clone() const = 0;
     virtual archive_result add(const archive_entry& entry) = 0;
     virtual archive_result update(const archive_entry& entry) = 0;
     virtual bool remove(candidate_id id) = 0;
@@ -179,7 +179,9 @@ class any_archive {
   template <class T>
   struct model final : interface {
     explicit model(T value) : kept(std::move(value)) {}
-    std::unique_ptr<interface> clone() const override { return std::make_unique<model>(kept); }
+    interface* clone() const override {
+      return new model(kept);
+    }
     archive_result add(const archive_entry& entry) override {
       const archive_result result = kept.add(entry);
       if (result.status != archive_status::rejected) order.forget();

@@ -57,7 +57,7 @@ class any_proposal_filter {
            proposal_filter<std::remove_cvref_t<T>>)
       // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
       any_proposal_filter(T&& policy)
-      : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(policy))) {}
+      : object_(new model<std::remove_cvref_t<T>>(std::forward<T>(policy))) {}
 
   void remember(const unevaluated& one) { object_->remember(one); }
   filter_verdict filter(std::span<const unevaluated> batch) { return object_->filter(batch); }
@@ -69,14 +69,16 @@ class any_proposal_filter {
     interface(const interface&) = default;
     interface& operator=(const interface&) = delete;
     virtual ~interface() = default;
-    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual interface* clone() const = 0;
     virtual void remember(const unevaluated& one) = 0;
     virtual filter_verdict filter(std::span<const unevaluated> batch) = 0;
   };
   template <class T>
   struct model final : interface {
     explicit model(T value) : policy(std::move(value)) {}
-    std::unique_ptr<interface> clone() const override { return std::make_unique<model>(policy); }
+    interface* clone() const override {
+      return new model(policy);
+    }
     void remember(const unevaluated& one) override { policy.remember(one); }
     filter_verdict filter(std::span<const unevaluated> batch) override { return policy.filter(batch); }
     T policy;

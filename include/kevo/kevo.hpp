@@ -1,26 +1,27 @@
 #pragma once
-// Includes all of the core, in the order in which a search uses it:
+// A complete search, in the order in which it works:
 //
-//   config -> task -> search graph -> select -> vary -> evaluate -> archive -> stop? -> report
-//                          ^                                           |
-//                          +-------------------------------------------+
+//   task -> search graph -> select -> vary -> evaluate -> archive -> stop? -> report
+//                 ^                                           |
+//                 +-------------------------------------------+
 //
-// Learned models are in kevo/learn/, which needs Eigen and is not included here.
+// Included: all roles, what passes between them, the loop that connects them, the simple selectors and
+// portfolios, one archive (top_k), all stop rules and the statistics of timings. Not included, because they
+// would double the compile time of a translation unit that does not use them:
+//   kevo/models.hpp       this header and all other models: archives of cells (grid, cvt, islands, ...), UCT,
+//   filters, ... kevo/archive/grid.hpp and so on: one model each kevo/registry.hpp     configs and plug-ins:
+//   models from names and settings kevo/annotation.hpp, kevo/expression.hpp, kevo/task_extents.hpp,
+//   kevo/task_id.hpp: the languages inside sources and
+//                         tasks, and what follows from a task
+//   kevo/learn/           models that learn, which need Eigen
 
 // clang-format off: the order says how a search works
 #include <kevo/error.hpp>
 #include <kevo/fwd.hpp>
 #include <kevo/random.hpp>
 #include <kevo/version.hpp>
-// config: makes plug-ins from names and settings
-#include <kevo/registry.hpp>
-#include <kevo/services.hpp>
-#include <kevo/settings.hpp>
-// task: what is optimized, and the languages of its sources, annotations and expressions
-#include <kevo/annotation.hpp>
+// task: what is optimized
 #include <kevo/content_id.hpp>
-#include <kevo/dtype.hpp>
-#include <kevo/expression.hpp>
 #include <kevo/program.hpp>
 #include <kevo/task.hpp>
 // search graph: candidates, their scores and their lineage
@@ -31,34 +32,23 @@
 #include <kevo/search_graph.hpp>
 // select: chooses parents
 #include <kevo/select.hpp>
-#include <kevo/select/adaptive_intensity.hpp>
-#include <kevo/select/bucket_softmax.hpp>
-#include <kevo/select/curiosity.hpp>
 #include <kevo/select/explore_exploit.hpp>
 #include <kevo/select/fitness_proportional.hpp>
 #include <kevo/select/greedy.hpp>
 #include <kevo/select/inspirations.hpp>
-#include <kevo/select/island_mix.hpp>
-#include <kevo/select/lineage.hpp>
-#include <kevo/select/on_islands.hpp>
 #include <kevo/select/power_law.hpp>
-#include <kevo/select/priority_queue.hpp>
 #include <kevo/select/tournament.hpp>
-#include <kevo/select/uct.hpp>
 #include <kevo/select/uniform.hpp>
 #include <kevo/select/weighted.hpp>
 // vary: operators, and the portfolios that choose among them
 #include <kevo/portfolio.hpp>
 #include <kevo/vary.hpp>
-#include <kevo/vary/adaptive_pursuit.hpp>
-#include <kevo/vary/exp3.hpp>
 #include <kevo/vary/fixed.hpp>
-#include <kevo/vary/thompson.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/vary/uniform.hpp>
 // filter: decides which proposals are evaluated
 #include <kevo/filter.hpp>
-#include <kevo/filter/proposal_net.hpp>
+#include <kevo/screen.hpp>
 // evaluate: fitness functions and their results
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluate/pooled.hpp>
@@ -66,19 +56,7 @@
 #include <kevo/evaluation.hpp>
 // archive: keeps elites
 #include <kevo/archive.hpp>
-#include <kevo/archive/cvt.hpp>
-#include <kevo/archive/epsilon_net.hpp>
-#include <kevo/archive/feature_map.hpp>
-#include <kevo/archive/grid.hpp>
-#include <kevo/archive/islands.hpp>
-#include <kevo/archive/measure_range.hpp>
-#include <kevo/archive/novelty.hpp>
-#include <kevo/archive/pareto.hpp>
-#include <kevo/archive/sliding.hpp>
-#include <kevo/archive/soft_threshold.hpp>
 #include <kevo/archive/top_k.hpp>
-#include <kevo/archive/topology.hpp>
-#include <kevo/embedding.hpp>
 // stop: budgets and stop rules
 #include <kevo/ledger.hpp>
 #include <kevo/stop.hpp>
@@ -103,7 +81,6 @@
 #include <kevo/confirm.hpp>
 #include <kevo/job.hpp>
 #include <kevo/run_to_end.hpp>
-#include <kevo/screen.hpp>
 #include <kevo/search.hpp>
 #include <kevo/verdict.hpp>
 // clang-format on

@@ -56,7 +56,7 @@ class any_portfolio {
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_portfolio> && portfolio_policy<std::remove_cvref_t<T>>)
       any_portfolio(T&& policy)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(policy))) {}
+      : object_(new model<std::remove_cvref_t<T>>(std::forward<T>(policy))) {}
 
   std::size_t pick(std::span<const bool> available, rng& random) { return object_->pick(available, random); }
   void observe(const operator_turn& turn) { object_->observe(turn); }
@@ -69,7 +69,7 @@ class any_portfolio {
     interface(const interface&) = default;
     interface& operator=(const interface&) = delete;
     virtual ~interface() = default;
-    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual interface* clone() const = 0;
     virtual std::size_t pick(std::span<const bool> available, rng& random) = 0;
     virtual void observe(const operator_turn& turn) = 0;
     virtual std::vector<operator_credit> credits() const = 0;
@@ -77,7 +77,9 @@ class any_portfolio {
   template <class T>
   struct model final : interface {
     explicit model(T value) : policy(std::move(value)) {}
-    std::unique_ptr<interface> clone() const override { return std::make_unique<model>(policy); }
+    interface* clone() const override {
+      return new model(policy);
+    }
     std::size_t pick(std::span<const bool> available, rng& random) override {
       return policy.pick(available, random);
     }

@@ -42,7 +42,7 @@ class any_ranker {
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_ranker> && ranker<std::remove_cvref_t<T>>)
       any_ranker(T&& model)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : object_(std::make_unique<holder<std::remove_cvref_t<T>>>(std::forward<T>(model))) {}
+      : object_(new holder<std::remove_cvref_t<T>>(std::forward<T>(model))) {}
 
   void learn(std::span<const double> features, double target) { object_->learn(features, target); }
   double predict(std::span<const double> features) { return object_->predict(features); }
@@ -54,14 +54,16 @@ class any_ranker {
     interface(const interface&) = default;
     interface& operator=(const interface&) = delete;
     virtual ~interface() = default;
-    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual interface* clone() const = 0;
     virtual void learn(std::span<const double> features, double target) = 0;
     virtual double predict(std::span<const double> features) = 0;
   };
   template <class T>
   struct holder final : interface {
     explicit holder(T value) : model(std::move(value)) {}
-    std::unique_ptr<interface> clone() const override { return std::make_unique<holder>(model); }
+    interface* clone() const override {
+      return new holder(model);
+    }
     void learn(std::span<const double> features, double target) override { model.learn(features, target); }
     double predict(std::span<const double> features) override { return model.predict(features); }
     T model;

@@ -57,7 +57,7 @@ class search {
     queue_.push_back({.candidate = born});
     if (parts_.filter) parts_.filter->filter.remember(unevaluated_of(born));
     ++unevaluated_seeds_;
-    emit(now_s, seeded{born, id});
+    emit({++sequence_, now_s, seeded{born, id}});
   }
 
   /// Returns the next job, of a kind that `free` allows; `wait_job` if a result must be told first;
@@ -102,7 +102,7 @@ class search {
       } else {
         told.candidate = join(*told.program, std::make_shared<const program>(std::move(made->program)),
                               static_cast<operator_index>(op), turn.parents);
-        turn_[told.candidate] = {cost.wall_s, id};
+        turn_[told.candidate] = {cost.wall_s, id, {}};
         ++pending_.proposals;
         if (parts_.filter) {
           gathered_.push_back(told.candidate);
@@ -121,8 +121,8 @@ class search {
       parts_.portfolio.observe({.index = op, .reward = 0, .cost_s = cost.wall_s});
     }
     if (told.program && !told.duplicate && !parts_.operators[op].replayable())
-      plans_[told.candidate] = told.summary;
-    emit(now_s, std::move(told));
+      plans_[told.candidate] = {cost.wall_s, id, told.summary};
+    emit({++sequence_, now_s, std::move(told)});
     parts_.stop.observe(progress(now_s));
   }
 
@@ -153,7 +153,7 @@ class search {
     queue_.learn(who, now.ranked() ? std::optional(now.score) : std::nullopt, archived);
     count_improvement(turn, who);
     since_kept_ = archived.status == archive_status::rejected ? since_kept_ + 1 : 0;
-    emit(now_s, evaluation_told{id, who, turn.wanted, kept, archived});
+    emit({++sequence_, now_s, evaluation_told{id, who, turn.wanted, kept, archived}});
     if (turn.wanted == evaluation_stage::confirmed) {
       if (confirmation_.finish(who, kept, stopped_.has_value())) tell_champion(now_s);
       look_for_contender();
@@ -173,7 +173,8 @@ class search {
     ledger_.waited_s += result.cost.waited_s;
     const content_id program_id = id_of(draft);
     parts_.store.put_program(program_id, std::make_shared<const program>(draft));
-    emit(now_s, draft_evaluated{id, program_id, std::make_shared<const evaluation>(std::move(result))});
+    emit({++sequence_, now_s,
+          draft_evaluated{id, program_id, std::make_shared<const evaluation>(std::move(result))}});
   }
 
   /// Withdraws an outstanding job: after a stop, the search no longer waits for its result. This is not
@@ -210,7 +211,7 @@ class search {
     std::fill(fruitless_.begin(), fruitless_.end(), 0U);
     for (auto& [id, turn] : in_flight_) turn.withdrawn = false;
     withdrawn_ = 0;
-    emit(now_s, search_resumed{std::move(reason)});
+    emit({++sequence_, now_s, search_resumed{std::move(reason)}});
   }
 
   /// The reason why the search stopped; nothing while it runs.
@@ -286,10 +287,11 @@ class search {
   variation_services services(const variation_job& asked, Guarded guarded) const;
 
  private:
-  /// A variation whose candidate waits for its first evaluation.
+  /// A variation that made a candidate.
   struct finished_turn {
     double cost_s = 0;
     ticket job = 0;
+    std::string summary;  ///< of its proposal; only in `plans_`
   };
   /// An outstanding job.
   struct in_flight {
@@ -302,7 +304,7 @@ class search {
     bool withdrawn = false;
   };
 
-  void emit(double now_s, decltype(event::what) what);
+  void emit(const event& happened) const;
   candidate_id join(const content_id& id, std::shared_ptr<const program> source, operator_index op,
                     const std::vector<candidate_id>& parents);
   void halt(std::string reason, double now_s, bool external);
@@ -321,7 +323,7 @@ class search {
   /// Adds a proposal to the queue of evaluations.
   void enqueue(candidate_id who);
   job evaluate_next(double now_s);
-  job evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s);
+  evaluation_job evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s);
   job vary_next(capacity free, double now_s);
   job hand_out_held();
   std::string plan_of(candidate_id id) const;
@@ -382,9 +384,9 @@ class search {
   std::optional<evaluation_job> held_;
   /// The variations of candidates that wait for their first evaluation.
   std::unordered_map<candidate_id, finished_turn> turn_;
-  /// Summaries of the candidates of operators that are not replayable. There are few, because each cost a
-  /// call of a language model or similar work.
-  std::unordered_map<candidate_id, std::string> plans_;
+  /// The variations of the candidates of operators that are not replayable. There are few, because each cost
+  /// a call of a language model or similar work.
+  std::unordered_map<candidate_id, finished_turn> plans_;
   std::vector<std::uint32_t> fruitless_;  ///< for each operator: fruitless turns since the last new program
   std::vector<std::size_t> running_;      ///< for each operator: outstanding variations
   std::vector<std::string> measure_names_;

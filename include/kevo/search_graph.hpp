@@ -110,7 +110,8 @@ class search_graph {
         if (edges_[e].child != id) result.push_back(edges_[e].child), ++taken;
       }
     }
-    std::sort(result.begin(), result.end(), std::greater<>());
+    std::sort(result.begin(), result.end());
+    std::reverse(result.begin(), result.end());
     result.erase(std::unique(result.begin(), result.end()), result.end());
     if (result.size() > limit) result.resize(limit);
     return result;

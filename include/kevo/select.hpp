@@ -102,7 +102,7 @@ class any_selector {
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_selector> && selector<std::remove_cvref_t<T>>)
       any_selector(T&& policy)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(policy))) {}
+      : object_(new model<std::remove_cvref_t<T>>(std::forward<T>(policy))) {}
 
   selection select(const population_view& view, rng& random) { return object_->select(view, random); }
   void observe(const observation& seen, const population_view& view) { object_->observe(seen, view); }
@@ -115,7 +115,7 @@ class any_selector {
     interface(const interface&) = default;
     interface& operator=(const interface&) = delete;
     virtual ~interface() = default;
-    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual interface* clone() const = 0;
     virtual selection select(const population_view& view, rng& random) = 0;
     virtual void observe(const observation& seen, const population_view& view) = 0;
     virtual bool ready(const pending_work& pending) const = 0;
@@ -123,7 +123,9 @@ class any_selector {
   template <class T>
   struct model final : interface {
     explicit model(T value) : policy(std::move(value)) {}
-    std::unique_ptr<interface> clone() const override { return std::make_unique<model>(policy); }
+    interface* clone() const override {
+      return new model(policy);
+    }
     selection select(const population_view& view, rng& random) override {
       return policy.select(view, random);
     }

@@ -65,7 +65,7 @@ class any_stop_rule {
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_stop_rule> && stop_rule<std::remove_cvref_t<T>>)
       any_stop_rule(T&& rule)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(rule))) {}
+      : object_(new model<std::remove_cvref_t<T>>(std::forward<T>(rule))) {}
 
   std::optional<std::string> stop(const progress& now) { return object_ ? object_->stop(now) : std::nullopt; }
   void observe(const progress& now) {
@@ -88,7 +88,7 @@ class any_stop_rule {
     interface(const interface&) = default;
     interface& operator=(const interface&) = delete;
     virtual ~interface() = default;
-    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual interface* clone() const = 0;
     virtual std::optional<std::string> stop(const progress& now) = 0;
     virtual void observe(const progress& now) = 0;
     virtual std::optional<double> used(const progress& now) const = 0;
@@ -97,7 +97,9 @@ class any_stop_rule {
   template <class T>
   struct model final : interface {
     explicit model(T value) : rule(std::move(value)) {}
-    std::unique_ptr<interface> clone() const override { return std::make_unique<model>(rule); }
+    interface* clone() const override {
+      return new model(rule);
+    }
     std::optional<std::string> stop(const progress& now) override { return rule.stop(now); }
     void observe(const progress& now) override {
       if constexpr (requires { rule.observe(now); }) rule.observe(now);

@@ -2,20 +2,19 @@
 // The task: the kernel to optimize, with its inputs, outputs, sizes, reference and tolerances. Field names
 // and their meaning follow FlashInfer-Bench's Definition and Workload and SOL-ExecBench's per-workload
 // tolerance; `reference`, `generate`, `cost`, `seeds` and `baselines` are kevo's own. docs/tasks.md describes
-// the files.
+// the files. task_extents.hpp evaluates the sizes of a task for a workload, and task_id.hpp has its content
+// id.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <kevo/content_id.hpp>
-#include <kevo/expression.hpp>
+#include <kevo/detail/expression_type.hpp>
 #include <kevo/program.hpp>
 
 namespace kevo {
@@ -170,44 +169,6 @@ inline std::string source_file_of(const task& t, const program& source) {
   return found == t.source_files.end() ? std::string() : found->second;
 }
 
-/// The values of all constant and variable axes in the workload `w`, by name. Variable axes to which `w`
-/// gives no value are left out.
-inline std::map<std::string, std::int64_t> axis_values(const task& t, const workload& w) {
-  auto values = w.axes;
-  for (const auto& a : t.axes) {
-    if (a.value) values[a.name] = *a.value;
-  }
-  return values;
-}
-
-/// The extents of a tensor for given axis values; empty for scalars. Axes without a value count as 0.
-/// @throws kevo::error (input) if an expression of the shape has no value (overflow, division by zero)
-inline std::vector<std::int64_t> extents(const tensor& t, const std::map<std::string, std::int64_t>& values) {
-  std::vector<std::int64_t> result;
-  const auto value_of = [&](std::string_view name) -> std::optional<std::int64_t> {
-    const auto it = values.find(std::string(name));
-    return it == values.end() ? 0 : it->second;
-  };
-  for (const auto& extent : t.shape) {
-    const auto it = values.find(extent);
-    result.push_back(it != values.end() ? it->second : expression::parse(extent).evaluate(value_of));
-  }
-  return result;
-}
-
-/// The generator with `a_of` and `b_of` evaluated for given axis values and stored in `a` and `b`.
-/// @throws kevo::error (input) if an expression has no value
-inline generator resolved(generator g, const std::map<std::string, std::int64_t>& values) {
-  const auto value_of = [&](std::string_view name) -> std::optional<std::int64_t> {
-    const auto it = values.find(std::string(name));
-    return it == values.end() ? std::nullopt : std::optional(it->second);
-  };
-  if (g.a_of) g.a = static_cast<double>(g.a_of->evaluate(value_of));
-  if (g.b_of) g.b = static_cast<double>(g.b_of->evaluate(value_of));
-  g.a_of.reset(), g.b_of.reset();
-  return g;
-}
-
 /// The tolerance for an output in a workload: the first that exists of the workload's entry for the output,
 /// the workload's entry "", the task's entry for the output, the task's entry ""; else the default.
 inline tolerance tolerance_for(const task& t, const workload& w, const std::string& output) {
@@ -217,83 +178,6 @@ inline tolerance tolerance_for(const task& t, const workload& w, const std::stri
     }
   }
   return {};
-}
-
-namespace detail {
-
-struct task_hasher {
-  content_hasher hash;
-
-  void add(const std::string& text) { hash.text(text); }
-  void add(std::int64_t value) { hash.number(static_cast<std::uint64_t>(value)); }
-  void add(bool value) { hash.number(value ? 1 : 0); }
-  void add(double value) { hash.number(std::bit_cast<std::uint64_t>(value)); }
-  void add(const expression& value) { hash.text(value.text()); }
-  // Fields that later versions added are hashed only if they are used, so that older tasks keep their ids.
-  void add(const generator& value) {
-    add(value.kind), add(value.a), add(value.b);
-    if (value.a_of || value.b_of) add(value.a_of), add(value.b_of);
-    if (!value.law.empty() || value.parameter != 0) add(value.law), add(value.parameter);
-    if (!value.rows.empty()) add(value.rows);
-  }
-  void add(const workload_input& value) {
-    add(value.kind), add(value.value);
-    if (!value.contents) return;
-    add(value.kept), add(value.alternates);
-    for (const auto extent : value.contents->shape) add(extent);
-    const auto& bytes = value.contents->bytes;
-    hash.text(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  }
-  void add(const axis& value) { add(value.name), add(value.value); }
-  void add(const program& value) { add(to_string(id_of(value))); }
-  void add(const reference_source& value) {
-    add(value.language), add(value.source);
-    if (!value.form.empty()) add(value.form), add(value.entry), add(value.init);
-  }
-  void add(const baseline& value) {
-    add(value.name), add(value.source), add(value.link), add(value.optional);
-  }
-  void add(const tensor& value) {
-    add(value.name), add(value.shape), add(value.scalar), add(value.dtype), add(value.generate);
-  }
-  void add(const tolerance& value) {
-    add(value.rule), add(value.max_atol), add(value.max_rtol), add(value.required_matched_ratio);
-    add(value.max_error_cap), add(value.allow_negative_inf), add(value.scale), add(value.factor),
-        add(value.length);
-  }
-  void add(const workload& value) {
-    add(value.uuid), add(value.axes), add(value.inputs), add(value.generate), add(value.tolerances);
-    add(value.cache), add(value.hidden), add(value.weight);
-  }
-  template <class T>
-  void add(const std::optional<T>& value) {
-    add(value.has_value());
-    if (value) add(*value);
-  }
-  template <class T>
-  void add(const std::vector<T>& values) {
-    add(static_cast<std::int64_t>(values.size()));
-    for (const auto& value : values) add(value);
-  }
-  template <class T>
-  void add(const std::map<std::string, T>& values) {
-    add(static_cast<std::int64_t>(values.size()));
-    for (const auto& [key, value] : values) add(key), add(value);
-  }
-};
-
-}  // namespace detail
-
-/// The content id of everything on which an evaluation depends: name, axes, tensors, constraints, reference,
-/// tolerances, workloads, cost model and baselines. Descriptions, seeds and paths of files do not change it.
-inline content_id id_of(const task& t) {
-  detail::task_hasher hasher;
-  hasher.add(std::string("kevo task 1"));
-  hasher.add(t.name), hasher.add(t.axes), hasher.add(t.inputs), hasher.add(t.outputs),
-      hasher.add(t.constraints);
-  hasher.add(t.reference), hasher.add(t.tolerances), hasher.add(t.workloads);
-  hasher.add(t.cost.flops), hasher.add(t.cost.bytes), hasher.add(t.cost.min_flops), hasher.add(t.baselines);
-  return hasher.hash.finish();
 }
 
 }  // namespace kevo

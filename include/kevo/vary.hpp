@@ -137,7 +137,7 @@ class any_variation {
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_variation> && variation<std::remove_cvref_t<T>>)
       any_variation(T&& op)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      : object_(std::make_unique<model<std::remove_cvref_t<T>>>(std::forward<T>(op))) {}
+      : object_(new model<std::remove_cvref_t<T>>(std::forward<T>(op))) {}
 
   std::string name() const { return object_->name(); }
   variation_result vary(const variation_request& request, rng& random) {
@@ -155,7 +155,7 @@ class any_variation {
     interface(const interface&) = default;
     interface& operator=(const interface&) = delete;
     virtual ~interface() = default;
-    virtual std::unique_ptr<interface> clone() const = 0;
+    virtual interface* clone() const = 0;
     virtual std::string name() const = 0;
     virtual variation_result vary(const variation_request& request, rng& random) = 0;
     virtual std::size_t concurrency() const = 0;
@@ -166,7 +166,9 @@ class any_variation {
   template <class T>
   struct model final : interface {
     explicit model(T value) : op(std::move(value)) {}
-    std::unique_ptr<interface> clone() const override { return std::make_unique<model>(op); }
+    interface* clone() const override {
+      return new model(op);
+    }
     std::string name() const override { return op.name(); }
     variation_result vary(const variation_request& request, rng& random) override {
       return op.vary(request, random);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <kevo/task_extents.hpp>
+
 #include "fitness/cascade/feedback.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "src/base/text/useful_line.hpp"

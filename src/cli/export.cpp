@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_id.hpp>
 
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"

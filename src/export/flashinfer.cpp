@@ -8,6 +8,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
+
 #include "src/base/text/utf8.hpp"
 #include "src/export/export.hpp"
 #include "src/export/flashinfer_data_set.hpp"

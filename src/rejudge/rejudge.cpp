@@ -11,6 +11,7 @@
 
 #include <kevo/error.hpp>
 #include <kevo/registry.hpp>
+#include <kevo/task_id.hpp>
 
 #include "src/base/settings/overrides.hpp"
 #include "src/base/settings/yaml.hpp"

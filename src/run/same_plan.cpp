@@ -4,6 +4,7 @@
 
 #include <kevo/error.hpp>
 #include <kevo/task.hpp>
+#include <kevo/task_id.hpp>
 
 namespace kevo {
 namespace {

@@ -7,6 +7,7 @@
 
 #include <kevo/journal.hpp>
 #include <kevo/session.hpp>
+#include <kevo/task_id.hpp>
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/version.hpp>
 

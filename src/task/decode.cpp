@@ -8,6 +8,7 @@
 #include <kevo/detail/nearest.hpp>
 #include <kevo/dtype.hpp>
 #include <kevo/error.hpp>
+#include <kevo/expression.hpp>
 
 namespace kevo::task_decoding {
 namespace {

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <kevo/dtype.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/oracle/element_type.hpp"
 #include "src/base/tensor_file/tensor_file.hpp"

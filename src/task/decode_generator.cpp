@@ -12,6 +12,7 @@
 #include <kevo/detail/nearest.hpp>
 #include <kevo/dtype.hpp>
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "src/task/decode.hpp"
 

@@ -8,6 +8,7 @@
 
 #include <kevo/detail/nearest.hpp>
 #include <kevo/dtype.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "src/task/decode.hpp"
 #include "src/task/decode_file_input.hpp"

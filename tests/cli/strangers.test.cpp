@@ -16,6 +16,7 @@
 
 #include <kevo/program.hpp>
 #include <kevo/random.hpp>
+#include <kevo/task_id.hpp>
 
 #include "src/journal/journal.hpp"
 #include "tests/support/shell.hpp"

@@ -9,6 +9,7 @@
 #include <kevo/annotation.hpp>
 #include <kevo/error.hpp>
 #include <kevo/task.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "src/task/task_loader.hpp"
 

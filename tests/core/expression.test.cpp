@@ -10,6 +10,7 @@
 #include <kevo/expression.hpp>
 #include <kevo/random.hpp>
 #include <kevo/task.hpp>
+#include <kevo/task_id.hpp>
 
 namespace {
 

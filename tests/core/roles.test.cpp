@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include <kevo/kevo.hpp>
+#include <kevo/models.hpp>
 
 namespace {
 

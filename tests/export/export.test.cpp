@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
+#include <kevo/expression.hpp>
 
 #include "src/base/tensor_file/tensor_file.hpp"
 #include "src/task/task_loader.hpp"

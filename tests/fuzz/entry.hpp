@@ -10,6 +10,7 @@
 #include <kevo/annotation.hpp>
 #include <kevo/dtype.hpp>
 #include <kevo/settings.hpp>
+#include <kevo/task_id.hpp>
 
 #include "fitness/cuda/launch/resolve.hpp"
 #include "operators/tune/setting_space.hpp"

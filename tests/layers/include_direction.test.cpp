@@ -1,5 +1,6 @@
 // links: core
 // scripts/check_layers.sh: no include runs up a layer, and one that does is found.
+// The headers that include others include all of them.
 #include <filesystem>
 #include <string>
 
@@ -84,4 +85,18 @@ TEST_CASE("a folder that the table does not have is an error, and so is a missin
   const shell::scratch empty;
   shell::write_file(empty / "src/base/json/planted.cpp", "int planted;\n");
   CHECK(shell::run({script, empty.string()}).code != 0);
+}
+
+TEST_CASE("kevo.hpp and models.hpp together include every model") {
+  const std::filesystem::path headers = KEVO_SOURCE_DIR "/include";
+  const std::string all =
+      shell::read_file(headers / "kevo/kevo.hpp") + shell::read_file(headers / "kevo/models.hpp");
+  for (const char* role : {"select", "vary", "filter", "archive", "stop"}) {
+    for (const auto& file : std::filesystem::directory_iterator(headers / "kevo" / role)) {
+      const std::string name = "kevo/" + std::string(role) + "/" + file.path().filename().string();
+      if (name == "kevo/vary/turns.hpp" || name == "kevo/stop/text.hpp")
+        continue;  // no models: parts of some
+      CHECK_MESSAGE(all.find("#include <" + name + ">") != std::string::npos, name);
+    }
+  }
 }

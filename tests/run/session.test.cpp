@@ -15,6 +15,7 @@
 #include <kevo/stop/after.hpp>
 #include <kevo/stop/evaluations.hpp>
 #include <kevo/stop/proposals.hpp>
+#include <kevo/task_id.hpp>
 
 #include "tests/support/toy_search.hpp"
 

@@ -9,6 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/task_extents.hpp>
+#include <kevo/task_id.hpp>
+
 #include "src/base/settings/json.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/task/source_file.hpp"

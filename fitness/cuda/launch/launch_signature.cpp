@@ -5,6 +5,8 @@
 #include <cstring>
 #include <span>
 
+#include <kevo/task_extents.hpp>
+
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/signature.hpp"
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/cuda/device/type_code.hpp"
 #include "fitness/oracle/element_type.hpp"

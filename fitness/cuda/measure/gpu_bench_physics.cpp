@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include <kevo/task_extents.hpp>
+
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/physics.hpp"

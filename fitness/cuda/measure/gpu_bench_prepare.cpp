@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_id.hpp>
 
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/measure/device_task.hpp"

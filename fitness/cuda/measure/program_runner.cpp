@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/measure/device_task.hpp"

@@ -8,6 +8,7 @@
 
 #include <kevo/error.hpp>
 #include <kevo/random.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "fitness/cuda/device/worker_link.hpp"
 #include "fitness/cuda/tools/replay.hpp"

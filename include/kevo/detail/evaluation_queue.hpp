@@ -73,8 +73,11 @@ class evaluation_queue {
     entry next{waiting_[chosen].candidate};
     out_[next.candidate] = {std::move(waiting_[chosen].features), predicted[chosen].first,
                             explore ? chosen_by::chance : chosen_by::ranker};
-    std::sort(out.rbegin(), out.rend());
-    for (const std::size_t place : out) take_out(place);
+    while (!out.empty()) {  // the last place first, so that the other places stay valid
+      const auto last = std::max_element(out.begin(), out.end());
+      take_out(*last);
+      out.erase(last);
+    }
     return next;
   }
 

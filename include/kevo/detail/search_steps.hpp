@@ -6,9 +6,8 @@
 
 namespace kevo {
 
-inline void search::emit(double now_s, decltype(event::what) what) {
-  const event e{++sequence_, now_s, std::move(what)};
-  for (const auto& listener : parts_.sinks) listener.consume(e);
+inline void search::emit(const event& happened) const {
+  for (const auto& listener : parts_.sinks) listener.consume(happened);
 }
 
 inline candidate_id search::join(const content_id& id, std::shared_ptr<const program> source,
@@ -21,7 +20,7 @@ inline candidate_id search::join(const content_id& id, std::shared_ptr<const pro
 inline void search::halt(std::string reason, double now_s, bool external) {
   stopped_ = reason;
   confirmation_.forget_futile();
-  emit(now_s, search_stopped{std::move(reason), external});
+  emit({++sequence_, now_s, search_stopped{std::move(reason), external}});
   if (confirmation_.settle()) tell_champion(now_s);
 }
 
@@ -109,7 +108,7 @@ inline void search::filter_gathered(double now_s) {
     ++ledger_.filtered;
   }
   for (const candidate_id one : verdict.passed) enqueue(one);
-  emit(now_s, proposals_filtered{std::move(verdict.passed), std::move(verdict.dropped)});
+  emit({++sequence_, now_s, proposals_filtered{std::move(verdict.passed), std::move(verdict.dropped)}});
 }
 
 inline void search::enqueue(candidate_id who) {
@@ -129,7 +128,7 @@ inline job search::evaluate_next(double now_s) {
   return evaluate(next.candidate, evaluation_stage::timed_full, false, now_s);
 }
 
-inline job search::evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s) {
+inline evaluation_job search::evaluate(candidate_id who, evaluation_stage wanted, bool fresh, double now_s) {
   const ticket id = ++tickets_;
   in_flight_[id] = {.evaluates = true, .candidate = who, .wanted = wanted, .fresh = fresh};
   if (wanted != evaluation_stage::confirmed && fresh) ++pending_.measurements;
@@ -138,7 +137,7 @@ inline job search::evaluate(candidate_id who, evaluation_stage wanted, bool fres
   made.request.wanted = wanted;
   made.request.best_speedup = confirmation_.best().sure_speedup();
   made.request.fresh = fresh;
-  emit(now_s, evaluation_asked{id, who, wanted, fresh});
+  emit({++sequence_, now_s, evaluation_asked{id, who, wanted, fresh}});
   return made;
 }
 
@@ -159,9 +158,9 @@ inline job search::vary_next(capacity free, double now_s) {
       population_.ranked() > 0 ? parts_.select.select(view, select_stream) : any_failed(select_stream);
   if (chosen.parents.empty()) throw error(error_code::internal, "the selector chose no parent");
   if (chosen.reevaluate) {
-    job again = evaluate(chosen.parents.front(), evaluation_stage::timed_full, true, now_s);
+    evaluation_job again = evaluate(chosen.parents.front(), evaluation_stage::timed_full, true, now_s);
     if (free.evaluate) return again;
-    held_ = std::get<evaluation_job>(std::move(again));
+    held_ = std::move(again);
     return wait_job{};
   }
 
@@ -199,7 +198,7 @@ inline job search::vary_next(capacity free, double now_s) {
   for (const candidate_id one : chosen.inspirations) {
     made.request.inspirations.push_back(std::make_shared<const candidate_snapshot>(snapshot(one)));
   }
-  emit(now_s, variation_asked{id, std::move(chosen), made.op});
+  emit({++sequence_, now_s, variation_asked{id, std::move(chosen), made.op}});
   return made;
 }
 
@@ -353,7 +352,7 @@ inline bool search::is_baseline(candidate_id who, const evaluation& e, double no
   auto name = baseline_met_by(who, e);
   if (!name) return false;
   confirmation_.exclude_baseline(who, e.score == e.speedup);
-  emit(now_s, baseline_met{who, std::move(*name)});
+  emit({++sequence_, now_s, baseline_met{who, std::move(*name)}});
   return true;
 }
 
@@ -372,7 +371,7 @@ inline void search::pass_over_baselines(double now_s) {
 
 inline void search::tell_champion(double now_s) {
   const champion& best = confirmation_.best();
-  emit(now_s, champion_crowned{best.id, best.speedup, best.speedup_interval, best.verdict});
+  emit({++sequence_, now_s, champion_crowned{best.id, best.speedup, best.speedup_interval, best.verdict}});
 }
 
 inline std::vector<double> search::features_of(candidate_id who,
@@ -423,7 +422,7 @@ variation_services search::services(const variation_job& asked, Guarded guarded)
 
 inline std::string search::plan_of(candidate_id id) const {
   const auto found = plans_.find(id);
-  return found == plans_.end() ? std::string() : found->second;
+  return found == plans_.end() ? std::string() : found->second.summary;
 }
 
 }  // namespace kevo

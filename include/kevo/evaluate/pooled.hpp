@@ -42,8 +42,7 @@ inline log_estimate logarithm(const estimate& e) {
 inline std::vector<timing_pair> pairs_of(confirmations all, std::size_t workload) {
   std::vector<timing_pair> pairs;
   for (const auto& one : all) {
-    const auto& some = one->workloads[workload].samples;
-    pairs.insert(pairs.end(), some.begin(), some.end());
+    for (const timing_pair& pair : one->workloads[workload].samples) pairs.push_back(pair);
   }
   return pairs;
 }

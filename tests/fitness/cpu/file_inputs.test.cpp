@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/expression.hpp>
+
 #include "fitness/cpu/cpu_fitness.hpp"
 
 namespace {

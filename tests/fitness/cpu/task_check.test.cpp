@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/expression.hpp>
+
 namespace {
 
 kevo::program source(const char* path, const std::string& text) {
