@@ -164,7 +164,8 @@ foreach(program kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endforeach()
 
-add_executable(kevo ${kevo_cli_sources})
+kevo_join(kevo_cli_units ${kevo_cli_sources})
+add_executable(kevo ${kevo_cli_units})
 target_link_libraries(kevo PRIVATE kevo::kevo CLI11::CLI11)
 set_target_properties(kevo PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} ENABLE_EXPORTS ON)
 kevo_own(kevo)

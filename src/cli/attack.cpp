@@ -35,7 +35,7 @@ namespace {
 namespace json = boost::json;
 namespace fs = std::filesystem;
 
-struct options {
+struct attack_options {
   std::string task;
   std::vector<std::string> honest;
   std::vector<std::string> corpora;
@@ -55,7 +55,7 @@ bool is_wanted(const exploit& one, const std::vector<std::string>& patterns) {
 
 /// The shipped exploits and those of the user's folders that the patterns name. A name is one exploit's: that
 /// of a later folder stands for the earlier one. Controls come first.
-std::vector<exploit> wanted_exploits(const options& given) {
+std::vector<exploit> wanted_exploits(const attack_options& given) {
   auto all = shipped_exploits();
   for (const auto& folder : given.corpora) {
     for (auto& one : load_exploits(folder)) {
@@ -75,7 +75,7 @@ std::vector<exploit> wanted_exploits(const options& given) {
 
 /// What exploits may be made of: what the user names, else the seeds, then the baselines that need no
 /// library.
-std::vector<program> honest_programs(const options& given, const task& t) {
+std::vector<program> honest_programs(const attack_options& given, const task& t) {
   std::vector<program> all;
   for (const auto& path : given.honest) all.push_back(load_program(path));
   if (!all.empty()) return all;
@@ -167,7 +167,7 @@ void print_report(const attack_report& report, bool as_json) {
       count(attack_word::harmless), count(attack_word::undecided), count(attack_word::not_applicable));
 }
 
-void attack(const options& given, invocation& shared) {
+void attack(const attack_options& given, invocation& shared) {
   auto exploits = wanted_exploits(given);
   if (given.task.empty()) {
     if (!given.list)
@@ -198,7 +198,7 @@ void add_attack(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand(
       "attack",
       "Run generic exploits against the evaluation of a task and report which ones it does not catch");
-  auto given = std::make_shared<options>();
+  auto given = std::make_shared<attack_options>();
   verb->add_option("task", given->task, "Task file");
   verb->add_option("--honest", given->honest,
                    "Honest program from which the exploits are built and with which they are compared "

@@ -18,7 +18,7 @@
 namespace kevo::cli {
 namespace {
 
-struct options {
+struct eval_options {
   std::string task;
   std::string program;
   std::vector<std::string> overrides;
@@ -34,7 +34,7 @@ void name_the_users_file(evaluation& result, const program& source, const std::s
   for (auto& reason : result.reasons) rename(reason);
 }
 
-void evaluate(const options& given, const invocation& shared) {
+void evaluate(const eval_options& given, const invocation& shared) {
   const registry plugins = builtin_plugins();
   const auto loaded = std::make_shared<const task>(load_task(given.task));
   const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
@@ -57,7 +57,7 @@ void evaluate(const options& given, const invocation& shared) {
 
 void add_eval(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("eval", "Build, check and time one program for a task");
-  auto given = std::make_shared<options>();
+  auto given = std::make_shared<eval_options>();
   verb->add_option("task", given->task, "Task file")->required();
   verb->add_option("program", given->program, "Source file of the candidate")->required();
   verb->add_option(

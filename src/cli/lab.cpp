@@ -20,7 +20,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct options {
+struct lab_options {
   std::string config;
   std::vector<std::string> overrides;
   bool print_config = false;
@@ -131,7 +131,7 @@ auto progress_lines(interrupts& user) {
 
 void add_lab(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("lab", "Compare search policies on problems whose optimum is known");
-  auto given = std::make_shared<options>();
+  auto given = std::make_shared<lab_options>();
   verb->add_option("config", given->config, "Lab config (YAML)")->required();
   verb->add_option("--set", given->overrides, "Override a key of the config: --set lab.seeds=5")
       ->allow_extra_args(false);

@@ -21,7 +21,7 @@ namespace {
 
 namespace json = boost::json;
 
-struct options {
+struct rejudge_options {
   std::vector<std::string> runs;
   std::string task;
   std::size_t top = 0;
@@ -114,7 +114,7 @@ void print_summary(const rejudge_report& report) {
              report.task_changed ? "; the task has changed since the run" : "");
 }
 
-void rejudge(const options& given, const invocation& shared) {
+void rejudge(const rejudge_options& given, const invocation& shared) {
   json::array runs;
   std::size_t judged = 0;
   std::size_t fell = 0;
@@ -144,7 +144,7 @@ void add_rejudge(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("rejudge",
                                       "Evaluate the best candidates of earlier runs again under the current "
                                       "rules and report which results still hold");
-  auto given = std::make_shared<options>();
+  auto given = std::make_shared<rejudge_options>();
   verb->add_option("run", given->runs, "Run folders")->required();
   verb->add_option("--task", given->task, "Path of the task file, if it has moved");
   auto* top = verb->add_option("--top", given->top,

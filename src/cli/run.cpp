@@ -12,7 +12,7 @@
 namespace kevo::cli {
 namespace {
 
-struct options {
+struct run_options {
   std::string config;
   std::vector<std::string> overrides;
   std::string replay;
@@ -24,13 +24,13 @@ struct options {
   std::string task;
 };
 
-void print_config(const options& given) {
+void print_config(const run_options& given) {
   const session_plan plan =
       decode_plan(read_config(given.config, given.overrides), {}, {}, plan_use::session);
   fmt::print("{}\n", plan.origin.config);
 }
 
-void replay(const options& given, invocation& shared) {
+void replay(const run_options& given, invocation& shared) {
   const replay_outcome result = replay_run(
       given.replay, given.replay_models ? replayed_operators::with_models : replayed_operators::pure,
       given.task);
@@ -48,7 +48,7 @@ void replay(const options& given, invocation& shared) {
   print_outcome(result.run, shared, said, given.require_confirmed);
 }
 
-void add_require_confirmed(CLI::App& verb, options& given) {
+void add_require_confirmed(CLI::App& verb, run_options& given) {
   verb.add_flag("--require-confirmed", given.require_confirmed,
                 "Exit with 3 if the run ends without a best program that is confirmed; without this option "
                 "an undecided or missing best program is a result, and the exit code is 0");
@@ -58,7 +58,7 @@ void add_require_confirmed(CLI::App& verb, options& given) {
 
 void add_run(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("run", "Run the search that a config describes");
-  auto given = std::make_shared<options>();
+  auto given = std::make_shared<run_options>();
   verb->add_option("config", given->config, "Config file (YAML)");
   verb->add_option(
           "--set", given->overrides,
@@ -102,7 +102,7 @@ void add_run(CLI::App& program, invocation& shared) {
 
 void add_resume(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("resume", "Continue a run that was stopped or killed");
-  auto given = std::make_shared<options>();
+  auto given = std::make_shared<run_options>();
   verb->add_option("run", given->config, "Run folder")->required();
   verb->add_option(
           "--set", given->overrides,

@@ -23,7 +23,7 @@
 namespace kevo::cli {
 namespace {
 
-struct options {
+struct show_options {
   std::string folder;
   std::string id;
   bool source = false;
@@ -57,7 +57,7 @@ void print_source(const shown_candidate& one, const std::string& folder) {
   fmt::print("{}", ::isatty(STDOUT_FILENO) == 1 ? format::printable(text) : std::string(text));
 }
 
-void show(const options& given, const invocation& shared) {
+void show(const show_options& given, const invocation& shared) {
   const journal run = journal::open_read_only(given.folder);
   // The archive is of interest only where elites are listed.
   const report_content content = content_of(
@@ -93,7 +93,7 @@ void show(const options& given, const invocation& shared) {
 void add_show(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand(
       "show", "Show a summary of a run, or the lineage and evaluation of one candidate");
-  auto given = std::make_shared<options>();
+  auto given = std::make_shared<show_options>();
   verb->add_option("run", given->folder, "Run folder; the run may still be in progress")->required();
   verb->add_option("id", given->id, "Number of a candidate, or the word best");
   verb->add_flag("--source", given->source, "Print only the source of the candidate's main file");
