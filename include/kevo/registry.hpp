@@ -131,6 +131,7 @@ class registry {
 constexpr std::uint64_t plugin_abi() {
   detail::abi_hasher hash;
   hash.add(KEVO_VERSION_MAJOR).add(KEVO_VERSION_MINOR).add(KEVO_VERSION_PATCH);
+  hash.add("clone 2");  // no layout shows that the copies of plug-ins are returned as plain pointers
   detail::add_compiler(hash);
   detail::add_structs(hash);
   detail::add_types(hash);
