@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "src/base/text/utf8.hpp"
 

@@ -16,6 +16,7 @@
 
 #include <kevo/content_id.hpp>
 #include <kevo/load_task.hpp>
+#include <kevo/task_id.hpp>
 
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/renamed_file.hpp"
