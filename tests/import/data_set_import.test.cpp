@@ -9,6 +9,7 @@
 
 #include <kevo/error.hpp>
 #include <kevo/load_task.hpp>
+#include <kevo/task_extents.hpp>
 
 #include "src/suite/suite_plan.hpp"
 #include "tests/support/shell.hpp"

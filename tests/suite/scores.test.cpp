@@ -3,6 +3,7 @@
 #include "src/suite/scores.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include <doctest/doctest.h>
 
