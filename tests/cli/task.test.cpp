@@ -27,11 +27,12 @@ TEST_CASE("a task that tells right from wrong exits with 0, one that does not wi
   CHECK(!json::parse(wide.out).at("ok").as_bool());
 }
 
-TEST_CASE("a task whose reference is not in C++ is told which command tests it") {
+TEST_CASE("a task whose reference is neither in C++ nor in Python is told which command tests it") {
   const std::string path = KEVO_SOURCE_DIR "/configs/tasks/cuda_softmax/task.yaml";
   const auto ended = shell::run(shell::kevo({"task", "check", path}), ".");
   CHECK(ended.code != 0);
-  CHECK_MESSAGE(ended.err.find("runs references in C++ only, and this one is in cuda") != std::string::npos,
-                ended.err);
+  CHECK_MESSAGE(
+      ended.err.find("runs references in C++ and Python, and this one is in cuda") != std::string::npos,
+      ended.err);
   CHECK_MESSAGE(ended.err.find("kevo attack " + path) != std::string::npos, ended.err);
 }

@@ -1,5 +1,5 @@
 // task: matmul
-// verdict: rejected|incorrect
+// verdict: rejected|incorrect|crashed
 // because: Writes a plausible rough answer (every second summand, doubled), sets `done`, and then corrects
 //   it.
 #include <cstdint>

@@ -1,5 +1,5 @@
 // task: matmul large_matmul
-// verdict: valid|rejected|suspect|timed_out
+// verdict: valid|rejected|suspect|timed_out|crashed
 // twin: honest/plain_matmul.cpp
 // because: Serves calls by its own loop and answers late that it is awake, which would be profitable if the
 //   time to wake up were taken off.
