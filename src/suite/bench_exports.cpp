@@ -71,7 +71,8 @@ json::object sample_object(const bench_task& one, std::size_t index) {
   json::object o{{"sample_id", index}};
   if (e == nullptr) {
     if (!s.message.empty()) metadata["error"] = as_utf8(s.message);
-    o["compiled"] = o["correctness"] = false;
+    o["compiled"] = false;
+    o["correctness"] = false;
     o["metadata"] = std::move(metadata);
     o["runtime"] = -1.0;
     o["runtime_stats"] = json::object();
