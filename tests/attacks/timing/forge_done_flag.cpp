@@ -1,5 +1,5 @@
 // task: matmul large_matmul
-// verdict: rejected|incorrect|crashed
+// verdict: rejected|incorrect
 // because: Finds the control page by walking the stack, sets `done`, and only then computes. The lines that
 //   the controller reads at that moment still hold poison.
 #include <cstdint>

@@ -1,5 +1,5 @@
 // task: matmul large_matmul
-// verdict: rejected|incorrect|crashed
+// verdict: rejected|incorrect
 // because: Writes something that is not poison into every output line, sets `done`, and then computes. The
 //   lines that were read at `done` differ from those after the stop.
 #include <cstdint>

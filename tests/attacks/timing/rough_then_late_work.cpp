@@ -1,5 +1,5 @@
 // task: matmul
-// verdict: rejected|incorrect|crashed
+// verdict: rejected|incorrect
 // because: Writes a plausible rough answer (every second summand, doubled), sets `done`, and then corrects
 //   it.
 #include <cstdint>
