@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,10 @@
 
 namespace kevo {
 namespace {
+
+bool is_borrowed(const std::shared_ptr<const content>& one) {
+  return one->borrowed;
+}
 
 // Counts up when the sandbox or a limit takes what it refused before, so that no cached refusal outlives it.
 constexpr int sandbox_rules = 3;
@@ -89,7 +94,8 @@ void test_bench::check_trusted(trusted_program& trusted) {
       const auto time = trusted.program->isolated(c, std::chrono::minutes(2));
       if (time.failure && c->borrowed) {
         // The generators of that workload are not meant for this one's shape.
-        std::erase_if(mixed_[i], [](const auto& other) { return other->borrowed; });
+        lends_nothing_[i] = true;
+        std::erase_if(mixed_[i], is_borrowed);
         break;
       }
       if (time.failure) {
@@ -108,20 +114,50 @@ void test_bench::check_trusted(trusted_program& trusted) {
   }
 }
 
+// A run begins with few contents, as one evaluation alone needs no more, and makes further ones before each
+// of its evaluations. [s] of the reference, for all workloads together
+constexpr double first_contents_s = 0.3;
+constexpr double further_contents_s = 0.15;
+
+void test_bench::add_contents(double seconds) {
+  const auto timed = std::count_if(task_->workloads.begin(), task_->workloads.end(),
+                                   [](const workload& w) { return !w.hidden; });
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    if (task_->workloads[i].hidden || oracle_->complete(i)) continue;
+    mixed_[i] = oracle_->mixed(i, seconds / static_cast<double>(timed));
+    if (lends_nothing_[i]) std::erase_if(mixed_[i], is_borrowed);
+  }
+}
+
+void test_bench::add_contents() {
+  add_contents(further_contents_s);
+}
+
 double test_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const std::lock_guard lock(preparing_);
   if (prepared_) return 0;
   const auto& t = *task_;
-  const auto reference = kind_->build_trusted(trusted_role::reference, nullptr, stop, "reference");
-  const auto pacer = kind_->build_trusted(trusted_role::pacer, nullptr, stop, "pacing program");
+  // All at the same time: each build waits for its sandbox and its linker for a while.
+  const auto build = [&](trusted_role role, const baseline* given, std::string who) {
+    return std::async(std::launch::async, [this, role, given, &stop, who = std::move(who)] {
+      return kind_->build_trusted(role, given, stop, who);
+    });
+  };
+  auto reference_build = build(trusted_role::reference, nullptr, "reference");
+  auto pacer_build = build(trusted_role::pacer, nullptr, "pacing program");
+  std::vector<std::future<std::string>> baseline_builds;
+  for (const auto& b : t.baselines)
+    baseline_builds.push_back(build(trusted_role::baseline, &b, "baseline '" + b.name + "'"));
+  const auto reference = reference_build.get();
+  const auto pacer = pacer_build.get();
 
   std::vector<std::pair<std::string, std::string>> objects;
   std::string left_out;
   content_hasher baselines;
-  for (const auto& b : t.baselines) {
+  for (std::size_t i = 0; i < t.baselines.size(); ++i) {
+    const auto& b = t.baselines[i];
     try {
-      objects.emplace_back(
-          b.name, kind_->build_trusted(trusted_role::baseline, &b, stop, "baseline '" + b.name + "'"));
+      objects.emplace_back(b.name, baseline_builds[i].get());
     } catch (const error& failure) {
       if (!b.optional || failure.code() != error_code::input) throw;
       left_out += (left_out.empty() ? "" : ", ") + b.name;
@@ -141,9 +177,8 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   worker.stop = stop;
   oracle_ = std::make_unique<oracle>(task_, reference, worker, limits, settings_.seed);
   mixed_.assign(t.workloads.size(), {});
-  for (std::size_t i = 0; i < t.workloads.size(); ++i) {
-    if (!t.workloads[i].hidden) mixed_[i] = oracle_->mixed(i);
-  }
+  lends_nothing_.assign(t.workloads.size(), false);
+  add_contents(first_contents_s);
   const auto seed = settings_.seed ? *settings_.seed : secret_seed();
   // Without process id namespaces nobody could say for sure that no process has an arena mapped any more.
   if (contains(settings_.sandbox) && arena_pool::keeps_nothing_else())

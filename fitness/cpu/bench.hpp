@@ -71,6 +71,9 @@ class test_bench {
   build_result build_candidate(const program& candidate, std::stop_token stop);
   std::unique_ptr<processors_in_use> take_processors(const std::stop_token& stop,
                                                      const wait_listener& listener = {});
+  /// Makes further contents for timed calls, for about 0.15 s, until there are as many as the settings allow.
+  /// Only while `take_processors` is held. @throws kevo::error
+  void add_contents();
   runner run_candidate(const std::string& object, std::stop_token stop) const;
 
   runner& baseline_runner() { return *baseline_.program; }
@@ -115,6 +118,7 @@ class test_bench {
  private:
   worker_settings worker_for(const std::string& object, std::optional<trusted_role> role) const;
   void check_trusted(trusted_program& trusted);
+  void add_contents(double seconds);
   double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
 
   std::shared_ptr<const task> task_;
@@ -141,7 +145,8 @@ class test_bench {
   std::map<std::size_t, comparator_pairs> comparators_;  // by workload
   std::unique_ptr<runner> pacer_;                        // does nothing for a while: see call_boundary
   std::string left_out_;                                 // optional baselines that do not build here
-  std::vector<content_list> mixed_;                      // of the visible workloads
+  std::vector<bool> lends_nothing_;  // contents of other workloads' generators do not suit this one
+  std::vector<content_list> mixed_;  // of the visible workloads
 };
 
 }  // namespace kevo

@@ -304,6 +304,9 @@ void cpu_fitness::state::run_cascade(passage& p) {
   const auto waiting = std::chrono::steady_clock::now();
   const auto processors = bench.take_processors(p.request.stop, p.request.waiting);
   p.result.cost.parts_s["waiting"] += seconds_since(waiting);
+  const auto preparing = std::chrono::steady_clock::now();
+  bench.add_contents();
+  p.result.cost.parts_s["preparation of the task"] += seconds_since(preparing);
   const measuring_span measuring(p.request);
   tell_wait(p.result, processors->lock());
   const neighbour_watch neighbours;
@@ -391,7 +394,7 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
     p.result = std::move(again.result);
     p.built = std::move(again.built);
   }
-  if (prepared_s > 1e-3) p.result.cost.parts_s["preparation of the task"] = prepared_s;
+  if (prepared_s > 1e-3) p.result.cost.parts_s["preparation of the task"] += prepared_s;
   state_->finish(p, start);
   if (!p.result.valid() || p.result.stage > evaluation_stage::built)
     state_->results.keep(state_->key_of(*request.program), p.result);

@@ -30,7 +30,7 @@ struct program_kind {
   /// Builds a candidate. A failed build is a value.
   std::function<build_result(const program&, std::stop_token)> build;
   /// Builds a trusted program and gives its object. @param who for messages. @throws kevo::error (input)
-  /// where it does not build
+  /// where it does not build. Called for several programs at the same time.
   std::function<std::string(trusted_role, const baseline*, std::stop_token, const std::string& who)>
       build_trusted;
   /// Completes the settings of a worker that is to run an object. @param role nothing for a candidate

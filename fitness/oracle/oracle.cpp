@@ -105,6 +105,25 @@ struct recipe {
   bool files = true;           // false: generated contents in place of those from files that alternate
 };
 
+// The kinds of contents besides the plain one, in the order in which they have their turns: the simple, the
+// composed and the borrowed kinds alternate, so that the first eight contents show some of each.
+std::vector<recipe> other_recipes(std::size_t workload, bool alternating,
+                                  const std::vector<std::size_t>& lent) {
+  std::vector<recipe> others;
+  // What is known in advance is not in all calls.
+  if (alternating) others.push_back({variety::plain, workload, false});
+  constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
+                               variety::heavy_tailed, variety::constant, variety::shifted};
+  std::size_t lender = 0;
+  for (const auto v : turns) {
+    others.push_back({v, workload, true});
+    if (others.size() % 3 == 2 && lender < lent.size())
+      others.push_back({variety::plain, lent[lender++], true});
+  }
+  for (; lender < lent.size(); ++lender) others.push_back({variety::plain, lent[lender], true});
+  return others;
+}
+
 const workload_input* input_of(const workload& w, const tensor& input) {
   const auto found = w.inputs.find(input.name);
   return found == w.inputs.end() ? nullptr : &found->second;
@@ -319,41 +338,36 @@ std::vector<std::size_t> oracle::lenders(std::size_t workload) const {
   return found;
 }
 
-std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload) {
+bool oracle::is_full(const workload_pool& pool) const {
+  if (pool.mixed.size() < limits_.least) return false;
+  return pool.mixed.size() >= limits_.most || pool.bytes >= limits_.bytes || pool.seconds >= limits_.seconds;
+}
+
+bool oracle::complete(std::size_t workload) {
   const std::lock_guard lock(mutex_);
-  auto& pool = pools_[workload].mixed;
-  if (!pool.empty()) return pool;
-  auto session = start(workload);
+  return is_full(pools_[workload]);
+}
+
+std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, double seconds) {
+  const std::lock_guard lock(mutex_);
+  auto& pool = pools_[workload];
+  if (is_full(pool)) return pool.mixed;
   const auto begin = std::chrono::steady_clock::now();
-  // The simple, the composed and the borrowed kinds in turn, so that the first eight contents show some of
-  // each.
-  std::vector<recipe> others;
-  // What is known in advance is not in all calls.
-  if (alternates(task_->workloads[workload])) others.push_back({variety::plain, workload, false});
-  const auto lent = lenders(workload);
-  constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
-                               variety::heavy_tailed, variety::constant, variety::shifted};
-  std::size_t lender = 0;
-  for (const auto v : turns) {
-    others.push_back({v, workload, true});
-    if (others.size() % 3 == 2 && lender < lent.size())
-      others.push_back({variety::plain, lent[lender++], true});
-  }
-  for (; lender < lent.size(); ++lender) others.push_back({variety::plain, lent[lender], true});
-  std::vector<std::shared_ptr<const content>> made;
-  std::size_t bytes = 0;
-  std::size_t next = 0;
-  while (made.size() < limits_.most) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-    if (made.size() >= limits_.least && (bytes >= limits_.bytes || spent.count() >= limits_.seconds)) break;
-    const std::size_t place = made.size() % 8;
+  auto session = start(workload);
+  const auto others = other_recipes(workload, alternates(task_->workloads[workload]), lenders(workload));
+  const double spent_before = pool.seconds;
+  while (!is_full(pool)) {
+    if (pool.mixed.size() >= limits_.least && pool.seconds - spent_before >= seconds) break;
+    const std::size_t place = pool.mixed.size() % 8;
     const bool other = place == 1 || place == 3 || place == 6;
-    const recipe from = other ? others[next++ % others.size()] : recipe{variety::plain, workload, true};
-    made.push_back(make(workload, from.kind, from.generators, from.files, session));
-    bytes += made.back()->bytes();
+    const recipe from =
+        other ? others[pool.others++ % others.size()] : recipe{variety::plain, workload, true};
+    pool.mixed.push_back(make(workload, from.kind, from.generators, from.files, session));
+    pool.bytes += pool.mixed.back()->bytes();
+    pool.seconds =
+        spent_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  pool = std::move(made);
-  return pool;
+  return pool.mixed;
 }
 
 std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload, std::size_t count) {

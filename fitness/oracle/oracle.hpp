@@ -52,11 +52,14 @@ class oracle {
   oracle(std::shared_ptr<const task> t, std::string object, worker_settings worker, pool_limits limits = {},
          std::optional<std::uint64_t> seed = {});
 
-  /// The mixture that timed and checked calls of a workload are given: as many contents as the limits allow,
-  /// but at least `least`. More than half are of the workload's own distribution; of each eight in a row, the
-  /// others are of three more kinds, among them what other workloads' generators make.
+  /// The mixture that timed and checked calls of a workload are given, at least `least` contents. More than
+  /// half are of the workload's own distribution; of each eight in a row, the others are of three more kinds,
+  /// among them what other workloads' generators make. Each call adds contents to those of the calls before,
+  /// for about `seconds` and until the limits are reached.
   /// @throws kevo::error: input (the reference crashes, hangs or gives NaN), environment
-  std::vector<std::shared_ptr<const content>> mixed(std::size_t workload);
+  std::vector<std::shared_ptr<const content>> mixed(std::size_t workload, double seconds);
+  /// Whether the mixture of a workload has reached the limits.
+  bool complete(std::size_t workload);
   /// `count` contents of a workload that is never timed; the first is plain, the others are of changing
   /// kinds.
   std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count);
@@ -69,6 +72,9 @@ class oracle {
  private:
   struct workload_pool {
     std::vector<std::shared_ptr<const content>> mixed;
+    std::size_t others = 0;  ///< of `mixed` that are not of the workload's own distribution
+    std::size_t bytes = 0;   ///< of `mixed`
+    double seconds = 0;      ///< that `mixed` took
     std::vector<std::shared_ptr<const content>> varied;
   };
 
@@ -77,6 +83,7 @@ class oracle {
   std::shared_ptr<const content> make(std::size_t workload, variety kind, std::size_t generators, bool files,
                                       worker_session& session);
   std::vector<std::size_t> lenders(std::size_t workload) const;
+  bool is_full(const workload_pool& pool) const;
   worker_session start(std::size_t workload) const;
 
   std::shared_ptr<const task> task_;
