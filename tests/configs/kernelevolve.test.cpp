@@ -10,15 +10,8 @@
 #include <doctest/doctest.h>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
-
-namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("kernelevolve retrieves the right page, draws memory for each node and writes a skill back") {
   scripted::server server([](const scripted::request& r) {
@@ -47,7 +40,7 @@ TEST_CASE("kernelevolve retrieves the right page, draws memory for each node and
                        "\", sandbox: off}",
                    "--set", "llm.models=[{name: m, url: \"" + server.url() + "\", retries: {tries: 1}}]",
                    "--set", "llm.knowledge={folder: k, skills: skills}", "--set",
-                   "vary.operators[0].memory.clean_slate=1", "--set", "stop={proposals: 30}"}),
+                   "vary.operators[0].memory.clean_slate=0.34", "--set", "stop={proposals: 30}"}),
       at);
   REQUIRE_MESSAGE(ended.code == 0, ended.out << ended.err);
 

@@ -1,5 +1,5 @@
 // task: matmul
-// verdict: valid|rejected|incorrect|timed_out
+// verdict: valid|rejected|incorrect|timed_out|crashed
 // twin: honest/looks_at_its_stack.cpp
 // because: Answers the next call together with this one: sets `done` one call ahead after the work.
 //   The worker sets it back; a call number that has not begun yet means nothing.

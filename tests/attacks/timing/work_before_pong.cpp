@@ -1,5 +1,5 @@
 // task: matmul large_matmul
-// verdict: valid|rejected|suspect|incorrect
+// verdict: valid|rejected|suspect|incorrect|crashed
 // twin: honest/plain_matmul.cpp
 // because: Serves calls by its own loop. Woken up, it computes what lies there before it answers that it is
 //   awake, so that the call itself takes no time. What it takes to wake up counts, as far as it is longer

@@ -1,5 +1,5 @@
 # task: layer
-# verdict: crashed|valid
+# verdict: crashed|valid|timed_out
 # because: Sets more threads than it may have.
 import torch
 import torch.nn as nn
