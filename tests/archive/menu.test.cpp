@@ -24,7 +24,7 @@ using kevo::archive_status;
 using kevo::candidate_id;
 using kevo::measure_range;
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 static_assert(kevo::archive<kevo::novelty> && kevo::archive<kevo::sliding>);
 static_assert(kevo::archive<kevo::cvt> && kevo::archive<kevo::epsilon_net> && kevo::archive<kevo::pareto>);
@@ -33,7 +33,8 @@ std::vector<measure_range> plane() {
   return {{"a", 0, 1, kevo::axis_scale::linear}, {"b", 1, 1000, kevo::axis_scale::log}};
 }
 std::vector<double> somewhere(kevo::rng& random) {
-  return {random.chance(0.03) ? unknown : random.uniform(-0.1, 1.1), std::pow(10, random.uniform(-0.2, 3.2))};
+  return {random.chance(0.03) ? not_known : random.uniform(-0.1, 1.1),
+          std::pow(10, random.uniform(-0.2, 3.2))};
 }
 
 /// Copies of an archive that are driven alike answer alike; all of it can be removed again.
@@ -158,7 +159,7 @@ TEST_CASE("elites of an epsilon-net lie apart, and whoever is missing was beaten
   CHECK(two.add({1, 2, std::vector<double>{0.5}}) == archive_result{archive_status::new_cell, 2});
   CHECK(two.add({2, 3, std::vector<double>{0.58}}) == archive_result{archive_status::improved, 1});
   CHECK(two.add({3, 3, std::vector<double>{0.5}}) == archive_result{});
-  CHECK(two.add({4, 1, std::vector<double>{unknown}}) == archive_result{archive_status::new_cell, 1});
+  CHECK(two.add({4, 1, std::vector<double>{not_known}}) == archive_result{archive_status::new_cell, 1});
   CHECK(two.add({5, 9, std::vector<double>{0}}) == archive_result{archive_status::new_cell, 9});
   CHECK(two.update({2, 4, std::vector<double>{0.58}}) == archive_result{archive_status::improved, 1});
   CHECK(two.update({2, 3.5, std::vector<double>{0.58}}) == archive_result{});
@@ -209,9 +210,9 @@ TEST_CASE("a Pareto archive holds exactly what nothing dominates") {
     small.add({id, 5 + 0.01 * id, std::vector<double>{5 + 0.01 * id}});
   CHECK(small.contains(90));  // extremes stay
   CHECK(small.contains(91));
-  CHECK(small.add({200, 20, std::vector<double>{unknown}}) ==
+  CHECK(small.add({200, 20, std::vector<double>{not_known}}) ==
         archive_result{});  // dominated by what is known
-  CHECK(small.add({201, 21, std::vector<double>{unknown}}).status != archive_status::improved);
+  CHECK(small.add({201, 21, std::vector<double>{not_known}}).status != archive_status::improved);
   CHECK(small.add({202, 30, std::vector<double>{0.1}}) ==
         archive_result{archive_status::improved, 30.0 - 21.0});
   CHECK(small.size() == 1);
@@ -269,7 +270,7 @@ TEST_CASE("sliding boundaries are the percentiles of the latest candidates, and 
   std::map<candidate_id, one> all;
   for (candidate_id id = 0; id < 1000; ++id) {
     // No range would fit: the measure grows by orders of magnitude as the search goes on.
-    const std::vector<double> m = {random.chance(0.05) ? unknown : std::exp(0.01 * id + random.normal()),
+    const std::vector<double> m = {random.chance(0.05) ? not_known : std::exp(0.01 * id + random.normal()),
                                    random.normal()};
     all[id] = {random.uniform(1, 10), m};
     const auto answer = kept.add({id, all[id].score, m});

@@ -10,9 +10,9 @@ namespace json = boost::json;
 
 namespace {
 
-struct project {
+struct eval_project {
   shell::scratch folder;
-  project() { REQUIRE(shell::run(shell::kevo({"init", "own"}), folder.string()).code == 0); }
+  eval_project() { REQUIRE(shell::run(shell::kevo({"init", "own"}), folder.string()).code == 0); }
   shell::result eval(const std::string& source, std::vector<std::string> more = {}) const {
     std::vector<std::string> words = {"eval",   "own/task.yaml", source,
                                       "--json", "--set",         "fitness.timing={short: 0.1, full: 0.2}"};
@@ -24,7 +24,7 @@ struct project {
 }  // namespace
 
 TEST_CASE("a wrong annotation is refused with file, line and column, as a run refuses it") {
-  const project own;
+  const eval_project own;
   const std::string seed = shell::read_file(own.folder / "own/seed.cpp");
   for (const std::string line : {"#define A 3 // kevo: {1,2}", "// kevo: foo"}) {
     shell::write_file(own.folder / "wrong.cpp", "// first\n" + line + '\n' + seed);
@@ -46,7 +46,7 @@ TEST_CASE("a wrong annotation is refused with file, line and column, as a run re
 }
 
 TEST_CASE("limits.source decides how long a source may be, also above 1 MiB") {
-  const project own;
+  const eval_project own;
   std::string text = shell::read_file(own.folder / "own/seed.cpp");
   while (text.size() < (3U << 19U)) text += "// " + std::string(90, 'x') + '\n';
   shell::write_file(own.folder / "long.cpp", text);
@@ -59,7 +59,7 @@ TEST_CASE("limits.source decides how long a source may be, also above 1 MiB") {
 }
 
 TEST_CASE("what is wrong with a source is told with the name that its file has for the user") {
-  const project own;
+  const eval_project own;
   const std::string head =
       "#include <cstdint>\nfloat helper(float);\nextern \"C\" void run(const float* X, const float* B, "
       "float* Y, "

@@ -10,50 +10,50 @@
 
 namespace {
 
-shell::result kevo(std::vector<std::string> words) {
+shell::result kevo_ended(std::vector<std::string> words) {
   return shell::run(shell::kevo(std::move(words)));
 }
 
 }  // namespace
 
 TEST_CASE("a word that is no verb is named, with the nearest verb") {
-  const auto near = kevo({"exprot", "runs/x"});
+  const auto near = kevo_ended({"exprot", "runs/x"});
   CHECK(near.code == 2);
   CHECK(near.err.find("no command 'exprot'") != std::string::npos);
   CHECK(near.err.find("did you mean 'export'?") != std::string::npos);
 
-  const auto far = kevo({"frobnicate"});
+  const auto far = kevo_ended({"frobnicate"});
   CHECK(far.code == 2);
   CHECK(far.err.find("no command 'frobnicate'") != std::string::npos);
   CHECK(far.err.find("resume") != std::string::npos);
   CHECK(far.err.find("kevo --help") != std::string::npos);
 
-  const auto nested = kevo({"task", "chekc", "task.yaml"});
+  const auto nested = kevo_ended({"task", "chekc", "task.yaml"});
   CHECK(nested.code == 2);
   CHECK(nested.err.find("kevo task has no command 'chekc' (did you mean 'check'?") != std::string::npos);
 
-  const auto as_json = kevo({"frobnicate", "--json"});
+  const auto as_json = kevo_ended({"frobnicate", "--json"});
   CHECK(as_json.code == 2);
   CHECK(as_json.err.empty());
   CHECK(boost::json::parse(as_json.out).at("error").at("code") == "usage");
 }
 
 TEST_CASE("a known verb with wrong words is told of these words, not of the verb") {
-  const auto ended = kevo({"show", "--limti", "3"});
+  const auto ended = kevo_ended({"show", "--limti", "3"});
   CHECK(ended.code == 2);
   CHECK(ended.err.find("no verb") == std::string::npos);
-  CHECK(kevo({}).err.find("no verb") == std::string::npos);
+  CHECK(kevo_ended({}).err.find("no verb") == std::string::npos);
 }
 
 TEST_CASE("--version says what the verb says") {
-  const auto flag = kevo({"--version"});
+  const auto flag = kevo_ended({"--version"});
   CHECK(flag.code == 0);
   CHECK(flag.out.starts_with("kevo "));
-  CHECK(flag.out == kevo({"version"}).out);
+  CHECK(flag.out == kevo_ended({"version"}).out);
 }
 
 TEST_CASE("the reference describes every key in words that can be read without its row") {
-  const auto printed = kevo({"run", "--reference"});
+  const auto printed = kevo_ended({"run", "--reference"});
   REQUIRE(printed.code == 0);
   std::istringstream lines(printed.out);
   std::size_t keys = 0;

@@ -14,13 +14,10 @@
 #include <kevo/select/adaptive_intensity.hpp>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/system_run.hpp"
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Scores rise for a while, and then they do not: n % 97 + 1 with n from 970 on.
 scripted::answer stalling_model(const scripted::request& r) {

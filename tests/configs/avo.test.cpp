@@ -11,13 +11,10 @@
 #include <doctest/doctest.h>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/system_run.hpp"
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Writes, times and submits a draft in one message.
 scripted::answer draft(long long n) {

@@ -12,15 +12,12 @@
 #include <doctest/doctest.h>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
 
 namespace {
 
 constexpr double width = 0.25;  // of the config
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 scripted::answer in_sections(const scripted::request& r, const std::string& text) {
   if (!has(r.body, "## Performance Analysis")) return scripted::says(text);

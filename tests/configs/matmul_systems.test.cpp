@@ -11,15 +11,12 @@
 
 #include <kevo/journal.hpp>
 
+#include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
 
 namespace fs = std::filesystem;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A matrix product that adds four rows of B at a time, well ahead of the seed on a busy machine, too,
 /// because it reads and writes C a quarter as often. Programs of different n have much text that differs, so

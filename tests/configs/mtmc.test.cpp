@@ -11,15 +11,12 @@
 #include <doctest/doctest.h>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/system_run.hpp"
 
 namespace {
 
 const std::vector<std::string> types = {"tiling", "fusion", "reordering", "pipelining"};
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;

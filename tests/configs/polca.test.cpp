@@ -9,15 +9,12 @@
 #include <doctest/doctest.h>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
 
 namespace {
 
 using kevo::candidate_id;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Proposes a new number each time; every fourth proposal is the seed with other blanks, which is another
 /// program and a near duplicate.

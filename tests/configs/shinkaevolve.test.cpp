@@ -16,13 +16,10 @@
 #include <kevo/random.hpp>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/system_run.hpp"
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// The numbers of a request for embeddings, in order.
 std::vector<long long> numbers_in(const std::string& body) {

@@ -18,19 +18,19 @@ namespace {
 using kevo::candidate_id;
 using ids = std::vector<candidate_id>;
 
-kevo::content_id program(std::uint64_t n) {
+kevo::content_id numbered(std::uint64_t n) {
   return {n * 0x9e3779b97f4a7c15ULL, n};
 }
 
 kevo::search_graph family() {  // 0 and 1 seeds; 2(0) 3(0,1) 4(2,3) 5(0) 6(4)
   kevo::search_graph g;
-  g.add(program(0), kevo::seed_operator);
-  g.add(program(1), kevo::seed_operator);
-  g.add(program(2), 0, ids{0});
-  g.add(program(3), 1, ids{0, 1});
-  g.add(program(4), 1, ids{3, 2});
-  g.add(program(5), 0, ids{0});
-  g.add(program(6), 2, ids{4, 4});
+  g.add(numbered(0), kevo::seed_operator);
+  g.add(numbered(1), kevo::seed_operator);
+  g.add(numbered(2), 0, ids{0});
+  g.add(numbered(3), 1, ids{0, 1});
+  g.add(numbered(4), 1, ids{3, 2});
+  g.add(numbered(5), 0, ids{0});
+  g.add(numbered(6), 2, ids{4, 4});
   return g;
 }
 
@@ -59,19 +59,19 @@ TEST_CASE("the search graph knows every relation of a small family") {
   CHECK(g.frontier() == ids{5, 6});
   CHECK(g.made_by(4) == 1);
   CHECK(g.made_by(1) == kevo::seed_operator);
-  CHECK(g.program_of(4) == program(4));
-  CHECK(g.find(program(5)) == candidate_id{5});
-  CHECK_FALSE(g.find(program(77)));
+  CHECK(g.program_of(4) == numbered(4));
+  CHECK(g.find(numbered(5)) == candidate_id{5});
+  CHECK_FALSE(g.find(numbered(77)));
 }
 
 TEST_CASE("the search graph refuses known programs and unborn parents, and stays as it was") {
   auto g = family();
-  CHECK_THROWS_AS(g.add(program(3), 0, ids{0}), kevo::error);
-  CHECK_THROWS_AS(g.add(program(9), 0, ids{7}), kevo::error);
-  CHECK_THROWS_AS(g.add(program(9), 0, ids{kevo::no_candidate}), kevo::error);
+  CHECK_THROWS_AS(g.add(numbered(3), 0, ids{0}), kevo::error);
+  CHECK_THROWS_AS(g.add(numbered(9), 0, ids{7}), kevo::error);
+  CHECK_THROWS_AS(g.add(numbered(9), 0, ids{kevo::no_candidate}), kevo::error);
   CHECK(g.size() == 7);
-  CHECK_FALSE(g.find(program(9)));
-  CHECK(g.add(program(9), 0, ids{6}) == 7);
+  CHECK_FALSE(g.find(numbered(9)));
+  CHECK(g.add(numbered(9), 0, ids{6}) == 7);
 }
 
 TEST_CASE("random lineages agree with adjacency sets") {
@@ -84,7 +84,7 @@ TEST_CASE("random lineages agree with adjacency sets") {
       const auto parent = static_cast<candidate_id>(random.below(id));
       if (std::find(mine.begin(), mine.end(), parent) == mine.end()) mine.push_back(parent);
     }
-    CHECK(g.add(program(id), 0, mine) == id);
+    CHECK(g.add(numbered(id), 0, mine) == id);
     parents.push_back(mine);
   }
   std::vector<ids> children(parents.size());

@@ -49,7 +49,7 @@ struct files {
 };
 
 /// What is said of a malformed file.
-error refused(const recorded_source& from) {
+error refused_space(const recorded_source& from) {
   try {
     load_recorded_space(from);
   } catch (const error& wrong) {
@@ -224,7 +224,7 @@ TEST_CASE("malformed files are refused with their place") {
     return text.replace(at, from.size(), to);
   };
   const auto check = [&](const std::string& text, int line, const std::string& key, const std::string& says) {
-    const error wrong = refused({.results = made.write("bad.json", text)});
+    const error wrong = refused_space({.results = made.write("bad.json", text)});
     CAPTURE(std::string(wrong.what()));
     CHECK(wrong.code() == error_code::input);
     CHECK(wrong.place().file == (made.folder / "bad.json").string());
@@ -248,10 +248,10 @@ TEST_CASE("malformed files are refused with their place") {
   check(t4(t4_entry("64", "1", "timeout", "2.0")), 0, "", "no recorded configuration is valid");
   check(t4(t4_entry("64", "1", "correct", "2.0") + "," + t4_entry("64", "1", "correct", "2.0")), 0, "",
         "duplicate");
-  CHECK(refused({.results = (made.folder / "gone.json").string()}).code() == error_code::input);
+  CHECK(refused_space({.results = (made.folder / "gone.json").string()}).code() == error_code::input);
   const std::string t1 = made.write(
       "t1.json",
       R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "bx", "Values": "[x for x in y]"}]}})");
-  const error wrong = refused({.results = convolution, .parameters = t1});
+  const error wrong = refused_space({.results = convolution, .parameters = t1});
   CHECK(wrong.place().key == "/ConfigurationSpace/TuningParameters/0/Values");
 }

@@ -93,8 +93,8 @@ std::string model_at(const real_server& server, const std::string& extra, bool s
          ", extra: " + boost::json::serialize(boost::json::parse(extra)) + "}]\n";
 }
 
-const chat_request hello{.messages = {{"system", "be brief"}, {"user", "hello"}},
-                         .sampling = {.max_tokens = 30000}};
+const chat_request short_hello{.messages = {{"system", "be brief"}, {"user", "hello"}},
+                               .sampling = {.max_tokens = 30000}};
 constexpr std::int64_t hello_tokens = 8 + 5 + 2 * around_a_message + around_a_prompt;
 
 }  // namespace
@@ -107,7 +107,7 @@ TEST_CASE(
   const std::string text = "Grüße, \"x\"\n\tdone";
   for (const bool stream : {true, false}) {
     CAPTURE(stream);
-    const chat_reply reply = client_of(*server, writes(text), stream).chat(hello, {});
+    const chat_reply reply = client_of(*server, writes(text), stream).chat(short_hello, {});
     CHECK_MESSAGE(reply.ok(), reply.detail);
     CHECK(reply.content == text);
     CHECK(reply.counted);
@@ -119,7 +119,7 @@ TEST_CASE(
   }
   std::string extra = writes("done");
   extra.insert(1, R"("logprobs": true, "top_logprobs": 2, )");
-  const chat_reply reply = client_of(*server, extra, false).chat(hello, {});
+  const chat_reply reply = client_of(*server, extra, false).chat(short_hello, {});
   REQUIRE(reply.ok());
   const auto tokens = boost::json::parse(reply.log_probabilities).at("content").as_array();
   REQUIRE(tokens.size() >= 4);
@@ -131,7 +131,7 @@ TEST_CASE(
   }
   CHECK(said == "done");
 
-  chat_request cut = hello;
+  chat_request cut = short_hello;
   cut.sampling.max_tokens = 12;
   const chat_reply part = client_of(*server, writes_on).chat(cut, {});
   CHECK(part.status == reply_status::truncated);
@@ -145,7 +145,7 @@ TEST_CASE("tool calls of llama.cpp's server arrive whole, streamed or not") {
   const std::set<std::string> known = {"write_file", "time", "submit"};
   for (const bool stream : {true, false}) {
     CAPTURE(stream);
-    const chat_reply reply = client_of(*server, calls_tools, stream).chat(hello, {});
+    const chat_reply reply = client_of(*server, calls_tools, stream).chat(short_hello, {});
     CHECK_MESSAGE(reply.ok(), reply.detail);
     CHECK(reply.content.empty());
     CHECK(reply.counted);
@@ -171,33 +171,33 @@ TEST_CASE("a call of llama.cpp's server that is ended books what had arrived, an
       std::this_thread::sleep_for(700ms);
       what();
     });
-    return endpoint(s).chat(hello, stop);
+    return endpoint(s).chat(short_hello, stop);
   };
   const auto estimated = [](const chat_reply& reply, reply_status status) {
     CAPTURE(reply.detail);
     CHECK(reply.status == status);
     CHECK_FALSE(reply.counted);
-    CHECK(reply.tokens_in == estimated_tokens(hello));
+    CHECK(reply.tokens_in == estimated_tokens(short_hello));
     CHECK(reply.tokens_out > 10);
-    CHECK(reply.tokens_out < hello.sampling.max_tokens);
+    CHECK(reply.tokens_out < short_hello.sampling.max_tokens);
     CHECK(reply.tokens_estimated == reply.tokens_in + reply.tokens_out);
   };
   std::stop_source ending;
   estimated(ended_by([&] { ending.request_stop(); }, ending.get_token()), reply_status::cancelled);
   s.limits.total_s = 0.7;
-  const chat_reply late = endpoint(s).chat(hello, {});
+  const chat_reply late = endpoint(s).chat(short_hello, {});
   estimated(late, reply_status::timed_out);
   // With a count in each event nothing has to be estimated. A byte is a token here, so that there are more.
   s.dialect.extra.insert(1, R"("timings_per_token": true, )");
-  const chat_reply exact = endpoint(s).chat(hello, {});
+  const chat_reply exact = endpoint(s).chat(short_hello, {});
   CHECK(exact.status == reply_status::timed_out);
   CHECK(exact.counted);
   CHECK(exact.tokens_in == hello_tokens);
   CHECK(exact.tokens_out > 10);
-  CHECK(exact.tokens_out < hello.sampling.max_tokens);
+  CHECK(exact.tokens_out < short_hello.sampling.max_tokens);
   CHECK(exact.tokens_estimated == 0);
   MESSAGE("in 0.7 s: " << late.tokens_out << " tokens estimated, " << exact.tokens_out << " counted");
-  CHECK(client_of(*server, writes("done")).chat(hello, {}).content == "done");
+  CHECK(client_of(*server, writes("done")).chat(short_hello, {}).content == "done");
 
   s.dialect.extra = writes_on;
   s.limits.total_s = 60;
@@ -214,14 +214,14 @@ TEST_CASE("what llama.cpp's server refuses is said in its words") {
     CHECK(reply.tokens_out == 0);
   };
   for (const bool stream : {true, false}) {
-    refused(client_of(*server, R"({"grammar": "root ::= ("})", stream).chat(hello, {}),
+    refused(client_of(*server, R"({"grammar": "root ::= ("})", stream).chat(short_hello, {}),
             "failed to parse grammar");
     const chat_request much{.messages = {{"user", std::string(40000, 'x')}}};
     refused(client_of(*server, writes("done"), stream).chat(much, {}), "exceed");
   }
   endpoint_settings elsewhere = server->settings("tiny");
   elsewhere.url.replace(elsewhere.url.rfind("/v1"), 3, "/v7");
-  refused(endpoint(elsewhere).chat(hello, {}), "File Not Found");
+  refused(endpoint(elsewhere).chat(short_hello, {}), "File Not Found");
 
   std::string lines = model_at(*server, writes("done"));
   lines.replace(lines.find("/v1"), 3, "/v7");

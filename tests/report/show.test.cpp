@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-kevo::report_content content_of(const synthetic::run& r) {
+kevo::report_content shown_content(const synthetic::run& r) {
   kevo::report_content c;
   c.run = "quickstart";
   c.folder = "runs/quickstart";
@@ -40,7 +40,7 @@ bool printable(const std::string& text) {
 
 TEST_CASE("a run in words: its best, its operators, its elites") {
   const auto r = synthetic::make(200);
-  const auto content = content_of(r);
+  const auto content = shown_content(r);
   kevo::show_style style{.unicode = false, .color = false, .limit = 5};
   const auto text = kevo::run_text(content, style);
   CHECK(printable(text));
@@ -54,7 +54,7 @@ TEST_CASE("a run in words: its best, its operators, its elites") {
 
 TEST_CASE("a candidate in words: where it came from and what became of it") {
   const auto r = synthetic::make(200);
-  const auto content = content_of(r);
+  const auto content = shown_content(r);
   const kevo::show_style style{.unicode = false, .color = false, .limit = 20};
   const auto text = kevo::candidate_text(content, candidate_of(content, r, *content.best), style);
   CHECK(printable(text));
@@ -88,7 +88,7 @@ TEST_CASE("a candidate in words: where it came from and what became of it") {
 
 TEST_CASE("the same as JSON, with null for what does not exist") {
   const auto r = synthetic::make(120);
-  const auto content = content_of(r);
+  const auto content = shown_content(r);
   const auto run = json::parse(kevo::run_json(content));
   // Boost.JSON may read the last binary digit of a number wrongly.
   CHECK(run.at("best").at("speedup").as_double() == doctest::Approx(r.best).epsilon(1e-14));

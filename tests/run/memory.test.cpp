@@ -8,15 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
-
-namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("later prompts tell plan, outcome and reason of the parent's earlier children") {
   auto server = std::make_unique<scripted::server>([](const scripted::request& r) {

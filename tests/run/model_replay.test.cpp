@@ -12,15 +12,12 @@
 #include "src/base/sqlite/sqlite.hpp"
 #include "src/journal/journal.hpp"
 #include "src/llm/openai.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
 
 using namespace std::chrono_literals;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A well-behaved model of all operators: another number with every request, notes that count, steps that are
 /// named.

@@ -9,15 +9,12 @@
 #include <doctest/doctest.h>
 
 #include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
 
 using namespace std::chrono_literals;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Where the server answers, `first` (seconds) is long enough for a busy machine.
 std::string model_at(const std::string& url, const std::string& patience, const std::string& first = "30") {

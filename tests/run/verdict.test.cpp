@@ -25,15 +25,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct scratch {
+struct verdict_scratch {
   fs::path path;
-  scratch() {
+  verdict_scratch() {
     static std::atomic<int> number = 0;
     path = fs::temp_directory_path() /
            ("kevo_verdict_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
     fs::remove_all(path);
   }
-  ~scratch() { fs::remove_all(path); }
+  ~verdict_scratch() { fs::remove_all(path); }
   std::string run() const { return (path / "run").string(); }
 };
 
@@ -92,7 +92,7 @@ bool says(const std::string& text, const std::string& what) {
 }  // namespace
 
 TEST_CASE("a champion of a busy machine is undecided, measured again, and everything says why") {
-  const scratch folder;
+  const verdict_scratch folder;
   const run_outcome ended = start_session(plan_of(folder.run(), busy_hill{}, 6));
   REQUIRE(ended.best);
   CHECK(ended.best.verdict.reason == verdict_reason::wide);
@@ -127,7 +127,7 @@ TEST_CASE("a champion of a busy machine is undecided, measured again, and everyt
 }
 
 TEST_CASE("whatever the noise, a run replays bit for bit and goes on where it was stopped") {
-  const scratch folder;
+  const verdict_scratch folder;
   const noisy_hill hill;
   run_outcome ended = start_session(plan_of(folder.run(), hill, 40));
   for (const std::uint64_t more : {60U, 90U}) {
@@ -166,7 +166,7 @@ TEST_CASE("a champion that a further confirmation convicts is not the best of th
       return e;
     }
   };
-  const scratch folder;
+  const verdict_scratch folder;
   const run_outcome ended = start_session(plan_of(folder.run(), caught_hill{}, 4));
   CHECK(ended.ledger.confirmations == 2);
   CHECK_FALSE(ended.best);
@@ -194,7 +194,7 @@ TEST_CASE("a champion that a further confirmation convicts is not the best of th
 }
 
 TEST_CASE("a number of confirmations that no run can have is read as the largest or as none") {
-  const scratch folder;
+  const verdict_scratch folder;
   session_plan plan = plan_of(folder.run(), noisy_hill{}, 20);
   plan.search.confirm.widest = 0.001;      // undecided, so that several confirmations count together
   plan.variations = plan.evaluations = 1;  // the same run each time, whose best one has several confirmations
@@ -220,7 +220,7 @@ TEST_CASE("a number of confirmations that no run can have is read as the largest
 }
 
 TEST_CASE("a journal of a version in which contenders did not wait is replayed and resumed without waiting") {
-  const scratch folder;
+  const verdict_scratch folder;
   start_session(plan_of(folder.run(), busy_hill{}, 20));  // the wait of a plan is 0 unless a config says more
   sqlite::connection(folder.run() + "/journal.sqlite", sqlite::access::write)
       .execute("DELETE FROM header WHERE key = 'more.search.confirm.after'");
@@ -234,7 +234,7 @@ TEST_CASE("a journal of a version in which contenders did not wait is replayed a
 }
 
 TEST_CASE("a journal that was recorded without rules is replayed and resumed without them") {
-  const scratch folder;
+  const verdict_scratch folder;
   session_plan plan = plan_of(folder.run(), busy_hill{}, 6);
   plan.search.confirm.decides = false;
   const run_outcome ended = start_session(plan);
@@ -268,7 +268,7 @@ TEST_CASE("the baseline's own program is never champion: the run says that nothi
       return e;
     }
   };
-  const scratch folder;
+  const verdict_scratch folder;
   const auto plan = [&] {
     session_plan made = plan_of(folder.run(), flat{}, 5);
     task subject{.name = "toy"};
@@ -308,7 +308,7 @@ TEST_CASE("a program that a fitness function built to the baseline's object is n
       return e;
     }
   };
-  const scratch folder;
+  const verdict_scratch folder;
   const run_outcome ended = start_session(plan_of(folder.run(), optimized_away{}, 5));
   CHECK(ended.baseline_twin == 0);
   REQUIRE(ended.best);

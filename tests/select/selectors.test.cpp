@@ -29,7 +29,7 @@ using kevo::test::world;
 void fill(world& w) {
   for (const double score : {3.0, 1.0, 8.0, 5.0, 0.0, 2.0, 13.0, 0.0, 0.5, 21.0}) w.add(score);
 }
-constexpr int draws = 40000;
+constexpr int times_drawn = 40000;
 
 /// The probability of each candidate of `fill`, from that of its rank (0 the best of 8).
 template <class OfRank>
@@ -50,14 +50,14 @@ TEST_CASE("zipf ranks follow the power law for every exponent and size") {
       std::vector<int> counts(n);
       std::vector<double> weights(n);
       for (std::size_t k = 0; k < n; ++k) weights[k] = std::pow(static_cast<double>(k) + 1, -alpha);
-      for (int i = 0; i < draws; ++i) ++counts.at(kevo::detail::zipf(n, alpha, random));
+      for (int i = 0; i < times_drawn; ++i) ++counts.at(kevo::detail::zipf(n, alpha, random));
       double total = 0;
       for (const double w : weights) total += w;
       // Merge the tail whose expected counts are too small for the test.
       std::vector<int> merged;
       std::vector<double> merged_weights;
       for (std::size_t k = 0; k < n; ++k) {
-        if (merged.empty() || merged_weights.back() * draws / total >= 10) {
+        if (merged.empty() || merged_weights.back() * times_drawn / total >= 10) {
           merged.push_back(0);
           merged_weights.push_back(0);
         }
@@ -79,24 +79,25 @@ TEST_CASE("zipf ranks follow the power law for every exponent and size") {
   }
 }
 
-TEST_CASE("each selector draws parents from its distribution, out of population and archive alike") {
+TEST_CASE("each selector times_drawn parents from its distribution, out of population and archive alike") {
   for (const auto from : {parent_source::population, parent_source::archive}) {
     world w;
     fill(w);
     kevo::rng random(1);
     kevo::tournament three{.size = 3, .from = from, .inspirations = {0, 0}};
-    CHECK(chi_square_excess(w.count(three, draws, random), by_rank(w, [](std::size_t r) {
+    CHECK(chi_square_excess(w.count(three, times_drawn, random), by_rank(w, [](std::size_t r) {
                               return std::pow(8.0 - static_cast<double>(r), 3) -
                                      std::pow(7.0 - static_cast<double>(r), 3);
                             })) < 1);
     kevo::tournament one{.size = 1, .from = from, .inspirations = {0, 0}};
-    CHECK(chi_square_excess(w.count(one, draws, random), by_rank(w, [](std::size_t) { return 1.0; })) < 1);
+    CHECK(chi_square_excess(w.count(one, times_drawn, random), by_rank(w, [](std::size_t) { return 1.0; })) <
+          1);
     kevo::power_law law{.alpha = 1.5, .from = from, .inspirations = {0, 0}};
-    CHECK(chi_square_excess(w.count(law, draws, random), by_rank(w, [](std::size_t r) {
+    CHECK(chi_square_excess(w.count(law, times_drawn, random), by_rank(w, [](std::size_t r) {
                               return std::pow(static_cast<double>(r) + 1, -1.5);
                             })) < 1);
     kevo::fitness_proportional roulette{.from = from, .inspirations = {0, 0}};
-    CHECK(chi_square_excess(w.count(roulette, draws, random), by_rank(w, [&w](std::size_t r) {
+    CHECK(chi_square_excess(w.count(roulette, times_drawn, random), by_rank(w, [&w](std::size_t r) {
                               return w.all.row(w.all.nth_best(r)).score;
                             })) < 1);
   }

@@ -15,6 +15,7 @@
 
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "tests/support/has.hpp"
 
 using namespace kevo;
 using namespace std::chrono_literals;
@@ -37,10 +38,6 @@ compiler_settings quick() {
 
 std::vector<std::string> words(const std::vector<std::string>& reasons) {
   return reasons;
-}
-
-bool has(const std::string& text, const std::string& what) {
-  return text.find(what) != std::string::npos;
 }
 
 }  // namespace

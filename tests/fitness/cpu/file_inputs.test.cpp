@@ -37,7 +37,7 @@ kevo::program source(const std::string& body, bool variable = false) {
 
 // y[i] = sum of value[k] * column[k] over row i. The file: four elements in each row, in the columns 0, 7, 14
 // and 21.
-std::shared_ptr<kevo::task> example() {
+std::shared_ptr<kevo::task> file_task() {
   auto t = std::make_shared<kevo::task>();
   t->name = "rows";
   t->axes = {{"R", rows, ""}, {"C", columns, ""}, {"Z", elements, ""}};
@@ -118,7 +118,7 @@ const char* const for_the_file_only =
 
 TEST_CASE(
     "a program that contains the rows and columns of the file is incorrect, one that reads them is valid") {
-  const auto t = example();
+  const auto t = file_task();
   const auto honest = judge(t, t->baselines.front().source);
   CHECK_MESSAGE(honest.valid(), honest.feedback);
   const auto cheat = judge(t, source(for_the_file_only));
@@ -126,13 +126,13 @@ TEST_CASE(
 }
 
 TEST_CASE("without generated contents in between, that program would pass: this is what they are for") {
-  const auto t = example();
+  const auto t = file_task();
   for (auto& [name, input] : t->workloads[0].inputs) input.alternates = false;
   CHECK(judge(t, source(for_the_file_only)).valid());
 }
 
 TEST_CASE("a kept input without a generator is as in the file also where others get generated contents") {
-  const auto t = example();  // the columns are generated for the rows of the file
+  const auto t = file_task();  // the columns are generated for the rows of the file
   t->inputs[0].generate = {"integers", -128, 127};
   t->workloads[0].inputs["start"].alternates = false;
   const auto honest = judge(t, t->baselines.front().source);
@@ -141,7 +141,7 @@ TEST_CASE("a kept input without a generator is as in the file also where others 
 
 TEST_CASE("a baseline that is right for the contents of the file only is named as what is wrong") {
   for (const bool hidden : {false, true}) {
-    const auto t = example();
+    const auto t = file_task();
     const auto honest = t->baselines.front().source;
     std::string body = for_the_file_only;
     if (hidden) {  // right on the visible workload, which has no file

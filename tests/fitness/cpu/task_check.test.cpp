@@ -10,12 +10,12 @@
 
 namespace {
 
-kevo::program source(const char* path, const std::string& text) {
+kevo::program source_at(const char* path, const std::string& text) {
   return kevo::single_file_program("cpp", path, text);
 }
 
 // Sums of rows.
-std::shared_ptr<kevo::task> example() {
+std::shared_ptr<kevo::task> checked_task() {
   auto t = std::make_shared<kevo::task>();
   t->name = "row_sums";
   t->axes = {{"N", {}, ""}, {"K", 64, ""}};
@@ -39,17 +39,17 @@ std::shared_ptr<kevo::task> example() {
   t->tolerances[""] = rule;
   t->reference = kevo::reference_source{
       "cpp",
-      source("reference.cpp",
-             "#include <cmath>\n#include <cstdint>\n"
-             "extern \"C\" void reference(const double* x, double* y, double* scale, std::int64_t N) {\n"
-             "  for (std::int64_t i = 0; i < N; ++i) { y[i] = scale[i] = 0;\n"
-             "    for (int k = 0; k < 64; ++k) { y[i] += x[64 * i + k]; scale[i] += std::fabs(x[64 * i + "
-             "k]); } } }\n")};
-  const auto seed =
-      source("seed.cpp",
-             "#include <cstdint>\nextern \"C\" void run(const float* x, float* y, std::int64_t N) {\n"
-             "  for (std::int64_t i = 0; i < N; ++i) { float s = 0; for (int k = 63; k >= 0; --k) s += x[64 "
-             "* i + k]; y[i] = s; } }\n");
+      source_at("reference.cpp",
+                "#include <cmath>\n#include <cstdint>\n"
+                "extern \"C\" void reference(const double* x, double* y, double* scale, std::int64_t N) {\n"
+                "  for (std::int64_t i = 0; i < N; ++i) { y[i] = scale[i] = 0;\n"
+                "    for (int k = 0; k < 64; ++k) { y[i] += x[64 * i + k]; scale[i] += std::fabs(x[64 * i + "
+                "k]); } } }\n")};
+  const auto seed = source_at(
+      "seed.cpp",
+      "#include <cstdint>\nextern \"C\" void run(const float* x, float* y, std::int64_t N) {\n"
+      "  for (std::int64_t i = 0; i < N; ++i) { float s = 0; for (int k = 63; k >= 0; --k) s += x[64 "
+      "* i + k]; y[i] = s; } }\n");
   t->seeds = {seed};
   kevo::baseline b;
   b.name = "seed";
@@ -67,16 +67,17 @@ kevo::cpu_settings settings() {
 
 // The same sums, accepted by a bound relative to their value.
 std::shared_ptr<kevo::task> with_relative_tolerance(double most) {
-  auto t = example();
+  auto t = checked_task();
   kevo::tolerance rule;
   rule.max_atol = 0;
   rule.max_rtol = most;
   t->tolerances[""] = rule;
-  t->reference->source = source("reference.cpp",
-                                "#include <cstdint>\n"
-                                "extern \"C\" void reference(const double* x, double* y, std::int64_t N) {\n"
-                                "  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
-                                "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
+  t->reference->source =
+      source_at("reference.cpp",
+                "#include <cstdint>\n"
+                "extern \"C\" void reference(const double* x, double* y, std::int64_t N) {\n"
+                "  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
+                "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
   return t;
 }
 
@@ -91,7 +92,7 @@ const kevo::control_result& control(const kevo::task_report& report, const std::
 }  // namespace
 
 TEST_CASE("rule 6: a sound task rejects every mutant and accepts every honest program") {
-  const auto report = kevo::check_task(example(), settings());
+  const auto report = kevo::check_task(checked_task(), settings());
   for (const auto& c : report.controls) {
     INFO(c.name, ": ", c.detail);
     CHECK(c.ok);
@@ -102,31 +103,31 @@ TEST_CASE("rule 6: a sound task rejects every mutant and accepts every honest pr
 }
 
 TEST_CASE("a task without real tensors is not said to have some") {
-  auto t = example();
+  auto t = checked_task();
   t->inputs[0].dtype = t->outputs[0].dtype = "int32";
   t->inputs[0].generate = {"integers", -100, 100};
   kevo::tolerance exact;
   exact.rule = "exact";
   t->tolerances[""] = exact;
-  t->reference->source = source("reference.cpp",
-                                "#include <cstdint>\n"
-                                "extern \"C\" void reference(const std::int64_t* x, std::int64_t* y, "
-                                "std::int64_t N) {\n"
-                                "  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
-                                "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
+  t->reference->source = source_at("reference.cpp",
+                                   "#include <cstdint>\n"
+                                   "extern \"C\" void reference(const std::int64_t* x, std::int64_t* y, "
+                                   "std::int64_t N) {\n"
+                                   "  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
+                                   "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
   t->seeds.clear();
-  t->baselines[0].source =
-      source("seed.cpp",
-             "#include <cstdint>\nextern \"C\" void run(const std::int32_t* x, std::int32_t* y, std::int64_t "
-             "N) {\n  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
-             "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
+  t->baselines[0].source = source_at(
+      "seed.cpp",
+      "#include <cstdint>\nextern \"C\" void run(const std::int32_t* x, std::int32_t* y, std::int64_t "
+      "N) {\n  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0;\n"
+      "    for (int k = 0; k < 64; ++k) y[i] += x[64 * i + k]; } }\n");
   const auto report = kevo::check_task(t, settings());
   CHECK(control(report, "reference in float32").skipped);
   CHECK(control(report, "reference in float32").detail == "no tensor has a real type");
 }
 
 TEST_CASE("rule 6: a tolerance that is too wide lets mutants through, and the report names them") {
-  auto t = example();
+  auto t = checked_task();
   t->tolerances[""].factor = 1e9;
   const auto report = kevo::check_task(t, settings());
   CHECK_FALSE(report.ok());
@@ -156,8 +157,8 @@ TEST_CASE("a tolerance below what the order of additions changes in float32 is b
 }
 
 TEST_CASE("a baseline that is wrong is blamed where the tolerance is fine") {
-  auto t = example();
-  t->baselines.front().source = source(
+  auto t = checked_task();
+  t->baselines.front().source = source_at(
       "wrong.cpp",
       "#include <cstdint>\nextern \"C\" void run(const float*, float* y, std::int64_t) { y[0] = 0; }\n");
   const auto report = kevo::check_task(t, settings());
@@ -168,8 +169,8 @@ TEST_CASE("a baseline that is wrong is blamed where the tolerance is fine") {
 }
 
 TEST_CASE("rule 6: a seed that is wrong is no honest control") {
-  auto t = example();
-  t->seeds.push_back(source(
+  auto t = checked_task();
+  t->seeds.push_back(source_at(
       "wrong.cpp",
       "#include <cstdint>\nextern \"C\" void run(const float*, float* y, std::int64_t) { y[0] = 0; }\n"));
   const auto report = kevo::check_task(t, settings());
@@ -179,20 +180,20 @@ TEST_CASE("rule 6: a seed that is wrong is no honest control") {
 }
 
 TEST_CASE("rule 6: a task whose output is one element is not blamed for mutants that are the right answer") {
-  auto t = example();
+  auto t = checked_task();
   t->outputs.front().shape = {};
   t->axes = {{"N", {}, ""}, {"K", 1, ""}};
   t->tolerances[""].length = kevo::expression::parse("N");
   t->reference->source =
-      source("reference.cpp",
-             "#include <cmath>\n#include <cstdint>\n"
-             "extern \"C\" void reference(const double* x, double* y, double* scale, std::int64_t N) {\n"
-             "  *y = *scale = 0;\n"
-             "  for (std::int64_t i = 0; i < N; ++i) { *y += x[i] * x[i]; *scale += x[i] * x[i]; } }\n");
+      source_at("reference.cpp",
+                "#include <cmath>\n#include <cstdint>\n"
+                "extern \"C\" void reference(const double* x, double* y, double* scale, std::int64_t N) {\n"
+                "  *y = *scale = 0;\n"
+                "  for (std::int64_t i = 0; i < N; ++i) { *y += x[i] * x[i]; *scale += x[i] * x[i]; } }\n");
   const auto dot =
-      source("seed.cpp",
-             "#include <cstdint>\nextern \"C\" void run(const float* x, float* y, std::int64_t N) {\n"
-             "  float s = 0; for (std::int64_t i = 0; i < N; ++i) s += x[i] * x[i]; *y = s; }\n");
+      source_at("seed.cpp",
+                "#include <cstdint>\nextern \"C\" void run(const float* x, float* y, std::int64_t N) {\n"
+                "  float s = 0; for (std::int64_t i = 0; i < N; ++i) s += x[i] * x[i]; *y = s; }\n");
   t->seeds = {dot};
   t->baselines.front().source = dot;
   const auto report = kevo::check_task(t, settings());
@@ -207,12 +208,12 @@ TEST_CASE("rule 6: a task whose output is one element is not blamed for mutants 
 }
 
 TEST_CASE("a reference that ends itself is told of with what it wrote") {
-  auto t = example();
+  auto t = checked_task();
   t->reference->source =
-      source("reference.cpp",
-             "#include <cstdint>\n#include <stdexcept>\n"
-             "extern \"C\" void reference(const double*, double*, double*, std::int64_t) {\n"
-             "  throw std::runtime_error(\"row 7 has no scale\"); }\n");
+      source_at("reference.cpp",
+                "#include <cstdint>\n#include <stdexcept>\n"
+                "extern \"C\" void reference(const double*, double*, double*, std::int64_t) {\n"
+                "  throw std::runtime_error(\"row 7 has no scale\"); }\n");
   try {
     kevo::check_task(t, settings());
     FAIL("the reference was accepted");
@@ -224,7 +225,7 @@ TEST_CASE("a reference that ends itself is told of with what it wrote") {
 }
 
 TEST_CASE("a workload that no memory holds is named at once, with its size") {
-  auto t = example();
+  auto t = checked_task();
   t->workloads.push_back(t->workloads.front());
   t->workloads.back().uuid = "huge";
   t->workloads.back().axes["N"] = std::int64_t{1} << 33U;  // of 64 columns

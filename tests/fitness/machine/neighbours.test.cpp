@@ -135,7 +135,7 @@ TEST_CASE("whoever waits for another process is told which, and when the wait en
   REQUIRE(told.size() == 2);
   REQUIRE(told.front());
   CHECK(told.front()->process == other);
-  CHECK(told.front()->command.find("neighbours") != std::string::npos);  // the name of this program
+  CHECK(told.front()->command.find("fitness.machine") != std::string::npos);  // the name of this program
   CHECK(to_string(*told.front()).find("process " + std::to_string(other) + " (") == 0);
   CHECK_FALSE(told.back());
   told.clear();

@@ -7,15 +7,12 @@
 #include <doctest/doctest.h>
 
 #include "operators/agent/scratch.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/llm_server.hpp"
 
 using namespace kevo;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 const std::string parent_text = "int a;\nint b;\n";
 

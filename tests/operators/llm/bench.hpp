@@ -6,6 +6,7 @@
 #include <string>
 
 #include "operators/llm/operators.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/llm_server.hpp"
 
 namespace llm_test {
@@ -16,10 +17,6 @@ inline const std::string parent_text =
     "#include <cstdint>\nextern \"C\" void run(const float* X, float* Y, int64_t N) {\n  for (int64_t i = 0; "
     "i < N; ++i) {\n"
     "    Y[i] = 2 * X[i];\n  }\n}\n";
-
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 inline std::shared_ptr<const candidate_snapshot> candidate(candidate_id id, const std::string& text,
                                                            double score, outcome what = outcome::valid,

@@ -40,7 +40,7 @@ struct author {
   }
 };
 
-observation result(std::uint64_t job, double score, const std::string& feedback = {}) {
+observation result_of_job(std::uint64_t job, double score, const std::string& feedback = {}) {
   const auto what = score > 0 ? outcome::valid : outcome::incorrect;
   return {.candidate = static_cast<candidate_id>(10 + job),
           .outcome = what,
@@ -49,7 +49,7 @@ observation result(std::uint64_t job, double score, const std::string& feedback 
           .result = candidate(0, "", score, what, feedback)->evaluation};
 }
 observation again(std::uint64_t job, double score) {
-  auto seen = result(job, score);
+  auto seen = result_of_job(job, score);
   seen.job = 0;
   return seen;
 }
@@ -78,9 +78,9 @@ TEST_CASE("once a round, notes are written from candidates that no summary was s
   CHECK(run.asked.summaries.empty());
   run.take();  // a round is over, but no result is known
   CHECK(run.asked.summaries.empty());
-  run.op.observe(result(1, 1.5));
-  run.op.observe(result(2, 0, "note: x\nkernel.cpp:3: error: wrong at [7]"));
-  run.op.observe(result(3, 2.5));
+  run.op.observe(result_of_job(1, 1.5));
+  run.op.observe(result_of_job(2, 0, "note: x\nkernel.cpp:3: error: wrong at [7]"));
+  run.op.observe(result_of_job(3, 2.5));
   run.op.observe(again(1, 1.25));
   run.take();
   REQUIRE(run.asked.summaries.size() == 1);
@@ -110,10 +110,10 @@ TEST_CASE("once a round, notes are written from candidates that no summary was s
 TEST_CASE("a call that fails keeps the notes, costs no proposal, and its candidates come again") {
   turns run({.every = 1, .candidates = 5});
   run.take();
-  run.op.observe(result(1, 1.5));
+  run.op.observe(result_of_job(1, 1.5));
   run.take();
   CHECK(has(run.asked.programs.back(), "NOTES_1"));
-  run.op.observe(result(2, 2));
+  run.op.observe(result_of_job(2, 2));
   for (const auto& reply : {scripted::says("I have none"), scripted::answer{.status = 400, .body = "{}"}}) {
     run.asked.notes = reply;
     const auto made = run.take();
@@ -130,7 +130,7 @@ TEST_CASE("turns that begin while the notes are written wait for them") {
   turns run({.every = 2, .candidates = 5});
   run.take();
   run.take();
-  run.op.observe(result(1, 1.5));
+  run.op.observe(result_of_job(1, 1.5));
   run.asked.notes.delay = std::chrono::milliseconds(400);
   {
     std::vector<std::jthread> all;
@@ -151,7 +151,7 @@ TEST_CASE("turns that begin while the notes are written wait for them") {
 TEST_CASE("a turn that waits for notes ends when it is stopped") {
   turns run({.every = 1, .candidates = 5});
   run.take();
-  run.op.observe(result(1, 1.5));
+  run.op.observe(result_of_job(1, 1.5));
   run.asked.notes.delay = std::chrono::seconds(3);
   std::jthread writes([&] {
     auto request = run.b.request;

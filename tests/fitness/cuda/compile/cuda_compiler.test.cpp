@@ -18,24 +18,13 @@
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "tests/fitness/cuda/compile/nvrtc_place.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace kevo::cuda;
 
 namespace {
-
-/// NVRTC of this machine, of the environment or of the build folder (scripts/setup.sh --tests); empty: none.
-std::string nvrtc_place() {
-  for (const auto& place : {std::string(), std::string(KEVO_SOURCE_DIR) + "/build/nvrtc"}) {
-    try {
-      find_toolchain(place);
-      return place;
-    } catch (const kevo::error&) {
-    }
-  }
-  return "none";
-}
 
 bool there_is_nvrtc() {
   if (nvrtc_place() != "none") return true;

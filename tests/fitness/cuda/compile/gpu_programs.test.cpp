@@ -16,6 +16,7 @@
 #include "fitness/cuda/launch/resolve.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/fitness/cuda/compile/nvrtc_place.hpp"
 #include "tests/support/gpu_program.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
@@ -24,17 +25,6 @@ using namespace kevo::cuda;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string nvrtc_place() {
-  for (const auto& place : {std::string(), std::string(KEVO_SOURCE_DIR) + "/build/nvrtc"}) {
-    try {
-      find_toolchain(place);
-      return place;
-    } catch (const kevo::error&) {
-    }
-  }
-  return "none";
-}
 
 /// Why there is no plan for a workload of the task; empty if there is one for each.
 std::string complaint(cuda_compiler& compiler, const kevo::task& t, const std::string& text) {

@@ -47,7 +47,7 @@ bool triton_is_there() {
 }
 
 // The compiler of this file, with NVRTC where there is one: Triton needs none.
-cuda_compiler& compiler() {
+cuda_compiler& triton_compiler() {
   static cuda_compiler one = [] {
     cuda_compiler_settings settings;
     settings.compiler = "/bin/true";  // instead of NVRTC, which is not used
@@ -95,7 +95,7 @@ built build(const std::string& text, const kevo::task& t) {
   const auto wanted = kernels_to_compile(declared, source, t, facts);
   if (const auto* failure = std::get_if<launch_failure>(&wanted)) return {{}, {}, failure->reason, {}};
   const auto& kernels = std::get<wanted_kernels>(wanted);
-  const auto made = compiler().build({source, kernels.names, facts.architecture, {}, kernels.visible});
+  const auto made = triton_compiler().build({source, kernels.names, facts.architecture, {}, kernels.visible});
   if (!made.ok) return {{}, {}, made.reasons.empty() ? "?" : made.reasons.front(), made.diagnostics};
   built result;
   result.module = made.module;

@@ -51,8 +51,8 @@ class other_program {
   pid_t id_;
 };
 
-struct toy_bench {
-  explicit toy_bench(double patience_s, foreign_processes policy = foreign_processes::refuse)
+struct patient_bench {
+  explicit patient_bench(double patience_s, foreign_processes policy = foreign_processes::refuse)
       : fitness(toy::task_of("scale.yaml"), [&] {
           auto settings = toy::quick_settings();
           settings.foreign = policy;
@@ -67,7 +67,7 @@ struct toy_bench {
 }  // namespace
 
 TEST_CASE("a foreign process refuses the measurement, names itself, and blames no candidate") {
-  toy_bench bench(0.5);
+  patient_bench bench(0.5);
   const auto alone = bench.judge(10000);
   CHECK_MESSAGE(alone.valid(), alone.feedback);
   CHECK(alone.context.at("foreign_processes").starts_with("none"));
@@ -87,7 +87,7 @@ TEST_CASE("a foreign process refuses the measurement, names itself, and blames n
 }
 
 TEST_CASE("a measurement waits a while for a foreign process to go") {
-  toy_bench bench(60);
+  patient_bench bench(60);
   other_program other;
   bench.gpu.list_processes(other.line());
   std::jthread user([&] {
@@ -102,7 +102,7 @@ TEST_CASE("a measurement waits a while for a foreign process to go") {
 }
 
 TEST_CASE("whoever waits for a foreign process can be stopped") {
-  toy_bench bench(60);
+  patient_bench bench(60);
   REQUIRE(bench.judge(10000).valid());
   const other_program other;
   bench.gpu.list_processes(other.line());
@@ -123,7 +123,7 @@ TEST_CASE("whoever waits for a foreign process can be stopped") {
 }
 
 TEST_CASE("where it is allowed, an evaluation says who was there") {
-  toy_bench bench(0.5, foreign_processes::note);
+  patient_bench bench(0.5, foreign_processes::note);
   const other_program other;
   bench.gpu.list_processes(other.line());
   const auto result = bench.judge(10000);
@@ -132,7 +132,7 @@ TEST_CASE("where it is allowed, an evaluation says who was there") {
 }
 
 TEST_CASE("where it cannot be told, an evaluation says so and goes on") {
-  toy_bench bench(0.5);
+  patient_bench bench(0.5);
   SUBCASE("NVML does not list even whoever asks, as in a container") {
     const other_program other;
     bench.gpu.list_processes("hidden\n" + other.line());

@@ -86,8 +86,8 @@ class fake_tools {
   shell::scratch folder_;
 };
 
-struct toy_bench {
-  explicit toy_bench(const cuda_gates& gates)
+struct gated_bench {
+  explicit gated_bench(const cuda_gates& gates)
       : fitness(toy::task_of("scale.yaml"), [&] {
           auto settings = toy::quick_settings();
           settings.gates = gates;
@@ -107,7 +107,7 @@ constexpr cuda_gates both{.memcheck = true, .racecheck = true};
 }  // namespace
 
 TEST_CASE("what the checkers find is the candidate's failure, with the first report in its feedback") {
-  toy_bench bench(both);
+  gated_bench bench(both);
   const auto good = bench.judge(10000);
   CHECK_MESSAGE(good.valid(), good.feedback);
   CHECK(good.context.at("gates") == "memcheck, racecheck: no errors");
@@ -140,7 +140,7 @@ TEST_CASE("where there is no sandbox the gates hold, too") {
 }
 
 TEST_CASE("a candidate under which a checker fails costs that candidate alone; the baseline tells") {
-  toy_bench bench({.memcheck = true});
+  gated_bench bench({.memcheck = true});
   const auto odd = bench.judge(10000, "tool_fails");
   CHECK(odd.outcome == outcome::launch_failed);
   CHECK(odd.reasons.front() == "does not run under memcheck");
@@ -160,7 +160,7 @@ TEST_CASE("a candidate under which a checker fails costs that candidate alone; t
 }
 
 TEST_CASE("a checker that is missing or does not work is an error before anything is judged") {
-  toy_bench bench(both);
+  gated_bench bench(both);
   error_code expected = error_code::environment;
   std::string words;
   SUBCASE("missing") {
@@ -186,7 +186,7 @@ TEST_CASE("a checker that is missing or does not work is an error before anythin
 }
 
 TEST_CASE("what is timed fully is profiled: figures as measures and in words") {
-  toy_bench bench({.profile = true});
+  gated_bench bench({.profile = true});
   const auto fast = bench.judge(10000);
   REQUIRE_MESSAGE(fast.valid(), fast.feedback);
   REQUIRE(fast.stage >= evaluation_stage::timed_full);
@@ -201,7 +201,7 @@ TEST_CASE("what is timed fully is profiled: figures as measures and in words") {
 }
 
 TEST_CASE("where ncu is missing or may not read the counters the driver's figures are given") {
-  toy_bench bench({.profile = true});
+  gated_bench bench({.profile = true});
   std::string why;
   SUBCASE("missing") {
     ::setenv("KEVO_NCU", "/nowhere/ncu", 1);

@@ -36,7 +36,7 @@ std::string value_of(const std::string& text, const std::string& key) {
 }
 
 /// y = 2 x in so many nanoseconds, with other lines of `run` before the launch.
-std::string hosted_scale(int ns, const std::string& lines = {}) {
+std::string hosted_scale_of(int ns, const std::string& lines = {}) {
   return "#define FAKE_NS " + std::to_string(ns) +
          "\n#include <cuda_runtime.h>\n#include <cstdint>\n"
          "__global__ void scale(const float* x, float* y, long long n) {\n"
@@ -48,11 +48,11 @@ std::string hosted_scale(int ns, const std::string& lines = {}) {
 
 std::shared_ptr<const task> with_baselines(const std::string& baselines) {
   auto t = *toy::task_of("scale.yaml");
-  const auto hosted = hosted_scale(40000);
+  const auto hosted = hosted_scale_of(40000);
   if (baselines == "hosted first") t.baselines = {{"hosted", program_of("cuda", hosted), {}, false}};
   if (baselines == "library") {
     const auto with =
-        "#include <toyblas.h>\n" + hosted_scale(40000, "  if (toyblas_version() != 3) return 1;\n");
+        "#include <toyblas.h>\n" + hosted_scale_of(40000, "  if (toyblas_version() != 3) return 1;\n");
     t.baselines.push_back({"toyblas", program_of("cuda", with), {"toyblas"}, true});
   }
   return std::make_shared<const task>(t);
@@ -101,7 +101,7 @@ TEST_CASE(
     "a hosted program is as fast as the device's clock says, and the evaluation says how fine that is") {
   const fake_gpu gpu;
   cuda_fitness fitness(toy::task_of("scale.yaml"), toy::quick_settings());
-  const auto twice = toy::evaluate(fitness, hosted_scale(10000));
+  const auto twice = toy::evaluate(fitness, hosted_scale_of(10000));
   CHECK_MESSAGE(twice.valid(), twice.feedback);
   CHECK(twice.speedup == doctest::Approx(2).epsilon(0.03));
   for (const auto& w : twice.workloads) {
@@ -114,11 +114,11 @@ TEST_CASE(
   CHECK(std::stoi(twice.context.at("hosted_interval_calls")) >= 200);
   CHECK(twice.measures.at("code_bytes") > 1000);
 
-  const auto same = toy::evaluate(fitness, hosted_scale(20000));
+  const auto same = toy::evaluate(fitness, hosted_scale_of(20000));
   CHECK(same.valid());
   CHECK(same.speedup == doctest::Approx(1).epsilon(0.02));
 
-  const auto confirmed = toy::evaluate(fitness, hosted_scale(10000), evaluation_stage::confirmed);
+  const auto confirmed = toy::evaluate(fitness, hosted_scale_of(10000), evaluation_stage::confirmed);
   CHECK_MESSAGE(confirmed.stage == evaluation_stage::confirmed, confirmed.feedback);
   CHECK(confirmed.speedup == doctest::Approx(2).epsilon(0.03));
 
@@ -134,7 +134,7 @@ TEST_CASE("a hosted baseline is timed by its events, unless the candidate is hos
   CHECK(declared.baseline == "hosted");
   CHECK(declared.context.at("clock").starts_with("events"));
   CHECK(declared.speedup == doctest::Approx(2).epsilon(0.03));
-  const auto hosted = toy::evaluate(fitness, hosted_scale(40000));
+  const auto hosted = toy::evaluate(fitness, hosted_scale_of(40000));
   CHECK(hosted.context.at("clock").starts_with("the trusted one"));
   CHECK(hosted.speedup == doctest::Approx(1).epsilon(0.03));
 }
@@ -168,7 +168,7 @@ TEST_CASE(
   const auto stolen = toy::evaluate(
       fitness,
       "#include <dlfcn.h>\n" +
-          hosted_scale(10000, "  if (dlopen(\"libtoyblas.so.3\", RTLD_NOW) == nullptr) return 5;\n"));
+          hosted_scale_of(10000, "  if (dlopen(\"libtoyblas.so.3\", RTLD_NOW) == nullptr) return 5;\n"));
   if (toy::sandbox_here() != sandbox_mode::off) CHECK(stolen.outcome == outcome::launch_failed);
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("host code may throw and catch, and what it does not catch costs that 
   const fake_gpu gpu;
   cuda_fitness fitness(toy::task_of("scale.yaml"), toy::quick_settings());
   const auto judge = [&](const std::string& lines) {
-    return toy::evaluate(fitness, "#include <stdexcept>\n#include <thread>\n" + hosted_scale(20000, lines),
+    return toy::evaluate(fitness, "#include <stdexcept>\n#include <thread>\n" + hosted_scale_of(20000, lines),
                          evaluation_stage::checked);
   };
   CHECK(judge("  try { throw std::runtime_error(\"x\"); } catch (const std::exception&) {}\n").valid());
@@ -238,7 +238,7 @@ TEST_CASE("where there is no nvcc, hosted programs are refused and all else work
   const fake_gpu gpu;
   ::setenv("KEVO_NVCC", "none", 1);
   cuda_fitness fitness(with_baselines("library"), toy::quick_settings());
-  const auto hosted = toy::evaluate(fitness, hosted_scale(10000));
+  const auto hosted = toy::evaluate(fitness, hosted_scale_of(10000));
   CHECK(hosted.outcome == outcome::build_failed);
   CHECK(hosted.feedback.find("nvcc was not found") != std::string::npos);
   const auto declared = toy::evaluate(fitness, toy::scale_source(10000));
@@ -248,7 +248,7 @@ TEST_CASE("where there is no nvcc, hosted programs are refused and all else work
 
 TEST_CASE("hosted programs are known by what they say") {
   const auto hosted = [](const std::string& text) { return cuda::is_hosted(program_of("cuda", text)); };
-  CHECK(hosted(hosted_scale(1000)));
+  CHECK(hosted(hosted_scale_of(1000)));
   CHECK(hosted("int run (const float* x, cudaStream_t s);"));
   CHECK_FALSE(hosted(toy::scale_source(1000)));
   CHECK_FALSE(hosted("__global__ void rerun(float* x) {}"));
@@ -283,8 +283,8 @@ TEST_CASE("no process that has seen a hidden size is asked for a visible one aft
   settings.gates.determinism = 2;
   cuda_fitness fitness(std::make_shared<const task>(t), settings);
   const auto tells = toy::evaluate(
-      fitness, hosted_scale(10000, "  static int64_t other = 0;\n  if (!(" + visible +
-                                       ")) other = N;\n  else if (other != 0) return int(other);\n"));
+      fitness, hosted_scale_of(10000, "  static int64_t other = 0;\n  if (!(" + visible +
+                                          ")) other = N;\n  else if (other != 0) return int(other);\n"));
   CHECK_MESSAGE(tells.valid(), tells.feedback);
 }
 
@@ -301,8 +301,8 @@ TEST_CASE("the first call of a size may take as long as a call may, for host cod
   const auto tunes = toy::evaluate(
       fitness,
       "#include <unistd.h>\n" +
-          hosted_scale(10000,
-                       "  static bool tuned = false;\n  if (!tuned) usleep(3800000);\n  tuned = true;\n"),
+          hosted_scale_of(10000,
+                          "  static bool tuned = false;\n  if (!tuned) usleep(3800000);\n  tuned = true;\n"),
       evaluation_stage::timed_short);
   CHECK_MESSAGE(tunes.valid(), tunes.feedback);
 }
@@ -314,13 +314,13 @@ TEST_CASE("a hosted program that hoards shared memory of the host is ended, and 
   cuda_fitness fitness(toy::task_of("scale.yaml"), settings);
   const auto hoards = toy::evaluate(
       fitness, "#include <sys/mman.h>\n#include <unistd.h>\n" +
-                   hosted_scale(10000,
-                                "  for (int i = 0; i < 400; ++i) {\n"
-                                "    char* part = (char*)mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE,\n"
-                                "                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);\n"
-                                "    if (part == MAP_FAILED) return 1;\n"
-                                "    for (int k = 0; k < 1 << 20; k += 4096) part[k] = 1;\n"
-                                "    usleep(2000);\n  }\n"));
+                   hosted_scale_of(10000,
+                                   "  for (int i = 0; i < 400; ++i) {\n"
+                                   "    char* part = (char*)mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE,\n"
+                                   "                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);\n"
+                                   "    if (part == MAP_FAILED) return 1;\n"
+                                   "    for (int k = 0; k < 1 << 20; k += 4096) part[k] = 1;\n"
+                                   "    usleep(2000);\n  }\n"));
   CHECK(hoards.outcome == outcome::crashed);
   CHECK_MESSAGE(hoards.feedback.find("limits.memory") != std::string::npos, hoards.feedback);
 }
@@ -330,7 +330,7 @@ TEST_CASE("what the clock of intervals cannot tell from nothing is too short for
   auto t = *toy::task_of("scale.yaml");
   std::erase_if(t.workloads, [](const workload& w) { return w.uuid != "small"; });
   cuda_fitness fitness(std::make_shared<const task>(t), toy::quick_settings());
-  const auto short_one = toy::evaluate(fitness, hosted_scale(1));
+  const auto short_one = toy::evaluate(fitness, hosted_scale_of(1));
   CHECK_MESSAGE(short_one.valid(), short_one.feedback);
   CHECK(short_one.context.at("too_short") == "small");
   CHECK(short_one.feedback.find("too short for this mode") != std::string::npos);
