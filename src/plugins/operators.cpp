@@ -11,6 +11,7 @@
 #include "operators/agent/agent.hpp"
 #include "operators/llm/directed.hpp"
 #include "operators/llm/macro_micro.hpp"
+#include "operators/rewrite/rewrite.hpp"
 #include "operators/splice/splice.hpp"
 #include "operators/tune/tune.hpp"
 
@@ -80,6 +81,42 @@ splice splice_from(settings& from) {
        .unit = "mixtures",
        .doc =
            "number of combinations that may turn out to be known or invalid before the operator gives up"}));
+  return op;
+}
+
+rewrite rewrite_from(settings& from, const build_context& context) {
+  rewrite op;
+  std::vector<std::string> names;
+  for (const auto& one : rewrite_actions()) names.push_back(one.name);
+  op.only = from.texts("actions", {.doc = "names of the actions that may be taken; empty means all"},
+                       std::vector<std::string>{});
+  for (const auto& name : op.only) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      from.fail("actions", "rewrite has no action '" + name + "'");
+  }
+  op.another_action =
+      from.real("another_action",
+                {.def = op.another_action,
+                 .min = 0.0,
+                 .max = 1.0,
+                 .unit = "probability",
+                 .doc = "probability of one more action in the same proposal, applied again after each"});
+  op.tries = static_cast<std::size_t>(from.integer(
+      "tries", {.def = static_cast<std::int64_t>(op.tries),
+                .min = 1,
+                .max = 10000,
+                .unit = "programs",
+                .doc = "number of changes that may turn out to be known or not writable before the "
+                       "operator gives up"}));
+  op.threads = static_cast<int>(from.integer(
+      "threads",
+      {.def = op.threads,
+       .min = 1,
+       .max = 1024,
+       .unit = "threads",
+       .doc = "number of threads that the kernel may use; from 2, loops may be shared among threads, "
+              "for which fitness.flags needs -fopenmp"}));
+  if (!from.probing() && context.task) require_rewrite_parser();
   return op;
 }
 
@@ -358,6 +395,10 @@ void register_operators(registry& all) {
   all.operators.add(
       "splice", [](settings& from, const build_context&) { return any_variation(splice_from(from)); },
       "replaces regions of the parent by the regions of the same name in another candidate");
+  all.operators.add(
+      "rewrite",
+      [](settings& from, const build_context& context) { return any_variation(rewrite_from(from, context)); },
+      "changes the loops of C++ sources: exchanges, unrolls, vectorizes them, and so on; needs libclang");
   all.operators.add(
       "llm_rewrite",
       [](settings& from, const build_context& context) {

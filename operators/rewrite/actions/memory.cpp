@@ -1,0 +1,89 @@
+// What compilers cannot know of memory: that arrays do not overlap, and what will be read soon.
+#include "operators/rewrite/action.hpp"
+#include "operators/rewrite/dependence.hpp"
+
+namespace kevo::rewriting {
+namespace {
+
+std::vector<const node*> plain_pointers(const kernel& of, const node& function) {
+  std::vector<const node*> found;
+  for (const node& one : function.children) {
+    if (one.kind != node_kind::parameter || one.type.empty() || one.type.back() != '*' || one.declared < 0)
+      continue;
+    if (of.in.of(one).find("restrict") == std::string_view::npos &&
+        of.in.text.compare(static_cast<std::size_t>(one.declared), one.name.size(), one.name) == 0)
+      found.push_back(&one);
+  }
+  return found;
+}
+
+const element_access* streamed(const placed_loop& which, const std::vector<element_access>& all) {
+  const std::string index = which.loop.index + "#" + std::to_string(which.loop.id);
+  for (const auto& one : all) {
+    if (one.written || bare(one.at->children[0]).kind != node_kind::name ||
+        bare(one.at->children[0]).type.back() != '*')
+      continue;
+    const auto own = declared_in(*which.loop.body);
+    const bool known = !any_of(one.at->children[1], [&](const node& n) {
+      return n.kind == node_kind::name && own.count(n.declared) != 0;
+    });
+    const auto factor = coefficient(one.index, index);
+    if (known && factor && !factor->empty()) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<site> restrict_pointers_sites(const kernel& of) {
+  for (std::size_t i = 0; i < of.loops.size(); ++i) {
+    if (of.loops[i].function->name == "run" && plain_pointers(of, *of.loops[i].function).size() > 1)
+      return {{i}};
+  }
+  return {};
+}
+
+std::string restrict_pointers(const kernel& of, const site& where, rng&) {
+  changes all;
+  for (const node* one : plain_pointers(of, *of.loops.at(where.loop).function)) {
+    const auto name = static_cast<std::size_t>(one->declared);
+    all.replace(name, name, "__restrict ");
+  }
+  return all.applied_to(of.in.text);
+}
+
+std::vector<site> prefetch_sites(const kernel& of) {
+  std::vector<site> found;
+  for (std::size_t i = 0; i < of.loops.size(); ++i) {
+    const placed_loop& which = of.loops[i];
+    if (is_short(of, which) || is_rest(which) || has_long_loop_inside(of, which)) continue;
+    if (of.in.of(*which.loop.body).find("__builtin_prefetch") != std::string_view::npos) continue;
+    const auto all = accesses_in(of.in, *which.loop.body, definitions_of(of.in, *which.function));
+    if (streamed(which, all) != nullptr) found.push_back({i});
+  }
+  return found;
+}
+
+std::string prefetch(const kernel& of, const site& where, rng& random) {
+  const placed_loop& which = of.loops.at(where.loop);
+  const auto accesses = accesses_in(of.in, *which.loop.body, definitions_of(of.in, *which.function));
+  const element_access* one = streamed(which, accesses);
+  if (one == nullptr) throw refusal{"nothing is read in order"};
+  fresh_names fresh(of.in);
+  const std::string distance = fresh("ahead_" + which.loop.index);
+  replacements later;
+  later.names[which.loop.id] = "(" + which.loop.index + " + " + distance + ")";
+  lines to(depth_at(of.in, which.loop.at->begin));
+  open_loop(to, of.in, which.loop);
+  to.add("__builtin_prefetch(" + written(of.in, one->at->children[0]) + " + (" +
+         written(of.in, one->at->children[1], later) + "));  // an address only: it may lie behind the end");
+  for (const node* statement : statements_of(*which.loop.body)) add_statement(to, of.in, *statement);
+  to.close();
+  changes all;
+  all.replace(which.loop, to);
+  const std::size_t top = place_for_declarations(of.in);
+  all.replace(top, top, tunable_line(distance, 16 << random.below(3), "4, 8, 16, 32, 64, 128, 256") + "\n");
+  return all.applied_to(of.in.text);
+}
+
+}  // namespace kevo::rewriting

@@ -1,0 +1,42 @@
+// #pragma omp simd in front of a loop that collects, #pragma GCC ivdep in front of others
+#include "operators/rewrite/action.hpp"
+#include "operators/rewrite/dependence.hpp"
+
+namespace kevo::rewriting {
+
+std::vector<site> simd_sites(const kernel& of) {
+  std::vector<site> found;
+  for (std::size_t i = 0; i < of.loops.size(); ++i) {
+    const placed_loop& which = of.loops[i];
+    if (is_short(of, which) || is_rest(which) || which.loop.whole_steps || has_long_loop_inside(of, which))
+      continue;
+    if (which.loop.begin == which.loop.at->begin) found.push_back({i});
+  }
+  return found;
+}
+
+std::string simd(const kernel& of, const site& where, rng&) {
+  const placed_loop& which = of.loops.at(where.loop);
+  std::string why;
+  const auto collected = reductions_of(of.in, *which.function, *which.loop.body, why);
+  if (!collected) throw refusal{why};
+  why = carried_by_arrays(of.in, which.loop, definitions_of(of.in, *which.function));
+  if (!why.empty()) throw refusal{why};
+  std::string pragma = "#pragma GCC ivdep";
+  if (!collected->empty()) pragma = "#pragma omp simd";
+  for (const auto& one : *collected) {
+    static constexpr const char* operators[] = {"+", "*", "max", "min"};
+    pragma +=
+        std::string(" reduction(") + operators[static_cast<std::size_t>(one.kind)] + " : " + one.name + ")";
+  }
+  lines to(depth_at(of.in, which.loop.at->begin));
+  to.add(pragma);
+  open_loop(to, of.in, which.loop);
+  for (const node* one : statements_of(*which.loop.body)) add_statement(to, of.in, *one);
+  to.close();
+  changes all;
+  all.replace(which.loop, to);
+  return all.applied_to(of.in.text);
+}
+
+}  // namespace kevo::rewriting
