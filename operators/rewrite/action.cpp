@@ -35,6 +35,7 @@ std::span<const action> actions() {
              restrict_pointers},
       action{"prefetch", "asks for what a loop will read before it reads it", 0.5, prefetch_sites, prefetch},
       action{"select", "replaces a branch by a conditional expression", 2, select_sites, select},
+      action{"keep", "keeps the memory of a std::vector from call to call", 3, keep_sites, keep},
       action{"threads", "shares the iterations of a loop among threads (OpenMP)", 3,
              share_among_threads_sites, share_among_threads},
   };

@@ -100,6 +100,8 @@ std::vector<site> restrict_pointers_sites(const kernel& of);
 std::string restrict_pointers(const kernel& of, const site& where, rng& random);
 std::vector<site> prefetch_sites(const kernel& of);
 std::string prefetch(const kernel& of, const site& where, rng& random);
+std::vector<site> keep_sites(const kernel& of);
+std::string keep(const kernel& of, const site& where, rng& random);
 std::vector<site> select_sites(const kernel& of);
 std::string select(const kernel& of, const site& where, rng& random);
 std::vector<site> share_among_threads_sites(const kernel& of);

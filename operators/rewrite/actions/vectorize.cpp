@@ -19,7 +19,7 @@ std::vector<site> vectorize_sites(const kernel& of) {
       if (factor && constant_of(*factor) == 1) {
         weight *= 2;
       } else if (!factor || !factor->empty()) {
-        weight *= 0.5;
+        weight *= 0.25;
       }
     }
     found.push_back({i, nullptr, weight});

@@ -53,7 +53,8 @@ template <class I, class O> O copy(I, I, O);
 template <class T> struct vector {
   vector(); explicit vector(size_t); vector(size_t, const T&); template <class I> vector(I, I);
   T& operator[](size_t); const T& operator[](size_t) const; size_t size() const; T* data(); const T* data() const;
-  T* begin(); T* end(); void resize(size_t); void assign(size_t, const T&); void swap(vector&);
+  T* begin(); T* end(); void resize(size_t); void assign(size_t, const T&);
+  template <class I> void assign(I, I); void swap(vector&); T& front(); T& back(); void push_back(const T&);
 };
 template <class T, size_t n> struct array { T& operator[](size_t); const T& operator[](size_t) const;
   T* data(); const T* data() const; size_t size() const; void fill(const T&); T items[n]; };

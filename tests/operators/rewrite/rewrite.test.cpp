@@ -333,6 +333,20 @@ TEST_CASE("counts are collected in several arrays if the task says how many ther
   CHECK(parsed(parser, child)->errors == 0);
 }
 
+TEST_CASE("the memory of vectors is kept if they are local to the kernel") {
+  const std::string parser = parser_or_skip();
+  if (parser.empty()) return;
+  const std::string source = "#include <vector>\n" + head +
+                             "  std::vector<float> sums(static_cast<std::size_t>(M * N));\n  "
+                             "std::vector<float> copy(A, A + M * N);\n"
+                             "  for (int64_t i = 0; i < M * N; ++i) sums[i] = copy[i] * 2;\n  for (int64_t i "
+                             "= 0; i < M * N; ++i) C[i] = sums[i];\n}\n";
+  check_same(source, after(parser, source, "keep", 0), "keep");
+  const std::string both = after(parser, after(parser, source, "keep", 0), "keep", 0);
+  CHECK(both.find("copy.assign(A, A + M * N);") != std::string::npos);
+  check_same(source, both, "keep");
+}
+
 TEST_CASE("threads are used only where the run has them") {
   const std::string parser = parser_or_skip();
   if (parser.empty()) return;
