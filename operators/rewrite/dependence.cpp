@@ -29,6 +29,19 @@ const node* target_subscript(const node& assignment) {
   return to->kind == node_kind::subscript ? to : nullptr;
 }
 
+// x[i] = x[i] + value
+bool adds_to_itself(const parsed_source& in, const node& assignment) {
+  const node& value = bare(assignment.children[1]);
+  if (value.kind != node_kind::binary) return false;
+  const std::string op = operator_of(in, value);
+  const auto target = in.of(bare(assignment.children[0]));
+  const auto is_target = [&](const node& one) { return in.of(bare(one)) == target; };
+  const bool left = is_target(value.children[0]);
+  if (left == is_target(value.children[1])) return false;
+  const node& rest = value.children[left ? 1 : 0];
+  return (op == "+" || (op == "-" && left)) && !any_of(rest, is_target);
+}
+
 bool contains(const polynomial& one, const polynomial& part) {
   return std::all_of(part.begin(), part.end(), [&](const auto& term) {
     const auto found = one.find(term.first);
@@ -64,6 +77,7 @@ std::optional<reduction_kind> kind_of_value(const parsed_source& in, const node&
     const bool left = is_value(e.children[0], variable) && !mentions(e.children[1], variable);
     const bool right = is_value(e.children[1], variable) && !mentions(e.children[0], variable);
     if (op == "+" && (left || right)) return reduction_kind::sum;
+    if (op == "-" && left) return reduction_kind::sum;
     if (op == "*" && (left || right)) return reduction_kind::product;
     return std::nullopt;
   }
@@ -145,7 +159,7 @@ std::vector<element_access> accesses_in(const parsed_source& in, const node& bod
     for (auto& access : found) {
       if (access.at != to) continue;
       access.written = true;
-      access.accumulated = n.kind == node_kind::unary || operator_of(in, n) != "=";
+      access.accumulated = n.kind == node_kind::unary || operator_of(in, n) != "=" || adds_to_itself(in, n);
     }
     return true;
   });

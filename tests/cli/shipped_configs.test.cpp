@@ -98,3 +98,17 @@ TEST_CASE("a config loads its operator from a shared object") {
   const auto shown = shell::run(shell::kevo({"show", "run", "2"}), folder.string());
   CHECK_MESSAGE(shown.out.find("unroll") != std::string::npos, shown.out);
 }
+
+TEST_CASE("plain loops are changed without a model, and the run can be replayed") {
+  if (!std::filesystem::exists(KEVO_BINARY_DIR "/kevo-parse-cpp")) {
+    kevo_test::skip("this kevo was built without libclang");
+    return;
+  }
+  const shell::scratch folder;
+  const json::object ended =
+      run_config(folder, "configs/naive_matmul.yaml", {"--set", "stop={evaluations: 4}"});
+  CHECK(ended.at("valid").to_number<int>() >= 3);
+  const auto replayed = shell::run(shell::kevo({"run", "--replay", "run", "--json"}), folder.string());
+  REQUIRE_MESSAGE(replayed.code == 0, replayed.out << replayed.err);
+  CHECK(json::parse(replayed.out).at("best").at("id") == ended.at("best").as_object().at("id"));
+}

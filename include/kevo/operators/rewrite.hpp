@@ -20,7 +20,7 @@ namespace kevo {
 ///   - The parser's process opens no file. What a source includes is not read.
 struct rewrite {
   std::vector<std::string> only;  ///< names of the actions that may be taken; empty: all
-  double another_action = 0.25;   ///< probability of each further action in the same proposal
+  double another_action = 0.4;    ///< probability of each further action in the same proposal
   std::size_t tries = 12;         ///< number of actions that may be refused or give a known program
   int threads = 1;                ///< that the kernel may use; from 2, loops may be shared among threads
   std::string parser;             ///< path of kevo-parse-cpp; empty: where kevo finds its own programs

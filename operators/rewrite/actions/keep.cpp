@@ -9,12 +9,13 @@ namespace {
 bool is_local_vector(const kernel& of, const node& one) {
   if (one.kind != node_kind::declaration || one.children.size() != 1) return false;
   const node& variable = one.children.front();
-  if (variable.kind != node_kind::variable || variable.written.substr(0, 12) != "std::vector<" || variable.children.empty())
+  if (variable.kind != node_kind::variable || variable.written.substr(0, 12) != "std::vector<" ||
+      variable.children.empty())
     return false;
   const node& made = variable.children.back();
   const std::size_t name = static_cast<std::size_t>(variable.declared) + variable.name.size();
-  return made.kind == node_kind::call && made.name == "vector" && (made.children.size() == 1 || made.children.size() == 2) &&
-      of.in.text.compare(name, 1, "(") == 0;
+  return made.kind == node_kind::call && made.name == "vector" &&
+         (made.children.size() == 1 || made.children.size() == 2) && of.in.text.compare(name, 1, "(") == 0;
 }
 
 }  // namespace
@@ -35,7 +36,8 @@ std::string keep(const kernel& of, const site& where, rng&) {
   const node& variable = where.at->children.front();
   const node& made = variable.children.back();
   std::string arguments;
-  for (const node& one : made.children) arguments += (arguments.empty() ? "" : ", ") + std::string(of.in.of(one));
+  for (const node& one : made.children)
+    arguments += (arguments.empty() ? "" : ", ") + std::string(of.in.of(one));
   const std::string indent(static_cast<std::size_t>(2 * depth_at(of.in, where.at->begin)), ' ');
   changes all;
   all.replace(where.at->begin, end_of_statement(of.in, *where.at),

@@ -3,18 +3,23 @@
 // bytes of a source and then the source; the answer to it is a line with the number of bytes of the tree and
 // then the tree. operators/rewrite/syntax.hpp describes the tree.
 //
-// Nothing is ever read but the standard input: after the start, no file can be opened. Includes are blanked
-// out, and a few declarations of the standard library take their place.
+// Nothing is ever read but the standard input: before the first source, the process gives up opening files
+// and all system calls but those of computing. Includes are blanked out, and a few declarations of the
+// standard library take their place. The answers go to standard error, which is standard output under another
+// number.
 
 #include <clang-c/Index.h>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "fitness/sandbox/lock_down.hpp"
 
 namespace {
 
@@ -306,7 +311,7 @@ bool read_size(std::size_t& size) {
 
 bool write_all(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t put = write(STDOUT_FILENO, text.data(), text.size());
+    const ssize_t put = write(STDERR_FILENO, text.data(), text.size());
     if (put <= 0) return false;
     text.remove_prefix(static_cast<std::size_t>(put));
   }
@@ -322,15 +327,22 @@ int main() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(KEVO_SANITIZED)
   limit(RLIMIT_AS, rlim_t{2} << 30U);
 #endif
+  // After this, the process may only compute, and write to what is standard output and standard error from
+  // now on.
+  if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0) return 1;
   limit(RLIMIT_NOFILE, 3);  // no further file can be opened: not what a source includes, nor anything else
+  try {
+    kevo::lock_down(1, true);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "kevo-parse-cpp: %s\n", e.what());
+    return 1;
+  }
   for (;;) {
     std::size_t size = 0;
     if (!read_size(size)) break;
     std::string source(size, '\0');
     if (!read_all(source.data(), size)) break;
-    alarm(10);  // seconds for one source
     const std::string tree = tree_of(index, source);
-    alarm(0);
     if (!write_all(std::to_string(tree.size()) + "\n" + tree)) break;
   }
   _exit(0);  // nothing that ends by itself may open a file now
