@@ -15,9 +15,9 @@ std::span<const action> actions() {
              tile},
       action{"jam", "runs several iterations of an outer loop together (unroll and jam)", 4, jam_sites, jam},
       action{"split", "collects a sum or a maximum in several variables", 2, split_sites, jam},
-      action{"vectorize", "runs iterations as the lanes of a vector", 4, vectorize_sites, vectorize},
-      action{"unroll", "tells the compiler how often to unroll a loop", 1, unroll_sites, unroll},
-      action{"simd", "tells the compiler that iterations are independent, or which variables collect", 1,
+      action{"vectorize", "runs iterations as the lanes of a vector", 6, vectorize_sites, vectorize},
+      action{"unroll", "tells the compiler how often to unroll a loop", 0.4, unroll_sites, unroll},
+      action{"simd", "tells the compiler that iterations are independent, or which variables collect", 0.5,
              simd_sites, simd},
       action{"privatize", "counts in several copies of a small array", 3, privatize_sites, privatize},
       action{"peel", "takes the first and the last iteration out of a loop that treats them apart", 3,
@@ -26,14 +26,14 @@ std::span<const action> actions() {
       action{"scalar", "keeps an element of an array in a variable while a loop runs", 2, scalar_sites,
              scalar},
       action{"hoist", "computes what does not change in a loop before it", 1, hoist_sites, hoist},
-      action{"reciprocal", "multiplies by a reciprocal that is computed once", 2, reciprocal_sites,
+      action{"reciprocal", "multiplies by a reciprocal that is computed once", 1.5, reciprocal_sites,
              reciprocal},
       action{"approximate", "replaces the library's exp by a polynomial", 4, approximate_sites, approximate},
       action{"fuse", "makes one loop of two neighbours", 1, fuse_sites, fuse},
       action{"distribute", "makes two loops of one", 1, distribute_sites, distribute},
-      action{"restrict", "says that the kernel's arrays do not overlap", 0.5, restrict_pointers_sites,
+      action{"restrict", "says that the kernel's arrays do not overlap", 0.3, restrict_pointers_sites,
              restrict_pointers},
-      action{"prefetch", "asks for what a loop will read before it reads it", 0.5, prefetch_sites, prefetch},
+      action{"prefetch", "asks for what a loop will read before it reads it", 0.2, prefetch_sites, prefetch},
       action{"select", "replaces a branch by a conditional expression", 2, select_sites, select},
       action{"keep", "keeps the memory of a std::vector from call to call", 3, keep_sites, keep},
       action{"threads", "shares the iterations of a loop among threads (OpenMP)", 3,
@@ -104,7 +104,7 @@ bool is_invariant(const kernel& of, const node& expression, const counted_loop& 
     return true;
   });
   return !has_effects_unknown(of.in, expression) && !any_of(expression, [&](const node& n) {
-    return (n.kind == node_kind::name && changed.count(n.declared) != 0) || assigns(of.in, n) ||
+    return (n.kind == node_kind::name && changed.contains(n.declared)) || assigns(of.in, n) ||
            (n.kind == node_kind::subscript && memory);
   });
 }

@@ -10,7 +10,7 @@ void collect_accesses(const parsed_source& in, const node& one, const definition
                       const std::set<long>& own, std::vector<element_access>& found) {
   if (one.kind == node_kind::subscript) {
     const node* root = root_of(one);
-    if (root != nullptr && own.count(root->declared) == 0) {
+    if (root != nullptr && !own.contains(root->declared)) {
       element_access access;
       access.at = &one;
       access.base = root->declared;
@@ -214,7 +214,7 @@ std::optional<std::vector<reduction>> reductions_of(const parsed_source& in, con
       }
       return good;
     }
-    if (own.count(to.declared) != 0) return true;
+    if (own.contains(to.declared)) return true;
     std::optional<reduction_kind> kind;
     const std::string op = operator_of(in, n);
     if (n.kind == node_kind::unary || ((op == "+=" || op == "-=") && !mentions(n.children[1], to.declared))) {

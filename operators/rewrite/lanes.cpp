@@ -6,7 +6,7 @@ namespace kevo::rewriting {
 
 bool lane_writer::varies(const node& one) const {
   return any_of(one,
-                [&](const node& n) { return n.kind == node_kind::name && varying.count(n.declared) != 0; });
+                [&](const node& n) { return n.kind == node_kind::name && varying.contains(n.declared); });
 }
 
 std::string lane_writer::vector(const value& one) const {
@@ -20,8 +20,8 @@ bool lane_writer::contiguous(const node& subscript) const {
   if (!factor || constant_of(*factor) != 1 || loop.step != "1") return false;
   // Other variables in it that differ between lanes would change the distance.
   return !any_of(subscript.children[1], [&](const node& n) {
-    return n.kind == node_kind::name && n.declared != loop.id && varying.count(n.declared) != 0 &&
-           known.count(n.declared) == 0;
+    return n.kind == node_kind::name && n.declared != loop.id && varying.contains(n.declared) &&
+           !known.contains(n.declared);
   });
 }
 
@@ -40,9 +40,9 @@ std::string lane_writer::inlined(const node& one, const std::string& index) cons
   replacements inner = by;
   if (!index.empty()) inner.names[loop.id] = index;
   walk(one, [&](const node& n) {
-    if (n.kind != node_kind::name || n.declared == loop.id || varying.count(n.declared) == 0) return true;
+    if (n.kind != node_kind::name || n.declared == loop.id || !varying.contains(n.declared)) return true;
     const auto found = known.find(n.declared);
-    if (expanded.count(n.declared) != 0 && !index.empty()) {
+    if (expanded.contains(n.declared) && !index.empty()) {
       inner.names[n.declared] = written(in, n, by) + "[" + names.copy + "]";
     } else if (found != known.end()) {
       inner.names[n.declared] = "(" + inlined(*found->second, index) + ")";
@@ -60,7 +60,7 @@ std::string lane_writer::in_lane(const node& one) const {
 
 lane_writer::value lane_writer::load(lines& to, const node& one) {
   const node* root = root_of(one);
-  if (root != nullptr && expanded.count(root->declared) != 0) {  // an array of vectors
+  if (root != nullptr && expanded.contains(root->declared)) {  // an array of vectors
     if (varies(one.children[1])) throw refusal{"a subscript differs between lanes"};
     return {written(in, one, by), shape::vector};
   }
@@ -83,7 +83,7 @@ lane_writer::value lane_writer::call(lines& to, const node& one) {
   for (std::size_t i = 1; i < one.children.size(); ++i) arguments.push_back(expression(to, one.children[i]));
   must_be_element(one);
   const auto named = [&](const value& argument) {
-    const std::string name = fresh("lanes_of");
+    std::string name = fresh("lanes_of");
     to.add(names.vector + " " + name + " = " + vector(argument) + ";");
     return name;
   };
@@ -143,7 +143,7 @@ lane_writer::value lane_writer::expression(lines& to, const node& one) {
       return inner;
     }
     case node_kind::name:
-      if (expanded.count(one.declared) == 0) throw refusal{one.name + " is used as a value"};
+      if (!expanded.contains(one.declared)) throw refusal{one.name + " is used as a value"};
       return {written(in, one, by), shape::vector};
     case node_kind::unary: {
       const std::string op = operator_of(in, one);
@@ -178,7 +178,7 @@ void lane_writer::assignment(lines& to, const node& one) {
   if (right.form == shape::mask) throw refusal{"a condition is used as a value"};
   const node* root = root_of(target);
   if (root == nullptr) throw refusal{"an assignment that is not understood"};
-  if (expanded.count(root->declared) != 0) {
+  if (expanded.contains(root->declared)) {
     if (target.kind == node_kind::subscript && varies(target.children[1]))
       throw refusal{"a subscript differs between lanes"};
     to.add(written(in, target, by) + " " + op + " " + rhs + ";");
@@ -212,7 +212,7 @@ void lane_writer::statement(lines& to, const node& one) {
       } else if (initial == nullptr && type.substr(0, std::min(type.find('['), type.size())) == element) {
         const auto name = static_cast<std::size_t>(variable.declared);
         to.add(names.vector + " " + in.text.substr(name, variable.end - name) + ";");
-      } else if (known.count(variable.declared) != 0) {
+      } else if (known.contains(variable.declared)) {
         continue;  // only subscripts use it, in which it is written out
       } else {
         throw refusal{"the type of " + variable.name};

@@ -165,7 +165,7 @@ std::optional<counted_loop> as_counted(const parsed_source& in, const node& one)
   loop.index = variable.name;
   loop.id = variable.declared;
   loop.type = variable.written;
-  loop.lower_node = &variable.children[0];
+  loop.lower_node = variable.children.data();
   loop.lower = in.of(*loop.lower_node);
 
   const auto is_index = [&](const node& n) {

@@ -40,6 +40,7 @@ std::optional<std::pair<std::string, std::string>> stepped(const parsed_source& 
   auto all = choices_of(of, how.only);
   while (!all.empty()) {
     std::vector<double> weights;
+    weights.reserve(all.size());
     for (const auto& one : all) weights.push_back(one.second);
     const std::size_t at = random.weighted(weights);
     if (at >= all.size()) break;

@@ -193,7 +193,7 @@ bool assigns(const parsed_source& in, const node& one) {
 
 const node& bare(const node& one) {
   const node* at = &one;
-  while (at->kind == node_kind::parentheses) at = &at->children[0];
+  while (at->kind == node_kind::parentheses) at = at->children.data();
   return *at;
 }
 

@@ -26,7 +26,7 @@ struct widener {
 
   bool varies(const node& one) const {
     return any_of(one, [&](const node& n) {
-      return (n.kind == node_kind::name || n.kind == node_kind::variable) && varying.count(n.declared) != 0;
+      return (n.kind == node_kind::name || n.kind == node_kind::variable) && varying.contains(n.declared);
     });
   }
 
@@ -62,7 +62,7 @@ struct widener {
     return false;
   }
 
-  bool own(long id) const { return own_.count(id) != 0; }
+  bool own(long id) const { return own_.contains(id); }
   std::set<long> own_;
 
   bool is_structure(const node& one) const {
@@ -168,7 +168,7 @@ struct widener {
         continue;
       }
       for (const node& variable : one->children) {
-        if (expanded.count(variable.declared) == 0) {
+        if (!expanded.contains(variable.declared)) {
           add_statement(body, in, *one, inside);
           break;
         }
@@ -207,7 +207,14 @@ struct widener {
                                                                      : one.name;
       if (how == widening::lanes) {
         if (vector) throw refusal{one.name + " is a vector already"};
-        to.add(names.vector + " " + parts + " = " + names.vector + "{} + " + none + ";");
+        to.add(std::string(names.vector)
+                   .append(" ")
+                   .append(parts)
+                   .append(" = ")
+                   .append(names.vector)
+                   .append("{} + ")
+                   .append(none)
+                   .append(";"));
         by.names[one.variable] = parts;
         continue;
       }

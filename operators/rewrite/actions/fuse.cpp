@@ -14,7 +14,7 @@ std::optional<counted_loop> neighbour(const kernel& of, const placed_loop& which
   const auto& all = which.around.back()->children;
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     if (&all[i] != which.loop.at) continue;
-    const auto next = as_counted(of.in, all[i + 1]);
+    auto next = as_counted(of.in, all[i + 1]);
     if (next && next->lower == which.loop.lower && next->upper == which.loop.upper &&
         next->step == which.loop.step && next->whole_steps == which.loop.whole_steps &&
         next->inclusive == which.loop.inclusive && next->type == which.loop.type)

@@ -40,7 +40,8 @@ std::vector<site> split_sites(const kernel& of) {
     if (is_short(of, which) || is_rest(which) || has_long_loop_inside(of, which) || is_widened(which) ||
         !collects(of, which))
       continue;
-    found.push_back({i, nullptr, which.loop.whole_steps ? 4.0 : 1.0});
+    // Several scalar sums stand in the way of vectors.
+    found.push_back({i, nullptr, which.loop.whole_steps ? 4.0 : 0.2});
   }
   return found;
 }

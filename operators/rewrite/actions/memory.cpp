@@ -25,7 +25,7 @@ const element_access* streamed(const placed_loop& which, const std::vector<eleme
       continue;
     const auto own = declared_in(*which.loop.body);
     const bool known = !any_of(one.at->children[1], [&](const node& n) {
-      return n.kind == node_kind::name && own.count(n.declared) != 0;
+      return n.kind == node_kind::name && own.contains(n.declared);
     });
     const auto factor = coefficient(one.index, index);
     if (known && factor && !factor->empty()) return &one;

@@ -39,7 +39,7 @@ std::vector<packing> packings_of(const kernel& of, const placed_loop& region) {
       good = good && place.loop.step == "1" && !place.loop.inclusive && !place.loop.whole_steps;
       for (const node* bound : {place.loop.lower_node, place.loop.upper_node}) {
         good = good && !any_of(*bound, [&](const node& n) {
-                 return inside.count(n.declared) != 0 || n.kind == node_kind::subscript;
+                 return inside.contains(n.declared) || n.kind == node_kind::subscript;
                });
       }
     }
@@ -47,7 +47,7 @@ std::vector<packing> packings_of(const kernel& of, const placed_loop& region) {
              bool index = false;
              for (const auto* place : one.over) index = index || place->loop.id == n.declared;
              return n.kind == node_kind::subscript ||
-                    (n.kind == node_kind::name && inside.count(n.declared) != 0 && !index);
+                    (n.kind == node_kind::name && inside.contains(n.declared) && !index);
            });
     if (good && one.over.size() >= 2 && one.over.size() <= 6) found.push_back(std::move(one));
   }
@@ -92,10 +92,13 @@ std::string pack(const kernel& of, const site& where, rng& random) {
   std::string index;
   std::string size;
   for (const auto* place : one.over) {
-    index = index.empty() ? position(place->loop)
-                          : (index.find(' ') == std::string::npos ? index : "(" + index + ")") + " * " +
-                                extent(place->loop) + " + " + position(place->loop);
-    size = size.empty() ? extent(place->loop) : size + " * " + extent(place->loop);
+    if (!index.empty()) {
+      if (index.find(' ') != std::string::npos) index.insert(0, "(").append(")");
+      index.append(" * ").append(extent(place->loop)).append(" + ");
+      size.append(" * ");
+    }
+    index += position(place->loop);
+    size += extent(place->loop);
   }
   const std::string access(of.in.of(*one.access));
   lines to(depth_at(of.in, region.loop.at->begin));

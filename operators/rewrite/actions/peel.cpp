@@ -79,9 +79,9 @@ class folded {
     if (one.kind != node_kind::binary) return std::string(of_.in.of(one));
     const std::string op = operator_of(of_.in, one);
     if (op == "||" || op == "&&") {
-      const std::string left = condition(one.children[0]);
-      const std::string right = condition(one.children[1]);
-      const std::string decides = op == "||" ? "true" : "false";
+      std::string left = condition(one.children[0]);
+      std::string right = condition(one.children[1]);
+      std::string decides = op == "||" ? "true" : "false";
       const std::string vanishes = op == "||" ? "false" : "true";
       if (left == decides || right == decides) return decides;
       if (left == vanishes) return right;

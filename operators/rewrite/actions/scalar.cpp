@@ -12,7 +12,7 @@ const element_access* fixed_element(const kernel& of, const placed_loop& which,
     if (!one.written || bare(one.at->children[0]).kind != node_kind::name) continue;
     const auto own = declared_in(*which.loop.body);
     const bool fixed = !any_of(one.at->children[1], [&](const node& n) {
-      return n.kind == node_kind::name && (n.declared == which.loop.id || own.count(n.declared) != 0);
+      return n.kind == node_kind::name && (n.declared == which.loop.id || own.contains(n.declared));
     });
     bool alone = fixed && !has_effects_unknown(of.in, *which.loop.body);
     for (const auto& other : all)
