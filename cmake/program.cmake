@@ -138,11 +138,13 @@ endif()
 set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 # What Python loads in the processes of the torch fitness function.
-add_library(kevo-worker-torch MODULE fitness/torch/main/helper.cpp fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp
-                                     fitness/sandbox/limit_memory.cpp)
+add_library(kevo-worker-torch MODULE fitness/torch/main/helper.cpp fitness/cuda/python/main/helper.cpp
+                                     fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp
+                                     fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp fitness/cuda/wire/plan.cpp
+                                     fitness/cuda/wire/module.cpp)
 target_include_directories(kevo-worker-torch PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(kevo-worker-torch SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
-target_link_libraries(kevo-worker-torch PRIVATE kevo::core ${SECCOMP_ARCHIVE})
+target_link_libraries(kevo-worker-torch PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})
 target_compile_options(kevo-worker-torch PRIVATE -Wall -Wextra -Wconversion -Wshadow -Wno-missing-field-initializers)
 target_link_options(kevo-worker-torch PRIVATE -static-libstdc++ -static-libgcc)
 set_target_properties(kevo-worker-torch PROPERTIES PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

@@ -1,12 +1,20 @@
 # The script of the torch backend's Python processes becomes part of the library, so that Python gets it wherever the program was copied to.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_device.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_compile.py)
+file(READ fitness/torch/kevo_torch_compile.py kevo_torch_compile_text)
 file(READ fitness/torch/kevo_torch.py kevo_torch_text)
+file(READ fitness/torch/kevo_torch_device.py kevo_torch_device_text)
 set(kevo_torch_source ${PROJECT_BINARY_DIR}/device_kit/torch_script.cpp)
-file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/python_server.hpp\"
+file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/compile_server.hpp\"
+#include \"fitness/torch/python_server.hpp\"
 
 namespace kevo::torch {
 std::string_view torch_script() {
-  return R\"kevo_py(${kevo_torch_text})kevo_py\";
+  return R\"kevo_py(${kevo_torch_device_text})kevo_py\" R\"kevo_py(${kevo_torch_text})kevo_py\";
+}
+std::string_view compile_script() {
+  return R\"kevo_py(${kevo_torch_compile_text})kevo_py\";
 }
 }  // namespace kevo::torch
 ")

@@ -1,8 +1,8 @@
 #include "fitness/sandbox/limit_memory.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <sys/mman.h>
@@ -28,11 +28,17 @@ bool page_fits_below(std::uint64_t bytes, rlim_t hard) {
 }  // namespace
 
 void limit_further_memory(std::uint64_t bytes) {
-  // proc(5): size, resident, shared, text, lib, data and stack; all in pages.
-  std::uint64_t pages[6] = {};
-  std::ifstream statm("/proc/self/statm");
-  for (auto& field : pages) statm >> field;
-  if (!statm) throw std::runtime_error("cannot limit the memory of the worker: cannot read /proc/self/statm");
+  // proc(5): size, resident, shared, text, lib, data and stack; all in pages. Not by streams: in a library of
+  // Python's they would be those of another C++ library.
+  unsigned long long pages[6] = {};
+  int fields = 0;
+  if (std::FILE* statm = std::fopen("/proc/self/statm", "r")) {
+    fields = std::fscanf(statm, "%llu %llu %llu %llu %llu %llu", &pages[0], &pages[1], &pages[2], &pages[3],
+                         &pages[4], &pages[5]);
+    std::fclose(statm);
+  }
+  if (fields != 6)
+    throw std::runtime_error("cannot limit the memory of the worker: cannot read /proc/self/statm");
   const std::uint64_t most = pages[5] * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + bytes;
   const rlimit limit{most, most};
   if (::setrlimit(RLIMIT_DATA, &limit) != 0)

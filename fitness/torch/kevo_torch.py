@@ -15,13 +15,15 @@ import sys
 # A request: a byte with descriptors, of which the second one is a file with the job in JSON. This process does not read it: what is
 # left of it in its memory would be in the copies that later processes get. The process that was forked answers with one byte, so that
 # the controller learns its process id from the kernel.
-def serve(helper_path, packages):
+def serve(helper_path, on_device, packages):
     sys.path[:0] = packages
     import warnings
     warnings.filterwarnings("ignore")
     import torch
     import torch.nn.functional  # noqa: F401  what nearly every program imports
     torch.set_num_threads(1)
+    if on_device:
+        warm_triton()
     helper = ctypes.CDLL(helper_path)
     sock = socket.socket(fileno=3)
     selector = selectors.DefaultSelector()
@@ -58,7 +60,8 @@ def serve(helper_path, packages):
                             except OSError:
                                 pass
                     del sock, selector, children
-                    begin(helper, json.loads(text), given)
+                    job = json.loads(text)
+                    (begin_on_device if "device" in job else begin)(helper, job, given)
                 finally:
                     os._exit(4)
             for descriptor in [job, *given]:
@@ -174,7 +177,7 @@ def adopt_state(torch, model, state):
         else:
             return "not compared"
         for value, other in pairs:
-            if not torch.equal(value, other):
+            if not torch.equal(value, other.to(value.device)):
                 value.copy_(other)
     return "same"
 
@@ -255,13 +258,14 @@ def begin(helper, job, descriptors):
                 adopt_state(torch, model, read_state(torch, memory))
     except BaseException as error:
         give_up(LOAD_FAILED, explain(error, names))
-    answer = wide_reference(torch, model, job, helper) if job["role"] == "reference" else model
+    note = helper.kevo_worker_note
+    answer = wide_reference(torch, model, job, lambda text: note(text.encode(errors="replace"))) if job["role"] == "reference" else model
     ready()
     answer_calls(answer)
 
 
 # The reference computes in float64; one that cannot (it makes tensors of its own type) computes in the type of its inputs.
-def wide_reference(torch, model, job, helper):
+def wide_reference(torch, model, job, note):
     import copy
     narrow = [getattr(torch, one["dtype"]) for one in job["inputs"]]
     state = {"wide": None}
@@ -294,7 +298,7 @@ def wide_reference(torch, model, job, helper):
             if not any(word in str(error) for word in ("dtype", "type", "Double", "Float", "Half", "BFloat16", "not implemented")):
                 raise
             state["narrow"] = True
-            helper.kevo_worker_note(b"the reference does not compute in float64: " + str(error).encode(errors="replace")[:200])
+            note("the reference does not compute in float64: " + str(error)[:200])
             return model(*to_own(values))
 
     return answer
@@ -376,4 +380,4 @@ def answering(torch, helper, job, arena, names, give_up):
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        serve(sys.argv[2], sys.argv[3:])
+        serve(sys.argv[2], sys.argv[3] == "device", sys.argv[4:])

@@ -19,12 +19,14 @@
 #include "fitness/process/memory_file.hpp"
 #include "fitness/process/own_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/python_spec.hpp"
 #include "src/base/json/exact_parse.hpp"
 
 namespace kevo::torch {
 namespace {
 
 constexpr const char* helper_inside = "/kevo/kevo-worker-torch.so";
+constexpr int most_files_with_device = 4096;  // a driver opens hundreds
 constexpr int longest_import_ms = 120'000;
 constexpr int longest_fork_ms = 20'000;
 
@@ -34,30 +36,29 @@ constexpr int longest_fork_ms = 20'000;
       "try `kevo doctor`, and python3 -c 'import torch' with the Python and the packages that it names");
 }
 
-launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::string& helper, int socket) {
-  launch_spec spec;
-  spec.argv = {tools.python, "-I",          "-B",          "-c", std::string(torch_script()),
-               "serve",      helper_inside, tools.packages};
-  spec.mounts = toolchain_mounts(tools.python);
-  auto folders = tools.folders;
-  folders.push_back(tools.packages);
-  for (const auto& folder : folders) {
-    const bool seen = std::any_of(spec.mounts.begin(), spec.mounts.end(), [&](const mount& m) {
-      return folder == m.inside || folder.starts_with(m.inside + '/');
-    });
-    if (!seen) spec.mounts.push_back({folder, folder, false, true});
-  }
+launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::string& helper, int socket,
+                    const std::optional<python_device>& device) {
+  auto spec = python_spec(tools, sandbox, torch_script(),
+                          {"serve", helper_inside, device ? "device" : "none", tools.packages}, socket);
   spec.mounts.push_back({helper, helper_inside});
-  // Without it PyTorch takes the processor for one without vector instructions.
-  spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
-  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8",        "HOME=/tmp",         "TMPDIR=/tmp",
-                      "PYTHONHASHSEED=0",   "CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1"};
-  spec.file_descriptors = {{socket, 3}};
-  spec.sandbox = sandbox;
-  spec.policy = syscall_policy::command;  // it forks, and speaks through a socket
-  spec.limits.wall_s = 1e9;
-  spec.limits.output_bytes = 64U << 20U;
-  spec.limits.scratch_bytes = 1U << 20U;
+  if (!device) {
+    // Without it PyTorch takes the processor for one without vector instructions.
+    spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
+    for (const char* one : {"CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1"})
+      spec.environment.emplace_back(one);
+    return spec;
+  }
+  const auto places = mount_libraries(spec, device->libraries);
+  for (const auto& one :
+       {"LD_LIBRARY_PATH=" + places, "TRITON_LIBCUDA_PATH=" + places,
+        "CUDA_VISIBLE_DEVICES=" + device->visible, std::string("CUDA_MODULE_LOADING=LAZY"),
+        std::string("CUDA_CACHE_DISABLE=1"), std::string("USER=kevo"),
+        std::string("TORCHINDUCTOR_CACHE_DIR=/tmp/inductor"), std::string("TORCHINDUCTOR_COMPILE_THREADS=1")})
+    spec.environment.push_back(one);
+  spec.devices = device->nodes;
+  spec.own_proc = true;  // the driver does not start without
+  spec.limits.scratch_bytes = device->scratch_bytes;
+  spec.limits.open_files = most_files_with_device;
   return spec;
 }
 
@@ -118,6 +119,7 @@ struct python_server::state {
   python_tools tools;
   sandbox_mode sandbox;
   std::string helper;
+  std::optional<python_device> device;
   std::mutex mutex;
   child_process process;
   detail::descriptor socket;
@@ -136,7 +138,7 @@ void python_server::state::start_server() {
     fail("cannot make a socket", std::strerror(errno));
   socket = detail::descriptor(ends[0]);
   detail::descriptor theirs(ends[1]);
-  process = launch(spec_of(tools, sandbox, helper, theirs.get()));
+  process = launch(spec_of(tools, sandbox, helper, theirs.get(), device));
   theirs.reset();
   std::string line;
   for (;;) {
@@ -159,11 +161,13 @@ void python_server::state::start_server() {
   ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
 }
 
-python_server::python_server(python_tools tools, sandbox_mode sandbox, std::string helper)
+python_server::python_server(python_tools tools, sandbox_mode sandbox, std::string helper,
+                             std::optional<python_device> device)
     : state_(std::make_unique<state>()) {
   state_->tools = std::move(tools);
   state_->sandbox = sandbox;
   state_->helper = std::move(helper);
+  state_->device = std::move(device);
 }
 python_server::~python_server() = default;
 

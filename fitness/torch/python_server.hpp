@@ -2,7 +2,9 @@
 // A Python process in the sandbox that has imported PyTorch, and forks a process for every program: importing
 // takes seconds, a fork milliseconds.
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,13 +25,23 @@ struct torch_facts {
   std::string capability;  ///< vector instructions that it uses: "AVX2"
 };
 
+/// The device that the processes of a server may use; without one they see none.
+struct python_device {
+  std::string visible;                 ///< for CUDA_VISIBLE_DEVICES
+  std::vector<std::string> libraries;  ///< the driver's, by path
+  std::vector<std::string> nodes;      ///< device nodes
+  /// Room for files in /tmp, which all processes of the server share; 0: nothing can be written. [bytes]
+  std::uint64_t scratch_bytes = 0;
+};
+
 /// The warm process. It executes no program: a process that it has forked for one gives up its rights before
 /// it does, shares no memory with it that could be written, and has no descriptor that leads to it. Started
 /// when it is first needed. Thread-safe.
 class python_server {
  public:
   /// @param helper path of kevo-worker-torch.so; empty: found (own_program.hpp)
-  python_server(python_tools tools, sandbox_mode sandbox, std::string helper = {});
+  python_server(python_tools tools, sandbox_mode sandbox, std::string helper = {},
+                std::optional<python_device> device = {});
   python_server(const python_server&) = delete;
   python_server& operator=(const python_server&) = delete;
   ~python_server();

@@ -1,10 +1,12 @@
 #include "fitness/torch/torch_fitness.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <kevo/error.hpp>
 
 #include "fitness/cpu/program_kind.hpp"
+#include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "fitness/torch/torch_programs.hpp"
@@ -12,17 +14,51 @@
 namespace kevo {
 
 struct torch_fitness::state {
+  std::shared_ptr<const task> subject;
   std::shared_ptr<torch::python_server> server;
-  std::optional<cpu_fitness> judged;  // by the rules of the CPU
+  std::optional<cpu_fitness> judged;      // by the rules of the CPU
+  std::optional<cuda_fitness> on_device;  // or of a GPU
 };
+
+namespace {
+
+cuda_settings device_settings(const torch_settings& settings) {
+  cuda_settings made;
+  made.device = settings.gpu;
+  made.nvcc = "none";
+  made.python = settings.python;
+  made.sandbox = settings.sandbox;
+  // The first call of a size compiles kernels, and libraries choose theirs.
+  made.limits.call_s = std::max(settings.limits.call_s, settings.limits.first_call_s);
+  made.limits.memory_bytes = settings.limits.memory_bytes;
+  made.limits.source_bytes = settings.limits.source_bytes;
+  made.timing.short_s = settings.timing.short_s;
+  made.timing.full_s = settings.timing.full_s;
+  made.timing.sustained_s = settings.timing.sustained_s;
+  made.timing.target_interval = settings.timing.target_interval;
+  made.timing.alpha = settings.timing.alpha;
+  made.cache_dir = settings.cache_dir;
+  made.promising = settings.promising;
+  made.foreign = settings.foreign;
+  made.own_kernel = settings.own_kernel;
+  return made;
+}
+
+}  // namespace
 
 torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings& settings)
     : state_(std::make_unique<state>()) {
   if (!t) throw error(error_code::usage, "the torch fitness function needs a task");
-  if (settings.device != "cpu")
-    throw error(error_code::input, "fitness.device '" + settings.device + "' is not supported yet",
-                {.key = "fitness.device"}, "write device: cpu");
+  if (settings.device != "cpu" && settings.device != "cuda")
+    throw error(error_code::input, "fitness.device '" + settings.device + "' is not known",
+                {.key = "fitness.device"}, "write device: cpu or device: cuda");
   t = torch::with_baseline(std::move(t));
+  state_->subject = t;
+  if (settings.device == "cuda") {
+    require_runnable(*t, "python");
+    state_->on_device.emplace(std::move(t), device_settings(settings));
+    return;
+  }
   auto tools = torch::find_torch(settings.python, contains(settings.sandbox));
   state_->server =
       std::make_shared<torch::python_server>(std::move(tools), settings.sandbox, settings.helper);
@@ -34,13 +70,13 @@ torch_fitness& torch_fitness::operator=(torch_fitness&&) noexcept = default;
 torch_fitness::~torch_fitness() = default;
 
 evaluation torch_fitness::evaluate(const evaluation_request& request) {
-  return state_->judged->evaluate(request);
+  return state_->on_device ? state_->on_device->evaluate(request) : state_->judged->evaluate(request);
 }
 std::string torch_fitness::describe() const {
-  return state_->judged->describe();
+  return state_->on_device ? state_->on_device->describe() : state_->judged->describe();
 }
 const task& torch_fitness::subject() const {
-  return state_->judged->subject();
+  return *state_->subject;
 }
 
 }  // namespace kevo

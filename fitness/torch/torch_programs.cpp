@@ -15,25 +15,13 @@
 #include "fitness/cpu/paired.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "fitness/torch/job.hpp"
 #include "fitness/torch/sealed_memory.hpp"
 #include "fitness/torch/source_facts.hpp"
 
 namespace kevo::torch {
 namespace json = boost::json;
 namespace {
-
-json::array tensors_of(const std::vector<tensor>& all) {
-  json::array result;
-  for (const auto& x : all)
-    result.push_back({{"name", x.name}, {"dtype", x.dtype}, {"rank", x.shape.size()}, {"scalar", x.scalar}});
-  return result;
-}
-
-json::array files_of(const program& source) {
-  json::array files;
-  for (const auto& file : source.files) files.push_back({{"path", file.path}, {"text", file.text}});
-  return files;
-}
 
 struct programs {
   std::shared_ptr<const task> t;
@@ -60,88 +48,40 @@ struct programs {
     return found->second;
   }
 
-  json::object job_for(const worker_settings& worker) const;
   worker_start start_of(const std::string& object, std::optional<trusted_role> role);
-  void make_parameters(const std::stop_token& stop);
+  void make_parameters(const std::stop_token& stop) {
+    if (t->reference->form == "function" || t->reference->form.empty()) return;
+    state = torch::make_parameters(*server, *t, seed, settings.limits.load_s, stop);
+  }
 };
 
 std::string list_of(const std::vector<int>& cpus) {
   return cpus.empty() ? "any" : fmt::format("{}", fmt::join(cpus, ","));
 }
 
-json::object job_for_process(const worker_settings& worker) {
-  return {{"threads", worker.threads}, {"cpus", list_of(worker.cpus)}, {"memory", worker.limits.data_bytes}};
-}
-
-json::object programs::job_for(const worker_settings& worker) const {
-  auto job = job_for_process(worker);
-  const auto& reference = *t->reference;
-  const bool module = reference.form == "module";
-  job["inputs"] = tensors_of(t->inputs);
-  job["outputs"] = tensors_of(t->outputs);
-  job["form"] = module ? "module" : "function";
-  job["seed"] = seed & 0x7fffffffffffffffU;
-  job["init"] = reference.init.empty() ? json::object() : json::parse(reference.init).as_object();
-  return job;
-}
-
 worker_start programs::start_of(const std::string& object, std::optional<trusted_role> role) {
   return [this, object, role](const worker_settings& worker, int control, int arena) {
-    auto job = job_for(worker);
-    const auto& reference = *t->reference;
-    const std::string entry = reference.entry.empty() ? "run" : reference.entry;
+    auto job = job_of(*t, seed);
+    job["threads"] = worker.threads;
+    job["cpus"] = list_of(worker.cpus);
+    job["memory"] = worker.limits.data_bytes;
     std::vector<int> descriptors = {control, arena};
     if (role == trusted_role::pacer) {
       job["role"] = "pacer";
       job["pace_us"] = pace_ns / 1e3;
     } else if (role == trusted_role::reference) {
       job["role"] = "reference";
-      job["files"] = files_of(reference.source);
-      job["entries"] = json::array{json::string(entry)};
+      job["files"] = files_of(t->reference->source);
+      job["entries"] = entry_of_reference(*t);
       job["memory"] = 0;
     } else {
       job["role"] = "candidate";
       job["files"] = files_of(*find(object));
-      // KernelBench's name of a solution, then the reference's own: a reference is a solution, too.
-      job["entries"] = job["form"] == "module" ? json::array{"ModelNew", json::string(entry)}
-                                               : json::array{json::string(entry), "run", "kernel_function"};
+      job["entries"] = entries_of_candidate(*t);
       if (state) descriptors.push_back(state->descriptor());
     }
     return worker_process(server->start(json::serialize(job), descriptors));
   };
-}
-
-// Runs the reference's constructor once; candidates are built under the same seed and given what came of it.
-void programs::make_parameters(const std::stop_token& stop) {
-  if (t->reference->form == "function" || t->reference->form.empty()) return;
-  sealed_memory made;
-  worker_settings worker;
-  worker.stop = stop;
-  worker.patient = true;
-  worker.load_limit_s = settings.limits.load_s;
-  worker.start = [&](const worker_settings& given, int control, int arena) {
-    auto job = job_for(given);
-    job["role"] = "state";
-    job["files"] = files_of(t->reference->source);
-    job["entries"] = json::array{json::string(t->reference->entry)};
-    job["memory"] = 0;
-    job["state_bytes"] = sealed_memory::most_bytes;
-    return worker_process(server->start(json::serialize(job), {control, arena, made.descriptor()}));
-  };
-  {
-    worker_session session(worker, {}, 4096);
-    const auto end = session.load();
-    if (end == call_end::interrupted) throw error(error_code::interrupted, "the evaluation was stopped");
-    if (end != call_end::done) {
-      throw error(session.lock_down_failed() ? error_code::environment : error_code::input,
-                  "the reference cannot be loaded: " + (session.message().empty() && session.report()
-                                                            ? describe(*session.report())
-                                                            : session.message()),
-                  {.file = t->file, .key = "reference"});
-    }
-  }
-  made.seal();
-  state = std::move(made);
 }
 
 }  // namespace

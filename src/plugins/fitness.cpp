@@ -114,9 +114,24 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
 }
 
+foreign_processes foreign_from(settings& from) {
+  const auto word = from.text(
+      "foreign_processes",
+      {.def = "refuse",
+       .doc = "what to do about processes of other programs on the GPU; refuse: wait for them to end, "
+              "and stop the run if they do not; note: go on and record them in each evaluation",
+       .one_of = {"refuse", "note"}});
+  return word == "note" ? foreign_processes::note : foreign_processes::refuse;
+}
+
 any_fitness torch_from(settings& from, const build_context& context) {
   torch_settings made;
-  made.device = from.text("device", {.def = "cpu", .doc = "where the tensors are", .one_of = {"cpu"}});
+  made.device =
+      from.text("device", {.def = "cpu", .doc = "where the tensors are", .one_of = {"cpu", "cuda"}});
+  made.gpu = static_cast<int>(from.integer(
+      "gpu",
+      {.def = 0, .min = 0, .doc = "with device: cuda, number of the GPU as the CUDA driver counts them"}));
+  made.foreign = foreign_from(from);
   made.python = from.text(
       "python",
       {.def = "auto", .doc = "a Python that has PyTorch, or a folder of packages; auto searches for it"});
@@ -175,15 +190,7 @@ void cuda_device_from(settings& from, cuda_settings& made) {
       {.def = made.pool_fraction,
        .above = 0.0,
        .doc = "fraction of the free device memory used for pre-generated input data and expected outputs"});
-  made.foreign =
-      from.text(
-          "foreign_processes",
-          {.def = "refuse",
-           .doc = "what to do about processes of other programs on the GPU; refuse: wait for them to end, "
-                  "and stop the run if they do not; note: go on and record them in each evaluation",
-           .one_of = {"refuse", "note"}}) == "note"
-          ? foreign_processes::note
-          : foreign_processes::refuse;
+  made.foreign = foreign_from(from);
   made.allow_globals =
       from.boolean("globals", {.def = false,
                                .doc = "whether to accept programs that use the device heap or managed "

@@ -96,7 +96,7 @@ double one_value(gpu& device, int type, address tensor, std::uint64_t index) {
 
 }  // namespace
 
-std::string make_content(gpu& device, const loaded_module& reference, const device_workload& w, variety kind,
+std::string make_content(gpu& device, const reference_run& reference, const device_workload& w, variety kind,
                          std::uint64_t seed, device_content& made) {
   const auto& d = device.api();
   made = {};
@@ -120,15 +120,7 @@ std::string make_content(gpu& device, const loaded_module& reference, const devi
   for (std::size_t i = 0; i < w.scales.size(); ++i)
     d.set_bytes(made.scales[i].at(), 0xff, 8 * w.scales[i], device.main());
 
-  prepared_plan run;
-  if (const auto failure = run.prepare(d, reference, w.reference, buffers))
-    return "cannot be launched: " + failure.what + " " + text_of(d, failure.code);
-  if (const auto failure = run.enqueue(d, device.main()))
-    return "cannot be launched: " + failure.what + " " + text_of(d, failure.code);
-  if (const auto code = d.stream_synchronize(device.main())) {
-    if (speaks_of_machine(code)) check(d, code, "running the reference");
-    return "fails on the device: " + text_of(d, code);
-  }
+  if (auto complaint = reference(buffers); !complaint.empty()) return complaint;
   private_memory found(d, 64);
   const auto finite = [&](address values, std::uint64_t count, bool allow, bool scale) {
     device.clear(found.at(), 64);

@@ -3,6 +3,7 @@
 // by the task's reference in the trusted context, in memory that no worker can map.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,14 @@ struct device_content {
   variety kind = variety::plain;
 };
 
+/// What computes the expected values: it is given the addresses of inputs, outputs (64-bit elements), scale
+/// tensors and workspaces, in this order. Answers what is wrong with it; nothing if nothing is.
+using reference_run = std::function<std::string(const std::vector<address>& buffers)>;
+
 /// Draws the inputs, runs the reference, and checks what it gave.
 /// @return what is wrong with the reference or its generators; empty if nothing is
 /// @throws kevo::error (environment) for faults of the machine
-std::string make_content(gpu& device, const loaded_module& reference, const device_workload& w, variety kind,
+std::string make_content(gpu& device, const reference_run& reference, const device_workload& w, variety kind,
                          std::uint64_t seed, device_content& made);
 
 /// Compares one output with what is expected of it.

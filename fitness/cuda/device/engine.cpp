@@ -67,6 +67,11 @@ contents_made engine::make(const contents_wanted& wanted) {
   const auto each = std::max<std::uint64_t>(content_bytes(w), 1);
   const auto most = std::max<std::uint64_t>(2, wanted.most_bytes / each);
   contents_made made;
+  auto* worker = wanted.reference == 0 ? nullptr : &at(wanted.reference);
+  const reference_run reference = [&](const std::vector<address>& buffers) {
+    return worker == nullptr ? run_compiled_reference(w, buffers)
+                             : run_reference_of(*worker, w, buffers, made.remark);
+  };
   const auto fill = [&](std::vector<device_content>& list, std::uint32_t count, bool varied) {
     while (list.size() < std::min<std::uint64_t>(count, most) && made.complaint.empty()) {
       // Workloads begin with different varieties, so that a few contents of each show all of them. What is
@@ -78,7 +83,7 @@ contents_made engine::make(const contents_wanted& wanted) {
       const auto kind =
           plain ? variety::plain : static_cast<variety>(1 + number % (std::size_t{variety_count} - 1));
       device_content one;
-      made.complaint = make_content(gpu_, reference_, w, kind, random_(), one);
+      made.complaint = make_content(gpu_, reference, w, kind, random_(), one);
       if (made.complaint.empty()) list.push_back(std::move(one));
     }
   };
@@ -87,6 +92,51 @@ contents_made engine::make(const contents_wanted& wanted) {
   made.timed = static_cast<std::uint32_t>(pool.timed.size());
   made.varied = static_cast<std::uint32_t>(pool.varied.size());
   return made;
+}
+
+std::string engine::run_compiled_reference(const device_workload& w, const std::vector<address>& buffers) {
+  const auto& d = gpu_.api();
+  prepared_plan run;
+  if (const auto failure = run.prepare(d, reference_, w.reference, buffers))
+    return "cannot be launched: " + failure.what + " " + text_of(d, failure.code);
+  if (const auto failure = run.enqueue(d, gpu_.main()))
+    return "cannot be launched: " + failure.what + " " + text_of(d, failure.code);
+  if (const auto code = d.stream_synchronize(gpu_.main())) {
+    if (speaks_of_machine(code)) check(d, code, "running the reference");
+    return "fails on the device: " + text_of(d, code);
+  }
+  return {};
+}
+
+std::string engine::run_reference_of(arena_state& arena, const device_workload& w,
+                                     const std::vector<address>& buffers, std::string& remark) {
+  constexpr auto longest = std::chrono::seconds(120);
+  if (!arena.worker) throw error(error_code::internal, "the reference has no worker");
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> bytes;
+  for (const auto& input : w.inputs) bytes.push_back(input.count * element_of(input.type).size);
+  for (const auto& output : w.outputs) bytes.push_back(8 * output.count);
+  std::uint64_t place = 0;
+  for (const auto size : bytes) {
+    offsets.push_back(place);
+    place = up(place + size, alignment);
+  }
+  if (place > arena.memory.bytes())
+    throw error(error_code::environment, "the arena of the reference is too small for a call");
+  auto answer = arena.worker->prepare(0, encode(w.reference), {}, {}, true, longest);
+  if (answer.end == call_end::done) {
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      gpu_.copy_on(arena.memory.at() + offsets[i], buffers[i], bytes[i]);
+    gpu_.wait();
+    answer = arena.worker->step(0, offsets, longest);
+  }
+  if (answer.end != call_end::done)
+    return "fails: " + (answer.message.empty() ? "its process has ended, or takes too long" : answer.message);
+  if (remark.empty()) remark = arena.worker->remark();
+  for (std::size_t i = w.inputs.size(); i < bytes.size(); ++i)
+    gpu_.copy_on(buffers[i], arena.memory.at() + offsets[i], bytes[i]);
+  gpu_.wait();
+  return {};
 }
 
 std::uint32_t engine::open_arena(std::uint64_t bytes) {

@@ -67,6 +67,11 @@ class engine {
   // Where the outputs of each call are judged.
   using judged_outputs = std::vector<std::vector<address>>;
 
+  /// Runs the module of the task's reference. @return what is wrong with it
+  std::string run_compiled_reference(const device_workload& w, const std::vector<address>& buffers);
+  /// The same by a worker, whose arena gets the inputs and gives the outputs.
+  std::string run_reference_of(arena_state& arena, const device_workload& w,
+                               const std::vector<address>& buffers, std::string& remark);
   arena_state& at(std::uint32_t arena);
   const arena_state& at(std::uint32_t arena) const;
   const device_content& content_of(std::uint32_t workload, std::uint32_t number) const;

@@ -92,11 +92,11 @@ void members(Codec& c, device_task& v) {
 }
 template <class Codec>
 void members(Codec& c, contents_wanted& v) {
-  c(v.workload), c(v.timed), c(v.varied), c(v.most_bytes);
+  c(v.workload), c(v.timed), c(v.varied), c(v.most_bytes), c(v.reference);
 }
 template <class Codec>
 void members(Codec& c, contents_made& v) {
-  c(v.timed), c(v.varied), c(v.complaint);
+  c(v.timed), c(v.varied), c(v.complaint), c(v.remark);
 }
 template <class Codec>
 void members(Codec& c, worker_answer& v) {

@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 6;
+inline constexpr std::uint32_t device_protocol = 7;
 
 enum class device_request : std::uint32_t {
   hello,        ///< -> device_description, or an error that says what is missing
@@ -128,11 +128,14 @@ struct contents_wanted {
   std::uint32_t timed = 0;       ///< of the task's own distribution
   std::uint32_t varied = 0;      ///< of other distributions
   std::uint64_t most_bytes = 0;  ///< of all contents of this workload together; at least two are made
+  /// The arena of a worker that computes what is expected; 0: the module of the task does.
+  std::uint32_t reference = 0;
 };
 struct contents_made {
   std::uint32_t timed = 0;
   std::uint32_t varied = 0;
   std::string complaint;  ///< what is wrong with the reference; empty if nothing is
+  std::string remark;     ///< what a reference's worker says of how it computes
 };
 
 /// How the worker ended a request.

@@ -172,6 +172,12 @@ worker_answer worker_link::step(std::uint32_t slot, const std::vector<std::uint6
   return finish(post(worker_request::step, {}), deadline);
 }
 
+std::string worker_link::remark() const {
+  char message[sizeof page_->answer.message];
+  std::memcpy(message, page_->answer.message, sizeof message);
+  return printable({message, sizeof message});
+}
+
 worker_answer worker_link::wake() {
   if (!usable_) return last_;
   return finish(post(worker_request::none, {}), clock::now() + std::chrono::seconds(10));

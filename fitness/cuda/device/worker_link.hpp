@@ -55,6 +55,8 @@ class worker_link {
   /// One call by itself, from the request to "done".
   worker_answer step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
                      std::chrono::nanoseconds limit);
+  /// What the worker has left beside its last answer: a claim, made printable.
+  std::string remark() const;
   /// Asks for nothing, so that a worker that rests is awake for what comes next.
   worker_answer wake();
   /// Runs the calls that were joined. The clock runs from release to done.

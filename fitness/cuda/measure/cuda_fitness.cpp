@@ -9,6 +9,7 @@
 
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
+#include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/looks.hpp"
 #include "fitness/cuda/measure/screening.hpp"
@@ -20,6 +21,12 @@ using cuda::gpu_bench;
 using cuda::passage;
 
 constexpr const char* protocol_name = "cuda 8";
+constexpr const char* python_protocol_name = "torch 1, cuda 8";
+
+// Programs of PyTorch have a history of their own.
+const char* protocol_of(const task& t) {
+  return cuda::is_python_task(t) ? python_protocol_name : protocol_name;
+}
 
 }  // namespace
 
@@ -97,7 +104,7 @@ void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
 }
 
 content_id cuda_fitness::state::key_of(const program& candidate) const {
-  return result_key("cuda", protocol_name, candidate, bench.identity(candidate));
+  return result_key("cuda", protocol_of(bench.subject()), candidate, bench.identity(candidate));
 }
 
 std::optional<evaluation> cuda_fitness::state::cached(const evaluation_request& request) const {
@@ -140,7 +147,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
   }
   const auto attempt = [&] {
     passage p{request, state_->bench.blank(), {}};
-    p.result.protocol = protocol_name;
+    p.result.protocol = protocol_of(state_->bench.subject());
     p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
     p.resolution_ns.assign(state_->bench.subject().workloads.size(), 0);
     try {

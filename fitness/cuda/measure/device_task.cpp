@@ -92,6 +92,27 @@ void require_drawable(const task& t, const workload& w, const tensor& input, con
               "use normal, uniform, integers, permutation or offsets(total)");
 }
 
+// What is drawn and what is accepted.
+device_workload describe_workload(const task& t, const workload& w) {
+  const auto scales = scale_tensors(t);
+  const auto axes = axis_values(t, w);
+  device_workload made;
+  for (const auto& input : t.inputs) {
+    if (input.scalar) continue;
+    const auto recipe = resolved(generator_of(input, w), axes);
+    require_drawable(t, w, input, recipe);
+    made.inputs.push_back(
+        {type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a, recipe.b});
+  }
+  for (const auto& output : t.outputs) {
+    made.outputs.push_back(rule_of(t, w, output, element_count(output, axes), scales));
+    // Absolute bounds were chosen for the task's own values.
+    made.mild = made.mild || made.outputs.back().rule == 1;
+  }
+  for (const auto& name : scales) made.scales.push_back(element_count(scaled_output(t, name), axes));
+  return made;
+}
+
 }  // namespace
 
 launch_signature reference_signature(const task& t, const workload& w) {
@@ -121,27 +142,26 @@ device_facts facts_for_plans(const device_description& device, std::uint64_t wor
   return facts;
 }
 
+device_task describe_python_task(const task& t, const std::vector<plan>& plans) {
+  if (!scale_tensors(t).empty()) {
+    throw error(error_code::input, "a reference in Python gives no scale tensors",
+                {.file = t.file, .key = "tolerance"},
+                "use bounds (max_atol, max_rtol), exact, or accumulation with the output as its own scale");
+  }
+  device_task made;
+  for (std::size_t i = 0; i < t.workloads.size(); ++i) {
+    made.workloads.push_back(describe_workload(t, t.workloads[i]));
+    made.workloads.back().reference = plans[i];
+  }
+  return made;
+}
+
 device_task describe_task(const task& t, const compiled_module& reference, const declared_launch& lines,
                           const device_facts& facts) {
   device_task made;
   made.reference = reference;
-  const auto scales = scale_tensors(t);
   for (const auto& w : t.workloads) {
-    const auto axes = axis_values(t, w);
-    device_workload next;
-    for (const auto& input : t.inputs) {
-      if (input.scalar) continue;
-      const auto recipe = resolved(generator_of(input, w), axes);
-      require_drawable(t, w, input, recipe);
-      next.inputs.push_back(
-          {type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a, recipe.b});
-    }
-    for (const auto& output : t.outputs) {
-      next.outputs.push_back(rule_of(t, w, output, element_count(output, axes), scales));
-      // Absolute bounds were chosen for the task's own values.
-      next.mild = next.mild || next.outputs.back().rule == 1;
-    }
-    for (const auto& name : scales) next.scales.push_back(element_count(scaled_output(t, name), axes));
+    auto next = describe_workload(t, w);
     auto resolved = resolve(lines, reference_signature(t, w), reference, facts);
     if (const auto* failure = std::get_if<launch_failure>(&resolved)) {
       throw error(error_code::input,
@@ -165,12 +185,16 @@ std::uint64_t call_bytes(const task& t, const workload& w) {
   return bytes;
 }
 
+bool is_python_task(const task& t) {
+  return t.reference && t.reference->language == "python";
+}
+
 void require_runnable_on_device(const task& t) {
   const error_place place{.file = t.file, .key = "reference"};
   if (!t.reference)
     throw error(error_code::input, "the CUDA backend needs a reference, and the task has none", place,
                 "give axes, inputs, outputs, reference and workloads, or use fitness: {backend: command}");
-  if (t.reference->language != "cuda")
+  if (t.reference->language != "cuda" && !is_python_task(t))
     throw error(error_code::input, "the CUDA backend needs a reference in CUDA", place,
                 "reference: {language: cuda, file: reference.cu}");
   if (t.baselines.empty())

@@ -23,8 +23,14 @@ device_facts facts_for_plans(const device_description& device, std::uint64_t wor
 device_task describe_task(const task& t, const compiled_module& reference, const declared_launch& lines,
                           const device_facts& facts);
 
+/// The same for a reference in Python, whose calls are `plans`, one for each workload.
+device_task describe_python_task(const task& t, const std::vector<plan>& plans);
+
 /// Bytes of the inputs and outputs of one call.
 std::uint64_t call_bytes(const task& t, const workload& w);
+
+/// Whether the programs of a task are in Python, with PyTorch.
+bool is_python_task(const task& t);
 
 /// Checks that a task is one that the CUDA backend can run. @throws kevo::error (input)
 void require_runnable_on_device(const task& t);

@@ -100,6 +100,7 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
   if (built.kind == program_kind::hosted) {
     if (!hosted_workers_) {
       worker_options options;
+      if (python_) options = python_->workers_for(python_role::candidate);
       options.hosted = true;
       options.memory_bytes = settings_.limits.memory_bytes;
       hosted_workers_ = workers_for(std::move(options), 1, arena_);
@@ -218,6 +219,7 @@ std::uint32_t gpu_bench::contents_to_check() const {
 }
 
 std::map<std::string, double> gpu_bench::measures(const built_program& built) const {
+  if (python_) return built.measures;
   if (built.kind == program_kind::hosted)
     return {{"code_bytes", static_cast<double>(built.object.object.size())}};
   auto all = measures_of_module(built.code);
@@ -249,11 +251,18 @@ evaluation gpu_bench::blank() const {
   evaluation e;
   e.baseline = baselines_.front().name;
   e.device = device_->facts().name;
-  e.backend = "cuda";
+  e.backend = python_ ? "torch" : "cuda";
   e.context["architecture"] = facts_.architecture;
   e.context["driver"] = std::to_string(device_->facts().driver);
-  e.context["compiler"] = compiler_->identity();
-  e.context["flags"] = fmt::format("{}", fmt::join(settings_.flags, " "));
+  if (python_) {
+    e.context["pytorch"] = python_->version();
+    e.context["python"] = python_->python();
+    e.context["outputs"] = "every time includes copying the outputs into memory of kevo's, baselines alike";
+    if (!remark_.empty()) e.context["reference"] = remark_;
+  } else {
+    e.context["compiler"] = compiler_->identity();
+    e.context["flags"] = fmt::format("{}", fmt::join(settings_.flags, " "));
+  }
   e.context["sandbox"] = describe_layers(settings_.sandbox);
   if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
   e.workloads = blank_results(*task_);

@@ -21,6 +21,7 @@
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/cuda/measure/pair_timer.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
+#include "fitness/cuda/python/python_programs.hpp"
 #include "fitness/cuda/settings/cuda_settings.hpp"
 #include "fitness/cuda/tools/gates.hpp"
 #include "fitness/machine/cores.hpp"
@@ -31,9 +32,10 @@ namespace kevo::cuda {
 struct built_program {
   bool ok = false;
   program_kind kind = program_kind::declared;
-  compiled_module code;     ///< declared
-  hosted_object object;     ///< hosted
-  std::vector<plan> plans;  ///< of each workload
+  compiled_module code;                    ///< declared
+  hosted_object object;                    ///< hosted
+  std::map<std::string, double> measures;  ///< of a program in Python
+  std::vector<plan> plans;                 ///< of each workload
   kevo::outcome outcome = kevo::outcome::build_failed;
   std::vector<std::string> reasons;
   std::string feedback;
@@ -145,13 +147,16 @@ class gpu_bench {
   friend class hold;
   // Of `prepare`, in gpu_bench_prepare.cpp:
   device_task describe_reference(std::stop_token stop);
+  device_task describe_python_reference() const;
   void make_contents(const std::vector<device_workload>& workloads);
+  void start_reference(const std::vector<device_workload>& workloads);
   std::uint64_t arena_for(std::size_t arenas) const;
   std::uint64_t usual_arena() const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
   void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
   // Of `build`, in gpu_bench_build.cpp:
+  built_program build_python(const kevo::program& source, bool trusted, bool compile);
   built_program build_hosted(const program& source, bool trusted, std::stop_token stop,
                              const std::vector<std::string>& link);
 
@@ -178,6 +183,9 @@ class gpu_bench {
   device_ceilings ceilings_;
   std::vector<content_counts> contents_;
   std::unique_ptr<hosted_compiler> hosted_;
+  std::unique_ptr<python_programs> python_;  // where the programs of the task are in Python
+  std::unique_ptr<worker_source> reference_workers_;
+  std::string remark_;       // of the reference, on how it computes
   std::uint64_t arena_ = 0;  // of each worker, but for `candidate_workers_` [bytes]
   std::unique_ptr<worker_source> candidate_workers_;
   std::unique_ptr<worker_source>

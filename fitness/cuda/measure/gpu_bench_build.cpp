@@ -6,6 +6,7 @@
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
+#include "fitness/torch/source_facts.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -22,6 +23,7 @@ built_program refused(outcome why, std::string reason, std::string feedback = {}
 
 built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop,
                                const std::vector<std::string>& link) {
+  if (python_) return build_python(source, trusted, false);
   if (is_hosted(source)) return build_hosted(source, trusted, std::move(stop), link);
   const auto lines = read_launch_lines(source);
   if (const auto* failure = std::get_if<launch_failure>(&lines))
@@ -57,6 +59,27 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
   result.ok = true;
   result.outcome = outcome::valid;
   result.code = std::move(compiled.module);
+  return result;
+}
+
+built_program gpu_bench::build_python(const program& source, bool trusted, bool compile) {
+  try {
+    static_cast<void>(parse_annotations(source));
+  } catch (const error& failure) {
+    return refused(outcome::launch_failed, failure.message());
+  }
+  const auto facts = torch::facts_of(source);
+  if (!trusted && settings_.own_kernel && facts.triton_kernels == 0)
+    return refused(outcome::rejected,
+                   "the program has no kernel of its own, which fitness.own_kernel demands");
+  built_program result;
+  result.kind = program_kind::hosted;
+  for (const auto& w : task_->workloads) result.plans.push_back(python_plan(*task_, w));
+  result.object.object =
+      python_->object_of(source, trusted ? python_role::baseline : python_role::candidate, compile);
+  result.measures = torch::measures_of(facts);
+  result.ok = true;
+  result.outcome = outcome::valid;
   return result;
 }
 

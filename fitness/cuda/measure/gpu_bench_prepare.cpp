@@ -39,6 +39,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   empty_.reset();
   empty_workers_.reset();
   hosted_workers_.reset();
+  reference_workers_.reset();
   left_out_.clear();
   device_ = std::make_unique<device_client>(settings_.device);
   if (!compiler_) {
@@ -57,8 +58,13 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
     hosted_ = std::make_unique<hosted_compiler>(compiling);
   }
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
+  if (is_python_task(*task_) && !python_) {
+    python_ = std::make_unique<python_programs>(
+        task_, python_settings{settings_.python, settings_.sandbox, settings_.limits.memory_bytes},
+        device_->facts(), stop);
+  }
   device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
-  const auto described = describe_reference(stop);
+  const auto described = python_ ? describe_python_reference() : describe_reference(stop);
   device_->set_task(described);
 
   std::vector<std::pair<const kevo::baseline*, built_program>> built;
@@ -79,7 +85,9 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const hold device(*this, stop, listener);
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
+  if (python_) start_reference(described.workloads);
   make_contents(described.workloads);
+  if (reference_workers_) reference_workers_->end();
   // Intervals of many calls are for tasks that have hosted programs. Besides the baselines there are declared
   // candidates, hosted ones, the empty program.
   const bool hosted = std::any_of(built.begin(), built.end(),
@@ -99,6 +107,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
                           compiler_->identity(), hosted_->identity(), fmt::join(settings_.flags, " "),
                           device_->facts().uuid, device_->facts().driver, describe_layers(settings_.sandbox),
                           settings_.gates.determinism, gates_->describe());
+  if (python_) identity_ += python_->identity() + (settings_.own_kernel ? " own kernel" : "");
   prepared_ = true;
   return device.lock().waited_s();
 }
@@ -142,6 +151,7 @@ std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
 
 void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& program) {
   worker_options options;
+  if (python_) options = python_->workers_for(python_role::baseline);
   options.hosted = program.kind == program_kind::hosted;
   options.trusted = options.hosted;
   options.folders = program.object.folders;
@@ -181,6 +191,27 @@ device_task gpu_bench::describe_reference(std::stop_token stop) {
   return describe_task(*task_, built.module, declared, facts_);
 }
 
+device_task gpu_bench::describe_python_reference() const {
+  std::vector<plan> plans;
+  for (const auto& w : task_->workloads) plans.push_back(python_plan(*task_, w));
+  return describe_python_task(*task_, plans);
+}
+
+// A process of its own computes what is expected; its arena holds the inputs and the outputs of one call.
+void gpu_bench::start_reference(const std::vector<device_workload>& workloads) {
+  constexpr std::uint64_t around = 1U << 20U;
+  std::uint64_t bytes = 0;
+  for (const auto& w : workloads) bytes = std::max(bytes, content_bytes(w));
+  reference_workers_ = workers_for(python_->workers_for(python_role::reference), 0, bytes + around);
+  reference_workers_->fresh();
+  const auto answer = device_->load_object(reference_workers_->arena(), python_->reference_object());
+  if (answer.end == call_end::done) return;
+  throw error(error_code::input,
+              "the reference cannot be loaded: " +
+                  (answer.message.empty() ? "its process " + reference_workers_->death() : answer.message),
+              {.file = task_->file, .key = "reference"});
+}
+
 // Each workload gets what it wants, as long as there is room: those that want little leave what they do not
 // take to the others.
 void gpu_bench::make_contents(const std::vector<device_workload>& workloads) {
@@ -192,6 +223,7 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto& w = task_->workloads[i];
     wanted[i].workload = static_cast<std::uint32_t>(i);
+    wanted[i].reference = reference_workers_ ? reference_workers_->arena() : 0;
     wanted[i].timed = w.hidden ? 1 : contents_for(call_bytes(*task_, w));
     wanted[i].varied = w.hidden ? 2 : 4;
     bytes[i] = static_cast<double>(wanted[i].timed + wanted[i].varied) *
@@ -210,6 +242,7 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads) {
                   "the reference, on workload '" + task_->workloads[i].uuid + "', " + made.complaint,
                   {.file = task_->file, .key = "reference"});
     contents_[i] = {made.timed, made.varied};
+    if (remark_.empty()) remark_ = made.remark;
     room -= std::min(share, bytes[i]);
   }
 }

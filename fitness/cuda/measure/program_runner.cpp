@@ -27,6 +27,10 @@ std::optional<call_failure> failure_of(const worker_answer& answer, const std::s
     case call_end::done:
       return std::nullopt;
     case call_end::refused:
+      if (answer.code == raised_exception)
+        return call_failure{outcome::crashed, "raised an exception", answer.message};
+      if (answer.code == wrong_result)
+        return call_failure{outcome::incorrect, "wrong result", answer.message};
       return call_failure{outcome::launch_failed, "could not be launched", answer.message};
     case call_end::failed:
       return call_failure{outcome::crashed, "crashed", answer.message, true};

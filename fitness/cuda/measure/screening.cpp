@@ -7,6 +7,8 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/measure/device_task.hpp"
+
 namespace kevo::cuda {
 
 namespace {
@@ -44,12 +46,15 @@ bool build_candidate(gpu_bench& bench, passage& p) {
   const auto& source = *p.request.program;
   std::size_t size = 0;
   for (const auto& file : source.files) size += file.text.size();
-  const bool known = source.language == "cuda" || source.language == "triton";
+  const bool python = is_python_task(bench.subject());
+  const bool known = source.language == "triton" || source.language == (python ? "python" : "cuda");
   if (!known || source.files.empty() || size > bench.settings().limits.source_bytes) {
-    const std::string why =
-        !known ? "the CUDA backend takes programs in cuda and triton, not in " + source.language
-        : source.files.empty() ? "the program contains no file"
-                               : "the source is too large";
+    const std::string why = !known
+                                ? (python ? "the task takes programs in python, not in "
+                                          : "the CUDA backend takes programs in cuda and triton, not in ") +
+                                      source.language
+                            : source.files.empty() ? "the program contains no file"
+                                                   : "the source is too large";
     p.result.outcome = outcome::build_failed;
     p.result.reasons.push_back(why);
     p.result.feedback = why;

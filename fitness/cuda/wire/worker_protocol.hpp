@@ -51,6 +51,11 @@ enum class worker_status : std::uint32_t {
   failed = 2,   ///< the work failed on the device: `code` is the sticky error of the context
 };
 
+/// What the process of a program in Python says of a request that was refused, instead of a driver's code.
+inline constexpr std::int32_t raised_exception = -2;
+inline constexpr std::int32_t wrong_result = -3;  ///< of another number, shape, type or device
+inline constexpr std::int32_t not_loaded = -4;
+
 /// Each side writes cache lines of its own. Requests are numbered from 1.
 struct control_page {
   // Written by the trusted side before `go`.

@@ -20,13 +20,6 @@ namespace {
 constexpr const char* inside_libraries = "/kevo/lib/";
 constexpr std::uint64_t scratch_of_trusted = std::uint64_t{64} << 20U;
 
-// How CUDA_VISIBLE_DEVICES names a device: the runtime of a hosted program takes the first that it sees.
-std::string visible_name(const std::string& uuid) {
-  if (uuid.size() != 32) return {};
-  return "GPU-" + uuid.substr(0, 8) + '-' + uuid.substr(8, 4) + '-' + uuid.substr(12, 4) + '-' +
-         uuid.substr(16, 4) + '-' + uuid.substr(20);
-}
-
 launch_spec spec_of(const worker_options& options, const device_description& device, int region, int arena,
                     std::uint64_t arena_bytes) {
   launch_spec spec;
@@ -85,20 +78,45 @@ launch_spec spec_of(const worker_options& options, const device_description& dev
   return spec;
 }
 
+std::variant<child_process, forked_process> start(const worker_options& options,
+                                                  const device_description& device, int region, int arena,
+                                                  std::uint64_t arena_bytes) {
+  if (options.fork) return options.fork(region, arena, arena_bytes);
+  return launch(spec_of(options, device, region, arena, arena_bytes));
+}
+
+pid_t id_of(const std::variant<child_process, forked_process>& process) {
+  return std::visit([](const auto& one) { return one.inner_pid(); }, process);
+}
+
 }  // namespace
+
+std::string visible_name(const std::string& uuid) {
+  if (uuid.size() != 32) return {};
+  return "GPU-" + uuid.substr(0, 8) + '-' + uuid.substr(8, 4) + '-' + uuid.substr(12, 4) + '-' +
+         uuid.substr(16, 4) + '-' + uuid.substr(20);
+}
 
 worker_process::worker_process(const worker_options& options, const device_description& device, int arena,
                                std::uint64_t arena_bytes)
     : region_("kevo-cuda-region", payload_offset + most_payload),
-      process_(launch(spec_of(options, device, region_.descriptor(), arena, arena_bytes))),
-      handle_(static_cast<int>(::syscall(SYS_pidfd_open, process_.inner_pid(), 0))) {
+      process_(start(options, device, region_.descriptor(), arena, arena_bytes)),
+      handle_(static_cast<int>(::syscall(SYS_pidfd_open, id_of(process_), 0))) {
   if (!handle_)
     throw error(error_code::environment, std::string("cannot watch a worker: ") + std::strerror(errno));
   if (options.hosted && !options.trusted && options.memory_bytes > 0) {
     // The region that it shares with kevo is its own memory, too.
-    watch_ = std::make_unique<memory_watch>(process_.inner_pid(),
-                                            options.memory_bytes + payload_offset + most_payload);
+    watch_ =
+        std::make_unique<memory_watch>(id_of(process_), options.memory_bytes + payload_offset + most_payload);
   }
+}
+
+void worker_process::kill() {
+  std::visit([](auto& one) { one.kill(); }, process_);
+}
+
+std::optional<exit_report> worker_process::report() {
+  return std::visit([](auto& one) { return one.try_wait(); }, process_);
 }
 
 bool worker_process::ready() const {

@@ -1,15 +1,19 @@
 #pragma once
-// Starting kevo-worker-cuda or kevo-worker-hosted in the sandbox. Needs no CUDA.
+// Starting kevo-worker-cuda or kevo-worker-hosted in the sandbox, or a process that another one forks. Needs
+// no CUDA.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/cuda/worker/memory_watch.hpp"
 #include "fitness/process/descriptor.hpp"
+#include "fitness/process/forked_process.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/worker/shared_memory.hpp"
 
@@ -24,7 +28,12 @@ struct worker_options {
   bool trusted = false;  ///< hosted: it may start threads, write /tmp and load what lies in `folders`
   std::uint64_t memory_bytes = 0;    ///< hosted, not trusted: of the host's memory, besides its context
   std::vector<std::string> folders;  ///< of libraries that a trusted hosted program needs
+  /// Starts the process instead, with copies of these descriptors (region, arena): programs in Python.
+  std::function<forked_process(int region, int arena, std::uint64_t arena_bytes)> fork;
 };
+
+/// How CUDA_VISIBLE_DEVICES names a device: a runtime takes the first that it sees. @param uuid 32 digits
+std::string visible_name(const std::string& uuid);
 
 /// A worker process with its shared region. Move-only; the destructor ends the process and waits until it is
 /// gone, so that its context no longer maps the arena.
@@ -38,15 +47,15 @@ class worker_process {
   int handle() const { return handle_.get(); }  ///< pidfd
   /// Whether it says that it has a context and serves.
   bool ready() const;
-  void kill() { process_.kill(); }
+  void kill();
   /// Whether it was ended for the host's memory that it shares or pins.
   bool took_too_much() const { return watch_ && watch_->tripped(); }
   /// How it ended, where it did.
-  std::optional<exit_report> report() const { return process_.try_wait(); }
+  std::optional<exit_report> report();
 
  private:
   shared_memory region_;
-  child_process process_;
+  std::variant<child_process, forked_process> process_;
   detail::descriptor handle_;
   std::unique_ptr<memory_watch> watch_;  // of a hosted program that is not trusted
 };

@@ -25,6 +25,12 @@ side::region parameters;
 std::optional<side::calls> calls;
 std::string failure;
 
+const char* map_parameters(int descriptor, bool writable) {
+  parameters = side::map_descriptor(descriptor, writable, false);
+  ::close(descriptor);
+  return parameters.data == nullptr ? "the parameters of the reference cannot be mapped" : nullptr;
+}
+
 }  // namespace
 
 #define KEVO_WORKER extern "C" __attribute__((visibility("default")))
@@ -42,9 +48,7 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
   if (shared.size < sizeof(kevo::control_page) || arena.data == nullptr)
     return "the shared memory cannot be mapped";
   if (state >= 0) {
-    parameters = side::map_descriptor(state, writes != 0, false);
-    if (parameters.data == nullptr) return "the parameters of the reference cannot be mapped";
-    ::close(state);
+    if (const char* wrong = map_parameters(state, writes != 0)) return wrong;
   }
   ::close(control);
   ::close(arena_descriptor);
@@ -61,6 +65,10 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
   return nullptr;
 }
 
+/// Maps the parameters of the reference alone, to be read. @return null, or why it failed
+KEVO_WORKER const char* kevo_worker_parameters(int descriptor) {
+  return map_parameters(descriptor, false);
+}
 KEVO_WORKER void* kevo_worker_arena() {
   return arena.data;
 }

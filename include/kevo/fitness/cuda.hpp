@@ -60,7 +60,8 @@ struct cuda_settings {
   /// are refused.
   std::string nvcc;
   /// Path of a Python that has Triton, or of a folder of packages that contains Triton; it compiles programs
-  /// in Triton. Empty: it is searched for when the first such program is built.
+  /// in Triton. Empty: it is searched for when the first such program is built. Where the task's reference
+  /// is in Python, the same of PyTorch, which runs the programs.
   std::string python;
   sandbox_mode sandbox = sandbox_mode::required;
   cuda_limits limits;
@@ -73,7 +74,8 @@ struct cuda_settings {
   /// champion's speedup.
   double promising = 1.0;
   foreign_processes foreign = foreign_processes::refuse;
-  double foreign_s = 10;  ///< [s] how long a measurement waits until other processes have left the device
+  double foreign_s = 10;    ///< [s] how long a measurement waits until other processes have left the device
+  bool own_kernel = false;  ///< whether programs of PyTorch without a kernel of their own are refused
   bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
 };
 

@@ -12,14 +12,17 @@
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluation.hpp>
 #include <kevo/fitness/cpu.hpp>
+#include <kevo/fitness/cuda.hpp>
 #include <kevo/fitness/sandbox.hpp>
 #include <kevo/task.hpp>
 
 namespace kevo {
 
 struct torch_settings {
-  /// Where the tensors are: "cpu".
+  /// Where the tensors are: "cpu" or "cuda".
   std::string device = "cpu";
+  int gpu = 0;  ///< cuda: number of the device, as the CUDA driver counts
+  foreign_processes foreign = foreign_processes::refuse;  ///< cuda: as in cuda_settings
   /// A Python that has PyTorch, or a folder of packages; empty: it is searched for.
   std::string python;
   int threads = 1;  ///< maximum number of threads of a candidate, and of PyTorch's own

@@ -1,0 +1,180 @@
+// The part of kevo-worker-torch.so for processes that compute on a GPU: the context with the arena in it, the
+// requests of the trusted process on the device, and giving up rights beside a driver. kevo_torch_device.py
+// calls it by ctypes, after its fork.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/wire/plan.hpp"
+#include "fitness/cuda/wire/worker_protocol.hpp"
+#include "fitness/cuda/worker/main/served.hpp"
+#include "fitness/cuda/worker/main/started.hpp"
+#include "fitness/sandbox/limit_memory.hpp"
+#include "fitness/sandbox/lock_down.hpp"
+
+/// Of helper.cpp: maps the parameters of the reference.
+extern "C" const char* kevo_worker_parameters(int descriptor);
+
+namespace {
+
+using namespace kevo::cuda;
+
+constexpr std::size_t most_words = 512;
+
+/// As kevo_torch_device.py declares it.
+struct python_request {
+  std::uint32_t kind = 0;
+  std::uint32_t buffers = 0;
+  std::uint64_t pointers[most_buffers] = {};
+  std::int64_t words[most_words] = {};
+  const void* payload = nullptr;
+  std::uint64_t payload_bytes = 0;
+};
+
+// The state of a process on the device: one for each process, made by kevo_device_open.
+shared_region shared;
+worker_context context_here;
+const driver* driver_here = nullptr;
+std::vector<std::uint32_t> buffers_of_call;
+python_request current;
+std::uint64_t next_request = 1;
+
+void finish(worker_status status, driver_code code, const std::string& text) {
+  auto& page = shared.page();
+  page.answer.code = code;
+  page.answer.status = status;
+  say(page, text);
+  page.done.store(next_request++, std::memory_order_release);
+}
+
+std::string read_plan() {
+  const auto p = decode_plan(shared.payload());
+  if (p.steps.size() != 1 || !std::holds_alternative<kernel_launch>(p.steps.front()))
+    return "a plan that is no call of a program in Python";
+  buffers_of_call.clear();
+  std::size_t words = 0;
+  for (const auto& argument : std::get<kernel_launch>(p.steps.front()).arguments) {
+    if (const auto* buffer = std::get_if<buffer_argument>(&argument)) {
+      buffers_of_call.push_back(buffer->buffer);
+    } else if (const auto* scalar = std::get_if<scalar_argument>(&argument)) {
+      if (words == most_words) return "a plan of too many numbers";
+      std::memcpy(&current.words[words++], scalar->bytes.data(), sizeof(std::int64_t));
+    }
+  }
+  return {};
+}
+
+// Waits as the other workers do: without pause at first, for whoever waits here is measured.
+void await_request() {
+  using std::chrono::microseconds;
+  const auto awake = microseconds(few_processors() ? 100 : 5000);
+  const auto start = std::chrono::steady_clock::now();
+  const auto& go = shared.page().go;
+  for (int round = 1; go.load(std::memory_order_acquire) != next_request; ++round) {
+    spin_pause();
+    if (round % 64 != 0) continue;
+    const auto quiet = std::chrono::steady_clock::now() - start;
+    if (quiet > awake) std::this_thread::sleep_for(microseconds(quiet > std::chrono::milliseconds(200) ? 1000 : 50));
+  }
+}
+
+// Answers what needs no Python; true if the request is for Python.
+bool is_for_python() {
+  const auto& request = shared.page().request;
+  current.kind = static_cast<std::uint32_t>(request.kind);
+  switch (request.kind) {
+    case worker_request::load:
+      current.payload = shared.payload().data();
+      current.payload_bytes = shared.payload().size();
+      if (request.slot != 0) return true;
+      break;  // the trusted kernels: for programs with launch lines
+    case worker_request::prepare: {
+      const auto wrong = read_plan();
+      if (wrong.empty()) return true;
+      finish(worker_status::refused, not_the_driver, wrong);
+      return false;
+    }
+    case worker_request::step:
+      current.buffers = static_cast<std::uint32_t>(buffers_of_call.size());
+      for (std::size_t i = 0; i < buffers_of_call.size(); ++i) {
+        const auto place = std::min<std::size_t>(buffers_of_call[i], most_buffers - 1);
+        current.pointers[i] = context_here.arena + request.offsets[place];
+      }
+      return true;
+    case worker_request::run:
+    case worker_request::join:
+      finish(worker_status::refused, not_the_driver, "a program in Python is called one by one");
+      return false;
+    case worker_request::drop:
+    case worker_request::none:
+      break;
+  }
+  finish(worker_status::ok, success, "");
+  return false;
+}
+
+}  // namespace
+
+#define KEVO_WORKER extern "C" __attribute__((visibility("default")))
+
+/// Makes the context and maps the arena in it; descriptors 3 and 4 are the region and the arena. Ends the
+/// process where that fails, after it has said why in the region.
+/// @param parameters descriptor of the parameters of the reference; -1: there are none
+KEVO_WORKER void kevo_device_open(const char* device, std::uint64_t arena_bytes, int parameters) {
+  shared = map_shared_region("kevo-worker-torch");
+  if (shared.data == nullptr) ::_exit(2);
+  const char* wrong = parameters < 0 ? nullptr : kevo_worker_parameters(parameters);
+  if (wrong != nullptr) give_up(shared.page(), wrong);
+  driver_here = &require_driver(shared.page(), "LAZY");
+  if (const auto failure = open_context(*driver_here, device, arena_bytes, context_here))
+    give_up(shared.page(), failure.what + ": " + text_of(*driver_here, failure.code));
+}
+
+/// Requests may come.
+KEVO_WORKER void kevo_device_ready() {
+  say_ready(*driver_here, shared.page(), {});
+}
+
+/// The next request that Python is to answer, by kevo_device_end. Valid until the next call.
+KEVO_WORKER const python_request* kevo_device_next() {
+  for (;;) {
+    await_request();
+    try {
+      if (is_for_python()) return &current;
+    } catch (const std::exception& problem) {
+      finish(worker_status::refused, not_the_driver, problem.what());
+    }
+  }
+}
+
+/// @param code 0: it was done; else what the program says of itself (worker_protocol.hpp)
+KEVO_WORKER void kevo_device_end(int code, const char* text) {
+  finish(code == 0 ? worker_status::ok : worker_status::refused, code, text);
+}
+
+/// Waits on the processor until PyTorch's stream is empty. Answers the request where the device says that the
+/// work failed. @return 0, or the driver's code
+KEVO_WORKER int kevo_device_drained() {
+  const auto code = drained(*driver_here, nullptr);
+  if (code != success) finish(worker_status::failed, code, text_of(*driver_here, code));
+  return code;
+}
+
+/// Before a candidate is executed: caps the memory of the host and restricts system calls, of all threads.
+/// Where that fails, the request is answered, and the candidate must not be executed. @return 0 if it is done
+KEVO_WORKER int kevo_device_lock_down(std::uint64_t memory_bytes) {
+  try {
+    kevo::limit_further_memory(memory_bytes);
+    kevo::lock_down_with_driver();
+    return 0;
+  } catch (const std::exception& failure) {
+    finish(worker_status::refused, not_the_driver, failure.what());
+    return 1;
+  }
+}

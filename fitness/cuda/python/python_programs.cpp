@@ -1,0 +1,138 @@
+#include "fitness/cuda/python/python_programs.hpp"
+
+#include <cstring>
+#include <future>
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/task_extents.hpp>
+
+#include "fitness/cuda/launch/launch_signature.hpp"
+#include "fitness/cuda/worker/driver_libraries.hpp"
+#include "fitness/oracle/generate.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/job.hpp"
+
+namespace kevo::cuda {
+namespace json = boost::json;
+namespace {
+
+// Inductor and Triton keep what they have compiled for baselines.
+constexpr std::uint64_t scratch_of_trusted = std::uint64_t{1} << 30U;
+constexpr std::size_t most_words = 512;
+constexpr double longest_load_s = 120;
+
+torch::python_device device_for(const device_description& device, bool trusted) {
+  torch::python_device made;
+  made.visible = visible_name(device.uuid);
+  made.libraries = device.libraries;
+  const auto compilers = compilers_of_driver(device.libraries);
+  made.libraries.insert(made.libraries.end(), compilers.begin(), compilers.end());
+  made.nodes = device.nodes;
+  made.scratch_bytes = trusted ? scratch_of_trusted : 0;
+  return made;
+}
+
+scalar_argument word_of(std::int64_t value) {
+  scalar_argument word;
+  word.size = sizeof value;
+  std::memcpy(word.bytes.data(), &value, sizeof value);
+  return word;
+}
+
+}  // namespace
+
+plan python_plan(const task& t, const workload& w) {
+  const auto signature = signature_of(t, w);
+  plan made;
+  made.inputs = static_cast<std::uint32_t>(signature.inputs.size());
+  made.outputs = static_cast<std::uint32_t>(signature.outputs.size());
+  kernel_launch call;
+  auto& arguments = call.arguments;
+  for (std::uint32_t i = 0; i < made.inputs + made.outputs; ++i)
+    arguments.emplace_back(buffer_argument{i, 0});
+  for (const auto& scalar : signature.scalars) {
+    std::int64_t word = 0;
+    std::memcpy(&word, scalar.bytes.data(), sizeof word);
+    arguments.emplace_back(word_of(word));
+  }
+  const auto axes = axis_values(t, w);
+  std::size_t words = signature.scalars.size();
+  for (const auto* list : {&t.inputs, &t.outputs}) {
+    for (const auto& one : *list) {
+      if (one.scalar) continue;
+      for (const auto extent : extents(one, axes)) {
+        arguments.emplace_back(word_of(extent));
+        ++words;
+      }
+    }
+  }
+  if (words > most_words)
+    throw error(error_code::input, "the tensors of the task have too many extents", {.file = t.file});
+  made.steps.emplace_back(std::move(call));
+  return made;
+}
+
+python_programs::python_programs(std::shared_ptr<const task> t, const python_settings& settings,
+                                 const device_description& device, const std::stop_token& stop)
+    : task_(std::move(t)),
+      settings_(settings),
+      device_(device.uuid),
+      tools_(torch::find_torch(settings.python, contains(settings.sandbox))),
+      seed_(secret_seed()) {
+  compilers_ = std::make_unique<torch::compile_server>(tools_, settings_.sandbox, device.libraries);
+  candidates_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, false));
+  trusted_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, true));
+  auto other = std::async(std::launch::async, [this] { candidates_->facts(); });
+  trusted_->facts();
+  other.get();
+  if (task_->reference->form == "module")
+    parameters_ = torch::make_parameters(*trusted_, *task_, seed_, longest_load_s, stop);
+}
+
+worker_options python_programs::workers_for(python_role role) {
+  const bool trusted = role != python_role::candidate;
+  worker_options options;
+  options.sandbox = settings_.sandbox;
+  options.hosted = true;
+  options.trusted = trusted;
+  options.memory_bytes = trusted ? 0 : settings_.memory_bytes;
+  options.fork = [this, trusted](int region, int arena, std::uint64_t arena_bytes) {
+    const json::object job = {{"device", device_},
+                              {"arena_bytes", arena_bytes},
+                              {"memory", trusted ? 0 : settings_.memory_bytes},
+                              {"parameters", parameters_.has_value()},
+                              {"compiler", !trusted}};
+    std::vector<int> descriptors = {region, arena};
+    if (parameters_) descriptors.push_back(parameters_->descriptor());
+    detail::descriptor compiler;
+    if (!trusted) {
+      const std::lock_guard lock(connecting_);
+      compiler = compilers_->connect();
+      descriptors.push_back(compiler.get());
+    }
+    return (trusted ? trusted_ : candidates_)->start(json::serialize(job), descriptors);
+  };
+  return options;
+}
+
+std::string python_programs::object_of(const program& source, python_role role, bool compile) const {
+  auto job = torch::job_of(*task_, seed_);
+  job["files"] = torch::files_of(source);
+  job["entries"] = role == python_role::reference ? torch::entry_of_reference(*task_)
+                                                  : torch::entries_of_candidate(*task_);
+  job["role"] = role == python_role::reference  ? "reference"
+                : role == python_role::baseline ? "baseline"
+                                                : "candidate";
+  if (compile) job["compile"] = true;
+  return json::serialize(job);
+}
+
+std::string python_programs::identity() const {
+  return fmt::format("{} {} {}", tools_.python, tools_.packages, tools_.version);
+}
+
+}  // namespace kevo::cuda

@@ -1,0 +1,70 @@
+#pragma once
+// Programs of PyTorch on a device: the warm processes from which their processes are forked, what these are
+// told, and the parameters that all of them share. One server is for candidates; what is trusted (reference,
+// baselines) has another, so that neither files nor memory are common to both.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <kevo/task.hpp>
+
+#include "fitness/cuda/wire/plan.hpp"
+#include "fitness/cuda/worker/process.hpp"
+#include "fitness/torch/compile_server.hpp"
+#include "fitness/torch/python_server.hpp"
+#include "fitness/torch/sealed_memory.hpp"
+
+namespace kevo::cuda {
+
+/// Whose program a process of Python is to execute.
+enum class python_role { reference, baseline, candidate };
+
+/// A call of a program in Python on one workload, in the form of a plan: one step, whose arguments are the
+/// buffers in their order, then as 8 bytes each the scalar inputs and the extents of every tensor.
+/// @throws kevo::error (input) for an axis without a value, or a tensor of too many extents
+plan python_plan(const task& t, const workload& w);
+
+/// How the programs of a task are run.
+struct python_settings {
+  std::string python;  ///< as in cuda_settings
+  sandbox_mode sandbox = sandbox_mode::required;
+  std::uint64_t memory_bytes = 8ULL << 30U;  ///< of the host, for a candidate
+};
+
+class python_programs {
+ public:
+  /// Starts both servers, which takes seconds, and makes the parameters under a secret seed.
+  /// @throws kevo::error: environment (no PyTorch), input (the reference cannot be built), interrupted
+  python_programs(std::shared_ptr<const task> t, const python_settings& settings,
+                  const device_description& device, const std::stop_token& stop);
+
+  /// How processes for such programs are started. What it refers to must outlive the workers.
+  worker_options workers_for(python_role role);
+  /// What a process is told of its program: bytes for device_client::load_object.
+  /// @param compile by torch.compile, which a baseline may ask for
+  std::string object_of(const program& source, python_role role, bool compile = false) const;
+  std::string reference_object() const { return object_of(task_->reference->source, python_role::reference); }
+
+  /// What results depend on.
+  std::string identity() const;
+  std::string version() { return trusted_->facts().version; }
+  const std::string& python() const { return tools_.python; }
+
+ private:
+  std::shared_ptr<const task> task_;
+  python_settings settings_;
+  std::string device_;  // its uuid
+  python_tools tools_;
+  std::uint64_t seed_ = 0;
+  std::mutex connecting_;
+  std::unique_ptr<torch::compile_server> compilers_;
+  std::unique_ptr<torch::python_server> candidates_;
+  std::unique_ptr<torch::python_server> trusted_;
+  std::optional<torch::sealed_memory> parameters_;
+};
+
+}  // namespace kevo::cuda

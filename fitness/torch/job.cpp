@@ -1,0 +1,86 @@
+#include "fitness/torch/job.hpp"
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "fitness/worker/session.hpp"
+
+namespace kevo::torch {
+namespace json = boost::json;
+namespace {
+
+json::array tensors_of(const std::vector<tensor>& all) {
+  json::array result;
+  for (const auto& x : all)
+    result.push_back({{"name", x.name}, {"dtype", x.dtype}, {"rank", x.shape.size()}, {"scalar", x.scalar}});
+  return result;
+}
+
+}  // namespace
+
+json::array files_of(const program& source) {
+  json::array files;
+  for (const auto& file : source.files) files.push_back({{"path", file.path}, {"text", file.text}});
+  return files;
+}
+
+json::object job_of(const task& t, std::uint64_t seed) {
+  const auto& reference = *t.reference;
+  return {{"inputs", tensors_of(t.inputs)},
+          {"outputs", tensors_of(t.outputs)},
+          {"form", reference.form == "module" ? "module" : "function"},
+          {"seed", seed & 0x7fffffffffffffffU},
+          {"init", reference.init.empty() ? json::object() : json::parse(reference.init).as_object()}};
+}
+
+json::array entry_of_reference(const task& t) {
+  return {json::string(t.reference->entry.empty() ? "run" : t.reference->entry)};
+}
+
+json::array entries_of_candidate(const task& t) {
+  auto entries = entry_of_reference(t);
+  if (t.reference->form == "module") {
+    entries.insert(entries.begin(), "ModelNew");
+  } else {
+    entries.emplace_back("run");
+    entries.emplace_back("kernel_function");
+  }
+  return entries;
+}
+
+sealed_memory make_parameters(python_server& server, const task& t, std::uint64_t seed, double load_s,
+                              const std::stop_token& stop) {
+  sealed_memory made;
+  worker_settings worker;
+  worker.stop = stop;
+  worker.patient = true;
+  worker.load_limit_s = load_s;
+  worker.start = [&](const worker_settings& given, int control, int arena) {
+    auto job = job_of(t, seed);
+    job["role"] = "state";
+    job["files"] = files_of(t.reference->source);
+    job["entries"] = entry_of_reference(t);
+    job["threads"] = given.threads;
+    job["cpus"] = given.cpus.empty() ? "any" : fmt::format("{}", fmt::join(given.cpus, ","));
+    job["memory"] = 0;
+    job["state_bytes"] = sealed_memory::most_bytes;
+    return worker_process(server.start(json::serialize(job), {control, arena, made.descriptor()}));
+  };
+  {
+    worker_session session(worker, {}, 4096);
+    const auto end = session.load();
+    if (end == call_end::interrupted) throw error(error_code::interrupted, "the evaluation was stopped");
+    if (end != call_end::done) {
+      throw error(session.lock_down_failed() ? error_code::environment : error_code::input,
+                  "the reference cannot be loaded: " + (session.message().empty() && session.report()
+                                                            ? describe(*session.report())
+                                                            : session.message()),
+                  {.file = t.file, .key = "reference"});
+    }
+  }
+  made.seal();
+  return made;
+}
+
+}  // namespace kevo::torch

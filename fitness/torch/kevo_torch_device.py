@@ -1,0 +1,299 @@
+# The part of kevo's code in Python processes that computes on a GPU. The process is forked with a context to make and no program; what
+# it is to execute comes with the first request. Inputs and outputs lie in memory that the trusted process on the device has made and
+# reads; requests and answers in a region of host memory (fitness/cuda/wire/worker_protocol.hpp, fitness/cuda/python/main/helper.cpp).
+import ctypes
+import json
+import os
+import socket
+import sys
+
+
+class device_request(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_uint32), ("buffers", ctypes.c_uint32), ("pointers", ctypes.c_uint64 * 64),
+                ("words", ctypes.c_int64 * 512), ("payload", ctypes.c_void_p), ("payload_bytes", ctypes.c_uint64)]
+
+
+LOAD, PREPARE, STEP = 1, 2, 5
+# As fitness/cuda/wire/worker_protocol.hpp numbers what a program of Python says of itself.
+RAISED, NOT_RIGHT, NOT_LOADED = -2, -3, -4
+
+
+def begin_on_device(library, job, descriptors):
+    import torch
+    sys.stdout = sys.stderr = sink()
+    ctypes.CDLL(None).prctl(15, b"kevo-torch", 0, 0, 0)  # PR_SET_NAME: who looks for other programs on the device knows it by its name
+    os.dup2(descriptors[0], 3)
+    os.dup2(descriptors[1], 4)
+    os.close(descriptors[0])
+    os.close(descriptors[1])
+    helper = ctypes.PyDLL(None, handle=library._handle)  # calls keep Python's lock: there is nobody to give it to
+    helper.kevo_worker_state.restype = ctypes.c_void_p
+    helper.kevo_device_next.restype = ctypes.POINTER(device_request)
+    rest = descriptors[2:]
+    parameters = rest.pop(0) if job["parameters"] else -1
+    helper.kevo_device_open(job["device"].encode(), ctypes.c_uint64(job["arena_bytes"]), parameters)
+    if job["compiler"]:
+        redirect_triton(socket.socket(fileno=rest.pop(0)))
+    torch.cuda.init()
+    torch.zeros(1, device="cuda")
+    torch.cuda.synchronize()
+    torch.set_num_threads(1)
+    # float32 is float32, unless a program says otherwise; PyTorch's own choice for convolutions is tf32.
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    names = set()
+    helper.kevo_device_ready()
+    serve_device(torch, helper, job, names)
+
+
+# What a request is answered with. Made before the program is executed, so that it holds PyTorch's own functions, whatever the program
+# replaces: a program that replaces them would harm nobody but itself, but should learn what is wrong with it.
+def serve_device(torch, helper, job, names):
+    following, end, drained = helper.kevo_device_next, helper.kevo_device_end, helper.kevo_device_drained
+    trusted = job["memory"] == 0
+    answer = prepare = None
+    while True:
+        request = following().contents
+        if request.kind == LOAD:
+            program = json.loads(ctypes.string_at(request.payload, request.payload_bytes))
+            if not trusted and helper.kevo_device_lock_down(ctypes.c_uint64(job["memory"])) != 0:
+                continue
+            remark = []
+            try:
+                prepare, answer = device_calls(torch, program, remark)
+                answer.model = load_on_device(torch, helper, program, names, remark)
+            except BaseException as error:
+                end(NOT_LOADED, explain(error, names).encode(errors="replace")[:250])
+                continue
+            end(0, b"")
+        elif request.kind == PREPARE:
+            prepare(request)
+            end(0, b"")
+        elif request.kind == STEP:
+            try:
+                wrong = answer.call(request)
+            except BaseException as error:
+                end(RAISED, explain(error, names).encode(errors="replace")[:250])
+                continue
+            if drained() != 0:
+                continue
+            end(NOT_RIGHT if wrong else 0, (wrong or "".join(remark)).encode(errors="replace")[:250])
+
+
+# A module is built on the CPU, as the reference is, under the same seed, and moved to the device with its parameters.
+def load_on_device(torch, helper, program, names, remark):
+    module = execute(program["files"], "kevo_program", names)
+    model = build(torch, program, module)
+    if isinstance(model, torch.nn.Module):
+        memory = helper.kevo_worker_state()
+        if memory and program["role"] != "reference":
+            adopt_state(torch, model, read_state(torch, memory))
+        model = model.cuda()
+    torch.cuda.synchronize()
+    if program["role"] == "reference":
+        return wide_reference(torch, model, program, remark.append)
+    return torch.compile(model) if program.get("compile") else model
+
+
+class device_calls_state:
+    __slots__ = ("model", "call")
+
+
+def device_calls(torch, program, remark):
+    import struct
+    Tensor, Parameter, no_grad = torch.Tensor, torch.nn.Parameter, torch.no_grad
+    empty, copy, frombuffer = torch.empty, Tensor.copy_, torch.frombuffer
+    storage_at = torch._C._construct_storage_from_data_pointer
+    device = torch.device("cuda", torch.cuda.current_device())
+    wide = program["role"] == "reference"
+
+    def kind(one, widened):
+        dtype = getattr(torch, one["dtype"])
+        if widened:
+            dtype = torch.float64 if dtype.is_floating_point else torch.int64
+        return dtype, empty((), dtype=dtype).element_size(), one["rank"], one.get("scalar", False)
+
+    inputs = [kind(one, False) for one in program["inputs"]]
+    outputs = [kind(one, wide) for one in program["outputs"]]
+    own = device_calls_state()
+    plan = {}
+
+    def described(dtype, size, shape):
+        strides, count = [], 1
+        for extent in reversed(shape):
+            strides.insert(0, count)
+            count *= extent
+        return dtype, count * size, tuple(shape), tuple(strides)
+
+    # The words of a plan: scalars, then the extents of every tensor.
+    def prepare(request):
+        words, given, at = request.words, [], 0
+        for dtype, _, _, scalar in inputs:
+            if scalar:
+                given.append(frombuffer(bytearray(struct.pack("=q", words[at])), dtype=dtype)[0].item())
+                at += 1
+        values = iter(given)
+        plan["inputs"] = []
+        for dtype, size, rank, scalar in inputs:
+            if scalar:
+                plan["inputs"].append(next(values))
+                continue
+            plan["inputs"].append(described(dtype, size, words[at:at + rank]))
+            at += rank
+        plan["outputs"] = []
+        for dtype, size, rank, _ in outputs:
+            plan["outputs"].append(described(dtype, size, words[at:at + rank]))
+            at += rank
+
+    def view(address, one):
+        dtype, size, shape, strides = one
+        if size == 0:
+            return empty(shape, dtype=dtype, device=device)
+        return empty(0, dtype=dtype, device=device).set_(storage_at(address, device, size), 0, shape, strides)
+
+    # What is wrong with what it returned; nothing if nothing is.
+    def call(request):
+        place, arguments, pointers = 0, [], request.pointers
+        for one in plan["inputs"]:
+            if type(one) is not tuple:
+                arguments.append(one)
+                continue
+            arguments.append(view(pointers[place], one))
+            place += 1
+        with no_grad():
+            result = own.model(*arguments)
+            results = result if isinstance(result, (tuple, list)) else (result,)
+            if len(results) != len(outputs):
+                return f"it returned {len(results)} values; the task has {len(outputs)} outputs"
+            for got, one in zip(results, plan["outputs"]):
+                if wide and not isinstance(got, Tensor):
+                    got = torch.as_tensor(got, device=device)
+                if type(got) is not Tensor and type(got) is not Parameter:
+                    return f"it returned a {type(got).__name__}, not a torch.Tensor"
+                if got.shape != one[2]:
+                    return f"it returned the shape {list(got.shape)}; the task says {list(one[2])}"
+                if not wide and got.dtype != one[0]:
+                    return f"it returned {str(got.dtype)[6:]}; the task says {str(one[0])[6:]}"
+                if not wide and got.device != device:
+                    return f"it returned a tensor on {got.device}; the inputs are on {device}"
+                copy(view(pointers[place], one), got)
+                place += 1
+        return None
+
+    own.call = call
+    return prepare, own
+
+
+# Triton in a process that may neither write files nor start programs: what it compiles stays in memory, and two programs that it would
+# start (ptxas, a C compiler) are asked of the process of kevo_torch_compile.py through a socket. Called before the fork, so that what
+# takes long is done once.
+def warm_triton():
+    try:
+        import triton  # noqa: F401
+        from triton import knobs
+        from triton.backends.nvidia import compiler
+        from triton.compiler import compiler as compiling  # noqa: F401
+        from triton.runtime import cache
+        for arch in (90, 100):
+            if compiler.get_ptxas(arch) is not None:
+                compiler.get_ptxas_version(arch)
+        cache.triton_key()
+        return knobs is not None
+    except Exception:
+        return False
+
+
+MOST_MODULES, MODULE_BYTES = 48, 1 << 20
+
+
+def redirect_triton(connection):
+    import fcntl
+    import importlib.machinery
+    import importlib.util
+    import struct
+    from pathlib import PurePosixPath
+    from triton import knobs
+    from triton.backends.nvidia import compiler, driver
+    from triton.compiler import compiler as compiling
+    from triton.runtime import build as building
+    kept, groups, modules = {}, {}, {}
+    # Memory files for modules of C code: later, the process may not make any.
+    files = []
+    for _ in range(MOST_MODULES):
+        file = os.memfd_create("kevo-module", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(file, MODULE_BYTES)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+        files.append(file)
+
+    def ask(head, text):
+        head = json.dumps(head).encode()
+        connection.sendall(struct.pack("=II", len(head), len(text)) + head + text)
+        length, done = struct.unpack("=IB", receive(5))
+        return done, receive(length)
+
+    def receive(count):
+        data = bytearray()
+        while len(data) < count:
+            part = connection.recv(count - len(data))
+            if not part:
+                raise RuntimeError("the process that compiles has ended")
+            data += part
+        return bytes(data)
+
+    def compile_module(src, name, library_dirs=None, include_dirs=None, libraries=None, ccflags=None):
+        if src not in modules:
+            done, data = ask({"kind": "c", "name": name}, src.encode())
+            if not done:
+                raise RuntimeError("C code of Triton does not compile: " + data.decode(errors="replace"))
+            if len(data) > MODULE_BYTES or not files:
+                raise RuntimeError("Triton makes more C modules, or larger ones, than a process may have")
+            file = files.pop()
+            os.pwrite(file, data, 0)
+            loader = importlib.machinery.ExtensionFileLoader(name, f"/proc/self/fd/{file}")
+            module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+            loader.exec_module(module)
+            modules[src] = module
+        return modules[src]
+
+    def make_cubin(self, src, metadata, opt, capability):
+        options = ["-lineinfo"] + ([] if opt.enable_fp_fusion else ["--fmad=false"])
+        options += opt.ptx_options.split(" ") if opt.ptx_options else []
+        done, data = ask({"kind": "ptx", "arch": compiler.sm_arch_from_capability(capability), "options": options}, src.encode())
+        if not done:
+            raise compiler.PTXASError(data.decode(errors="replace"))
+        return data
+
+    class memory_cache:
+        def __init__(self, key, override=False, dump=False):
+            self.key = key
+
+        def get_file(self, filename):
+            path = f"/kevo/memory/{self.key}/{filename}"
+            return path if path in kept else None
+
+        def put(self, data, filename, binary=True):
+            path = f"/kevo/memory/{self.key}/{filename}"
+            kept[path] = data if isinstance(data, bytes) else str(data)
+            return path
+
+        def get_group(self, filename):
+            return groups.get((self.key, filename))
+
+        def put_group(self, filename, group):
+            groups[self.key, filename] = dict(group)
+
+    class memory_path(PurePosixPath):
+        def read_text(self):
+            data = kept[str(self)]
+            return data.decode() if isinstance(data, bytes) else data
+
+        def read_bytes(self):
+            data = kept[str(self)]
+            return data if isinstance(data, bytes) else data.encode()
+
+    knobs.cache.manager_class = memory_cache
+    building.compile_module_from_src = driver.compile_module_from_src = compile_module
+    compiler.CUDABackend.make_cubin = make_cubin
+    compiling.Path = memory_path
+
+
