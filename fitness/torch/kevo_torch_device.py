@@ -2,6 +2,7 @@
 # it is to execute comes with the first request. Inputs and outputs lie in memory that the trusted process on the device has made and
 # reads; requests and answers in a region of host memory (fitness/cuda/wire/worker_protocol.hpp, fitness/cuda/python/main/helper.cpp).
 import ctypes
+import gc
 import json
 import os
 import socket
@@ -35,12 +36,16 @@ def begin_on_device(library, job, descriptors):
     if job["compiler"]:
         redirect_triton(socket.socket(fileno=rest.pop(0)))
     torch.cuda.init()
-    torch.zeros(1, device="cuda")
-    torch.cuda.synchronize()
     torch.set_num_threads(1)
     # float32 is float32, unless a program says otherwise; PyTorch's own choice for convolutions is tf32.
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cuda.matmul.allow_tf32 = False
+    # What nearly every program needs is made here, where several processes do it beside each other.
+    square = torch.zeros(16, 16, device="cuda")
+    torch.mm(square, square)
+    if job["convolutions"]:
+        torch.nn.functional.conv2d(square.view(1, 1, 16, 16), square[:3, :3].reshape(1, 1, 3, 3))
+    torch.cuda.synchronize()
     names = set()
     helper.kevo_device_ready()
     serve_device(torch, helper, job, names)
@@ -65,6 +70,8 @@ def serve_device(torch, helper, job, names):
             except BaseException as error:
                 end(NOT_LOADED, explain(error, names).encode(errors="replace")[:250])
                 continue
+            gc.collect()
+            gc.freeze()
             end(0, b"")
         elif request.kind == PREPARE:
             prepare(request)

@@ -8,6 +8,7 @@
 #include "fitness/cpu/program_kind.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/compiled_baseline.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "fitness/torch/torch_programs.hpp"
 
@@ -44,6 +45,23 @@ cuda_settings device_settings(const torch_settings& settings) {
   return made;
 }
 
+// torch.compile starts compilers, which processes on the CPU may not.
+std::shared_ptr<const task> without_compiled(std::shared_ptr<const task> t) {
+  const auto compiled = [](const baseline& one) { return torch::is_compiled(one.link); };
+  if (std::none_of(t->baselines.begin(), t->baselines.end(), compiled)) return t;
+  for (const auto& one : t->baselines) {
+    if (!compiled(one) || one.optional) continue;
+    throw error(
+        error_code::input,
+        "the baseline '" + one.name + "' is compiled by torch.compile, which needs fitness.device: cuda",
+        {.file = t->file, .key = "baselines"},
+        "write optional: true, so that it is left out where it cannot be compiled");
+  }
+  auto changed = std::make_shared<task>(*t);
+  std::erase_if(changed->baselines, compiled);
+  return changed;
+}
+
 }  // namespace
 
 torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings& settings)
@@ -59,6 +77,8 @@ torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings
     state_->on_device.emplace(std::move(t), device_settings(settings));
     return;
   }
+  t = without_compiled(std::move(t));
+  state_->subject = t;
   auto tools = torch::find_torch(settings.python, contains(settings.sandbox));
   state_->server =
       std::make_shared<torch::python_server>(std::move(tools), settings.sandbox, settings.helper);

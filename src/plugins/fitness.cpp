@@ -132,6 +132,10 @@ any_fitness torch_from(settings& from, const build_context& context) {
       "gpu",
       {.def = 0, .min = 0, .doc = "with device: cuda, number of the GPU as the CUDA driver counts them"}));
   made.foreign = foreign_from(from);
+  if (made.device == "cuda") {  // processes take longer to start than calls take
+    made.timing.short_s = 1.5;
+    made.timing.full_s = 8;
+  }
   made.python = from.text(
       "python",
       {.def = "auto", .doc = "a Python that has PyTorch, or a folder of packages; auto searches for it"});

@@ -15,6 +15,7 @@
 #include <kevo/dtype.hpp>
 #include <kevo/settings.hpp>
 
+#include "fitness/torch/compiled_baseline.hpp"
 #include "src/base/settings/json.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
@@ -394,7 +395,14 @@ class decoder {
       }
       made.optional = one.boolean(
           "optional", {.def = false, .doc = "whether the baseline is left out where it does not build"});
-      made.source = read_source(one, language);
+      const bool of_torch = task_.reference && !task_.reference->form.empty();
+      if (one.boolean("compile", {.def = false,
+                                  .doc = "PyTorch on a GPU: whether torch.compile compiles the program"})) {
+        if (!of_torch) one.fail("compile", "torch.compile compiles programs of PyTorch alone");
+        made.link.emplace_back(torch::compiler_of_torch);
+      }
+      // Of PyTorch: as it is, or compiled.
+      made.source = of_torch && !one.has("file") ? task_.reference->source : read_source(one, language);
       task_.baselines.push_back(std::move(made));
     }
     if (!task_.baselines.empty() && task_.baselines.front().optional) {

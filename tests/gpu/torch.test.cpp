@@ -1,8 +1,8 @@
 // labels: gpu
 // serial
 // timeout: 1800
-// On a real device: programs of PyTorch. Every program in tests/gpu/torch/attacks gets one of the verdicts that
-// its file names, every one in tests/gpu/torch/honest is accepted; their first lines are those of
+// On a real device: programs of PyTorch. Every program in tests/gpu/torch/attacks gets one of the verdicts
+// that its file names, every one in tests/gpu/torch/honest is accepted; their first lines are those of
 // tests/torch. The reference compared with itself is not called different. Skips, and says so, where there is
 // no device or no PyTorch. KEVO_EXHIBITS=part,of,names judges those alone; KEVO_TORCH_TRIES=100 is how often
 // the reference is compared with itself.
@@ -18,6 +18,7 @@
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
 #include <kevo/fitness/torch.hpp>
 
 #include "fitness/cuda/measure/gpu_probe.hpp"
@@ -51,10 +52,13 @@ bool all_is_there() {
 kevo::torch_fitness fitness_for(const std::string& task, double target_interval = 0.02) {
   kevo::torch_settings settings;
   settings.device = "cuda";
-  settings.timing.short_s = 1;
+  settings.timing.short_s = 2;
+  settings.timing.full_s = 8;
   settings.timing.target_interval = target_interval;
   settings.limits.call_s = 5;
-  return {std::make_shared<const kevo::task>(kevo::load_task((corpus / (task + ".yaml")).string())), settings};
+  settings.limits.first_call_s = 12;
+  return {std::make_shared<const kevo::task>(kevo::load_task((corpus / (task + ".yaml")).string())),
+          settings};
 }
 
 kevo::evaluation judge(kevo::torch_fitness& fitness, const std::string& text,
@@ -101,8 +105,7 @@ TEST_CASE("programs of PyTorch that cheat on a GPU are caught, odd but honest on
       const std::string outcome(to_string(got.outcome));
       const bool fine =
           program.accepts(outcome) && (program.most_speedup == 0 || got.speedup <= program.most_speedup);
-      CHECK_MESSAGE(fine, program.file.string(), ": ", outcome, ", ", got.speedup,
-                    " times: ", got.feedback);
+      CHECK_MESSAGE(fine, program.file.string(), ": ", outcome, ", ", got.speedup, " times: ", got.feedback);
       std::printf("%-6s %-28s %-13s %6.3f %5.2f s  %s\n", honest ? "honest" : "attack",
                   program.file.stem().c_str(), outcome.c_str(), got.speedup, got.cost.wall_s,
                   got.feedback.substr(0, got.feedback.find('\n')).c_str());
@@ -113,6 +116,22 @@ TEST_CASE("programs of PyTorch that cheat on a GPU are caught, odd but honest on
   }
   std::printf("PyTorch on a GPU: exploits judged rightly: %d of %d; honest programs accepted: %d of %d\n",
               right[0], total[0], right[1], total[1]);
+}
+
+TEST_CASE("a confirmation also compares with what torch.compile makes of the reference") {
+  if (!all_is_there()) return;
+  auto fitness = fitness_for("layer");
+  const auto got =
+      judge(fitness, shell::read_file(corpus / "honest/plain_module.py"), kevo::evaluation_stage::confirmed);
+  REQUIRE_MESSAGE(got.valid(), got.feedback);
+  const auto found = got.other_speedups.find("compiled");
+  const auto left_out = got.context.find("baselines_left_out");
+  std::printf("over eager %.3f [%.3f, %.3f], over torch.compile %.3f%s\n", got.speedup,
+              got.speedup_interval.low, got.speedup_interval.high,
+              found == got.other_speedups.end() ? 0 : found->second,
+              left_out == got.context.end() ? "" : (", left out: " + left_out->second).c_str());
+  CHECK(got.stage == kevo::evaluation_stage::confirmed);
+  CHECK((found == got.other_speedups.end() || (found->second > 0.3 && found->second < 3)));
 }
 
 TEST_CASE("the reference is as fast as itself") {
@@ -127,9 +146,26 @@ TEST_CASE("the reference is as fast as itself") {
     double farthest = 1;
     double width = 0;
     double seconds = 0;
+    double pairs = 0;
+    std::vector<double> speedups;
     for (int i = 0; i < tries / 2; ++i) {
       const auto got = judge(fitness, text, kevo::evaluation_stage::timed_full);
       REQUIRE_MESSAGE(got.valid(), got.feedback);
+      speedups.push_back(got.speedup);
+      pairs += static_cast<double>(got.workloads.front().samples.size()) / (tries / 2);
+      if (i == 0) {
+        std::printf(
+            "%s: %.1f us, eager %.1f us; a call resolves %s ns in intervals of %s calls and %s ms; held %s "
+            "s, "
+            "of which %s for workers\n",
+            task.c_str(), 1e-3 * got.workloads.front().time_ns, 1e-3 * got.workloads.front().baseline_ns,
+            got.context.at("hosted_resolution_ns").c_str(), got.context.at("hosted_interval_calls").c_str(),
+            got.context.at("hosted_interval_ms").c_str(), got.context.at("held_s").c_str(),
+            got.context.at("held_share_workers").c_str());
+        for (const auto& pair : got.workloads.front().samples)
+          std::printf("  %.1f/%.1f", 1e-3 * pair.candidate_ns, 1e-3 * pair.baseline_ns);
+        std::printf("\n");
+      }
       const auto& interval = got.speedup_interval;
       different += interval.low > 1.01 || interval.high < 0.99 ? 1 : 0;
       ++compared;
@@ -137,8 +173,10 @@ TEST_CASE("the reference is as fast as itself") {
       seconds += got.cost.wall_s / (tries / 2);
       if (std::abs(got.speedup - 1) > std::abs(farthest - 1)) farthest = got.speedup;
     }
-    std::printf("%s against itself: the farthest speedup is %.4f, an interval spans %.4f, %.2f s each\n",
-                task.c_str(), farthest, width, seconds);
+    std::printf(
+        "%s against itself: speedup %.4f (median), %.4f (farthest); an interval spans %.4f; %.1f pairs, %.2f "
+        "s\n",
+        task.c_str(), kevo::median(speedups), farthest, width, pairs, seconds);
     std::fflush(stdout);
   }
   std::printf("called different: %d of %d\n", different, compared);

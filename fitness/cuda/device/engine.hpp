@@ -3,6 +3,7 @@
 // calls with the trusted clock, verdicts, ceilings.
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -87,6 +88,8 @@ class engine {
                         const std::vector<std::array<std::uint64_t, 2>>& keys, std::vector<seen_line>& seen);
   void flush_cache();
   void flush_cache_by_copies();
+  /// Computes for so long: the clock of a device that rests falls, and takes milliseconds to rise.
+  void keep_busy(std::chrono::nanoseconds time);
   call_result interval(const call_wanted& wanted);
   call_result run_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
                            std::vector<seen_line>& seen, judged_outputs& judged);

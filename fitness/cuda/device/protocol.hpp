@@ -169,6 +169,9 @@ struct call_wanted {
   bool hosted = false;   ///< an interval of a hosted program, which learns of each place when its call begins
   bool trusted = false;  ///< the program of a baseline, which leaves nothing behind on purpose
   bool empty = false;    ///< an interval of the trusted empty program: its outputs stay poisoned
+  /// Of an interval: for so long the device works before, so that its clock is that of a busy one.
+  std::uint64_t busy_ns = 0;
+  std::uint32_t untimed = 0;  ///< of an interval: so many of its calls come before the clock runs
 };
 inline constexpr std::uint32_t varied_base = 1U << 16U;
 
@@ -199,7 +202,7 @@ struct call_result {
   bool inputs = false;                  ///< an input was changed
   std::vector<output_finding> findings;  ///< outputs that are not accepted
   std::string fingerprint;               ///< equal for equal bits; empty unless asked for
-  double calls_ns = 0;  ///< of an interval: between request and "done" alone, all calls together
+  double calls_ns = 0;  ///< of an interval: between request and "done" alone, all timed calls together
 };
 
 std::string encode(const device_description& value);

@@ -19,6 +19,8 @@
 namespace kevo::cuda {
 namespace {
 
+// Several start in the time that two take one after the other.
+constexpr std::size_t python_workers_ahead = 4;
 // A device that traps takes some tenths of a second to say so.
 constexpr double least_limit_s = 1.5;
 
@@ -103,7 +105,7 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
       if (python_) options = python_->workers_for(python_role::candidate);
       options.hosted = true;
       options.memory_bytes = settings_.limits.memory_bytes;
-      hosted_workers_ = workers_for(std::move(options), 1, arena_);
+      hosted_workers_ = workers_for(std::move(options), python_ ? python_workers_ahead : 1, arena_);
     }
     workers = hosted_workers_.get();
   } else if (most_workspace_bytes(built.plans) > usual_workspace_bytes) {
@@ -143,9 +145,9 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
   const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
   const auto room =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>((arena_ - 16384) / each, 1, most_slots));
-  pair_timer by_intervals(candidate, *against.program, empty(), workload,
-                          plan_intervals(candidate_ns, against.call_ns[workload], cold, contents, room),
-                          call_limit(workload));
+  const auto plan = (python_ ? plan_python_intervals : plan_intervals)(
+      candidate_ns, against.call_ns[workload], cold, contents, room);
+  pair_timer by_intervals(candidate, *against.program, empty(), workload, plan, call_limit(workload));
   by_intervals.allow_first(first_call_limit(workload, program_kind::hosted));
   return by_intervals;
 }

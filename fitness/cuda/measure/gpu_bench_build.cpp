@@ -6,6 +6,7 @@
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
+#include "fitness/torch/compiled_baseline.hpp"
 #include "fitness/torch/source_facts.hpp"
 
 namespace kevo::cuda {
@@ -23,7 +24,7 @@ built_program refused(outcome why, std::string reason, std::string feedback = {}
 
 built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop,
                                const std::vector<std::string>& link) {
-  if (python_) return build_python(source, trusted, false);
+  if (python_) return build_python(source, trusted, torch::is_compiled(link));
   if (is_hosted(source)) return build_hosted(source, trusted, std::move(stop), link);
   const auto lines = read_launch_lines(source);
   if (const auto* failure = std::get_if<launch_failure>(&lines))

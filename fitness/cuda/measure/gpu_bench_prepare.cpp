@@ -129,10 +129,10 @@ std::uint64_t gpu_bench::usual_arena() const {
   return std::min(arena_, bytes + bytes / 8 + usual_workspace_bytes + (64U << 20U));
 }
 
-// Room for one call of any workload; for intervals as many calls of visible ones as 2 ms hold, as far as all
-// arenas together have room for them in a quarter of the device.
+// Room for one call of any workload; for intervals as many calls of visible ones as 2 ms hold (Python: 12),
+// as far as all arenas together have room for them in a quarter of the device.
 std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
-  constexpr double interval_ns = 2.2e6;
+  const double interval_ns = python_ ? 1.3 * python_interval_ns : 2.2e6;
   std::uint64_t largest = 0;
   std::uint64_t together = 0;
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/looking.hpp"
 #include "fitness/cuda/measure/physics.hpp"
 
@@ -26,6 +27,8 @@ constexpr std::size_t blocks_of_process = 2;
 // (timed_pairs::doubtful_ns).
 constexpr double warm_process_spread_ns = 110;
 constexpr double cold_process_spread_ns = 550;
+// Of programs in Python.
+constexpr double python_process_spread_ns = 2000;
 constexpr int looks_of_confirmation = 3;
 
 // The pairs of the three looks of a confirmation, whose interval speaks of processes: it wants several of
@@ -89,7 +92,10 @@ bool look(const gpu_bench& bench, passage& p, const std::vector<timed_workload>&
     }
     const bool too_short = 2 * below > raised.size();
     if (too_short) p.too_short.push_back(index);
-    const double spread = fresh ? 0 : cold ? cold_process_spread_ns : warm_process_spread_ns;
+    const double spread = fresh                             ? 0
+                          : is_python_task(bench.subject()) ? python_process_spread_ns
+                          : cold                            ? cold_process_spread_ns
+                                                            : warm_process_spread_ns;
     pairs.push_back({.workload = index,
                      .pairs = &raised,
                      .speed_of_light_ns = bench.speed_of_light_ns(index),

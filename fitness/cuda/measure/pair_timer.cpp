@@ -1,6 +1,7 @@
 #include "fitness/cuda/measure/pair_timer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <thread>
@@ -83,6 +84,21 @@ reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, 
   return plan;
 }
 
+reading_plan plan_python_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
+                                   std::uint32_t room) {
+  constexpr std::uint32_t first_calls = 4;
+  reading_plan plan;
+  plan.cold = cold;
+  plan.slow_start = true;
+  // One process serves a block of two readings, and has one call more, its first.
+  const auto most = std::min({contents / 2, room, static_cast<std::uint32_t>(most_slots)});
+  plan.untimed = std::min(first_calls, most / 4);
+  const double shorter = std::max(std::min(candidate_ns, baseline_ns), shortest_ns);
+  const double left = std::max(1.0, static_cast<double>(most) - plan.untimed - 1);
+  plan.calls = static_cast<std::uint32_t>(std::clamp(std::ceil(python_interval_ns / shorter), 1.0, left));
+  return plan;
+}
+
 clock_check reconcile(double event_ns, double outside_ns, double constant_ns, double tolerance_ns) {
   const double seen = outside_ns - constant_ns;
   if (std::abs(seen - event_ns) <= tolerance_ns + tolerance_share * seen) return {event_ns, true};
@@ -143,7 +159,8 @@ void pair_timer::read_empty() {
     if (const auto warm = empty_->interval(workload_, 1, plan_.cold, limit_); warm.failure)
       throw error(error_code::environment, "the empty program failed: " + warm.failure->reason);
   }
-  const auto time = empty_->interval(workload_, plan_.calls, plan_.cold, limit_);
+  const auto time =
+      empty_->interval(workload_, plan_.calls, plan_.cold, limit_, content_use::once, plan_.untimed);
   if (time.failure) throw error(error_code::environment, "the empty program failed: " + time.failure->reason);
   if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
   constants_.push_back(time.outside_ns);
@@ -151,7 +168,7 @@ void pair_timer::read_empty() {
 
 // What is drawn for the candidate its process has not seen; the last one is for a call that is not timed.
 pair_timer::drawn_contents pair_timer::draw() {
-  const auto wanted = plan_.calls * static_cast<std::uint32_t>(plan_.repeats) + 1;
+  const auto wanted = plan_.calls * static_cast<std::uint32_t>(plan_.repeats) + plan_.untimed + 1;
   auto chosen = candidate_->draw(workload_, wanted);
   if (candidate_->running() && chosen.size() < wanted) {
     candidate_->restart();
@@ -178,7 +195,7 @@ std::optional<call_failure> pair_timer::warm_up(program_runner& program, const d
 
 pair_timer::reading pair_timer::read_interval(program_runner& program, bool trusted,
                                               const drawn_contents& contents) {
-  const auto time = program.interval_of(workload_, contents.timed, plan_.cold, limit_);
+  const auto time = program.interval_of(workload_, contents.timed, plan_.cold, limit_, plan_.untimed);
   if (time.failure) return {0, false, time.failure};
   if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
   if (!trusted) ++readings_;
@@ -309,7 +326,7 @@ pair_timer::reading pair_timer::read_again() {
   constexpr auto again = content_use::again;
   if (!by_intervals())
     return concluded(candidate_->time(workload_, plan_.calls, plan_.cold, limit_, again), false);
-  const auto time = candidate_->interval(workload_, plan_.calls, plan_.cold, limit_, again);
+  const auto time = candidate_->interval(workload_, plan_.calls, plan_.cold, limit_, again, plan_.untimed);
   if (time.failure) return {0, false, time.failure};
   return {std::max(time.outside_ns - constant_ns(), 1.0) / time.calls, false, std::nullopt};
 }
@@ -332,7 +349,9 @@ std::optional<call_failure> pair_timer::block() {
   clocks_.clear();
   const int disagreed_before = disagreements_;
   // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
-  const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
+  // Where processes start slowly, the candidate's two readings are always of one.
+  const bool baseline_outside =
+      plan_.slow_start || (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
   double b = 0;
   double c = 0;
   bool disturbed = false;
@@ -348,7 +367,8 @@ std::optional<call_failure> pair_timer::block() {
     while (constants_.size() < least_constants);
   }
   drawn_contents contents;
-  int number = 0;
+  std::array<double, 4> halves = {};  // baseline and candidate of the first two readings, then of the others
+  std::size_t number = 0;
   for (const bool outer : {true, false, false, true}) {
     const bool trusted = outer == baseline_outside;
     if (trusted) end_candidate();
@@ -360,6 +380,7 @@ std::optional<call_failure> pair_timer::block() {
                                                " " + once.failure->detail + "): the machine is not in order");
     }
     (trusted ? b : c) += 0.5 * once.ns;
+    halves[(number - 1) / 2 * 2 + (trusted ? 0 : 1)] = once.ns;
     disturbed = disturbed || once.disturbed;
   }
   if (!clocks_.empty()) {
@@ -369,7 +390,12 @@ std::optional<call_failure> pair_timer::block() {
     disturbed = disturbed || changed;
   }
   if (!disturbed && b > 0 && c > 0) {
-    pairs_.push_back({c, b});
+    // Where a block has one process of the candidate, and there are few, each half of it is a pair.
+    if (plan_.slow_start) {
+      for (const std::size_t half : {0U, 2U}) pairs_.push_back({halves[half + 1], halves[half]});
+    } else {
+      pairs_.push_back({c, b});
+    }
     show_pairs();
     return modes_compared_ ? std::nullopt : compare_modes();
   }

@@ -18,6 +18,8 @@ struct reading_plan {
   std::uint32_t calls = 1;
   int repeats = 1;
   bool cold = false;
+  std::uint32_t untimed = 0;  ///< calls in front of each interval, before its clock runs
+  bool slow_start = false;    ///< a process of the candidate takes long to start: one does for a block
 };
 
 /// Short calls are measured several at a time (for about 0.15 ms), where the cache may be warm; a cold call
@@ -34,6 +36,13 @@ std::uint32_t most_calls_of_reading(double least_ns);
 /// for them. @param room calls that the arena holds
 reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
                             std::uint32_t room);
+
+/// The same for programs in Python, whose calls vary more: 12 ms, after calls that are not timed, because the
+/// first calls after a rest are slow.
+reading_plan plan_python_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
+                                   std::uint32_t room);
+/// How long they are, with the calls that are not timed. [ns]
+inline constexpr double python_interval_ns = 12e6;
 
 /// How a time by events and one by the trusted clock become one. Pure.
 struct clock_check {

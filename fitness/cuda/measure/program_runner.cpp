@@ -16,6 +16,9 @@
 namespace kevo::cuda {
 namespace {
 
+// Before intervals that begin with untimed calls: the clock of an H100 needs some 10 ms.
+constexpr std::uint64_t busy_before_interval_ns = 20'000'000;
+
 // Codes that say the device or its driver is not in order, and not the program that ran.
 [[noreturn]] void machine_fault(const std::string& message) {
   throw error(error_code::environment, "the device is not in order: " + message, {},
@@ -239,7 +242,8 @@ std::optional<call_failure> program_runner::verdict(std::size_t workload, const 
 }
 
 gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                              std::chrono::nanoseconds limit, bool fingerprint, bool interval) {
+                              std::chrono::nanoseconds limit, bool fingerprint, bool interval,
+                              std::uint32_t untimed) {
   gpu_time time;
   time.calls = static_cast<int>(contents.size());
   for (const auto content : contents) seen_.emplace(workload, content);
@@ -255,6 +259,8 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.trusted = whose_ == trust::baseline;
   wanted.empty = image_.kind == program_kind::empty;
   wanted.interval = interval;
+  wanted.busy_ns = untimed > 0 ? busy_before_interval_ns : 0;
+  wanted.untimed = std::min(untimed, static_cast<std::uint32_t>(time.calls) - 1);
   auto& spent = workers_->spent();
   call_result result;
   {
@@ -263,6 +269,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   }
   spent.kernels_s += 1e-9 * result.outside_ns;
   spent.calls += time.calls;
+  time.calls -= static_cast<int>(wanted.untimed);
   time.failure = failure_of(result.answer);
   if (!time.failure) time.failure = verdict(workload, result);
   if (time.failure) {
@@ -308,11 +315,11 @@ gpu_time program_runner::time(std::size_t workload, std::uint32_t count, bool co
                               std::chrono::nanoseconds limit, content_use use) {
   // What a candidate's host code says of its events is not believed.
   const bool believed = image_.kind == program_kind::declared || whose_ == trust::baseline;
-  return timed(workload, count, cold, limit, use, !believed);
+  return timed(workload, count, cold, limit, use, !believed, 0);
 }
 gpu_time program_runner::interval(std::size_t workload, std::uint32_t count, bool cold,
-                                  std::chrono::nanoseconds limit, content_use use) {
-  return timed(workload, count, cold, limit, use, true);
+                                  std::chrono::nanoseconds limit, content_use use, std::uint32_t untimed) {
+  return timed(workload, count, cold, limit, use, true, untimed);
 }
 
 std::vector<std::uint32_t> program_runner::draw(std::size_t workload, std::uint32_t count) {
@@ -325,14 +332,14 @@ std::vector<std::uint32_t> program_runner::draw(std::size_t workload, std::uint3
 gpu_time program_runner::time_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                                  std::chrono::nanoseconds limit) {
   const bool believed = image_.kind == program_kind::declared || whose_ == trust::baseline;
-  return timed_of(workload, std::move(contents), cold, limit, !believed);
+  return timed_of(workload, std::move(contents), cold, limit, !believed, 0);
 }
 gpu_time program_runner::interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                                     std::chrono::nanoseconds limit) {
-  return timed_of(workload, std::move(contents), cold, limit, true);
+                                     std::chrono::nanoseconds limit, std::uint32_t untimed) {
+  return timed_of(workload, std::move(contents), cold, limit, true, untimed);
 }
 gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                                  std::chrono::nanoseconds limit, bool interval) {
+                                  std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed) {
   if (!loaded_) {
     if (auto failure = start()) {
       restart();
@@ -340,12 +347,13 @@ gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_
     }
     workers_->settle();
   }
-  return call(workload, std::move(contents), cold, limit, false, interval);
+  return call(workload, std::move(contents), cold, limit, false, interval, untimed);
 }
 
 gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool cold,
-                               std::chrono::nanoseconds limit, content_use use, bool interval) {
-  count = std::clamp(count, 1U, contents_[workload].timed);
+                               std::chrono::nanoseconds limit, content_use use, bool interval,
+                               std::uint32_t untimed) {
+  count = std::clamp(count + untimed, 1U, contents_[workload].timed);
   if (!ready_for(workload, count, use)) {
     if (auto failure = start()) {
       restart();
@@ -356,7 +364,7 @@ gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool c
   auto chosen = choices(workload, use);
   random_.shuffle<std::uint32_t>(chosen);
   chosen.resize(count);
-  return call(workload, std::move(chosen), cold, limit, false, interval);
+  return call(workload, std::move(chosen), cold, limit, false, interval, untimed);
 }
 
 }  // namespace kevo::cuda

@@ -130,8 +130,9 @@ class program_runner {
                 content_use use = content_use::once);
   /// The same as an interval: one by one, by the trusted clock alone. A hosted candidate is never run
   /// otherwise, and so is the first call of each size of a hosted baseline.
+  /// @param untimed so many further calls come first, before the clock runs: what has rested is slow
   gpu_time interval(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
-                    content_use use = content_use::once);
+                    content_use use = content_use::once, std::uint32_t untimed = 0);
   /// Distinct contents of a workload, at random, that the process which runs has not seen; where none runs,
   /// any. Fewer than `count` where there are not as many.
   std::vector<std::uint32_t> draw(std::size_t workload, std::uint32_t count);
@@ -139,8 +140,9 @@ class program_runner {
   /// none: then one is started.
   gpu_time time_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                    std::chrono::nanoseconds limit);
+  /// @param untimed the first calls, before the clock runs; at least one call is timed
   gpu_time interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                       std::chrono::nanoseconds limit);
+                       std::chrono::nanoseconds limit, std::uint32_t untimed = 0);
   program_kind kind() const { return image_.kind; }
   bool running() const { return loaded_; }
   /// Whether the process that runs has had a call of that workload.
@@ -160,11 +162,12 @@ class program_runner {
   std::optional<call_failure> start();
   std::vector<std::uint32_t> choices(std::size_t workload, content_use use) const;
   gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                std::chrono::nanoseconds limit, bool fingerprint = false, bool interval = false);
+                std::chrono::nanoseconds limit, bool fingerprint = false, bool interval = false,
+                std::uint32_t untimed = 0);
   gpu_time timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                    std::chrono::nanoseconds limit, bool interval);
+                    std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed);
   gpu_time timed(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
-                 content_use use, bool interval);
+                 content_use use, bool interval, std::uint32_t untimed);
   std::optional<call_failure> failure_of(const worker_answer& answer) const;
   std::optional<call_failure> verdict(std::size_t workload, const call_result& result) const;
 

@@ -1,5 +1,6 @@
 #include "fitness/cuda/python/python_programs.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <future>
 #include <utility>
@@ -34,6 +35,12 @@ torch::python_device device_for(const device_description& device, bool trusted) 
   made.nodes = device.nodes;
   made.scratch_bytes = trusted ? scratch_of_trusted : 0;
   return made;
+}
+
+bool speaks_of_convolutions(const program& source) {
+  return std::any_of(source.files.begin(), source.files.end(), [](const auto& file) {
+    return file.text.find("Conv") != std::string::npos || file.text.find("conv") != std::string::npos;
+  });
 }
 
 scalar_argument word_of(std::int64_t value) {
@@ -82,9 +89,11 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
       settings_(settings),
       device_(device.uuid),
       tools_(torch::find_torch(settings.python, contains(settings.sandbox))),
+      has_convolutions_(speaks_of_convolutions(task_->reference->source)),
       seed_(secret_seed()) {
   compilers_ = std::make_unique<torch::compile_server>(tools_, settings_.sandbox, device.libraries);
-  candidates_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, false));
+  candidates_ =
+      std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, false));
   trusted_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, true));
   auto other = std::async(std::launch::async, [this] { candidates_->facts(); });
   trusted_->facts();
@@ -105,7 +114,8 @@ worker_options python_programs::workers_for(python_role role) {
                               {"arena_bytes", arena_bytes},
                               {"memory", trusted ? 0 : settings_.memory_bytes},
                               {"parameters", parameters_.has_value()},
-                              {"compiler", !trusted}};
+                              {"compiler", !trusted},
+                              {"convolutions", has_convolutions_}};
     std::vector<int> descriptors = {region, arena};
     if (parameters_) descriptors.push_back(parameters_->descriptor());
     detail::descriptor compiler;

@@ -59,6 +59,7 @@ class python_programs {
   python_settings settings_;
   std::string device_;  // its uuid
   python_tools tools_;
+  bool has_convolutions_ = false;  // whose library takes long to start
   std::uint64_t seed_ = 0;
   std::mutex connecting_;
   std::unique_ptr<torch::compile_server> compilers_;

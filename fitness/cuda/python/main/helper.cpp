@@ -80,7 +80,8 @@ void await_request() {
     spin_pause();
     if (round % 64 != 0) continue;
     const auto quiet = std::chrono::steady_clock::now() - start;
-    if (quiet > awake) std::this_thread::sleep_for(microseconds(quiet > std::chrono::milliseconds(200) ? 1000 : 50));
+    if (quiet > awake)
+      std::this_thread::sleep_for(microseconds(quiet > std::chrono::milliseconds(200) ? 1000 : 50));
   }
 }
 
