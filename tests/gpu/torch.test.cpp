@@ -104,7 +104,8 @@ TEST_CASE("programs of PyTorch that cheat on a GPU are caught, odd but honest on
       const auto got = judge(fitness, program.text);
       const std::string outcome(to_string(got.outcome));
       const bool fine =
-          program.accepts(outcome) && (program.most_speedup == 0 || got.speedup <= program.most_speedup);
+          program.accepts(outcome) &&
+          (program.most_speedup == 0 || got.speedup <= program.most_speedup || got.speedup_interval.low <= 1);
       CHECK_MESSAGE(fine, program.file.string(), ": ", outcome, ", ", got.speedup, " times: ", got.feedback);
       std::printf("%-6s %-28s %-13s %6.3f %5.2f s  %s\n", honest ? "honest" : "attack",
                   program.file.stem().c_str(), outcome.c_str(), got.speedup, got.cost.wall_s,

@@ -56,7 +56,8 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
   const auto limit = std::chrono::nanoseconds(wanted.limit_ns / std::max<std::size_t>(places.size(), 1));
   auto start = clock::now();
   for (std::size_t k = 0; k < places.size(); ++k) {
-    if (k == wanted.untimed) start = clock::now();
+    const auto begun = clock::now();
+    if (k == wanted.untimed) start = begun;
     // What is asked of call k reaches the device only now that call k - 1 has ended, as far as was seen.
     const auto& content = content_of(wanted.workload, wanted.contents[k]);
     for (std::size_t i = 0; i < w.inputs.size(); ++i)
@@ -72,6 +73,7 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
     }
     if (k >= wanted.untimed) result.calls_ns += ns_between(asked, clock::now());
     see_lines(arena, places, k, w, lines, seen);
+    if (k >= wanted.untimed) result.each_outside_ns.push_back(ns_between(begun, clock::now()));
   }
   const double before_fence_ns = ns_between(start, clock::now());
   // The last call's outputs are judged where host code that goes on cannot reach them; the others lie in
@@ -79,6 +81,7 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
   judged = outputs_of(arena, places, w);
   result.fence_ns = fence_and_keep(arena, places.back(), w, judged.back());
   result.outside_ns = before_fence_ns + result.fence_ns;
+  result.each_outside_ns.back() += result.fence_ns;
   return result;
 }
 

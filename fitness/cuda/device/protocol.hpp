@@ -189,17 +189,19 @@ struct output_finding {
 
 struct call_result {
   worker_answer answer;
-  double outside_ns = 0;                ///< by the trusted clock, from release to done
-  double event_ns = 0;                  ///< by the worker's events: a claim
-  double clock_mhz = 0;                 ///< of a multiprocessor, right after
-  bool unblocked = false;               ///< calls began before they were released
-  bool preempted = false;               ///< the trusted thread lost its processor, so that its clock was late
-  std::vector<double> each_outside_ns;  ///< of gated calls, one by one, by the trusted clock
-  std::vector<double> each_event_ns;    ///< the same by the worker's events: claims
-  double fence_ns = 0;                  ///< until all work on the device had ended, after "done" was seen
-  bool early = false;                   ///< an output line was not yet what it is, when done was seen
-  bool guards = false;                  ///< something outside of every buffer was written
-  bool inputs = false;                  ///< an input was changed
+  double outside_ns = 0;   ///< by the trusted clock, from release to done
+  double event_ns = 0;     ///< by the worker's events: a claim
+  double clock_mhz = 0;    ///< of a multiprocessor, right after
+  bool unblocked = false;  ///< calls began before they were released
+  bool preempted = false;  ///< the trusted thread lost its processor, so that its clock was late
+  /// Of gated calls, and of the timed ones of an interval (with what lies between them), one by one, by the
+  /// trusted clock.
+  std::vector<double> each_outside_ns;
+  std::vector<double> each_event_ns;     ///< the same by the worker's events: claims
+  double fence_ns = 0;                   ///< until all work on the device had ended, after "done" was seen
+  bool early = false;                    ///< an output line was not yet what it is, when done was seen
+  bool guards = false;                   ///< something outside of every buffer was written
+  bool inputs = false;                   ///< an input was changed
   std::vector<output_finding> findings;  ///< outputs that are not accepted
   std::string fingerprint;               ///< equal for equal bits; empty unless asked for
   double calls_ns = 0;  ///< of an interval: between request and "done" alone, all timed calls together

@@ -99,6 +99,14 @@ reading_plan plan_python_intervals(double candidate_ns, double baseline_ns, bool
   return plan;
 }
 
+double middle_mean(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  const auto quarter = static_cast<std::ptrdiff_t>(times.size() / 4);
+  const auto from = times.begin() + quarter;
+  const auto to = times.end() - quarter;
+  return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
+}
+
 clock_check reconcile(double event_ns, double outside_ns, double constant_ns, double tolerance_ns) {
   const double seen = outside_ns - constant_ns;
   if (std::abs(seen - event_ns) <= tolerance_ns + tolerance_share * seen) return {event_ns, true};
@@ -163,7 +171,7 @@ void pair_timer::read_empty() {
       empty_->interval(workload_, plan_.calls, plan_.cold, limit_, content_use::once, plan_.untimed);
   if (time.failure) throw error(error_code::environment, "the empty program failed: " + time.failure->reason);
   if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
-  constants_.push_back(time.outside_ns);
+  constants_.push_back(interval_time(time));
 }
 
 // What is drawn for the candidate its process has not seen; the last one is for a call that is not timed.
@@ -201,7 +209,13 @@ pair_timer::reading pair_timer::read_interval(program_runner& program, bool trus
   if (!trusted) ++readings_;
   shortest_ns_ = shortest_ns_ > 0 ? std::min(shortest_ns_, time.outside_ns) : time.outside_ns;
   // What would be shorter than nothing is left to the floor to judge.
-  return {std::max(time.outside_ns - constant_ns(), 1.0) / time.calls, false, std::nullopt};
+  return {std::max(interval_time(time) - constant_ns(), 1.0) / time.calls, false, std::nullopt};
+}
+
+// Calls of programs in Python are held up now and then, by a millisecond.
+double pair_timer::interval_time(const gpu_time& time) const {
+  if (!plan_.slow_start || time.each_outside_ns.empty()) return time.outside_ns;
+  return middle_mean(time.each_outside_ns) * time.calls;
 }
 
 // One measurement by both clocks. Work that went on behind "done" held the fence up, and counts.
@@ -328,7 +342,7 @@ pair_timer::reading pair_timer::read_again() {
     return concluded(candidate_->time(workload_, plan_.calls, plan_.cold, limit_, again), false);
   const auto time = candidate_->interval(workload_, plan_.calls, plan_.cold, limit_, again, plan_.untimed);
   if (time.failure) return {0, false, time.failure};
-  return {std::max(time.outside_ns - constant_ns(), 1.0) / time.calls, false, std::nullopt};
+  return {std::max(interval_time(time) - constant_ns(), 1.0) / time.calls, false, std::nullopt};
 }
 
 std::variant<double, call_failure> pair_timer::sustained(double seconds) {

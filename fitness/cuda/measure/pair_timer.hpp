@@ -44,6 +44,10 @@ reading_plan plan_python_intervals(double candidate_ns, double baseline_ns, bool
 /// How long they are, with the calls that are not timed. [ns]
 inline constexpr double python_interval_ns = 12e6;
 
+/// The mean of the middle half of some times, which calls that were held up do not change; nor do those that
+/// are short because the next one is long. Pure. @param times not empty
+double middle_mean(std::vector<double> times);
+
 /// How a time by events and one by the trusted clock become one. Pure.
 struct clock_check {
   double ns = 0;  ///< of a call
@@ -137,6 +141,7 @@ class pair_timer {
   reading read_again();
   reading concluded(const gpu_time& time, bool trusted);
   std::optional<call_failure> compare_modes();
+  double interval_time(const gpu_time& time) const;
   void read_empty();
   void show_pairs();
   double reading_tolerance_ns() const;

@@ -4,8 +4,8 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 
-BLOCK = 512  # kevo: {256, 512, 1024, 2048, 4096}
-WARPS = 2  # kevo: {1, 2, 4, 8}
+BLOCK = 512  # kevo: {128, 256, 512, 1024, 2048, 4096, 8192, 16384}
+WARPS = 2  # kevo: {1, 2, 4, 8, 16}
 
 
 # kevo: begin kernel
