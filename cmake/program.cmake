@@ -161,7 +161,7 @@ target_link_libraries(kevo-worker-hosted PRIVATE ${SECCOMP_ARCHIVE})
 add_executable(kevo-device fitness/cuda/device/main/main.cpp
                            fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/foreign_processes.cpp
                            fitness/cuda/device/end_of_call.cpp fitness/cuda/device/interval.cpp
-                           fitness/cuda/device/gpu.cpp
+                           fitness/cuda/device/gpu.cpp fitness/cuda/device/reference.cpp
                            fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                            fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp
                            fitness/oracle/element_type.cpp fitness/oracle/generate.cpp fitness/oracle/ragged.cpp)

@@ -1,19 +1,19 @@
 // Programs of PyTorch on a GPU, as far as they need none: what a call is told, which baselines there are, and
 // the process that compiles for Triton. tests/gpu/torch.test.cpp runs them on a device.
+#include "fitness/cuda/python/python_programs.hpp"
+
 #include <cstring>
 #include <string>
 #include <unistd.h>
 #include <utility>
 
-#include <doctest/doctest.h>
-
 #include <boost/json.hpp>
+#include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
 #include <kevo/fitness/torch.hpp>
 
 #include "fitness/cuda/measure/device_task.hpp"
-#include "fitness/cuda/python/python_programs.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/compiled_baseline.hpp"
@@ -43,7 +43,8 @@ std::pair<bool, std::string> ask(int socket, const boost::json::object& options,
   const auto head = boost::json::serialize(options);
   const std::uint32_t lengths[2] = {static_cast<std::uint32_t>(head.size()),
                                     static_cast<std::uint32_t>(text.size())};
-  const std::string request = std::string(reinterpret_cast<const char*>(lengths), sizeof lengths) + head + text;
+  const std::string request =
+      std::string(reinterpret_cast<const char*>(lengths), sizeof lengths) + head + text;
   REQUIRE(::write(socket, request.data(), request.size()) == static_cast<ssize_t>(request.size()));
   const auto receive = [&](std::size_t count) {
     std::string got(count, '\0');
@@ -102,7 +103,8 @@ TEST_CASE("machine code for Triton is made by a process that takes no options of
     return;
   }
   torch::compile_server server(tools, sandbox_mode::best, {});
-  const std::string empty = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+  const std::string empty =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n";
   const boost::json::object usual = {
       {"kind", "ptx"}, {"arch", "sm_80"}, {"options", boost::json::array{"-lineinfo"}}};
   const auto first = server.connect();
