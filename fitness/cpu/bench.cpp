@@ -227,13 +227,20 @@ runner test_bench::run_candidate(const std::string& object, std::stop_token stop
   return result;
 }
 
+// Of calls in a pair, where they are that short.
+constexpr double shortest_block_ns = 4e6;
+constexpr double longest_block_ns = 10e6;
+
 paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate) {
   return plan_for(workload, candidate_ns, candidate, baseline_);
 }
 
 paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate,
                                   trusted_program& other) {
-  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], mixed_[workload].size());
+  // The first look, which has at least four pairs, is not to take much longer than it may.
+  const double block_ns =
+      std::clamp(1e9 * settings_.timing.short_s / 10, shortest_block_ns, longest_block_ns);
+  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], mixed_[workload].size(), block_ns);
   return {candidate,
           *other.program,
           *pacer_,

@@ -10,7 +10,6 @@
 namespace kevo {
 namespace {
 
-constexpr double block_ns = 10e6;   // of calls in a block, where they are that short
 constexpr double turn_ns = 1e6;     // of calls in a turn
 constexpr double turn_calls = 12;   // in a turn
 constexpr double most_rounds = 10;  // in a block
@@ -32,7 +31,7 @@ constexpr double most_resolution_ns =
 
 }  // namespace
 
-pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents) {
+pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns) {
   pairing_plan plan;
   const double slower = std::max({candidate_ns, baseline_ns, 1.0});
   const double faster = std::max(std::min(candidate_ns, baseline_ns), 1.0);

@@ -25,10 +25,10 @@ struct pairing_plan {
   int pacer_calls = 8;  ///< after the first block: of a long call, what waking up costs is a small part
 };
 
-/// Chooses a plan from what one call of each takes: some ten milliseconds of calls, as far as there are
-/// contents. Turns are short, so that both programs meet the same weather. Every plan is timed by the same
-/// clock, so that a candidate gains nothing by steering the choice.
-pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents);
+/// Chooses a plan from what one call of each takes: about `block_ns` of calls, as far as there are contents.
+/// Turns are short, so that both programs meet the same weather. Every plan is timed by the same clock, so
+/// that a candidate gains nothing by steering the choice.
+pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns);
 
 /// What waking up and stopping a worker cost beyond its call, from calls of the pacer: a trusted program that
 /// does nothing for `pace_ns` of real time.

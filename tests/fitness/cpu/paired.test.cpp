@@ -43,24 +43,24 @@ TEST_CASE(
 }
 
 TEST_CASE("a plan does not depend on a candidate's time but in the number of calls") {
-  const auto plan = kevo::plan_pairing(50e3, 60e3, 256);
+  const auto plan = kevo::plan_pairing(50e3, 60e3, 256, 10e6);
   CHECK(plan.candidate_calls == plan.baseline_calls);
   CHECK(plan.candidate_calls == 12);
   CHECK(plan.rounds == 4);
-  const auto brief = kevo::plan_pairing(1e3, 1e3, 256);
+  const auto brief = kevo::plan_pairing(1e3, 1e3, 256, 10e6);
   CHECK(brief.candidate_calls == 12);
   CHECK(brief.rounds == 10);
-  CHECK(kevo::plan_pairing(5e6, 5e6, 256).candidate_calls == 1);
-  CHECK(kevo::plan_pairing(5e6, 5e6, 256).rounds == 1);
-  CHECK(kevo::plan_pairing(400e6, 1e6, 256).half);
-  CHECK(kevo::plan_pairing(1e6, 400e6, 256).half);
+  CHECK(kevo::plan_pairing(5e6, 5e6, 256, 10e6).candidate_calls == 1);
+  CHECK(kevo::plan_pairing(5e6, 5e6, 256, 10e6).rounds == 1);
+  CHECK(kevo::plan_pairing(400e6, 1e6, 256, 10e6).half);
+  CHECK(kevo::plan_pairing(1e6, 400e6, 256, 10e6).half);
 }
 
 TEST_CASE("no plan needs more contents than there are, so that a process sees none twice") {
   for (const std::size_t contents : {2U, 3U, 5U, 8U, 31U, 256U}) {
     for (const double candidate : {500.0, 20e3, 3e6, 90e6}) {
       for (const double baseline : {500.0, 20e3, 3e6, 90e6}) {
-        const auto plan = kevo::plan_pairing(candidate, baseline, contents);
+        const auto plan = kevo::plan_pairing(candidate, baseline, contents, 10e6);
         const int turns = plan.half ? 1 : 2 * plan.rounds;
         const int most = std::max(plan.candidate_calls, plan.baseline_calls);
         INFO(contents << " contents, " << candidate << " and " << baseline << " ns");
