@@ -70,13 +70,13 @@ worker_settings test_bench::worker_for(const std::string& object, std::optional<
 constexpr double slow_call_ns = 50e6;
 
 // A baseline must be right on every workload; its times set the limits of candidates.
-void test_bench::check_trusted(trusted_program& trusted) {
+void test_bench::check_trusted(trusted_program& trusted, const std::stop_token& stop) {
   trusted.call_ns.assign(task_->workloads.size(), 0);
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     const auto& w = task_->workloads[i];
     trusted.program->select(i);
     // One of each kind: candidates are to be right on all of them.
-    content_list contents = w.hidden ? oracle_->varied(i, alternates(w) ? 2 : 1) : mixed_[i];
+    content_list contents = w.hidden ? oracle_->varied(i, alternates(w) ? 2 : 1, stop) : mixed_[i];
     const auto kind_of = [](const content& c) {
       if (c.borrowed) return variety_count;
       return c.generated ? variety_count + 1 : static_cast<std::size_t>(c.kind);
@@ -119,18 +119,18 @@ void test_bench::check_trusted(trusted_program& trusted) {
 constexpr double first_contents_s = 0.3;
 constexpr double further_contents_s = 0.15;
 
-void test_bench::add_contents(double seconds) {
+void test_bench::add_contents(double seconds, const std::stop_token& stop) {
   const auto timed = std::count_if(task_->workloads.begin(), task_->workloads.end(),
                                    [](const workload& w) { return !w.hidden; });
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     if (task_->workloads[i].hidden || oracle_->complete(i)) continue;
-    mixed_[i] = oracle_->mixed(i, seconds / static_cast<double>(timed));
+    mixed_[i] = oracle_->mixed(i, seconds / static_cast<double>(timed), stop);
     if (lends_nothing_[i]) std::erase_if(mixed_[i], is_borrowed);
   }
 }
 
-void test_bench::add_contents() {
-  add_contents(further_contents_s);
+void test_bench::add_contents(const std::stop_token& stop) {
+  add_contents(further_contents_s, stop);
 }
 
 double test_bench::prepare(std::stop_token stop, const wait_listener& listener) {
@@ -173,12 +173,11 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
       std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
   limits.bytes = settings_.pool_bytes / timed;
   limits.seconds = settings_.pool_s / static_cast<double>(timed);
-  auto worker = worker_for(reference, trusted_role::reference);
-  worker.stop = stop;
-  oracle_ = std::make_unique<oracle>(task_, reference, worker, limits, settings_.seed);
+  oracle_ = std::make_unique<oracle>(task_, reference, worker_for(reference, trusted_role::reference), limits,
+                                     settings_.seed);
   mixed_.assign(t.workloads.size(), {});
   lends_nothing_.assign(t.workloads.size(), false);
-  add_contents(first_contents_s);
+  add_contents(first_contents_s, stop);
   const auto seed = settings_.seed ? *settings_.seed : secret_seed();
   // Without process id namespaces nobody could say for sure that no process has an arena mapped any more.
   if (contains(settings_.sandbox) && arena_pool::keeps_nothing_else())
@@ -191,7 +190,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
                          {},
                          object};
     next.program->share(arenas_);
-    check_trusted(next);
+    check_trusted(next, stop);
     programs.push_back(std::move(next));
   }
   baseline_ = std::move(programs.front());

@@ -73,7 +73,7 @@ class test_bench {
                                                      const wait_listener& listener = {});
   /// Makes further contents for timed calls, for about 0.15 s, until there are as many as the settings allow.
   /// Only while `take_processors` is held. @throws kevo::error
-  void add_contents();
+  void add_contents(const std::stop_token& stop);
   runner run_candidate(const std::string& object, std::stop_token stop) const;
 
   runner& baseline_runner() { return *baseline_.program; }
@@ -117,8 +117,8 @@ class test_bench {
 
  private:
   worker_settings worker_for(const std::string& object, std::optional<trusted_role> role) const;
-  void check_trusted(trusted_program& trusted);
-  void add_contents(double seconds);
+  void check_trusted(trusted_program& trusted, const std::stop_token& stop);
+  void add_contents(double seconds, const std::stop_token& stop);
   double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
 
   std::shared_ptr<const task> task_;

@@ -266,12 +266,16 @@ oracle::oracle(std::shared_ptr<const task> t, std::string object, worker_setting
   worker_.error_output = true;  // the reference is the user's own and may say why it fails
 }
 
-worker_session oracle::start(std::size_t workload) const {
+// The request to stop is that of the evaluation that asks for contents, and the pool outlives it.
+worker_session oracle::start(std::size_t workload, const std::stop_token& stop) const {
   const auto& w = task_->workloads[workload];
   const auto buffers = reference_buffers(*task_, w);
-  worker_session session(worker_, object_, arena::slot_bytes(buffers));
+  auto settings = worker_;
+  settings.stop = stop;
+  worker_session session(settings, object_, arena::slot_bytes(buffers));
   session.memory().reshape(buffers);
   const auto end = session.load();
+  if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
   if (end == call_end::load_failed && !session.lock_down_failed()) {
     reference_failed(*task_, w, "cannot be loaded (" + explain_load_failure(session.message()) + ")");
   }
@@ -297,6 +301,7 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
 
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
                                          std::chrono::minutes(2), false);
+  if (call.end == call_end::interrupted) throw error(error_code::interrupted, "the evaluation was stopped");
   if (call.end == call_end::timed_out) reference_failed(*task_, w, "took more than two minutes");
   if (call.end != call_end::done) reference_failed(*task_, w, end_of(session));
   if (call.damage.guards) reference_failed(*task_, w, "wrote outside of its outputs");
@@ -348,12 +353,13 @@ bool oracle::complete(std::size_t workload) {
   return is_full(pools_[workload]);
 }
 
-std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, double seconds) {
+std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, double seconds,
+                                                          const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   auto& pool = pools_[workload];
   if (is_full(pool)) return pool.mixed;
   const auto begin = std::chrono::steady_clock::now();
-  auto session = start(workload);
+  auto session = start(workload, stop);
   const auto others = other_recipes(workload, alternates(task_->workloads[workload]), lenders(workload));
   const double spent_before = pool.seconds;
   while (!is_full(pool)) {
@@ -370,11 +376,12 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, 
   return pool.mixed;
 }
 
-std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload, std::size_t count) {
+std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload, std::size_t count,
+                                                           const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   auto& pool = pools_[workload].varied;
   if (pool.size() < count) {
-    auto session = start(workload);
+    auto session = start(workload, stop);
     while (pool.size() < count) {
       // Workloads begin with different varieties, so that a few contents of each show all of them.
       const std::size_t kind = pool.empty() ? 0 : 1 + (2 * workload + pool.size() - 1) % (variety_count - 1);

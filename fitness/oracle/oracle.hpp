@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -56,13 +57,15 @@ class oracle {
   /// half are of the workload's own distribution; of each eight in a row, the others are of three more kinds,
   /// among them what other workloads' generators make. Each call adds contents to those of the calls before,
   /// for about `seconds` and until the limits are reached.
-  /// @throws kevo::error: input (the reference crashes, hangs or gives NaN), environment
-  std::vector<std::shared_ptr<const content>> mixed(std::size_t workload, double seconds);
+  /// @throws kevo::error: input (the reference crashes, hangs or gives NaN), environment, interrupted
+  std::vector<std::shared_ptr<const content>> mixed(std::size_t workload, double seconds,
+                                                    const std::stop_token& stop = {});
   /// Whether the mixture of a workload has reached the limits.
   bool complete(std::size_t workload);
   /// `count` contents of a workload that is never timed; the first is plain, the others are of changing
-  /// kinds.
-  std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count);
+  /// kinds. @throws kevo::error, as `mixed`
+  std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count,
+                                                     const std::stop_token& stop = {});
 
   const kevo::task& subject() const { return *task_; }
   /// What the reference's process said of itself, if it did: that it could not compute in float64, for
@@ -84,7 +87,7 @@ class oracle {
                                       worker_session& session);
   std::vector<std::size_t> lenders(std::size_t workload) const;
   bool is_full(const workload_pool& pool) const;
-  worker_session start(std::size_t workload) const;
+  worker_session start(std::size_t workload, const std::stop_token& stop) const;
 
   std::shared_ptr<const task> task_;
   std::string object_;

@@ -1,5 +1,5 @@
 // task: matmul
-// verdict: valid|rejected|incorrect|timed_out
+// verdict: valid|rejected|incorrect|timed_out|crashed
 // twin: honest/looks_at_its_stack_first.cpp
 // because: Sets `done` to the largest number. Only the number of the call that runs means that it has ended.
 #include <cstdint>

@@ -95,3 +95,22 @@ TEST_CASE("an evaluation that is stopped throws") {
   request.stop = source.get_token();
   CHECK_THROWS_AS(f.fitness.evaluate(request), kevo::error);
 }
+
+TEST_CASE("whoever stops after an evaluation does not stop the contents that later evaluations need") {
+  auto settings = fixture::settings({});
+  settings.pool_s = 30;  // never complete here, so that each evaluation makes some
+  settings.pool_bytes = std::size_t{1} << 30U;
+  kevo::cpu_fitness fitness(example(200000), settings);
+  std::stop_source first;
+  kevo::evaluation_request request;
+  request.program = candidate(right);
+  request.wanted = kevo::evaluation_stage::checked;
+  request.stop = first.get_token();
+  CHECK(fitness.evaluate(request).valid());
+  first.request_stop();
+  request.program = candidate(right + "// another one\n");
+  request.stop = {};
+  const auto second = fitness.evaluate(request);
+  CHECK(second.valid());
+  CHECK(second.cost.parts_s.at("preparation of the task") > 0.05);
+}
