@@ -129,6 +129,13 @@ void test_bench::add_contents(double seconds, const std::stop_token& stop) {
   }
 }
 
+bool test_bench::lacks_contents() const {
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    if (!task_->workloads[i].hidden && !oracle_->complete(i)) return true;
+  }
+  return false;
+}
+
 void test_bench::add_contents(const std::stop_token& stop) {
   add_contents(further_contents_s, stop);
 }

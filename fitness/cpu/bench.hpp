@@ -71,6 +71,8 @@ class test_bench {
   build_result build_candidate(const program& candidate, std::stop_token stop);
   std::unique_ptr<processors_in_use> take_processors(const std::stop_token& stop,
                                                      const wait_listener& listener = {});
+  /// Whether `add_contents` would make any.
+  bool lacks_contents() const;
   /// Makes further contents for timed calls, for about 0.15 s, until there are as many as the settings allow.
   /// Only while `take_processors` is held. @throws kevo::error
   void add_contents(const std::stop_token& stop);

@@ -304,9 +304,11 @@ void cpu_fitness::state::run_cascade(passage& p) {
   const auto waiting = std::chrono::steady_clock::now();
   const auto processors = bench.take_processors(p.request.stop, p.request.waiting);
   p.result.cost.parts_s["waiting"] += seconds_since(waiting);
-  const auto preparing = std::chrono::steady_clock::now();
-  bench.add_contents(p.request.stop);
-  p.result.cost.parts_s["preparation of the task"] += seconds_since(preparing);
+  if (bench.lacks_contents()) {
+    const auto preparing = std::chrono::steady_clock::now();
+    bench.add_contents(p.request.stop);
+    p.result.cost.parts_s["preparation of the task"] += seconds_since(preparing);
+  }
   const measuring_span measuring(p.request);
   tell_wait(p.result, processors->lock());
   const neighbour_watch neighbours;

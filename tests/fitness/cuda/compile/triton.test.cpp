@@ -353,6 +353,8 @@ TEST_CASE("the shipped seeds in Triton compile for every workload of their tasks
     const auto source = kevo::load_program(file.path().string(), "", {});
     if (source.language != "triton") continue;
     const auto t = kevo::load_task((file.path().parent_path() / "task.yaml").string());
+    // Programs of PyTorch launch their kernels themselves.
+    if (t.reference && t.reference->language == "python") continue;
     const auto b = build(source.files.front().text, t);
     CHECK_MESSAGE(b.failure.empty(), file.path().string(), ": ", b.failure, b.log);
     ++count;
