@@ -1,6 +1,7 @@
 // #pragma omp simd in front of a loop that collects, #pragma GCC ivdep in front of others
-#include "operators/rewrite/action.hpp"
-#include "operators/rewrite/dependence.hpp"
+#include <utility>
+
+#include "operators/rewrite/pragma.hpp"
 
 namespace kevo::rewriting {
 
@@ -22,21 +23,8 @@ std::string simd(const kernel& of, const site& where, rng&) {
   if (!collected) throw refusal{why};
   why = carried_by_arrays(of.in, which.loop, definitions_of(of.in, *which.function));
   if (!why.empty()) throw refusal{why};
-  std::string pragma = "#pragma GCC ivdep";
-  if (!collected->empty()) pragma = "#pragma omp simd";
-  for (const auto& one : *collected) {
-    static constexpr const char* operators[] = {"+", "*", "max", "min"};
-    pragma +=
-        std::string(" reduction(") + operators[static_cast<std::size_t>(one.kind)] + " : " + one.name + ")";
-  }
-  lines to(depth_at(of.in, which.loop.at->begin));
-  to.add(pragma);
-  open_loop(to, of.in, which.loop);
-  for (const node* one : statements_of(*which.loop.body)) add_statement(to, of.in, *one);
-  to.close();
-  changes all;
-  all.replace(which.loop, to);
-  return all.applied_to(of.in.text);
+  std::string pragma = collected->empty() ? "#pragma GCC ivdep" : "#pragma omp simd";
+  return with_pragma(of, which, std::move(pragma), *collected);
 }
 
 }  // namespace kevo::rewriting
