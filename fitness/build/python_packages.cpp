@@ -1,5 +1,6 @@
 #include "fitness/build/python_packages.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -109,6 +110,19 @@ python_tools find_python(const python_wish& wish, const std::string& configured,
   throw error(error_code::environment,
               "no Python with " + wish.people_say + " was found, " + wish.purpose + "; looked at " + looked,
               {}, wish.hint);
+}
+
+std::vector<mount> mounts_of(const python_tools& tools) {
+  auto mounts = toolchain_mounts(tools.python);
+  auto folders = tools.folders;
+  folders.push_back(tools.packages);
+  for (const auto& folder : folders) {
+    const bool seen = std::any_of(mounts.begin(), mounts.end(), [&](const mount& m) {
+      return folder == m.inside || folder.starts_with(m.inside + '/');
+    });
+    if (!seen) mounts.push_back({folder, folder, false, true});
+  }
+  return mounts;
 }
 
 }  // namespace kevo

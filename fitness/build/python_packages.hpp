@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "fitness/sandbox/sandbox.hpp"
+
 namespace kevo {
 
 /// A Python that has a package.
@@ -32,5 +34,8 @@ struct python_wish {
 /// @param contained it is to run in the sandbox: if this process is root's, others must be able to read it
 /// @throws kevo::error (environment) that names every place, if none has it
 python_tools find_python(const python_wish& wish, const std::string& configured, bool contained);
+
+/// What a sandbox must contain to run that Python with its package, all read-only.
+std::vector<mount> mounts_of(const python_tools& tools);
 
 }  // namespace kevo

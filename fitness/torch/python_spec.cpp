@@ -14,15 +14,7 @@ launch_spec python_spec(const python_tools& tools, sandbox_mode sandbox, std::st
   launch_spec spec;
   spec.argv = {tools.python, "-I", "-B", "-c", std::string(script)};
   spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
-  spec.mounts = toolchain_mounts(tools.python);
-  auto folders = tools.folders;
-  folders.push_back(tools.packages);
-  for (const auto& folder : folders) {
-    const bool seen = std::any_of(spec.mounts.begin(), spec.mounts.end(), [&](const mount& m) {
-      return folder == m.inside || folder.starts_with(m.inside + '/');
-    });
-    if (!seen) spec.mounts.push_back({folder, folder, false, true});
-  }
+  spec.mounts = mounts_of(tools);
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/tmp", "TMPDIR=/tmp", "PYTHONHASHSEED=0"};
   spec.file_descriptors = {{socket, 3}};
   spec.sandbox = sandbox;

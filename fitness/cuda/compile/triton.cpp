@@ -94,15 +94,7 @@ launch_spec spec_of(const triton_job& job, json::object what) {
   const auto& tools = *job.tools;
   auto spec = compiler_launch(job.limits, job.sandbox, job.cpus);
   spec.argv = {tools.python, "-I", "-B", "-c", std::string(triton_script())};
-  spec.mounts = toolchain_mounts(tools.python);
-  auto folders = tools.folders;
-  folders.push_back(tools.packages);
-  for (const auto& folder : folders) {
-    const bool seen = std::any_of(spec.mounts.begin(), spec.mounts.end(), [&](const mount& m) {
-      return folder == m.inside || folder.starts_with(m.inside + '/');
-    });
-    if (!seen) spec.mounts.push_back({folder, folder, false, true});
-  }
+  spec.mounts = mounts_of(tools);
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=/tmp", "TMPDIR=/tmp"};
   // "sm_90a": Triton wants the number, and adds the letter.
   const auto digits = job.architecture.substr(std::min<std::size_t>(3, job.architecture.size()));
