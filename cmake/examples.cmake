@@ -8,6 +8,9 @@ foreach(source IN LISTS kevo_example_sources)
   kevo_own(example.${name})
   # They time what they search for, which means nothing without optimization. -O1 is enough, and compiles about a seventh faster than -O2.
   target_compile_options(example.${name} PRIVATE $<$<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>>:-O1>)
+  target_compile_options(example.${name} PRIVATE -fPIC)  # as the library, whose precompiled header they share
+  kevo_precompile_as(example.${name} kevo_base)
+  set_target_properties(example.${name} PROPERTIES PCH_WARN_INVALID OFF)
   add_test(NAME examples.${name} COMMAND example.${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 COST 120)
 endforeach()

@@ -42,7 +42,7 @@ kevo_precompile_as(kevo_synthetic_run kevo_test_headers_1)
 # Sources of tests that are compiled together are compiled in less than half of the processor time, because the templates that they
 # share are instantiated once. Names in unnamed namespaces must therefore differ within a folder, as in the library.
 option(KEVO_JOINED_TESTS "Compile the tests of a folder several at a time" ${KEVO_JOINED})
-set(KEVO_JOINED_TESTS_MOST 6)
+set(KEVO_JOINED_TESTS_MOST 12)
 
 # The program `target` of the given sources, compiled with optimization `level`.
 function(kevo_test_program target level is_core)

@@ -18,15 +18,12 @@
 #include "fitness/machine/neighbours.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
 
 using std::chrono::nanoseconds;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // One evaluation on its way through the cascade.
 struct passage {

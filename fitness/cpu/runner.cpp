@@ -10,13 +10,10 @@
 
 #include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::string tail(const std::string& text, std::size_t most = 500) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most);

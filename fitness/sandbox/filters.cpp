@@ -20,24 +20,24 @@
 namespace kevo {
 namespace {
 
-struct release {
+struct context_release {
   void operator()(void* context) const { seccomp_release(context); }
 };
-using filter_context = std::unique_ptr<void, release>;
+using policy_context = std::unique_ptr<void, context_release>;
 
-void check(int result, const char* what) {
+void seccomp_check(int result, const char* what) {
   if (result == 0) return;
   throw error(error_code::environment, std::string("libseccomp: ") + what + ": " + std::strerror(-result));
 }
 
 // Calls are named, not numbered: a name that this libseccomp or this architecture does not know is left out.
-void rule(void* context, std::uint32_t action, const char* name,
-          std::initializer_list<scmp_arg_cmp> conditions = {}) {
+void filter_rule(void* context, std::uint32_t action, const char* name,
+                 std::initializer_list<scmp_arg_cmp> conditions = {}) {
   const int number = seccomp_syscall_resolve_name(name);
   if (number == __NR_SCMP_ERROR || number < 0) return;
-  check(seccomp_rule_add_array(context, action, number, static_cast<unsigned>(conditions.size()),
-                               conditions.begin()),
-        name);
+  seccomp_check(seccomp_rule_add_array(context, action, number, static_cast<unsigned>(conditions.size()),
+                                       conditions.begin()),
+                name);
 }
 
 // What neither a compiler nor a kernel under test has any use for: other processes' memory, the kernel's
@@ -118,39 +118,40 @@ constexpr const char* shared_memory[] = {"shmget",     "shmat",  "shmctl",  "shm
                                          "msgsnd",     "msgrcv", "msgctl",  "semget",   "semop",
                                          "semtimedop", "semctl", "mq_open", "mq_unlink"};
 
-filter_context make(syscall_policy policy) {
-  filter_context context(seccomp_init(SCMP_ACT_ALLOW));
+policy_context make(syscall_policy policy) {
+  policy_context context(seccomp_init(SCMP_ACT_ALLOW));
   if (!context) throw error(error_code::environment, "libseccomp cannot create a filter");
   void* c = context.get();
-  check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "unsupported architecture");
+  seccomp_check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+                "unsupported architecture");
   const auto deny = SCMP_ACT_ERRNO(EPERM);
-  for (const char* name : never) rule(c, deny, name);
-  for (const char* name : shared_memory) rule(c, deny, name);
+  for (const char* name : never) filter_rule(c, deny, name);
+  for (const char* name : shared_memory) filter_rule(c, deny, name);
   // clone3's flags lie in memory, where a filter cannot look; without it the C library uses clone.
-  rule(c, SCMP_ACT_ERRNO(ENOSYS), "clone3");
+  filter_rule(c, SCMP_ACT_ERRNO(ENOSYS), "clone3");
   for (const unsigned long space :
        {0x02000000UL, 0x00020000UL, 0x04000000UL, 0x08000000UL, 0x10000000UL, 0x20000000UL,
         0x40000000UL}) {  // CLONE_NEW*: cgroup, ns, uts, ipc, user, pid, net
-    rule(c, deny, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, space, space)});
+    filter_rule(c, deny, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, space, space)});
   }
   if (policy == syscall_policy::command || policy == syscall_policy::device) {
     // A user's own program may speak to its own children through local sockets, and CUDA does not start
     // without; there is no network to reach.
     constexpr std::uint64_t local = 1;  // AF_UNIX
-    rule(c, deny, "socket", {SCMP_A0(SCMP_CMP_NE, local)});
+    filter_rule(c, deny, "socket", {SCMP_A0(SCMP_CMP_NE, local)});
   } else {
     for (const char* name : network) {
       const bool used = std::strcmp(name, "sendmsg") == 0 || std::strcmp(name, "recvmsg") == 0;
-      if (policy != syscall_policy::parent || !used) rule(c, deny, name);
+      if (policy != syscall_policy::parent || !used) filter_rule(c, deny, name);
     }
   }
   if (policy == syscall_policy::worker || policy == syscall_policy::device) {
-    for (const char* name : {"fork", "vfork"}) rule(c, deny, name);
-    rule(c, deny, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
+    for (const char* name : {"fork", "vfork"}) filter_rule(c, deny, name);
+    filter_rule(c, deny, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
   }
   // A terminal must not be made to type (TIOCSTI, TIOCLINUX).
   for (const unsigned long request : {0x5412UL, 0x541cUL}) {
-    rule(c, deny, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, request)});
+    filter_rule(c, deny, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, request)});
   }
   return context;
 }
@@ -167,7 +168,7 @@ std::string compile_filter(syscall_policy policy) {
   const detail::descriptor file(::memfd_create("kevo-filter", MFD_CLOEXEC));
   if (!file)
     throw error(error_code::environment, std::string("cannot create a memory file: ") + std::strerror(errno));
-  check(seccomp_export_bpf(context.get(), file.get()), "export");
+  seccomp_check(seccomp_export_bpf(context.get(), file.get()), "export");
   std::string program;
   char buffer[4096];
   ::lseek(file.get(), 0, SEEK_SET);

@@ -14,7 +14,7 @@ namespace kevo {
 namespace {
 
 constexpr const char* distiller = "distill_skill";
-constexpr std::size_t source_bytes = 12000;
+constexpr std::size_t shown_bytes = 12000;
 
 std::string evidence_of(const skill_case& one) {
   std::string text =
@@ -47,8 +47,8 @@ void distill_due(const llm_settings& with, const variation_request& request, con
       distiller,
       {{"task", task_section(*request.task, what.before->language), 90},
        {"parent",
-        "## Before\n\n" + fenced(shortened(what.before->text(), source_bytes), what.before->language), 50},
-       {"draft", "## After\n\n" + fenced(shortened(what.after->text(), source_bytes), what.after->language),
+        "## Before\n\n" + fenced(shortened(what.before->text(), shown_bytes), what.before->language), 50},
+       {"draft", "## After\n\n" + fenced(shortened(what.after->text(), shown_bytes), what.after->language),
         60},
        {"action",
         "## What was measured\n\n" + evidence_of(*found) +

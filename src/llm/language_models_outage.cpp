@@ -6,6 +6,7 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/time/seconds_since.hpp"
 #include "src/llm/language_models.hpp"
 
 namespace kevo {
@@ -14,10 +15,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds between_warnings{60};
 constexpr double longest_pause_s = 5;  ///< [s] between two calls of a server that cannot be reached
-
-double seconds_since(clock::time_point then) {
-  return std::chrono::duration<double>(clock::now() - then).count();
-}
 
 /// Whether a try says that a server is there and at work, though it may have refused this request.
 bool answered(reply_status status) {

@@ -16,7 +16,8 @@ namespace kevo::html {
 
 namespace {
 
-constexpr double width = 1080, height = 400, left = 64, right = 24, top = 18, bottom = 46;
+constexpr double curve_width = 1080, curve_height = 400, curve_left = 64, curve_right = 24, curve_top = 18,
+                 curve_bottom = 46;
 constexpr std::size_t most_dots = 2000;
 constexpr double most_span = 1e12;  // from the lowest to the highest value of the axis
 
@@ -63,7 +64,7 @@ scale value_axis(double low, double high, bool relative) {
           log        ? high * std::pow(high / low, 0.09)
           : relative ? high * 1.1
                      : high + room,
-          height - bottom, top, log};
+          curve_height - curve_bottom, curve_top, log};
 }
 
 plot plan(const report_content& content, bool by_time) {
@@ -90,7 +91,7 @@ plot plan(const report_content& content, bool by_time) {
   high = std::min(high, 1e300);
   low = std::max(low, high / most_span);
   p.x_end = std::max(by_time ? h.spent().elapsed_s : static_cast<double>(h.evaluations()), 1.0);
-  p.x = {0, p.x_end, left, width - right, false};
+  p.x = {0, p.x_end, curve_left, curve_width - curve_right, false};
   p.y = value_axis(low, high, p.relative);
   return p;
 }
@@ -100,15 +101,16 @@ std::string value_axis_text(const plot& p) {
   for (const double t : p.y.log ? log_ticks(p.y.low, p.y.high) : linear_ticks(p.y.low, p.y.high, 6)) {
     const double at = p.y(t);
     svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
-                       p.relative && std::abs(t - 1) < 1e-9 ? "base" : "grid", left, width - right, at, at);
+                       p.relative && std::abs(t - 1) < 1e-9 ? "base" : "grid", curve_left,
+                       curve_width - curve_right, at, at);
     svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}{}</text>",
-                       left - 8, at + 4, t, p.relative ? "×" : "");
+                       curve_left - 8, at + 4, t, p.relative ? "×" : "");
   }
   svg += fmt::format(
       "<text class=\"label\" x=\"{}\" y=\"{}\" transform=\"rotate(-90 14 {})\" "
       "text-anchor=\"middle\">{}{}</text>",
-      14, (height - bottom + top) / 2, (height - bottom + top) / 2, p.relative ? "speedup" : "score",
-      p.y.log ? " (log scale)" : "");
+      14, (curve_height - curve_bottom + curve_top) / 2, (curve_height - curve_bottom + curve_top) / 2,
+      p.relative ? "speedup" : "score", p.y.log ? " (log scale)" : "");
   return svg;
 }
 
@@ -119,14 +121,14 @@ std::string progress_axis_text(const plot& p) {
   for (const double t : linear_ticks(0, p.x_end / unit, 8)) {
     const double at = p.x(t * unit);
     svg += fmt::format("<line class=\"tickmark\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at,
-                       height - bottom, height - bottom + 5);
+                       curve_height - curve_bottom, curve_height - curve_bottom + 5);
     svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>", at,
-                       height - bottom + 19, t);
+                       curve_height - curve_bottom + 19, t);
   }
-  svg += fmt::format("<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\"/>", left,
-                     width - right, height - bottom);
-  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", width - right,
-                     height - 8,
+  svg += fmt::format("<line class=\"axis\" x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\"/>", curve_left,
+                     curve_width - curve_right, curve_height - curve_bottom);
+  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+                     curve_width - curve_right, curve_height - 8,
                      !p.by_time    ? "evaluations"
                      : unit > 3000 ? "run time [h]"
                      : unit > 1    ? "run time [min]"
@@ -142,7 +144,7 @@ std::string resumptions(const plot& p) {
     svg += fmt::format(
         "<line class=\"mark\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"><title>resumed: "
         "{3}</title></line>",
-        at, top, height - bottom, escape_short(mark.reason, 120));
+        at, curve_top, curve_height - curve_bottom, escape_short(mark.reason, 120));
   }
   return svg;
 }
@@ -203,7 +205,7 @@ std::string champions(const plot& p) {
   if (!p.crowned.empty()) {
     const double at = p.y(p.crowned.back().y);
     svg += fmt::format("<text class=\"final\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
-                       width - right - 4, at - 9 < top + 8 ? at + 22 : at - 9,
+                       curve_width - curve_right - 4, at - 9 < curve_top + 8 ? at + 22 : at - 9,
                        format::bare_figure(p.crowned.back().y, p.relative, true));
   }
   return svg;
@@ -212,8 +214,8 @@ std::string champions(const plot& p) {
 std::string picture(const report_content& content, bool by_time) {
   const plot p = plan(content, by_time);
   std::string svg = fmt::format(
-      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Best {} so far by {}\">", width,
-      height, p.relative ? "speedup" : "score", by_time ? "time" : "evaluations");
+      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Best {} so far by {}\">",
+      curve_width, curve_height, p.relative ? "speedup" : "score", by_time ? "time" : "evaluations");
   svg += value_axis_text(p) + progress_axis_text(p) + resumptions(p) + evaluations(p);
   svg += fmt::format("<path class=\"seen\" d=\"{}\"/>", steps(p, p.seen));
   return svg + champions(p) + "</svg>";

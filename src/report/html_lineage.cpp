@@ -16,18 +16,18 @@ namespace kevo::html {
 
 namespace {
 
-constexpr std::size_t most_rows = 24, most_others = 4;
+constexpr std::size_t most_lineage_rows = 24, most_others = 4;
 constexpr double main_width = 452, other_width = 250, box_height = 46, gap_x = 44, gap_y = 20;
 
-struct row {
+struct lineage_row {
   candidate_id main = no_candidate;
   std::vector<candidate_id> others;  ///< parents that are not on the next row
   std::size_t more = 0;              ///< parents that find no room
 };
 
 /// A box at (x, y). `ghost`: the candidate has a row of its own.
-std::string box(const report_content& content, candidate_id id, double x, double y, double width, bool main,
-                bool ghost) {
+std::string box(const report_content& content, candidate_id id, double x, double y, double box_width,
+                bool main, bool ghost) {
   const run_history& h = content.history;
   const auto& c = h.candidates()[id];
   const auto* latest = c.latest();
@@ -48,13 +48,13 @@ std::string box(const report_content& content, candidate_id id, double x, double
   const std::string sure = !known ? ""
                            : main ? " [" + format::interval(range.low, range.high, true) + "]"
                                   : fmt::format(" ±{:.2g} %", 50 * std::log(range.high / range.low));
-  const auto letters = static_cast<std::size_t>((width - 30) / 6.2);
+  const auto letters = static_cast<std::size_t>((box_width - 30) / 6.2);
   const std::string op = escape_short(content.operator_name(c.op), main ? 28 : 12);
 
   std::string svg = fmt::format("<g class=\"node o-{}{}{}{}\">", name, main ? " main" : "",
                                 ghost ? " ghost" : "", content.best == id ? " top" : "");
   svg += fmt::format("<rect class=\"box\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" rx=\"6\"/>", x,
-                     y, width, box_height);
+                     y, box_width, box_height);
   svg += fmt::format("<rect class=\"tone\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"4\" height=\"{}\" rx=\"2\"/>",
                      x + 7, y + 8, box_height - 16);
   svg += fmt::format(
@@ -64,7 +64,7 @@ std::string box(const report_content& content, candidate_id id, double x, double
   svg += fmt::format(
       "<text class=\"figure\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}<tspan "
       "class=\"what\">{}</tspan>{}</text>",
-      x + width - 10, y + 19, figure, sure,
+      x + box_width - 10, y + 19, figure, sure,
       crown != nullptr ? "<tspan class=\"check\" dx=\"5\">✓</tspan>" : "");
   svg += fmt::format(
       "<text class=\"what\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 19, y + 36,
@@ -85,14 +85,14 @@ std::string lineage(const report_content& content) {
   std::vector<candidate_id> line = h.main_line(*content.best);
   std::reverse(line.begin(), line.end());  // the best first
   std::size_t skipped = 0;
-  if (line.size() > most_rows) {  // the steps just after the seed go
-    skipped = line.size() - most_rows;
+  if (line.size() > most_lineage_rows) {  // the steps just after the seed go
+    skipped = line.size() - most_lineage_rows;
     line.erase(line.end() - 1 - static_cast<std::ptrdiff_t>(skipped), line.end() - 1);
   }
-  std::vector<row> rows;
+  std::vector<lineage_row> rows;
   std::size_t widest = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    row r{line[i], {}, 0};
+    lineage_row r{line[i], {}, 0};
     for (const candidate_id p : h.candidates()[line[i]].parents) {
       const bool next = i + 1 < line.size() && p == line[i + 1];
       if (next || p >= line[i] || std::find(r.others.begin(), r.others.end(), p) != r.others.end()) continue;

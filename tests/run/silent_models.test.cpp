@@ -22,7 +22,7 @@ std::string model_at(const std::string& url, const std::string& patience, const 
          "\", retries: {tries: 1}, timeouts: {connect: 30, first: " + first + ", total: 60}}\n";
 }
 
-constexpr const char* rest =
+constexpr const char* rest_of_config =
     "run: {name: silent, seed: 5, output: run, parallel: {variations: 2, builds: 1}}\n"
     "archive: {type: top_k, k: 20}\nselect: {type: greedy}\n"
     "vary: {operators: [{type: llm_rewrite, similarity: 2}]}\nstop: {any: [{proposals: 6}, {seconds: 60}]}\n";
@@ -53,7 +53,7 @@ scripted::answer program_of(const scripted::request& r) {
 }  // namespace
 
 TEST_CASE("a server that is not there is told of at once and ends the run, and a resume goes on") {
-  const scripted::project p(model_at(closed_address(), "0.8"), rest);
+  const scripted::project p(model_at(closed_address(), "0.8"), rest_of_config);
   const auto began = std::chrono::steady_clock::now();
   const auto failed = p.kevo({"run", "config.yaml", "--plain"});
   const auto took = std::chrono::steady_clock::now() - began;
@@ -81,7 +81,7 @@ TEST_CASE("a server that is started late is waited for, at no turn's cost") {
     if (r.number < 4) return {.status = 503, .body = R"({"error":{"message":"Loading model"}})"};
     return program_of(r);
   });
-  const scripted::project p(model_at(server.url(), "40"), rest);
+  const scripted::project p(model_at(server.url(), "40"), rest_of_config);
   const auto ended = p.answer({"run", "config.yaml"});
   CHECK(ended.at("stopped_by").as_string() == "6 proposals");
   CHECK(told_turns(p) == ended.at("ledger").at("proposals").to_number<std::size_t>());
@@ -89,7 +89,7 @@ TEST_CASE("a server that is started late is waited for, at no turn's cost") {
 
 TEST_CASE("a server that takes requests and says nothing ends the run, too") {
   scripted::server server([](const scripted::request&) -> scripted::answer { return {.hang = true}; });
-  const scripted::project p(model_at(server.url(), "1", "0.3"), rest);
+  const scripted::project p(model_at(server.url(), "1", "0.3"), rest_of_config);
   const auto failed = p.kevo({"run", "config.yaml", "--plain"});
   CHECK(failed.code == 1);
   CHECK_MESSAGE(has(failed.err, "no language model has answered for 1 s; 'a': the first token took too long"),
@@ -97,7 +97,7 @@ TEST_CASE("a server that takes requests and says nothing ends the run, too") {
 }
 
 TEST_CASE("without patience a call that fails costs its turn") {
-  const scripted::project p(model_at(closed_address(), "0"), rest);
+  const scripted::project p(model_at(closed_address(), "0"), rest_of_config);
   const auto ended = p.answer({"run", "config.yaml"});
   CHECK(ended.at("stopped_by").as_string() == "operators exhausted");
 }
@@ -106,7 +106,7 @@ TEST_CASE("a server that rejects every request is told of at once") {
   scripted::server server([](const scripted::request&) -> scripted::answer {
     return {.status = 404, .body = R"({"error":{"message":"there is no model of this name"}})"};
   });
-  const scripted::project p(model_at(server.url(), "5"), rest);
+  const scripted::project p(model_at(server.url(), "5"), rest_of_config);
   const auto ended = p.kevo({"run", "config.yaml", "--plain"});
   const std::string said = ended.out + ended.err;
   const std::string warning =

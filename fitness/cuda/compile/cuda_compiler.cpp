@@ -29,7 +29,7 @@ namespace kevo::cuda {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* protocol = "kevo nvrtc 2";
+constexpr const char* nvrtc_protocol = "kevo nvrtc 2";
 
 /// Libraries of finished kernels that may lie among CUDA's headers: including one would be somebody else's
 /// work.
@@ -155,8 +155,8 @@ struct cuda_compiler::state {
   std::string identity() const {
     std::error_code code;
     const auto time = fs::last_write_time(program, code).time_since_epoch().count();
-    std::string text =
-        fmt::format("{}\n{}\n{}\n{} {}\n", protocol, tools.identity(), settings.standard, program, time);
+    std::string text = fmt::format("{}\n{}\n{}\n{} {}\n", nvrtc_protocol, tools.identity(), settings.standard,
+                                   program, time);
     for (const auto& folder : tools.include_folders) text += folder + '\n';
     return text;
   }

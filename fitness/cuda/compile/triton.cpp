@@ -18,7 +18,7 @@ namespace kevo::cuda {
 namespace json = boost::json;
 namespace {
 
-constexpr const char* protocol = "kevo triton 1";
+constexpr const char* triton_protocol = "kevo triton 1";
 constexpr std::size_t most_image_bytes = std::size_t{64} << 20U;
 
 std::string bytes_of_hex(std::string_view text) {
@@ -120,7 +120,7 @@ json::array kernels_of(const std::string& output, const triton_job& job, triton_
 }  // namespace
 
 std::string triton_tools::identity() const {
-  return fmt::format("{}\n{}\n{}\n{}", protocol, version, python, packages);
+  return fmt::format("{}\n{}\n{}\n{}", triton_protocol, version, python, packages);
 }
 
 triton_tools find_triton(const std::string& configured, bool contained) {

@@ -17,7 +17,7 @@ constexpr std::uint64_t guard_bytes = 4096;
 constexpr std::uint64_t alignment = 256;
 constexpr std::size_t secret_lines = 16;
 constexpr std::size_t lines_of_run = 64;  // of all gated calls of a run together
-constexpr std::size_t least_lines = 4;
+constexpr std::size_t least_lines_of_run = 4;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
@@ -300,7 +300,7 @@ call_result engine::run_gated(arena_state& arena, const call_wanted& wanted,
                               std::vector<seen_line>& seen) {
   call_result result;
   result.answer = arena.worker->begin_gated();
-  const std::size_t lines = std::clamp(lines_of_run / places.size(), least_lines, secret_lines);
+  const std::size_t lines = std::clamp(lines_of_run / places.size(), least_lines_of_run, secret_lines);
   const auto limit = std::chrono::nanoseconds(wanted.limit_ns);
   for (std::size_t k = 0; k < places.size() && result.answer.end == call_end::done; ++k) {
     const auto call = arena.worker->admit(keys[k], limit);

@@ -16,7 +16,7 @@ using clock = std::chrono::steady_clock;
 constexpr std::uint64_t chunk_bytes = 4U << 20U;
 // Lines in all of an interval, and the least of one call: one that signals early does so again and again.
 constexpr std::size_t lines_of_interval = 64;
-constexpr std::size_t least_lines = 4;
+constexpr std::size_t least_lines_of_interval = 4;
 constexpr std::size_t most_lines = 16;
 
 double ns_between(clock::time_point from, clock::time_point to) {
@@ -49,8 +49,8 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
                                  std::vector<seen_line>& seen, judged_outputs& judged) {
   const auto& w = task_.workloads[wanted.workload];
   call_result result;
-  const std::size_t lines =
-      std::clamp(lines_of_interval / std::max<std::size_t>(places.size(), 1), least_lines, most_lines);
+  const std::size_t lines = std::clamp(lines_of_interval / std::max<std::size_t>(places.size(), 1),
+                                       least_lines_of_interval, most_lines);
   result.answer = arena.worker->wake();
   if (result.answer.end != call_end::done) return result;
   const auto limit = std::chrono::nanoseconds(wanted.limit_ns / std::max<std::size_t>(places.size(), 1));

@@ -12,6 +12,7 @@
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/looking.hpp"
 #include "fitness/cuda/measure/physics.hpp"
+#include "src/base/time/seconds_since.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -36,10 +37,6 @@ constexpr int looks_of_confirmation = 3;
 int pairs_of_confirmation(const cuda_timing& budget, int number) {
   const int more = budget.confirming_blocks - budget.short_blocks;
   return budget.short_blocks + number * more / looks_of_confirmation;
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // One visible workload while it is timed.
