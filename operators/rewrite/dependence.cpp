@@ -149,6 +149,17 @@ bool is_vector_place(const std::string& function) {
   return function.substr(0, 3) == "at_";
 }
 
+const node* vector_place_around(const node& in, const node& element) {
+  const node* found = nullptr;
+  walk(in, [&](const node& n) {
+    if (n.kind == node_kind::call && n.children.size() == 2 && is_vector_place(n.name) &&
+        &bare(n.children[1]) == &element)
+      found = &n;
+    return found == nullptr && n.begin <= element.begin && element.end <= n.end;
+  });
+  return found;
+}
+
 std::vector<element_access> accesses_in(const parsed_source& in, const node& body, const definitions& known) {
   const std::set<long> own = declared_in(body);
   std::vector<element_access> found;

@@ -54,5 +54,7 @@ bool has_effects_unknown(const parsed_source& in, const node& one);
 bool is_pure(const std::string& function);
 /// Whether it is one of the helper functions that `vectorize` writes: at_..., a vector in memory.
 bool is_vector_place(const std::string& function);
+/// The call of such a function below `in` that takes the element; null if there is none.
+const node* vector_place_around(const node& in, const node& element);
 
 }  // namespace kevo::rewriting

@@ -88,13 +88,16 @@ std::vector<const node*> statements_of(const node& body) {
   return result;
 }
 
-void open_loop(lines& to, const parsed_source& in, const counted_loop& loop, const replacements& by) {
+void open_loop(lines& to, const parsed_source& in, const counted_loop& loop, const replacements& by,
+               pragmas which) {
   if (loop.begin < loop.at->begin) {
-    std::string_view pragmas = std::string_view(in.text).substr(loop.begin, loop.at->begin - loop.begin);
-    while (!pragmas.empty()) {
-      const std::size_t end = std::min(pragmas.find('\n'), pragmas.size());
-      to.add(pragmas.substr(0, end));
-      pragmas.remove_prefix(std::min(end + 1, pragmas.size()));
+    std::string_view written_pragmas =
+        std::string_view(in.text).substr(loop.begin, loop.at->begin - loop.begin);
+    while (!written_pragmas.empty()) {
+      const std::size_t end = std::min(written_pragmas.find('\n'), written_pragmas.size());
+      const std::string_view line = written_pragmas.substr(0, end);
+      if (which == pragmas::all || line.find("#pragma omp") == std::string_view::npos) to.add(line);
+      written_pragmas.remove_prefix(std::min(end + 1, written_pragmas.size()));
     }
   }
   const node& one = *loop.at;

@@ -3,6 +3,7 @@
 // taken, and changes of a text.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -51,8 +52,12 @@ class lines {
 void add_statement(lines& to, const parsed_source& in, const node& one, const replacements& by = {});
 /// The statements of a block, or the one statement that stands for a block.
 std::vector<const node*> statements_of(const node& body);
+/// Which `#pragma` lines of a loop go with it. Those of OpenMP name variables that a change may have given
+/// another type.
+enum class pragmas : std::uint8_t { all, of_compiler };
 /// The `for (...)` of a loop with its replacements, preceded by its `#pragma` lines.
-void open_loop(lines& to, const parsed_source& in, const counted_loop& loop, const replacements& by = {});
+void open_loop(lines& to, const parsed_source& in, const counted_loop& loop, const replacements& by = {},
+               pragmas which = pragmas::all);
 
 /// `name`, or `name` with a number behind it, so that the source does not contain it; it is taken from then
 /// on.

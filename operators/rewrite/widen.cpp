@@ -80,7 +80,7 @@ struct widener {
       if (is_structure(*one) && !is_leaf(*one)) {
         flush(to, group);
         structure(to, *one);
-      } else if (!varies(*one) && one->kind == node_kind::declaration) {
+      } else if (!varies(*one) && (one->kind == node_kind::declaration || changes_own_only(*one))) {
         flush(to, group);
         add_statement(to, in, *one, by);
       } else {
@@ -88,6 +88,21 @@ struct widener {
       }
     }
     flush(to, group);
+  }
+
+  // Whether all that it assigns to are variables of the body. Where these are the same in all iterations, the
+  // statement runs once: a sum would grow several times otherwise.
+  bool changes_own_only(const node& one) const {
+    bool some = false;
+    const bool other = any_of(one, [&](const node& n) {
+      if (!assigns(in, n)) return false;
+      const node* root = root_of(n.children[0]);
+      some = true;
+      const bool pointer =
+          root != nullptr && (root->type.back() == '*' || root->type.find("*const") != std::string::npos);
+      return root == nullptr || !own(root->declared) || pointer;
+    });
+    return some && !other;
   }
 
   // What does not depend on the iteration at all is done once, with all in it.
@@ -111,7 +126,7 @@ struct widener {
       to.close();
     } else {
       const auto inner = as_counted(in, one);
-      open_loop(to, in, *inner, by);
+      open_loop(to, in, *inner, by, pragmas::of_compiler);
       sequence(to, statements_of(*inner->body));
       to.close();
     }
@@ -271,7 +286,9 @@ struct widener {
     const std::string whole = grouped(step);
     std::string start = grouped(loop.upper) + " / " + whole + " * " + whole;
     if (loop.lower != "0") {
-      start = loop.lower + " + (" + loop.upper + " - " + grouped(loop.lower) + ") / " + whole + " * " + whole;
+      // A difference of unsigned numbers must not be less than nothing.
+      start = grouped(loop.lower) + " < " + grouped(loop.upper) + " ? " + loop.lower + " + (" + loop.upper +
+              " - " + grouped(loop.lower) + ") / " + whole + " * " + whole + " : " + loop.lower;
     }
     replacements other;
     other.nodes[loop.lower_node] = start;

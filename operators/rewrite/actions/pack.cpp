@@ -11,6 +11,8 @@ namespace {
 
 struct packing {
   const node* access = nullptr;
+  const node* vector =
+      nullptr;  // the call of at_... that reads several elements from this one on, if there is one
   std::vector<const placed_loop*> over;  // loops on which the subscript depends, from the outside
 };
 
@@ -29,7 +31,7 @@ std::vector<packing> packings_of(const kernel& of, const placed_loop& region) {
     if (base.kind != node_kind::name || base.type.substr(0, 6) != "const " || base.type.back() != '*')
       continue;
     if (!seen.insert(std::string(of.in.of(*access.at))).second) continue;
-    packing one{access.at, {}};
+    packing one{access.at, vector_place_around(*region.loop.at, *access.at), {}};
     bool good = true;
     for (const auto& place : of.loops) {
       if (!contains(region.loop, *place.loop.at) || !contains(place.loop, *access.at) ||
@@ -49,7 +51,8 @@ std::vector<packing> packings_of(const kernel& of, const placed_loop& region) {
              return n.kind == node_kind::subscript ||
                     (n.kind == node_kind::name && inside.contains(n.declared) && !index);
            });
-    if (good && one.over.size() >= 2 && one.over.size() <= 6) found.push_back(std::move(one));
+    if (good && one.over.size() >= (one.vector != nullptr ? 1 : 2) && one.over.size() <= 6)
+      found.push_back(std::move(one));
   }
   return found;
 }
@@ -101,22 +104,39 @@ std::string pack(const kernel& of, const site& where, rng& random) {
     size += extent(place->loop);
   }
   const std::string access(of.in.of(*one.access));
+  // Vectors stay whole: they are the innermost of the new order.
+  const std::string width = one.vector != nullptr ? fresh("width_of_" + base.name) : "1";
+  const std::string first = one.vector == nullptr ? index : "(" + index + ") * " + width;
   lines to(depth_at(of.in, region.loop.at->begin));
   to.open("");
+  if (one.vector != nullptr)
+    to.add("constexpr int " + width + " = sizeof(" + one.vector->name + "(*" + base.name + ")) / sizeof(" +
+           type + ");");
   to.add(type + "* const " + name + " = static_cast<" + type + "*>(__builtin_malloc(sizeof(" + type +
-         ") * static_cast<unsigned long>(" + size + ")));");
+         ") * static_cast<unsigned long>(" + times(width, size) + ")));");
   for (const auto* place : one.over) {
     to.open("for (" + place->loop.type + " " + place->loop.index + " = " + place->loop.lower + "; " +
             place->loop.index + " < " + place->loop.upper + "; ++" + place->loop.index + ")");
   }
-  to.add(name + "[" + index + "] = " + access + ";");
+  if (one.vector == nullptr) {
+    to.add(name + "[" + index + "] = " + access + ";");
+  } else {
+    const std::string lane = fresh("lane");
+    to.add("for (int " + lane + " = 0; " + lane + " < " + width + "; ++" + lane + ") " + name + "[" + first +
+           " + " + lane + "] = (&" + access + ")[" + lane + "];");
+  }
   for (std::size_t i = 0; i < one.over.size(); ++i) to.close();
   replacements by;
   walk(*region.loop.at, [&](const node& n) {
     if (n.kind == node_kind::subscript && of.in.of(n) == access) {
       bool same = true;
       for (const auto* place : one.over) same = same && contains(place->loop, n);
-      if (same) by.nodes[&n] = name + "[" + index + "]";
+      if (!same) return true;
+      const node* vector = vector_place_around(*region.loop.at, n);
+      if ((vector == nullptr) != (one.vector == nullptr) ||
+          (vector != nullptr && vector->name != one.vector->name))
+        throw refusal{"an element is read alone and as a part of a vector"};
+      by.nodes[&n] = name + "[" + first + "]";
     }
     return true;
   });

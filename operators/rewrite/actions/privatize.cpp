@@ -99,8 +99,9 @@ std::string privatize(const kernel& of, const site& where, rng& random) {
   replacements rest;
   rest.nodes[loop.lower_node] = loop.lower == "0"
                                     ? grouped(loop.upper) + " / " + grouped(step) + " * " + grouped(step)
-                                    : loop.lower + " + (" + loop.upper + " - " + grouped(loop.lower) +
-                                          ") / " + grouped(step) + " * " + grouped(step);
+                                    : grouped(loop.lower) + " < " + grouped(loop.upper) + " ? " + loop.lower +
+                                          " + (" + loop.upper + " - " + grouped(loop.lower) + ") / " +
+                                          grouped(step) + " * " + grouped(step) + " : " + loop.lower;
   open_loop(to, of.in, loop, rest);
   for (const node* one : statements_of(*loop.body)) add_statement(to, of.in, *one);
   to.close();

@@ -17,6 +17,8 @@ const element_access* fixed_element(const kernel& of, const placed_loop& which,
     bool alone = fixed && !has_effects_unknown(of.in, *which.loop.body);
     for (const auto& other : all)
       alone = alone && (other.base != one.base || of.in.of(*other.at) == of.in.of(*one.at));
+    // A vector is more than its first element.
+    alone = alone && vector_place_around(*which.loop.body, *one.at) == nullptr;
     // Nor is the array used in another way.
     int uses = 0;
     for (const auto& other : all) uses += other.base == one.base ? 1 : 0;

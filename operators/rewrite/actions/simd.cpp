@@ -21,6 +21,9 @@ std::string simd(const kernel& of, const site& where, rng&) {
   std::string why;
   const auto collected = reductions_of(of.in, *which.function, *which.loop.body, why);
   if (!collected) throw refusal{why};
+  for (const auto& one : *collected) {
+    if (one.type.substr(0, 7) == "vector_") throw refusal{one.name + " is a vector"};
+  }
   why = carried_by_arrays(of.in, which.loop, definitions_of(of.in, *which.function));
   if (!why.empty()) throw refusal{why};
   std::string pragma = collected->empty() ? "#pragma GCC ivdep" : "#pragma omp simd";

@@ -10,7 +10,10 @@ std::vector<site> unroll_sites(const kernel& of) {
     if (is_short(of, which) || is_rest(which) || has_long_loop_inside(of, which)) continue;
     const std::string_view before =
         std::string_view(of.in.text).substr(which.loop.begin, which.loop.at->begin - which.loop.begin);
-    if (before.find("unroll") == std::string_view::npos) found.push_back({i});
+    // Nothing may stand between a directive of OpenMP and its loop.
+    if (before.find("unroll") == std::string_view::npos &&
+        before.find("#pragma omp") == std::string_view::npos)
+      found.push_back({i});
   }
   return found;
 }

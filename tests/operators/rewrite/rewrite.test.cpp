@@ -18,22 +18,13 @@
 #include "fitness/process/find_program.hpp"
 #include "operators/rewrite/action.hpp"
 #include "operators/rewrite/parser.hpp"
+#include "tests/operators/rewrite/nests.hpp"
 #include "tests/support/shell.hpp"
-#include "tests/support/skip.hpp"
 
 namespace {
 
 using namespace kevo::rewriting;
-
-// The parser, or an empty text where this kevo was built without it.
-std::string parser_or_skip() {
-  try {
-    return parser_program();
-  } catch (const kevo::error& e) {
-    kevo_test::skip(e.what());
-    return {};
-  }
-}
+using namespace rewrite_test;
 
 std::optional<parsed_source> parsed(const std::string& parser, const std::string& text) {
   return parse(parser, {text}).front();
@@ -107,20 +98,6 @@ void check_same(const std::string& parent, const std::string& child, const std::
   CHECK_MESSAGE(different == 0, what << ": " << different << " elements differ\n" << child);
 }
 
-const std::string head =
-    "#include <cmath>\n#include <cstdint>\n\nextern \"C\" void run(const float* A, const float* B, float* C, "
-    "int64_t M, int64_t N) {\n";
-
-const std::string product =
-    head +
-    "  for (int64_t i = 0; i < M; ++i) {\n    for (int64_t j = 0; j < N; ++j) {\n      float sum = 0;\n"
-    "      for (int64_t k = 0; k < M; ++k) sum += A[i * M + k] * B[k * N + j];\n      C[i * N + j] = sum;\n  "
-    "  }\n  }\n}\n";
-const std::string in_place =
-    head +
-    "  for (int64_t i = 0; i < M * N; ++i) C[i] = 0;\n"
-    "  for (int64_t i = 0; i < M; ++i) {\n    for (int64_t k = 0; k < M; ++k) {\n"
-    "      for (int64_t j = 0; j < N; ++j) C[i * N + j] += A[i * M + k] * B[k * N + j];\n    }\n  }\n}\n";
 const std::string in_memory =
     head +
     "  for (int64_t i = 0; i < M; ++i) {\n    for (int64_t j = 0; j < N; ++j) {\n      C[i * N + j] = 0;\n"
@@ -154,88 +131,6 @@ kevo::variation_request request_of(const std::string& language, const std::strin
   kevo::variation_request request;
   request.parents.push_back(std::make_shared<const kevo::candidate_snapshot>(std::move(parent)));
   return request;
-}
-
-// Loop nests over the arrays of `head`, as people and other operators may write them.
-struct nests {
-  kevo::rng random;
-
-  std::string pick(std::vector<std::string> from) { return from[random.below(from.size())]; }
-  std::string index(int depth) {
-    const std::string i(1, "ijklm"[depth > 0 ? random.below(static_cast<std::uint64_t>(depth)) : 0]);
-    const std::string j(1, "ijklm"[depth > 0 ? random.below(static_cast<std::uint64_t>(depth)) : 0]);
-    if (depth == 0) return "0";
-    return pick({i, i + " * N + " + j, "(" + i + " + 1) * N + " + j, i + " + " + j + " * M", i + " / 2",
-                 i + " % 7", i + " + 1", "static_cast<std::size_t>(" + i + ")", "N - 1 - " + i, i + " * 3"});
-  }
-  std::string value(int depth, int size) {
-    if (size == 0)
-      return pick(
-          {"1.0F", "A[" + index(depth) + "]", "B[" + index(depth) + "]", "s", "C[" + index(depth) + "]"});
-    const std::string a = value(depth, size - 1);
-    const std::string b = value(depth, size - 1);
-    return pick({a + " + " + b, a + " * " + b, "(" + a + " - " + b + ")", a + " / (" + b + ")",
-                 "std::exp(" + a + ")", "(" + a + " > " + b + " ? " + a + " : " + b + ")",
-                 "std::max<float>(" + a + ", " + b + ")", "-(" + a + ")"});
-  }
-  std::string statement(int depth, int budget) {
-    switch (random.below(budget > 0 && depth < 5 ? 9 : 5)) {
-      case 0:
-        return "C[" + index(depth) + "] = " + value(depth, 1) + ";\n";
-      case 1:
-        return "C[" + index(depth) + "] += " + value(depth, 2) + ";\n";
-      case 2:
-        return "s " + pick({"+=", "*=", "-=", "="}) + " " + value(depth, 1) + ";\n";
-      case 3:
-        return "{ float t" + std::to_string(depth) + " = " + value(depth, 1) + "; C[" + index(depth) +
-               "] = t" + std::to_string(depth) + "; }\n";
-      case 4:
-        return "if (" + value(depth, 0) + " > s) s = " + value(depth, 0) + ";\n";
-      case 5:
-        return "if (" + std::string(1, "ijklm"[depth > 0 ? depth - 1 : 0]) +
-               pick({" == 0", " < N - 1", " == M - 1"}) + ") {\n" +
-               (depth > 0 ? statement(depth, budget - 1) : "") + "} else {\n" +
-               (depth > 0 ? statement(depth, budget - 1) : "") + "}\n";
-      default:
-        break;
-    }
-    const std::string i(1, "ijklm"[depth]);
-    std::string text = pick({"", "", "#pragma GCC unroll 4\n", "  // a comment; with } in it\n"});
-    text += "for (" + pick({"int64_t ", "int ", "std::size_t "}) + i + " = " +
-            pick({"0", "0", "1", "M / 2"}) + "; " + i +
-            pick({" < N", " < M", " < M * N / 4", " <= N", " < 8", " + 4 <= N"}) + "; " +
-            pick({"++" + i, i + "++", i + " += 4", i + " += 2"}) + ") ";
-    const std::uint64_t count = 1 + random.below(3);
-    text += "{\n";
-    for (std::uint64_t n = 0; n < count; ++n) text += statement(depth + 1, budget - 1);
-    return text + "}\n";
-  }
-  std::string source() {
-    std::string text = "#include <algorithm>\n" + head + "  float s = 0;\n";
-    for (int n = 0; n < 3; ++n) {
-      std::string one = statement(0, 4);
-      if (one.substr(0, 2) == "if") one.clear();
-      text += one;
-    }
-    return text + "  C[0] = s;\n}\n";
-  }
-};
-
-// The trees of all sources, which must be without errors.
-std::vector<parsed_source> trees_of(const std::string& parser, const std::vector<std::string>& sources) {
-  std::vector<parsed_source> result;
-  for (std::size_t from = 0; from < sources.size(); from += 200) {
-    const std::size_t to = std::min(from + 200, sources.size());
-    const std::vector<std::string> batch(sources.begin() + static_cast<std::ptrdiff_t>(from),
-                                         sources.begin() + static_cast<std::ptrdiff_t>(to));
-    auto trees = parse(parser, batch);
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      REQUIRE_MESSAGE(trees[i], "no tree\n" << batch[i]);
-      CHECK_MESSAGE(trees[i]->errors == 0, trees[i]->first_error << "\n" << batch[i]);
-      result.push_back(*std::move(trees[i]));
-    }
-  }
-  return result;
 }
 
 }  // namespace
@@ -298,6 +193,35 @@ TEST_CASE("actions keep what a kernel computes when they follow each other") {
   check(product, {{"tile", 0}, {"pack", 0}, {"vectorize", 0}});
   check(rows, {{"approximate", 0}, {"vectorize", 1}, {"split", 0}, {"vectorize", 0}});
   check(stencil, {{"peel", 1}, {"vectorize", 0}});
+}
+
+TEST_CASE("what is read as vectors is packed and kept as vectors, wherever that is possible") {
+  const std::string parser = parser_or_skip();
+  if (parser.empty()) return;
+  const std::string vectors =
+      with_small_sizes(after(parser, after(parser, product, "vectorize", 1), "jam", 1));
+  REQUIRE(vectors.find("j_copy * lanes_j") != std::string::npos);
+  const auto in = parsed(parser, vectors);
+  const kernel of{*in, loops_of(*in), nullptr, 1};
+  std::set<std::string> packed;
+  for (const site& where : pack_sites(of)) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      kevo::rng random(seed);
+      packed.insert(pack(of, where, random));
+    }
+  }
+  CHECK(packed.size() >= 2);
+  std::size_t of_vectors = 0;
+  for (const auto& child : packed) {
+    check_same(product, child, "pack");
+    of_vectors += child.find("at_j(B_packed[") != std::string::npos ? 1 : 0;
+  }
+  CHECK(of_vectors > 0);
+  const std::string sums = after(parser, in_place, "vectorize", 1);
+  for (std::size_t nth = 0; nth < 3; ++nth) {
+    const std::string child = after(parser, sums, "scalar", nth);
+    if (!child.empty()) check_same(in_place, child, "scalar");
+  }
 }
 
 TEST_CASE("what cannot be right is refused") {
