@@ -2,6 +2,7 @@
 // Macro actions: a kind of change and the place where it is made. Each is a file in actions/.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@ struct kernel {
   std::vector<placed_loop> loops;
   const kevo::task* what = nullptr;  ///< may be null
   int threads = 1;                   ///< that the kernel may use
+  bool cuda = false;                 ///< device code with launch lines
 };
 
 /// A place where an action may be tried.
@@ -32,6 +34,9 @@ struct site {
   double weight = 1;         ///< how promising it is, compared with the other sites of the action
 };
 
+/// What an action can change.
+enum class speaks : std::uint8_t { cpp, cuda, both };
+
 struct action {
   std::string_view name;
   std::string_view about;
@@ -39,6 +44,7 @@ struct action {
   std::vector<site> (*sites)(const kernel& of);
   /// The new text. Throws `refusal` if the change cannot be right or cannot be written.
   std::string (*apply)(const kernel& of, const site& where, rng& random);
+  speaks language = speaks::cpp;
 };
 
 /// All actions.
@@ -106,5 +112,27 @@ std::vector<site> select_sites(const kernel& of);
 std::string select(const kernel& of, const site& where, rng& random);
 std::vector<site> share_among_threads_sites(const kernel& of);
 std::string share_among_threads(const kernel& of, const site& where, rng& random);
+
+// CUDA (operators/rewrite/cuda)
+std::vector<site> block_sites(const kernel& of);
+std::string block(const kernel& of, const site& where, rng& random);
+std::vector<site> blocks_sites(const kernel& of);
+std::string blocks(const kernel& of, const site& where, rng& random);
+std::vector<site> swap_axes_sites(const kernel& of);
+std::string swap_axes(const kernel& of, const site& where, rng& random);
+std::vector<site> launch_bounds_sites(const kernel& of);
+std::string launch_bounds(const kernel& of, const site& where, rng& random);
+std::vector<site> converge_sites(const kernel& of);
+std::string converge(const kernel& of, const site& where, rng& random);
+std::vector<site> coarsen_sites(const kernel& of);
+std::string coarsen(const kernel& of, const site& where, rng& random);
+std::vector<site> stage_sites(const kernel& of);
+std::string stage(const kernel& of, const site& where, rng& random);
+std::vector<site> exchange_sites(const kernel& of);
+std::string exchange(const kernel& of, const site& where, rng& random);
+std::vector<site> cooperate_sites(const kernel& of);
+std::string cooperate(const kernel& of, const site& where, rng& random);
+std::vector<site> wide_loads_sites(const kernel& of);
+std::string wide_loads(const kernel& of, const site& where, rng& random);
 
 }  // namespace kevo::rewriting

@@ -107,7 +107,7 @@ std::optional<reduction_kind> kind_of_value(const parsed_source& in, const node&
 }  // namespace
 
 bool is_pure(const std::string& function) {
-  static constexpr std::array<std::string_view, 35> names = {"exp",
+  static constexpr std::array<std::string_view, 47> names = {"exp",
                                                              "sqrt",
                                                              "log",
                                                              "log2",
@@ -141,7 +141,19 @@ bool is_pure(const std::string& function) {
                                                              "least",
                                                              "most",
                                                              "exp_by_polynomial",
-                                                             "__builtin_prefetch"};
+                                                             "__builtin_prefetch",
+                                                             "inside",
+                                                             "__ldg",
+                                                             "__ldcs",
+                                                             "__ldcg",
+                                                             "__expf",
+                                                             "__fdividef",
+                                                             "rsqrtf",
+                                                             "rsqrt",
+                                                             "exp2f",
+                                                             "fmaf",
+                                                             "__fmaf_rn",
+                                                             "erff"};
   return std::find(names.begin(), names.end(), function) != names.end();
 }
 

@@ -106,6 +106,8 @@ polynomial polynomial_at(const parsed_source& in, const node& one, const definit
       return {{{variable_of(e)}, 1}};
     }
     if (e.kind == node_kind::cast) return below(0);
+    if (e.kind == node_kind::call && e.name == "inside" && e.children.size() == 3)
+      return below(1);  // of converge.cpp
     if (e.kind == node_kind::binary) {
       const std::string op = operator_of(in, e);
       if (op == "+" || op == "-") {

@@ -20,8 +20,8 @@ std::string parser_program() {
 }
 
 std::vector<std::optional<parsed_source>> parse(const std::string& program,
-                                                const std::vector<std::string>& sources,
-                                                std::stop_token stop) {
+                                                const std::vector<std::string>& sources, std::stop_token stop,
+                                                dialect of) {
   launch_spec spec;
   spec.argv = {program};
   spec.environment = {"LC_ALL=C", "PATH=/nonexistent"};
@@ -29,7 +29,8 @@ std::vector<std::optional<parsed_source>> parse(const std::string& program,
   spec.limits.wall_s = 20 + 0.2 * static_cast<double>(sources.size());
   spec.limits.cpu_s = spec.limits.wall_s;
   spec.limits.output_bytes = 64U << 20U;
-  for (const auto& source : sources) spec.standard_input += std::to_string(source.size()) + "\n" + source;
+  for (const auto& source : sources)
+    spec.standard_input += std::to_string(source.size()) + (of == dialect::cuda ? " cuda\n" : "\n") + source;
   const exit_report report = run(spec, std::move(stop));
   if (report.kind == exit_kind::not_started)
     throw error(error_code::environment, "kevo-parse-cpp could not be started: " + report.err);

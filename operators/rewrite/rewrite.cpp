@@ -22,6 +22,7 @@ struct choice {
 std::vector<std::pair<choice, double>> choices_of(const kernel& of, const std::vector<std::string>& only) {
   std::vector<std::pair<choice, double>> found;
   for (const action& one : actions()) {
+    if (one.language != speaks::both && (one.language == speaks::cuda) != of.cuda) continue;
     if (!only.empty() && std::find(only.begin(), only.end(), one.name) == only.end()) continue;
     const auto sites = one.sites(of);
     // An action with many places is not taken more often for it, but one whose places promise little is taken
@@ -35,8 +36,8 @@ std::vector<std::pair<choice, double>> choices_of(const kernel& of, const std::v
 
 // One action somewhere in the text; nothing if all that were tried are refused.
 std::optional<std::pair<std::string, std::string>> stepped(const parsed_source& in, const task* what,
-                                                           const rewrite& how, rng& random) {
-  const kernel of{in, loops_of(in), what, how.threads};
+                                                           const rewrite& how, bool cuda, rng& random) {
+  const kernel of{in, loops_of(in), what, how.threads, cuda};
   auto all = choices_of(of, how.only);
   while (!all.empty()) {
     std::vector<double> weights;
@@ -74,9 +75,11 @@ void require_rewrite_parser() {
 
 variation_result rewrite::vary(const variation_request& request, rng& random) const {
   const program& source = *request.parents.front()->program;
-  if (!is_cpp(source)) return no_proposal{"rewrite changes C++ sources only"};
+  const bool cuda = source.language == "cuda";
+  if (!is_cpp(source) && !cuda) return no_proposal{"rewrite changes C++ and CUDA sources only"};
+  const dialect spoken = cuda ? dialect::cuda : dialect::cpp;
   const std::string path = parser.empty() ? parser_program() : parser;
-  const auto parsed = parse(path, {std::string(source.text())}, request.stop).front();
+  const auto parsed = parse(path, {std::string(source.text())}, request.stop, spoken).front();
   if (!parsed) return no_proposal{"the parser could not read the parent"};
 
   std::size_t known = 0;
@@ -84,9 +87,9 @@ variation_result rewrite::vary(const variation_request& request, rng& random) co
     std::optional<parsed_source> now = parsed;
     std::string summary;
     do {
-      auto step = stepped(*now, request.task.get(), *this, random);
+      auto step = stepped(*now, request.task.get(), *this, cuda, random);
       if (!step) break;
-      auto child = parse(path, {step->first}, request.stop).front();
+      auto child = parse(path, {step->first}, request.stop, spoken).front();
       // What the parser does not take, or takes for less than it was, is not proposed.
       if (!child || child->errors > now->errors) break;
       summary += (summary.empty() ? "" : ", ") + step->second;

@@ -64,6 +64,8 @@ struct widener {
 
   bool own(long id) const { return own_.contains(id); }
   std::set<long> own_;
+  std::string unroll = "#pragma GCC unroll";
+  std::string unroll_line() const { return unroll == "#pragma unroll" ? unroll : unroll + " " + names.count; }
 
   bool is_structure(const node& one) const {
     if (one.kind == node_kind::block) return true;
@@ -193,7 +195,7 @@ struct widener {
     }
     group.clear();
     if (body.empty()) return;
-    to.add("#pragma GCC unroll " + names.count);
+    to.add(unroll_line());
     to.open("for (int " + names.copy + " = 0; " + names.copy + " < " + names.count + "; ++" + names.copy +
             ")");
     to.append(body);
@@ -239,7 +241,7 @@ struct widener {
           vector && one.kind != reduction_kind::largest && one.kind != reduction_kind::smallest
               ? one.type + "{} + " + none
               : none;
-      to.add("#pragma GCC unroll " + names.count);
+      to.add(unroll_line());
       to.add("for (int " + names.copy + " = 0; " + names.copy + " < " + names.count + "; ++" + names.copy +
              ") " + by.names[one.variable] + " = " + value + ";");
     }
@@ -249,13 +251,14 @@ struct widener {
     for (const auto& one : reductions) {
       std::string part = by.names.at(one.variable);
       if (how == widening::lanes) part += "[" + names.copy + "]";
-      if (how == widening::copies) to.add("#pragma GCC unroll " + names.count);
+      if (how == widening::copies) to.add(unroll_line());
       to.add("for (int " + names.copy + " = 0; " + names.copy + " < " + names.count + "; ++" + names.copy +
              ") " + joined(one, one.name, part));
     }
   }
 
-  lines run() {
+  // What the body may not do, and which variables differ between iterations.
+  void look() {
     std::string why;
     own_ = declared_in(*loop.body);
     if (has_effects_unknown(in, *loop.body)) throw refusal{"the loop does what is not understood"};
@@ -263,11 +266,23 @@ struct widener {
     if (!found) throw refusal{why};
     reductions = *std::move(found);
     known = definitions_of(in, *place.function);
+    known.erase(loop.id);  // an index of threads is declared with a value
     why = carried_by_arrays(in, loop, known);
     if (!why.empty()) throw refusal{why};
     find_varying();
     for (const auto& one : reductions) expanded.insert(one.variable);
+  }
 
+  lines run_body() {
+    look();
+    if (!reductions.empty()) throw refusal{"the body collects something"};
+    lines to(depth_at(in, loop.at->begin));
+    sequence(to, statements_of(*loop.body));
+    return to;
+  }
+
+  lines run() {
+    look();
     lines to(depth_at(in, loop.at->begin));
     if (!reductions.empty()) to.open("");
     begin_reductions(to);
@@ -297,6 +312,17 @@ struct widener {
     to.close();
   }
 };
+
+}  // namespace
+
+lines widened_body(const parsed_source& in, const placed_loop& which, const widened_names& names,
+                   fresh_names& fresh) {
+  widener work{in, which, which.loop, widening::copies, names, {}, fresh, {}, {}, {}, {}, {}, {}};
+  work.unroll = "#pragma unroll";
+  return work.run_body();
+}
+
+namespace {
 
 std::string without_const(std::string type) {
   if (type.substr(0, 6) == "const ") type.erase(0, 6);

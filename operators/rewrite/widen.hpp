@@ -30,6 +30,11 @@ struct widened_names {
 lines widened(const parsed_source& in, const placed_loop& which, widening how, const widened_names& names,
               const std::string& element, fresh_names& fresh);
 
+/// The statements of a body that runs for one index, for several copies of it. `which` needs a function and,
+/// of its loop, the index, the body and the step between copies. CUDA's compiler reads `#pragma unroll`.
+lines widened_body(const parsed_source& in, const placed_loop& which, const widened_names& names,
+                   fresh_names& fresh);
+
 /// The type of the elements that a vector would have: float, double, int, ...; nothing if there are several.
 std::optional<std::string> element_type(const parsed_source& in, const placed_loop& which);
 

@@ -37,8 +37,8 @@ const element_access* streamed(const placed_loop& which, const std::vector<eleme
 
 std::vector<site> restrict_pointers_sites(const kernel& of) {
   for (std::size_t i = 0; i < of.loops.size(); ++i) {
-    if (of.loops[i].function->name == "run" && plain_pointers(of, *of.loops[i].function).size() > 1)
-      return {{i}};
+    const bool is_kernel = of.cuda || of.loops[i].function->name == "run";
+    if (is_kernel && plain_pointers(of, *of.loops[i].function).size() > 1) return {{i}};
   }
   return {};
 }

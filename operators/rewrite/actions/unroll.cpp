@@ -23,7 +23,7 @@ std::string unroll(const kernel& of, const site& where, rng& random) {
   fresh_names fresh(of.in);
   const std::string name = fresh("unroll_" + loop.index);
   lines to(depth_at(of.in, loop.at->begin));
-  to.add("#pragma GCC unroll " + name);
+  to.add((of.cuda ? "#pragma unroll " : "#pragma GCC unroll ") + name);
   open_loop(to, of.in, loop);
   for (const node* one : statements_of(*loop.body)) add_statement(to, of.in, *one);
   to.close();

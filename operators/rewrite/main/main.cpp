@@ -1,7 +1,7 @@
 // kevo-parse-cpp: reads C++ sources on its standard input and answers with their syntax trees, in a process
 // of its own, because libclang was not written for hostile sources. A request is a line with the number of
-// bytes of a source and then the source; the answer to it is a line with the number of bytes of the tree and
-// then the tree. operators/rewrite/syntax.hpp describes the tree.
+// bytes of a source, and " cuda" behind it for device code, and then the source; the answer to it is a line
+// with the number of bytes of the tree and then the tree. operators/rewrite/syntax.hpp describes the tree.
 //
 // Nothing is ever read but the standard input: before the first source, the process gives up opening files
 // and all system calls but those of computing. Includes are blanked out, and a few declarations of the
@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -65,6 +64,40 @@ template <class T, size_t n> struct array { T& operator[](size_t); const T& oper
   T* data(); const T* data() const; size_t size() const; void fill(const T&); T items[n]; };
 template <class T> struct numeric_limits { static T max(); static T min(); static T lowest(); static T infinity(); };
 }
+)";
+
+// What device code uses besides.
+constexpr const char* cuda_prelude = R"(
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __shared__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+struct kevo_three { unsigned x, y, z; };
+extern const kevo_three threadIdx, blockIdx, blockDim, gridDim;
+struct __attribute__((aligned(8))) float2 { float x, y; };
+struct __attribute__((aligned(16))) float4 { float x, y, z, w; };
+struct float3 { float x, y, z; };
+struct __attribute__((aligned(16))) int4 { int x, y, z, w; };
+struct __attribute__((aligned(16))) uint4 { unsigned x, y, z, w; };
+float2 make_float2(float, float); float4 make_float4(float, float, float, float);
+void __syncthreads(); void __syncwarp(unsigned = ~0u); void __threadfence();
+template <class T> T __shfl_xor_sync(unsigned, T, int, int = 32);
+template <class T> T __shfl_down_sync(unsigned, T, int, int = 32);
+template <class T> T __shfl_up_sync(unsigned, T, int, int = 32);
+template <class T> T __shfl_sync(unsigned, T, int, int = 32);
+template <class T> T __ldg(const T*); template <class T> T __ldcs(const T*); template <class T> T __ldcg(const T*);
+template <class T> void __stcs(T*, T); template <class T> void __stcg(T*, T);
+template <class T> T atomicAdd(T*, T);
+float __expf(float); float __fdividef(float, float); float rsqrtf(float); float exp2f(float); float fmaf(float, float, float);
+float __fmaf_rn(float, float, float); double rsqrt(double); float floorf(float); float ceilf(float); float erff(float);
+int min(int, int); long long min(long long, long long); unsigned min(unsigned, unsigned); float min(float, float);
+int max(int, int); long long max(long long, long long); unsigned max(unsigned, unsigned); float max(float, float);
+size_t __cvta_generic_to_shared(const void*);
+#define INFINITY __builtin_inff()
 )";
 
 bool is_directive_to_skip(std::string_view line) {
@@ -254,8 +287,9 @@ void write_node(writer& to, CXCursor cursor) {
   --to.depth;
 }
 
-std::string tree_of(CXIndex index, const std::string& source) {
-  const std::string text = prelude + without_includes(source);
+std::string tree_of(CXIndex index, const std::string& source, bool cuda) {
+  const std::string before = cuda ? std::string(prelude) + cuda_prelude : std::string(prelude);
+  const std::string text = before + without_includes(source);
   CXUnsavedFile file{"kernel.cpp", text.data(), text.size()};
   const char* const arguments[] = {
       "-xc++", "-std=gnu++20",     "-nostdinc",           "-nostdinc++",
@@ -274,7 +308,7 @@ std::string tree_of(CXIndex index, const std::string& source) {
     clang_disposeDiagnostic(one);
   }
   writer to;
-  to.shift = std::strlen(prelude);
+  to.shift = before.size();
   to.out = "errors " + std::to_string(errors) + '\t' + first + "\n";
   clang_visitChildren(clang_getTranslationUnitCursor(unit), write_child, &to);
   clang_disposeTranslationUnit(unit);
@@ -297,11 +331,17 @@ bool read_all(char* to, std::size_t count) {
   return true;
 }
 
-bool read_size(std::size_t& size) {
+bool read_size(std::size_t& size, bool& cuda) {
   size = 0;
+  cuda = false;
   for (int digits = 0; digits < 9; ++digits) {
     char c = 0;
     if (!read_all(&c, 1)) return false;
+    if (c == ' ') {
+      char word[5];
+      cuda = read_all(word, 5) && std::string_view(word, 5) == "cuda\n";
+      return cuda && digits > 0 && size <= most_bytes;
+    }
     if (c == '\n') return digits > 0 && size <= most_bytes;
     if (c < '0' || c > '9') return false;
     size = size * 10 + static_cast<std::size_t>(c - '0');
@@ -339,10 +379,11 @@ int main() {
   }
   for (;;) {
     std::size_t size = 0;
-    if (!read_size(size)) break;
+    bool cuda = false;
+    if (!read_size(size, cuda)) break;
     std::string source(size, '\0');
     if (!read_all(source.data(), size)) break;
-    const std::string tree = tree_of(index, source);
+    const std::string tree = tree_of(index, source, cuda);
     if (!write_all(std::to_string(tree.size()) + "\n" + tree)) break;
   }
   _exit(0);  // nothing that ends by itself may open a file now

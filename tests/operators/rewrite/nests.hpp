@@ -116,24 +116,27 @@ struct nests {
     for (std::uint64_t n = 0; n < count; ++n) text += statement(depth + 1, budget - 1);
     return text + "}\n";
   }
-  // Nests in which no iteration needs what another one writes, but for sums, products and maxima: whatever an action makes of
-  // one has to compute the same.
+  // Nests in which no iteration needs what another one writes, but for sums, products and maxima: whatever an
+  // action makes of one has to compute the same.
   std::string calm_index(const std::vector<std::string>& loops) {
     const std::string i = pick(loops);
     const std::string j = pick(loops);
-    return pick({i, i + " * N + " + j, i + " * M + " + j, i + " + " + j, i + " + 1", i + " * 3 + 1", i + " / 2",
-                 "(" + i + " + 1) * N + " + j, "N + " + i, "static_cast<std::size_t>(" + i + ") * N + " + j});
+    return pick({i, i + " * N + " + j, i + " * M + " + j, i + " + " + j, i + " + 1", i + " * 3 + 1",
+                 i + " / 2", "(" + i + " + 1) * N + " + j, "N + " + i,
+                 "static_cast<std::size_t>(" + i + ") * N + " + j});
   }
   std::string calm_value(const std::vector<std::string>& loops, int size) {
     if (size == 0) return pick({"A", "B"}) + "[" + calm_index(loops) + "]";
     const std::string a = calm_value(loops, size - 1);
     const std::string b = calm_value(loops, size - 1);
-    return pick({a + " + " + b, a + " * " + b, a + " * " + b, "(" + a + " - " + b + ")", a + " / (3.0F + " + b + " * " + b + ")",
-                 "std::exp(" + a + ")", "(" + a + " > " + b + " ? " + a + " : " + b + ")"});
+    return pick({a + " + " + b, a + " * " + b, a + " * " + b, "(" + a + " - " + b + ")",
+                 a + " / (3.0F + " + b + " * " + b + ")", "std::exp(" + a + ")",
+                 "(" + a + " > " + b + " ? " + a + " : " + b + ")"});
   }
   std::string for_line(const std::string& index, const std::string& from, const std::string& below) {
     const std::string type = pick({"int64_t", "int64_t", "int", "std::size_t"});
-    return "for (" + type + " " + index + " = " + from + "; " + index + " < " + below + "; ++" + index + ") {\n";
+    return "for (" + type + " " + index + " = " + from + "; " + index + " < " + below + "; ++" + index +
+           ") {\n";
   }
   // Collects something in a variable in one or two further loops.
   std::string calm_sum(std::vector<std::string> loops, const std::string& name) {
@@ -143,7 +146,8 @@ struct nests {
     for (int n = 0; n < more; ++n) {
       const std::string outer = loops.back();
       loops.push_back(name + std::string(1, "kl"[n]));
-      text += for_line(loops.back(), pick({"0", "0", "0", "1", outer}), pick({"M", "N", "N", "M / 2 + 1", "5", "M + N"}));
+      text += for_line(loops.back(), pick({"0", "0", "0", "1", outer}),
+                       pick({"M", "N", "N", "M / 2 + 1", "5", "M + N"}));
     }
     const std::string value = calm_value(loops, 1);
     if (largest) {
@@ -158,7 +162,8 @@ struct nests {
   std::string calm_source() {
     std::string text = "#include <algorithm>\n#include <cstddef>\n" + head;
     const std::string other = pick({"N", "N", "M"});
-    if (random.chance(0.4)) text += "for (int64_t z = 0; z < M * N; ++z) C[z] = " + pick({"0", "B[z]"}) + ";\n";
+    if (random.chance(0.4))
+      text += "for (int64_t z = 0; z < M * N; ++z) C[z] = " + pick({"0", "B[z]"}) + ";\n";
     text += for_line("i", pick({"0", "0", "M / 3"}), pick({"M", "M", "M - 1"}));
     const bool after = random.chance(0.5);
     if (random.chance(0.3)) text += calm_sum({"i"}, "r");
@@ -167,8 +172,8 @@ struct nests {
     const bool pointer = text.find("float* x") != std::string::npos;
     text += for_line("j", "0", pick({"N", "N", "N - 1", "N / 2"}));
     const std::string element = "C[i * N + j]";
-    const std::string more = (row && random.chance(0.7) ? std::string(" + r") : std::string()) +
-                             (pointer ? " + x[j]" : "");
+    const std::string more =
+        (row && random.chance(0.7) ? std::string(" + r") : std::string()) + (pointer ? " + x[j]" : "");
     switch (random.below(4)) {
       case 0:
         text += calm_sum({"i", "j"}, "s") + element + " = s" + more + ";\n";
@@ -178,11 +183,13 @@ struct nests {
                 " += " + calm_value({"i", "j", "k"}, 1) + more + ";\n}\n";
         break;
       case 2:
-        text += "if (" + pick({"j == 0", "i == 0 || j == N - 1", "j < N - 1", "A[j] > B[i]"}) + ") {\n" + element + " = " +
-                calm_value({"i", "j"}, 1) + ";\n} else {\n" + element + " = " + calm_value({"i", "j"}, 2) + more + ";\n}\n";
+        text += "if (" + pick({"j == 0", "i == 0 || j == N - 1", "j < N - 1", "A[j] > B[i]"}) + ") {\n" +
+                element + " = " + calm_value({"i", "j"}, 1) + ";\n} else {\n" + element + " = " +
+                calm_value({"i", "j"}, 2) + more + ";\n}\n";
         break;
       default:
-        text += "float t = " + calm_value({"i", "j"}, 1) + ";\nif (t < 0) t = -t;\n" + element + " = t" + more + ";\n";
+        text += "float t = " + calm_value({"i", "j"}, 1) + ";\nif (t < 0) t = -t;\n" + element + " = t" +
+                more + ";\n";
     }
     text += "}\n";
     if (after) text += for_line("j", "0", "N") + "C[i * N + j] *= 2;\n}\n";
@@ -200,7 +207,8 @@ struct nests {
 };
 
 // The trees of all sources, which must be without errors.
-inline std::vector<parsed_source> trees_of(const std::string& parser, const std::vector<std::string>& sources) {
+inline std::vector<parsed_source> trees_of(const std::string& parser,
+                                           const std::vector<std::string>& sources) {
   std::vector<parsed_source> result;
   for (std::size_t from = 0; from < sources.size(); from += 200) {
     const std::size_t to = std::min(from + 200, sources.size());

@@ -1,8 +1,8 @@
 // timeout: 600
 // once: *
 // What actions make of generated loop nests computes what the nests compute. All of it is one compilation.
-// KEVO_REWRITE_RESULTS=5000 compares so many programs, with the options that searches use, and leaves what differs in
-// the folder that KEVO_REWRITE_KEEP names.
+// KEVO_REWRITE_RESULTS=5000 compares so many programs, with the options that searches use, and leaves what
+// differs in the folder that KEVO_REWRITE_KEEP names.
 
 #include <cstdlib>
 #include <filesystem>
@@ -32,7 +32,8 @@ struct variant {
 };
 
 // Actions that need no test of dependences: whatever the nest, they may not change what it computes.
-const std::set<std::string_view> always_right = {"unroll", "pack", "hoist", "scalar", "select", "prefetch", "peel", "keep"};
+const std::set<std::string_view> always_right = {"unroll", "pack",     "hoist", "scalar",
+                                                 "select", "prefetch", "peel",  "keep"};
 
 // One random action somewhere; nothing if it is refused.
 std::optional<variant> stepped(const parsed_source& tree, const variant& from, bool calm, kevo::rng& random) {
@@ -132,8 +133,9 @@ int main() {
 )";
 
 // Compiles and runs all of them; what is wrong, by number.
-std::map<std::size_t, std::string> wrong(const std::vector<std::string>& nests, const std::vector<variant>& all,
-                                         const std::string& type, const std::vector<std::string>& options) {
+std::map<std::size_t, std::string> wrong(const std::vector<std::string>& nests,
+                                         const std::vector<variant>& all, const std::string& type,
+                                         const std::vector<std::string>& options) {
   std::string text = beginning + ("using T = " + type + ";\n");
   std::string tables = "void (*nests[])(const T*, const T*, T*, int64_t, int64_t) = {";
   for (std::size_t i = 0; i < nests.size(); ++i) {
@@ -149,7 +151,8 @@ std::map<std::size_t, std::string> wrong(const std::vector<std::string>& nests, 
   }
   const shell::scratch folder;
   shell::write_file(folder / "all.cpp", text + tables + roots + "};\n" + ending);
-  std::vector<std::string> command = {kevo::find_program("g++"), "-std=c++20", "-w", "-fopenmp-simd", "-ffp-contract=off"};
+  std::vector<std::string> command = {kevo::find_program("g++"), "-std=c++20", "-w", "-fopenmp-simd",
+                                      "-ffp-contract=off"};
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"-o", "all", "all.cpp"});
   const auto built = shell::run(command, folder.string());
@@ -198,7 +201,9 @@ TEST_CASE("what actions make of generated loop nests computes the same") {
     const std::string type = is_float ? "float" : "double";
     std::vector<std::string> roots;
     for (int i = 0; i < 8; ++i) {
-      roots.push_back(batch % 4 == 2 ? (i % 2 == 0 ? product : in_place) : calm ? make.calm_source() : make.source());
+      roots.push_back(batch % 4 == 2 ? (i % 2 == 0 ? product : in_place)
+                      : calm         ? make.calm_source()
+                                     : make.source());
       if (!is_float) roots.back() = replaced(roots.back(), "float", "double");
     }
     std::vector<variant> now;

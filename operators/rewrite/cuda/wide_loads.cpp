@@ -1,0 +1,145 @@
+// A loop in which threads walk through arrays side by side takes four elements at once where they lie on a border of 16 bytes.
+#include <map>
+#include <set>
+
+#include "operators/rewrite/cuda/threads.hpp"
+#include "operators/rewrite/dependence.hpp"
+
+namespace kevo::rewriting {
+namespace {
+
+bool is_float_array(const element_access& access) {
+  const node& base = bare(access.at->children[0]);
+  const std::string type = access.at->type;
+  return base.kind == node_kind::name && base.type.find('*') != std::string::npos && (type == "float" || type == "const float");
+}
+
+// Loops whose step is a number of threads: neighbouring threads have neighbouring iterations.
+bool is_strided(const kernel& of, const placed_loop& place) {
+  const counted_loop& loop = place.loop;
+  const std::string_view lower = of.in.of(*loop.lower_node);
+  return loop.step_node != nullptr && loop.step != "1" && !loop.inclusive && !loop.whole_steps &&
+         (lower == "threadIdx.x" || bare(*loop.lower_node).kind == node_kind::name ||
+          (lower.find("threadIdx.x") != std::string_view::npos && lower.find("blockIdx.x") != std::string_view::npos)) &&
+         loop.step.find("copies_") == std::string::npos && loop.step.find("wide_") == std::string::npos;
+}
+
+// Accesses `x[i]` or `x[rest + i]`, which four threads' worth of elements can be taken from at once.
+std::vector<element_access> wide_accesses(const kernel& of, const placed_loop& place) {
+  std::vector<element_access> found;
+  const auto known = definitions_of(of.in, *place.function);
+  const std::string index = place.loop.index + "#" + std::to_string(place.loop.id);
+  for (const auto& access : accesses_in(of.in, *place.loop.body, known)) {
+    const auto factor = coefficient(access.index, index);
+    if (factor && constant_of(*factor) == 1 && is_float_array(access)) found.push_back(access);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<site> wide_loads_sites(const kernel& of) {
+  std::vector<site> found;
+  for (const auto& one : device_kernels(of)) {
+    for (std::size_t i = 0; i < of.loops.size(); ++i) {
+      const auto& place = of.loops[i];
+      if (place.function == one.function && is_strided(of, place) && !wide_accesses(of, place).empty()) found.push_back({i});
+    }
+  }
+  return found;
+}
+
+std::string wide_loads(const kernel& of, const site& where, rng&) {
+  const placed_loop& place = of.loops.at(where.loop);
+  const counted_loop& loop = place.loop;
+  const auto accesses = wide_accesses(of, place);
+  std::string why;
+  if (has_effects_unknown(of.in, *loop.body)) throw refusal{"the loop does what is not understood"};
+  if (!reductions_of(of.in, *place.function, *loop.body, why)) throw refusal{why};
+  why = carried_by_arrays(of.in, loop, definitions_of(of.in, *place.function));
+  if (!why.empty()) throw refusal{why};
+  fresh_names fresh(of.in);
+  const std::string lane = fresh("wide_lane");
+  const std::string start = fresh("wide_" + loop.index);
+  struct piece {
+    std::string name, address, first_address;
+    bool read = false, written = false;
+  };
+  std::map<std::string, piece> pieces;  // by the text of the element
+  replacements first;
+  first.names[loop.id] = start;
+  replacements begin;
+  begin.names[loop.id] = start + "_first";
+  std::set<long> written_arrays;
+  for (const auto& access : accesses) {
+    if (access.written) written_arrays.insert(access.base);
+  }
+  for (const auto& access : accesses) {
+    const std::string text(of.in.of(*access.at));
+    auto& one = pieces[text];
+    if (one.name.empty()) {
+      one.name = fresh("four_of_" + root_of(*access.at)->name);
+      one.address = "&" + kevo::rewriting::written(of.in, *access.at, first);
+      one.first_address = "&" + kevo::rewriting::written(of.in, *access.at, begin);
+    }
+    one.written = one.written || access.written;
+    one.read = one.read || !access.written || access.accumulated;
+    if (!access.written && written_arrays.contains(access.base)) one.read = true;
+  }
+  std::string aligned;
+  for (const auto& [text, one] : pieces)
+    aligned += (aligned.empty() ? "" : " | ") + ("reinterpret_cast<unsigned long long>(" + one.first_address + ")");
+  lines to(depth_at(of.in, loop.begin));
+  const std::string all_of = fresh("aligned");
+  const std::string first_one = fresh("wide_first");
+  // Whether this is so does not depend on the iteration: each is a multiple of four elements from the first one.
+  to.open("");
+  to.add("const auto " + first_one + " = " + loop.lower + ";");
+  replacements zero;
+  const std::string whole = "((" + loop.upper + ") / 4 * 4)";
+  const std::string first_four = "4 * " + grouped(loop.lower);
+  to.add("const " + loop.type + " " + start + "_first = " + first_four + ";");
+  to.add("const bool " + all_of + " = ((" + aligned + ") & 15) == 0;");
+  to.open("if (" + all_of + ")");
+  to.open("for (" + loop.type + " " + start + " = " + start + "_first; " + start + " < " + whole + "; " + start + " += 4 * " +
+          grouped(loop.step) + ")");
+  replacements by;
+  by.names[loop.id] = "(" + start + " + " + lane + ")";
+  for (const auto& [text, one] : pieces) {
+    if (one.read)
+      to.add("four_floats " + one.name + " = *reinterpret_cast<const four_floats*>(" + one.address + ");");
+    else
+      to.add("four_floats " + one.name + ";");
+  }
+  walk(*loop.body, [&](const node& n) {
+    if (n.kind != node_kind::subscript) return true;
+    const auto found = pieces.find(std::string(of.in.of(n)));
+    if (found != pieces.end()) by.nodes[&n] = found->second.name + ".at[" + lane + "]";
+    return found == pieces.end();
+  });
+  to.add("#pragma unroll");
+  to.open("for (int " + lane + " = 0; " + lane + " < 4; ++" + lane + ")");
+  for (const node* statement : statements_of(*loop.body)) add_statement(to, of.in, *statement, by);
+  to.close();
+  for (const auto& [text, one] : pieces) {
+    if (one.written) to.add("*reinterpret_cast<four_floats*>(" + one.address + ") = " + one.name + ";");
+  }
+  to.close();
+  to.close();
+  // What is left over: up to three elements, or all of them.
+  replacements rest;
+  rest.nodes[loop.lower_node] = "(" + all_of + " ? " + whole + " : 0) + " + first_one;
+  open_loop(to, of.in, loop, rest);
+  for (const node* statement : statements_of(*loop.body)) add_statement(to, of.in, *statement);
+  to.close();
+  to.close();
+  changes all;
+  all.replace(loop, to);
+  if (of.in.text.find("struct __align__(16) four_floats") == std::string::npos) {
+    const std::size_t top = place_for_declarations(of.in);
+    all.replace(top, top, "struct __align__(16) four_floats {\n  float at[4];\n};\n\n");
+  }
+  return all.applied_to(of.in.text);
+}
+
+}  // namespace kevo::rewriting

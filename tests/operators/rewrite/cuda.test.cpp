@@ -1,0 +1,146 @@
+// timeout: 300
+// Actions on device code, which are compiled where there is NVRTC.
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <kevo/annotation.hpp>
+
+#include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/launch/launch_signature.hpp"
+#include "fitness/cuda/launch/resolve.hpp"
+#include "operators/rewrite/action.hpp"
+#include "operators/rewrite/cuda/launches.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+#include "tests/fitness/cuda/compile/nvrtc_place.hpp"
+#include "tests/operators/rewrite/nests.hpp"
+#include "tests/support/shell.hpp"
+
+namespace {
+
+using namespace kevo::rewriting;
+using namespace rewrite_test;
+
+std::optional<parsed_source> parsed_device(const std::string& parser, const std::string& text) {
+  return parse(parser, {text}, {}, dialect::cuda).front();
+}
+
+const action& device_action(std::string_view name) {
+  for (const action& one : actions()) {
+    if (one.name == name) return one;
+  }
+  throw std::runtime_error("no such action");
+}
+
+// The source after an action at the n-th site that does not refuse; empty if there is none.
+std::string device_after(const std::string& parser, const std::string& text, std::string_view name, std::size_t nth = 0) {
+  const auto in = parsed_device(parser, text);
+  REQUIRE(in);
+  CHECK_MESSAGE(in->errors == 0, in->first_error << "\n" << text);
+  const kernel of{*in, loops_of(*in), nullptr, 1, true};
+  kevo::rng random(3);
+  for (const site& where : device_action(name).sites(of)) {
+    try {
+      std::string child = device_action(name).apply(of, where, random);
+      if (nth-- == 0) return child;
+    } catch (const refusal& r) {
+      MESSAGE(name << ": " << r.reason);
+    }
+  }
+  return {};
+}
+
+/// Why there is no plan for a workload of the task; empty if there is one for each.
+std::string no_plan(kevo::cuda::cuda_compiler& compiler, const kevo::task& t, const std::string& text) {
+  using namespace kevo::cuda;
+  const auto source = kevo::program_of("cuda", text);
+  const auto lines = read_launch_lines(source);
+  if (const auto* failure = std::get_if<launch_failure>(&lines)) return failure->reason;
+  const auto& declared = std::get<declared_launch>(lines);
+  const device_facts facts;
+  const auto names = kernel_names(declared, signature_of(t, t.workloads.front()), facts);
+  if (const auto* failure = std::get_if<launch_failure>(&names)) return failure->reason;
+  const auto built = compiler.build({source, std::get<std::vector<std::string>>(names), facts.architecture, {}});
+  if (!built.ok) return built.diagnostics;
+  for (const auto& w : t.workloads) {
+    const auto resolved = resolve(declared, signature_of(t, w), built.module, facts);
+    if (const auto* failure = std::get_if<launch_failure>(&resolved)) return w.uuid + ": " + failure->reason;
+  }
+  return {};
+}
+
+const std::string tasks = KEVO_SOURCE_DIR "/configs/tasks/";
+
+}  // namespace
+
+TEST_CASE("launch lines are read and written") {
+  const std::string text =
+      "// kevo: when N % 4 == 0: launch f<<<(ceildiv(N, 32), min(M, 8)), (32, 8), smem(4 * 32)>>>(A, N)\n"
+      "// kevo: launch g<<<(M + 1) * 2, 128>>>(A, N)\nint x;\n";
+  const auto all = launches_of(text);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].kernel == "f");
+  CHECK(all[0].grid == std::vector<std::string>{"ceildiv(N, 32)", "min(M, 8)"});
+  CHECK(all[0].block == std::vector<std::string>{"32", "8"});
+  CHECK(all[1].grid == std::vector<std::string>{"(M + 1) * 2"});
+  for (const auto& one : all) CHECK(text.substr(one.begin, one.end - one.begin) == configuration_of(one));
+  CHECK(with_word("8 * x8 + 8LL - f(8)", "8", "size") == "size * x8 + 8LL - f(size)");
+}
+
+TEST_CASE("what the actions make of plain kernels has a plan for every workload") {
+  const std::string parser = parser_or_skip();
+  if (parser.empty()) return;
+  struct expected {
+    const char* task;
+    const char* seed;
+    std::vector<std::pair<const char*, std::size_t>> steps;
+  };
+  const std::vector<expected> all = {
+      {"cuda_sgemm", "seed.cu", {{"block", 0}, {"converge", 0}, {"coarsen", 0}, {"coarsen", 0}, {"stage", 0}, {"launch_bounds", 0}}},
+      {"cuda_softmax", "plain.cu", {{"cooperate", 0}, {"wide_loads", 2}, {"wide_loads", 0}, {"restrict", 0}}},
+      {"cuda_rmsnorm", "plain.cu", {{"cooperate", 0}, {"wide_loads", 1}, {"unroll", 0}}},
+      {"cuda_reduce", "seed.cu", {{"block", 0}, {"blocks", 0}, {"wide_loads", 0}, {"unroll", 0}}},
+      {"cuda_transpose", "seed.cu", {{"exchange", 0}}},
+      {"cuda_transpose", "seed.cu", {{"block", 0}, {"swap_axes", 0}, {"converge", 0}}},
+  };
+  std::optional<kevo::cuda::cuda_compiler> compiler;
+  if (nvrtc_place() != "none") {
+    kevo::cuda::cuda_compiler_settings settings;
+    settings.cuda = nvrtc_place();
+    settings.sandbox = kevo::sandbox_mode::best;
+    compiler.emplace(settings);
+  }
+  for (const auto& one : all) {
+    const std::string folder = tasks + one.task + "/";
+    std::string text = shell::read_file(folder + one.seed);
+    for (const auto& [name, nth] : one.steps) {
+      text = device_after(parser, text, name, nth);
+      REQUIRE_MESSAGE(!text.empty(), one.task << ": " << name << " has no place");
+    }
+    CHECK_NOTHROW(kevo::parse_annotations(text, "child"));
+    CHECK(parsed_device(parser, text)->errors == 0);
+    if (compiler) {
+      const std::string why = no_plan(*compiler, kevo::load_task(folder + "plain.yaml"), text);
+      CHECK_MESSAGE(why.empty(), one.task << ": " << why << "\n" << text);
+    }
+  }
+}
+
+TEST_CASE("device code that cannot be changed is left alone") {
+  const std::string parser = parser_or_skip();
+  if (parser.empty()) return;
+  const std::string barrier =
+      "// kevo: launch f<<<ceildiv(N, 128), 128>>>(x, N)\nextern \"C\" __global__ void f(float* x, int N) {\n"
+      "  const int i = blockIdx.x * 128 + threadIdx.x;\n  if (i >= N) return;\n  __syncthreads();\n  x[i] = 1;\n}\n";
+  CHECK(device_after(parser, barrier, "converge").empty());
+  const std::string chain =
+      "// kevo: launch f<<<ceildiv(N, 128), 128>>>(x, y, N, M)\n"
+      "extern \"C\" __global__ void f(const float* x, float* y, int N, int M) {\n"
+      "  const int i = blockIdx.x * 128 + threadIdx.x;\n  if (i >= N) return;\n  float s = 0;\n"
+      "  for (int j = 0; j < M; ++j) s = s * 0.5f + x[j];\n  y[i] = s;\n}\n";
+  CHECK(device_after(parser, chain, "cooperate").empty());
+}
