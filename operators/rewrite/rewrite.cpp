@@ -29,7 +29,9 @@ std::vector<std::pair<choice, double>> choices_of(const kernel& of, const std::v
     // less often.
     double total = 1;
     for (const site& where : sites) total += where.weight;
-    for (const site& where : sites) found.push_back({{&one, where}, one.weight * where.weight / total});
+    // A GPU runs many threads at a time, so that what one of them does in which order matters less.
+    const double weight = of.cuda && one.language == speaks::both ? 0.3 * one.weight : one.weight;
+    for (const site& where : sites) found.push_back({{&one, where}, weight * where.weight / total});
   }
   return found;
 }

@@ -5,8 +5,8 @@ extern "C" __global__ void rmsnorm(const float* x, const float* weight, float* y
   if (row >= M) return;
   const float* from = x + static_cast<long long>(row) * N;
   float* to = y + static_cast<long long>(row) * N;
-  float sum = 0;
+  double sum = 0;  // one thread adds up long rows
   for (int i = 0; i < N; ++i) sum += from[i] * from[i];
-  const float factor = rsqrtf(sum / N + 1e-6f);
+  const float factor = rsqrt(sum / N + 1e-6);
   for (int i = 0; i < N; ++i) to[i] = from[i] * factor * weight[i];
 }

@@ -7,7 +7,8 @@ extern "C" __global__ void softmax(const float* x, float* y, int M, int N) {
   float* to = y + static_cast<long long>(row) * N;
   float largest = from[0];
   for (int i = 0; i < N; ++i) largest = fmaxf(largest, from[i]);
-  float sum = 0;
+  double sum = 0;  // one thread adds up long rows
   for (int i = 0; i < N; ++i) sum += expf(from[i] - largest);
-  for (int i = 0; i < N; ++i) to[i] = expf(from[i] - largest) / sum;
+  const float factor = 1 / sum;
+  for (int i = 0; i < N; ++i) to[i] = expf(from[i] - largest) * factor;
 }

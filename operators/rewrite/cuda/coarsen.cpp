@@ -1,4 +1,5 @@
-// One thread has several indices: what it loads for one of them is in registers for the others (unroll and jam over threads).
+// One thread has several indices: what it loads for one of them is in registers for the others (unroll and
+// jam over threads).
 #include "operators/rewrite/cuda/threads.hpp"
 #include "operators/rewrite/dependence.hpp"
 #include "operators/rewrite/widen.hpp"
@@ -53,7 +54,8 @@ std::string coarsen(const kernel& of, const site& where, rng& random) {
   }
   body.begin = index->statement->end;
   body.end = end;
-  if (any_of(body, [](const node& n) { return n.kind == node_kind::returned; })) throw refusal{"threads return early"};
+  if (any_of(body, [](const node& n) { return n.kind == node_kind::returned; }))
+    throw refusal{"threads return early"};
   placed_loop loop;
   loop.function = one.function;
   loop.loop.at = index->statement;
@@ -62,16 +64,18 @@ std::string coarsen(const kernel& of, const site& where, rng& random) {
   loop.loop.id = index->id;
   loop.loop.step = adjacent ? "1" : threads;
   lines to(depth_at(of.in, index->statement->begin));
-  to.add(index->variable->written + " " + index->name + " = blockIdx." + index->axis + " * (" + threads + " * " + names.count +
-         ") + threadIdx." + index->axis + (adjacent ? " * " + names.count : "") + ";");
+  to.add(index->variable->written + " " + index->name + " = blockIdx." + index->axis + " * (" + threads +
+         " * " + names.count + ") + threadIdx." + index->axis + (adjacent ? " * " + names.count : "") + ";");
   to.append(widened_body(of.in, loop, names, fresh));
   changes all;
-  all.replace(index->statement->begin - 2 * static_cast<std::size_t>(to.depth()), end, to.text().substr(0, to.text().size() - 1));
+  all.replace(index->statement->begin - 2 * static_cast<std::size_t>(to.depth()), end,
+              to.text().substr(0, to.text().size() - 1));
   for (auto line : one.launches) {
     if (one.axis(index->axis) >= line.grid.size()) throw refusal{"the grid has no such axis"};
     auto& grid = line.grid[one.axis(index->axis)];
     const std::string other = with_word(grid, threads, threads + " * " + names.count);
-    if (other == grid || grid.find("ceildiv") == std::string::npos) throw refusal{"the grid is not a number of blocks"};
+    if (other == grid || grid.find("ceildiv") == std::string::npos)
+      throw refusal{"the grid is not a number of blocks"};
     grid = other;
     put_launch(all, line);
   }

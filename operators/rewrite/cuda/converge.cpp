@@ -1,5 +1,5 @@
-// if (m >= M) return;  ->  every thread runs to the end: it reads at the last index there is where its own is too large, and
-// does not write. Threads can then work together, and one thread can have several indices.
+// if (m >= M) return;  ->  every thread runs to the end: it reads at the last index there is where its own is
+// too large, and does not write. Threads can then work together, and one thread can have several indices.
 #include <algorithm>
 
 #include "operators/rewrite/cuda/threads.hpp"
@@ -13,7 +13,8 @@ bool writes_memory(const kernel& of, const device_kernel& one, const node& state
   const node& to = bare(statement.children[0]);
   if (to.kind == node_kind::name) return false;
   const node* root = root_of(to);
-  return root == nullptr || !declared_in(*one.body).contains(root->declared) || root->type.find('*') != std::string::npos;
+  return root == nullptr || !declared_in(*one.body).contains(root->declared) ||
+         root->type.find('*') != std::string::npos;
 }
 
 struct rewriting_of_body {
@@ -27,7 +28,8 @@ struct rewriting_of_body {
   void clamp(const node& n) const {
     if (n.kind == node_kind::name) {
       for (const auto& [index, bound] : guard.bounds) {
-        if (n.declared == index->id) all.replace(n.begin, n.end, "inside(" + index->name + ", " + bound + ")");
+        if (n.declared == index->id)
+          all.replace(n.begin, n.end, "inside(" + index->name + ", " + bound + ")");
       }
     }
     for (const node& child : n.children) clamp(child);
@@ -50,12 +52,14 @@ struct rewriting_of_body {
       case node_kind::branch:
         clamp(n.children[0]);
         for (std::size_t i = 1; i < n.children.size(); ++i) {
-          if (n.children.size() > 2 && n.children[i].kind != node_kind::block) throw refusal{"a branch without braces"};
+          if (n.children.size() > 2 && n.children[i].kind != node_kind::block)
+            throw refusal{"a branch without braces"};
           statement(n.children[i]);
         }
         return;
       default:
-        if (any_of(n, [&](const node& inner) { return writes_memory(of, one, inner); })) throw refusal{"a write within an expression"};
+        if (any_of(n, [&](const node& inner) { return writes_memory(of, one, inner); }))
+          throw refusal{"a write within an expression"};
         clamp(n);
     }
   }
@@ -76,7 +80,8 @@ std::string converge(const kernel& of, const site& where, rng&) {
   const auto guard = guard_of(of, one);
   if (!guard) throw refusal{"no thread returns early"};
   std::string test;
-  for (const auto& [index, bound] : guard->bounds) test += (test.empty() ? "" : " && ") + index->name + " < " + bound;
+  for (const auto& [index, bound] : guard->bounds)
+    test += (test.empty() ? "" : " && ") + index->name + " < " + bound;
   changes all;
   bool behind = false;
   for (const node& statement : one.body->children) {
@@ -86,7 +91,9 @@ std::string converge(const kernel& of, const site& where, rng&) {
     }
     if (!behind) {
       if (one.index_of(statement.children.empty() ? -1 : statement.children.front().declared) == nullptr &&
-          any_of(statement, [&](const node& n) { return n.kind == node_kind::name && one.index_of(n.declared) != nullptr; }))
+          any_of(statement, [&](const node& n) {
+            return n.kind == node_kind::name && one.index_of(n.declared) != nullptr;
+          }))
         throw refusal{"an index is used before it is tested"};
       continue;
     }
@@ -102,7 +109,8 @@ std::string converge(const kernel& of, const site& where, rng&) {
   all.replace(begin, end, "");
   put_helper(all, of, "inside",
              "template <class I, class N>\n"
-             "__device__ __forceinline__ I inside(I i, N end) {  // the index, or the last one that there is\n  return i < end ? i : static_cast<I>(end - 1);\n}\n");
+             "__device__ __forceinline__ I inside(I i, N end) {  // the index, or the last one that there "
+             "is\n  return i < end ? i : static_cast<I>(end - 1);\n}\n");
   return all.applied_to(of.in.text);
 }
 

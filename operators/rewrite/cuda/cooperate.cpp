@@ -1,5 +1,5 @@
-// One thread a row  ->  a block of threads a row: iterations of its loops are shared among the threads, and what the loops
-// collect is put together by shuffles within a warp and shared memory between warps.
+// One thread a row  ->  a block of threads a row: iterations of its loops are shared among the threads, and
+// what the loops collect is put together by shuffles within a warp and shared memory between warps.
 #include <algorithm>
 
 #include "operators/rewrite/cuda/threads.hpp"
@@ -29,8 +29,9 @@ std::vector<counted_loop> shared_loops(const kernel& of, const device_kernel& on
     if (statement.kind != node_kind::counted) continue;
     const auto loop = as_counted(of.in, statement);
     std::string why;
-    if (!loop || loop->step != "1" || loop->inclusive || loop->whole_steps || has_effects_unknown(of.in, *loop->body) ||
-        !reductions_of(of.in, *one.function, *loop->body, why) || !carried_by_arrays(of.in, *loop, known).empty())
+    if (!loop || loop->step != "1" || loop->inclusive || loop->whole_steps ||
+        has_effects_unknown(of.in, *loop->body) || !reductions_of(of.in, *one.function, *loop->body, why) ||
+        !carried_by_arrays(of.in, *loop, known).empty())
       return {};
     found.push_back(*loop);
   }
@@ -42,8 +43,9 @@ std::vector<counted_loop> shared_loops(const kernel& of, const device_kernel& on
 std::vector<site> cooperate_sites(const kernel& of) {
   std::vector<site> found;
   for (const auto& one : device_kernels(of)) {
-    if (one.indices.size() == 1 && one.indices.front().apart == "1" && one.launches.front().block.size() == 1 &&
-        one.launches.front().grid.size() == 1 && !shared_loops(of, one).empty())
+    if (one.indices.size() == 1 && one.indices.front().apart == "1" &&
+        one.launches.front().block.size() == 1 && one.launches.front().grid.size() == 1 &&
+        !shared_loops(of, one).empty())
       found.push_back({0, one.function});
   }
   return found;
@@ -59,7 +61,8 @@ std::string cooperate(const kernel& of, const site& where, rng& random) {
   fresh_names fresh(of.in);
   const std::string threads = fresh("threads_of_" + one.function->name);
   changes all;
-  all.replace(index.statement->begin, index.statement->end, index.variable->written + " " + index.name + " = blockIdx.x;");
+  all.replace(index.statement->begin, index.statement->end,
+              index.variable->written + " " + index.name + " = blockIdx.x;");
   std::string top;
   std::size_t number = 0;
   for (const auto& loop : loops) {
@@ -77,8 +80,8 @@ std::string cooperate(const kernel& of, const site& where, rng& random) {
     replacements head = by;
     head.nodes[loop.lower_node] =
         loop.lower == "0" ? "threadIdx.x" : grouped(loop.lower) + " + static_cast<int>(threadIdx.x)";
-    to.open("for (" + loop.type + " " + loop.index + " = " + head.nodes[loop.lower_node] + "; " + loop.index + " < " + loop.upper +
-            "; " + loop.index + " += " + threads + ")");
+    to.open("for (" + loop.type + " " + loop.index + " = " + head.nodes[loop.lower_node] + "; " + loop.index +
+            " < " + loop.upper + "; " + loop.index + " += " + threads + ")");
     for (const node* statement : statements_of(*loop.body)) add_statement(to, of.in, *statement, by);
     to.close();
     for (const auto& r : *collected) {
@@ -88,17 +91,32 @@ std::string cooperate(const kernel& of, const site& where, rng& random) {
       to.add(r.kind == reduction_kind::sum       ? r.name + " += " + whole + ";"
              : r.kind == reduction_kind::product ? r.name + " *= " + whole + ";"
                                                  : r.name + " = " + whole + ";");
-      top += "// Over all threads of the block, in every thread: within a warp, and then between warps.\n"
-             "__device__ __forceinline__ " + r.type + " " + name + "(" + r.type + " a) {\n"
-             "  __shared__ " + r.type + " parts[32];\n"
-             "  for (int distance = 16; distance > 0; distance /= 2) {\n"
-             "    const " + r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) + ";\n  }\n"
-             "  if (" + threads + " == 32) return a;\n"
-             "  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = a;\n  __syncthreads();\n"
-             "  a = parts[threadIdx.x % (" + threads + " / 32)];\n"
-             "  for (int distance = " + threads + " / 64; distance > 0; distance /= 2) {\n"
-             "    const " + r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) + ";\n  }\n"
-             "  return a;\n}\n";
+      top +=
+          "// Over all threads of the block, in every thread: within a warp, and then between warps.\n"
+          "__device__ __forceinline__ " +
+          r.type + " " + name + "(" + r.type +
+          " a) {\n"
+          "  __shared__ " +
+          r.type +
+          " parts[32];\n"
+          "  for (int distance = 16; distance > 0; distance /= 2) {\n"
+          "    const " +
+          r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) +
+          ";\n  }\n"
+          "  if (" +
+          threads +
+          " == 32) return a;\n"
+          "  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = a;\n  __syncthreads();\n"
+          "  a = parts[threadIdx.x % (" +
+          threads +
+          " / 32)];\n"
+          "  for (int distance = " +
+          threads +
+          " / 64; distance > 0; distance /= 2) {\n"
+          "    const " +
+          r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) +
+          ";\n  }\n"
+          "  return a;\n}\n";
       ++number;
     }
     all.replace(loop, to);
@@ -120,7 +138,9 @@ std::string cooperate(const kernel& of, const site& where, rng& random) {
     put_launch(all, line);
   }
   const std::size_t at = place_for_declarations(of.in);
-  all.replace(at, at, tunable_line(threads, 128 << random.below(4), "32, 64, 128, 256, 512, 1024") + "\n" + top + "\n");
+  all.replace(
+      at, at,
+      tunable_line(threads, 128 << random.below(4), "32, 64, 128, 256, 512, 1024") + "\n" + top + "\n");
   return all.applied_to(of.in.text);
 }
 

@@ -1,5 +1,5 @@
-// y[n * M + m] = x[m * N + n]  ->  a block reads a tile along the rows of x and writes it along the rows of y, through shared
-// memory: neighbouring threads read and write neighbouring elements.
+// y[n * M + m] = x[m * N + n]  ->  a block reads a tile along the rows of x and writes it along the rows of
+// y, through shared memory: neighbouring threads read and write neighbouring elements.
 #include <algorithm>
 
 #include "operators/rewrite/cuda/threads.hpp"
@@ -28,9 +28,11 @@ bool collect_plain(const kernel& of, const device_kernel& one, const node& state
     const auto inside = statements_of(*loop->body);
     return inside.size() == 1 && collect_plain(of, one, *inside.front(), to);
   }
-  if (statement.kind != node_kind::binary || operator_of(of.in, statement) != "=" || to.assignment != nullptr) return false;
+  if (statement.kind != node_kind::binary || operator_of(of.in, statement) != "=" || to.assignment != nullptr)
+    return false;
   to.assignment = &statement;
-  return bare(statement.children[0]).kind == node_kind::subscript && !has_effects_unknown(of.in, statement.children[1]);
+  return bare(statement.children[0]).kind == node_kind::subscript &&
+         !has_effects_unknown(of.in, statement.children[1]);
 }
 
 // A kernel that does nothing but compute one element of an array from elements of others, for two indices.
@@ -39,7 +41,8 @@ std::optional<plain_copy> plain_copy_of(const kernel& of, const device_kernel& o
   const auto guard = guard_of(of, one);
   for (const node& statement : one.body->children) {
     if (guard && &statement == guard->statement) continue;
-    const bool index = std::any_of(one.indices.begin(), one.indices.end(), [&](const auto& i) { return i.statement == &statement; });
+    const bool index = std::any_of(one.indices.begin(), one.indices.end(),
+                                   [&](const auto& i) { return i.statement == &statement; });
     if (!index && !collect_plain(of, one, statement, found)) return std::nullopt;
   }
   for (const auto& index : one.indices) {
@@ -58,11 +61,13 @@ std::optional<plain_copy> plain_copy_of(const kernel& of, const device_kernel& o
 
 // Whether neighbours along the index are neighbours in memory.
 bool is_fastest(const kernel& of, const node& subscript, const grid_index& index) {
-  const auto factor = coefficient(polynomial_of(of.in, subscript.children[1], {}), index.name + "#" + std::to_string(index.id));
+  const auto factor = coefficient(polynomial_of(of.in, subscript.children[1], {}),
+                                  index.name + "#" + std::to_string(index.id));
   return factor && constant_of(*factor) == 1;
 }
 
-// The index along which the value is read, if it is another one than that along which it is written: its number.
+// The index along which the value is read, if it is another one than that along which it is written: its
+// number.
 std::optional<std::size_t> read_along(const kernel& of, const plain_copy& one) {
   const node& target = bare(one.assignment->children[0]);
   for (const std::size_t i : {0U, 1U}) {
@@ -105,33 +110,48 @@ std::string exchange(const kernel& of, const site& where, rng& random) {
   const std::string pad = fresh("pad");
   const std::string tile = fresh("tile");
   const std::string step = fresh("step");
-  const std::string at = fresh("at");
   std::string type = copy->assignment->children[0].type;
   if (type.find_first_of("*&[(") != std::string::npos) throw refusal{"the type of an element"};
   const std::string target(of.in.of(copy->assignment->children[0]));
   const std::string value(of.in.of(copy->assignment->children[1]));
   const std::string count = down + " * " + across + " / " + threads;
-  const std::string test = "if (" + write.name + " < " + write.bound + " && " + read.name + " < " + read.bound + ") ";
+  const std::string test =
+      "if (" + write.name + " < " + write.bound + " && " + read.name + " < " + read.bound + ") ";
   const auto place = [&](lines& to, const grid_index& index, const std::string& within) {
     to.add("const " + index.type + " " + index.name + " = first_" + index.name + " + " + within + ";");
   };
   lines to(0);
   to.open("");
   to.add("__shared__ " + type + " " + tile + "[" + down + "][" + across + " + " + pad + "];");
-  to.add("const int tiles_across = static_cast<int>((" + read.bound + " + " + across + " - 1) / " + across + ");");
-  to.add("const " + write.type + " first_" + write.name + " = static_cast<" + write.type + ">(blockIdx.x / tiles_across) * " + down + ";");
-  to.add("const " + read.type + " first_" + read.name + " = static_cast<" + read.type + ">(blockIdx.x % tiles_across) * " + across + ";");
-  for (const bool reading : {true, false}) {
-    const std::string fast = reading ? across : down;
-    const std::string quick = at + " % " + fast;
-    const std::string slow = at + " / " + fast;
+  to.add("const int tiles_across = static_cast<int>((" + read.bound + " + " + across + " - 1) / " + across +
+         ");");
+  to.add("const " + write.type + " first_" + write.name + " = static_cast<" + write.type +
+         ">(blockIdx.x / tiles_across) * " + down + ";");
+  to.add("const " + read.type + " first_" + read.name + " = static_cast<" + read.type +
+         ">(blockIdx.x % tiles_across) * " + across + ";");
+  to.add("const bool whole = first_" + write.name + " + " + down + " <= " + write.bound + " && first_" +
+         read.name + " + " + across + " <= " + read.bound + ";");
+  // A thread keeps its place along the fast index, so that its addresses differ by constants.
+  const auto pass = [&](bool reading, bool guarded) {
+    const grid_index& fast = reading ? read : write;
+    const grid_index& slow = reading ? write : read;
+    const std::string width = reading ? across : down;
     to.add("#pragma unroll");
     to.open("for (int " + step + " = 0; " + step + " < " + count + "; ++" + step + ")");
-    to.add("const int " + at + " = " + step + " * " + threads + " + static_cast<int>(threadIdx.x);");
-    place(to, write, reading ? slow : quick);
-    place(to, read, reading ? quick : slow);
-    const std::string element = tile + "[" + (reading ? slow : quick) + "][" + (reading ? quick : slow) + "]";
-    to.add(test + (reading ? element + " = " + value : target + " = " + element) + ";");
+    to.add("const int slow = " + step + " * (" + threads + " / " + width +
+           ") + static_cast<int>(threadIdx.x) / " + width + ";");
+    to.add("const int fast = static_cast<int>(threadIdx.x) % " + width + ";");
+    place(to, fast, "fast");
+    place(to, slow, "slow");
+    const std::string element = tile + (reading ? "[slow][fast]" : "[fast][slow]");
+    to.add((guarded ? test : "") + (reading ? element + " = " + value : target + " = " + element) + ";");
+    to.close();
+  };
+  for (const bool reading : {true, false}) {
+    to.open("if (whole)");
+    pass(reading, false);
+    to.otherwise();
+    pass(reading, true);
     to.close();
     if (reading) to.add("__syncthreads();");
   }
@@ -148,9 +168,12 @@ std::string exchange(const kernel& of, const site& where, rng& random) {
   }
   const std::size_t top = place_for_declarations(of.in);
   all.replace(top, top,
-              tunable_line(threads, 256, "64, 128, 256, 512, 1024") + tunable_line(across, 32 << random.below(2), "16, 32, 64, 128") +
-                  tunable_line(down, 32 << random.below(2), "16, 32, 64, 128") + tunable_line(pad, 1, "0, 1, 2, 4") + "// kevo: require " +
-                  down + " * " + across + " % " + threads + " == 0 && 4 * " + down + " * (" + across + " + " + pad + ") <= 48 * 1024\n");
+              tunable_line(threads, 256, "64, 128, 256, 512, 1024") +
+                  tunable_line(across, 32 << random.below(2), "16, 32, 64, 128") +
+                  tunable_line(down, 32 << random.below(2), "16, 32, 64, 128") +
+                  tunable_line(pad, 1, "0, 1, 2, 4") + "// kevo: require " + down + " * " + across + " % " +
+                  threads + " == 0 && " + threads + " % " + across + " == 0 && " + threads + " % " + down +
+                  " == 0 && 4 * " + down + " * (" + across + " + " + pad + ") <= 48 * 1024\n");
   return all.applied_to(of.in.text);
 }
 

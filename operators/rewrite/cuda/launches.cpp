@@ -61,7 +61,8 @@ std::vector<launch_text> launches_of(std::string_view source) {
     const std::size_t word = line.find("launch ");
     const std::size_t open = line.find("<<<");
     const std::size_t close = line.find(">>>");
-    if (line.find("// kevo:") != std::string_view::npos && word < open && open < close && close != std::string_view::npos) {
+    if (line.find("// kevo:") != std::string_view::npos && word < open && open < close &&
+        close != std::string_view::npos) {
       launch_text one;
       one.begin = start + open + 3;
       one.end = start + close;
@@ -104,7 +105,8 @@ std::string with_word(std::string text, std::string_view word, std::string_view 
 }
 
 std::string without_suffix(std::string_view literal) {
-  while (!literal.empty() && std::string_view("uUlL").find(literal.back()) != std::string_view::npos) literal.remove_suffix(1);
+  while (!literal.empty() && std::string_view("uUlL").find(literal.back()) != std::string_view::npos)
+    literal.remove_suffix(1);
   return std::string(literal);
 }
 

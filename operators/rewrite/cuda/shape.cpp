@@ -1,17 +1,19 @@
-// How threads lie in blocks and blocks in the grid: the block's size, the number of blocks, which axis is the fastest, and
-// how many registers a thread may have.
+// How threads lie in blocks and blocks in the grid: the block's size, the number of blocks, which axis is the
+// fastest, and how many registers a thread may have.
 #include <algorithm>
 #include <set>
 
 #include "operators/rewrite/cuda/threads.hpp"
+#include "operators/rewrite/dependence.hpp"
 
 namespace kevo::rewriting {
 namespace {
 
-// Literals of a kernel that are the block's size along an axis: factors of blockIdx and gridDim, or, as large numbers are
-// seldom in a kernel by chance, any literal of that value; half of it where a tree of sums begins.
-void replace_size(changes& all, const kernel& of, const device_kernel& one, char axis, const std::string& value,
-                  const std::string& name) {
+// Literals of a kernel that are the block's size along an axis: factors of blockIdx and gridDim, or, as large
+// numbers are seldom in a kernel by chance, any literal of that value; half of it where a tree of sums
+// begins.
+void replace_size(changes& all, const kernel& of, const device_kernel& one, char axis,
+                  const std::string& value, const std::string& name) {
   const bool large = std::stol(value) >= 64;
   const std::string half = std::to_string(std::stol(value) / 2);
   const auto put = [&](const node& literal, const std::string& text) {
@@ -56,8 +58,9 @@ std::string literal_axes(const device_kernel& one) {
   std::string found;
   for (std::size_t i = 0; i < one.launches.front().block.size(); ++i) {
     const std::string& size = one.launches.front().block[i];
-    const bool same = std::all_of(one.launches.begin(), one.launches.end(),
-                                  [&](const launch_text& l) { return i < l.block.size() && l.block[i] == size; });
+    const bool same = std::all_of(one.launches.begin(), one.launches.end(), [&](const launch_text& l) {
+      return i < l.block.size() && l.block[i] == size;
+    });
     if (same && is_number(size) && size != "1") found += static_cast<char>('x' + i);
   }
   return found;
@@ -76,6 +79,16 @@ void replace_in_lines(changes& all, const kernel& of, const std::string& word, c
   }
 }
 
+// Whether a block covers as many indices as it has threads, and no other action has used its size.
+bool has_plain_indices(const kernel& of, const device_kernel& one) {
+  const auto body = of.in.of(*one.body);
+  return body.find("copies_") == std::string_view::npos &&
+         body.find("copy_async(") == std::string_view::npos &&
+         std::all_of(one.indices.begin(), one.indices.end(), [&](const thread_index& index) {
+           return index.block == one.threads(index.axis) && index.apart == "1";
+         });
+}
+
 std::string names_of_block(const device_kernel& one) {
   std::string product;
   for (const auto& size : one.launches.front().block) product = product.empty() ? size : times(product, size);
@@ -87,7 +100,7 @@ std::string names_of_block(const device_kernel& one) {
 std::vector<site> block_sites(const kernel& of) {
   std::vector<site> found;
   for (const auto& one : device_kernels(of)) {
-    if (!literal_axes(one).empty()) found.push_back({0, one.function});
+    if (!literal_axes(one).empty() && has_plain_indices(of, one)) found.push_back({0, one.function});
   }
   return found;
 }
@@ -95,7 +108,7 @@ std::vector<site> block_sites(const kernel& of) {
 std::string block(const kernel& of, const site& where, rng&) {
   const device_kernel one = device_kernel_at(of, where);
   const std::string axes = literal_axes(one);
-  if (axes.empty()) throw refusal{"the block has no literal size"};
+  if (axes.empty() || !has_plain_indices(of, one)) throw refusal{"the block has no literal size"};
   fresh_names fresh(of.in);
   changes all;
   std::string top;
@@ -127,7 +140,8 @@ std::vector<site> blocks_sites(const kernel& of) {
   std::vector<site> found;
   for (const auto& one : device_kernels(of)) {
     const auto& grid = one.launches.front().grid;
-    if (grid.size() == 1 && is_number(grid.front()) && std::stol(grid.front()) >= 64) found.push_back({0, one.function});
+    if (grid.size() == 1 && is_number(grid.front()) && std::stol(grid.front()) >= 64)
+      found.push_back({0, one.function});
   }
   return found;
 }
@@ -150,7 +164,18 @@ std::vector<site> swap_axes_sites(const kernel& of) {
   std::vector<site> found;
   for (const auto& one : device_kernels(of)) {
     const auto& line = one.launches.front();
-    if (line.grid.size() == 2 && line.block.size() == 2) found.push_back({0, one.function});
+    if (line.grid.size() != 2 || line.block.size() != 2) continue;
+    // Neighbouring threads should find neighbouring elements: as many accesses as possible have the index of
+    // x alone.
+    int now = 0;
+    int then = 0;
+    for (const auto& access : accesses_in(of.in, *one.body, {})) {
+      for (const auto& index : one.indices) {
+        const auto factor = coefficient(access.index, index.name + "#" + std::to_string(index.id));
+        if (factor && constant_of(*factor) == 1) ++(index.axis == 'x' ? now : then);
+      }
+    }
+    found.push_back({0, one.function, then > now ? 4.0 : 0.05});
   }
   return found;
 }
@@ -179,7 +204,8 @@ std::vector<site> launch_bounds_sites(const kernel& of) {
   std::vector<site> found;
   for (const auto& one : device_kernels(of)) {
     const auto head = heading_of(of, one).second;
-    if (head.find("__launch_bounds__") == std::string::npos && head.find("__global__ void ") != std::string::npos)
+    if (head.find("__launch_bounds__") == std::string::npos &&
+        head.find("__global__ void ") != std::string::npos)
       found.push_back({0, one.function});
   }
   return found;

@@ -1,7 +1,8 @@
-// What a block reads in a loop goes to shared memory, a piece of the loop at a time, by asynchronous copies that run ahead of
-// the arithmetic.
+// What a block reads in a loop goes to shared memory, a piece of the loop at a time, by asynchronous copies
+// that run ahead of the arithmetic.
 //
-//   for k { sum += A[m, k] * B[k, n]; }  ->  for blocks of k { copy a tile of A and one of B; for k in the block { ... } }
+//   for k { sum += A[m, k] * B[k, n]; }  ->  for blocks of k { copy a tile of A and one of B; for k in the
+//   block { ... } }
 #include <algorithm>
 
 #include "operators/rewrite/cuda/threads.hpp"
@@ -26,9 +27,12 @@ bool is_short_loop(const kernel& of, long id) {
 }
 
 // An element of the tile, if the access has one index of threads and depends on the loop otherwise.
-std::optional<tile> tile_of(const kernel& of, const device_kernel& one, const counted_loop& loop, const node& access) {
+std::optional<tile> tile_of(const kernel& of, const device_kernel& one, const counted_loop& loop,
+                            const node& access) {
   const node& base = bare(access.children[0]);
-  if (base.kind != node_kind::name || base.type.substr(0, 6) != "const " || base.type.find('*') == std::string::npos) return std::nullopt;
+  if (base.kind != node_kind::name || base.type.substr(0, 6) != "const " ||
+      base.type.find('*') == std::string::npos)
+    return std::nullopt;
   tile found;
   found.access = &access;
   bool good = true;
@@ -51,33 +55,38 @@ std::optional<tile> tile_of(const kernel& of, const device_kernel& one, const co
       });
       return false;
     }
-    if (n.kind == node_kind::name && n.declared != loop.id) good = good && !declared_in(*one.body).contains(n.declared);
+    if (n.kind == node_kind::name && n.declared != loop.id)
+      good = good && !declared_in(*one.body).contains(n.declared);
     if (n.kind == node_kind::subscript) good = false;
     return good;
   });
   if (!good || found.index == nullptr || !mentions(access, loop.id)) return std::nullopt;
   const auto known = definitions_of(of.in, *one.function);
-  const auto factor = coefficient(polynomial_of(of.in, access.children[1], known), loop.index + "#" + std::to_string(loop.id));
+  const auto factor = coefficient(polynomial_of(of.in, access.children[1], known),
+                                  loop.index + "#" + std::to_string(loop.id));
   found.along_loop = factor && constant_of(*factor) == 1;
   found.type = access.type.substr(0, 6) == "const " ? access.type.substr(6) : access.type;
   if (found.type != "float" && found.type != "int" && found.type != "unsigned int") return std::nullopt;
   return found;
 }
 
-// Whether all that the loop does is to add products of which each has a staged factor: zeros behind the end add nothing.
+// Whether all that the loop does is to add products of which each has a staged factor: zeros behind the end
+// add nothing.
 bool adds_products(const kernel& of, const counted_loop& loop, const std::vector<tile>& tiles) {
   bool good = true;
   walk(*loop.body, [&](const node& n) {
     if (n.kind == node_kind::subscript) {
-      const bool staged = std::any_of(tiles.begin(), tiles.end(), [&](const tile& t) { return of.in.of(*t.access) == of.in.of(n); });
+      const bool staged = std::any_of(tiles.begin(), tiles.end(),
+                                      [&](const tile& t) { return of.in.of(*t.access) == of.in.of(n); });
       const node* root = root_of(n);
       good = good && (staged || (root != nullptr && root->type.find('[') != std::string::npos));
       return false;
     }
     if (!assigns(of.in, n) || (n.kind == node_kind::unary && operator_of(of.in, n) == "++")) return true;
     const node& value = n.kind == node_kind::binary ? bare(n.children[1]) : n;
-    good = good && operator_of(of.in, n) == "+=" && value.kind == node_kind::binary && operator_of(of.in, value) == "*" &&
-           bare(value.children[0]).kind == node_kind::subscript && bare(value.children[1]).kind == node_kind::subscript;
+    good = good && operator_of(of.in, n) == "+=" && value.kind == node_kind::binary &&
+           operator_of(of.in, value) == "*" && bare(value.children[0]).kind == node_kind::subscript &&
+           bare(value.children[1]).kind == node_kind::subscript;
     return good;
   });
   return good;
@@ -85,11 +94,14 @@ bool adds_products(const kernel& of, const counted_loop& loop, const std::vector
 
 const counted_loop* stageable(const kernel& of, const device_kernel& one, const placed_loop& place) {
   const counted_loop& loop = place.loop;
-  if (place.function != one.function || place.around.empty() || place.around.back() != one.body) return nullptr;
+  if (place.function != one.function || place.around.empty() || place.around.back() != one.body)
+    return nullptr;
   if (loop.step != "1" || loop.inclusive || loop.whole_steps || guard_of(of, one)) return nullptr;
   const auto own = declared_in(*one.body);
   for (const node* bound : {loop.lower_node, loop.upper_node}) {
-    if (any_of(*bound, [&](const node& n) { return own.contains(n.declared) || of.in.of(n).find("threadIdx") == 0; })) return nullptr;
+    if (any_of(*bound,
+               [&](const node& n) { return own.contains(n.declared) || of.in.of(n).find("threadIdx") == 0; }))
+      return nullptr;
   }
   return &loop;
 }
@@ -97,7 +109,8 @@ const counted_loop* stageable(const kernel& of, const device_kernel& one, const 
 std::vector<tile> tiles_of(const kernel& of, const device_kernel& one, const counted_loop& loop) {
   std::vector<tile> found;
   for (const auto& access : accesses_in(of.in, *loop.body, definitions_of(of.in, *one.function))) {
-    const bool seen = std::any_of(found.begin(), found.end(), [&](const tile& t) { return of.in.of(*t.access) == of.in.of(*access.at); });
+    const bool seen = std::any_of(found.begin(), found.end(),
+                                  [&](const tile& t) { return of.in.of(*t.access) == of.in.of(*access.at); });
     if (access.written || seen) continue;
     if (auto made = tile_of(of, one, loop, *access.at)) found.push_back(*std::move(made));
   }
@@ -137,7 +150,8 @@ std::vector<site> stage_sites(const kernel& of) {
 std::string stage(const kernel& of, const site& where, rng& random) {
   const device_kernel one = device_kernel_at(of, where);
   const counted_loop* loop = stageable(of, one, of.loops.at(where.loop));
-  if (loop == nullptr || has_effects_unknown(of.in, *loop->body)) throw refusal{"the loop does what is not understood"};
+  if (loop == nullptr || has_effects_unknown(of.in, *loop->body))
+    throw refusal{"the loop does what is not understood"};
   auto tiles = tiles_of(of, one, *loop);
   if (tiles.empty()) throw refusal{"nothing to stage"};
   fresh_names fresh(of.in);
@@ -156,7 +170,8 @@ std::string stage(const kernel& of, const site& where, rng& random) {
   for (auto& t : tiles) {
     t.name = fresh(root_of(*t.access)->name + "_tile");
     const std::string pitch = "(" + t.index->block + ") + " + pad;
-    to.add("__shared__ __align__(16) " + t.type + " " + t.name + "[" + stages + "][" + depth + "][" + pitch + "];");
+    to.add("__shared__ __align__(16) " + t.type + " " + t.name + "[" + stages + "][" + depth + "][" + pitch +
+           "];");
     floats += (floats.empty() ? "" : " + ") + t.index->block + " + " + pad;
   }
   to.add("const int " + thread + " = " + thread_number(one) + ";");
@@ -168,34 +183,41 @@ std::string stage(const kernel& of, const site& where, rng& random) {
     const std::string step = "step";
     const std::string extent = grouped(t.index->block);
     to.add("#pragma unroll");
-    to.open("for (int " + at + " = " + thread + "; " + at + " < " + extent + " * " + depth + "; " + at + " += " + threads_of(one) + ")");
+    to.open("for (int " + at + " = " + thread + "; " + at + " < " + extent + " * " + depth + "; " + at +
+            " += " + threads_of(one) + ")");
     to.add("const int " + row + " = " + at + (t.along_loop ? " / " + depth : " % " + extent) + ";");
     to.add("const int " + step + " = " + at + (t.along_loop ? " % " + depth : " / " + extent) + ";");
     replacements by;
     by.names[loop->id] = "(there ? " + start + " + " + step + " : " + loop->lower + ")";
-    by.names[t.index->id] = "(static_cast<int>(blockIdx." + std::string(1, t.index->axis) + ") * " + extent + " + " + row + ")";
+    by.names[t.index->id] =
+        "(static_cast<int>(blockIdx." + std::string(1, t.index->axis) + ") * " + extent + " + " + row + ")";
     walk(*t.inside, [&](const node& n) {
       if (n.kind == node_kind::name && is_short_loop(of, n.declared)) by.names[n.declared] = "0";
       return true;
     });
     to.add("const bool there = " + start + " + " + step + " < " + loop->upper + ";");
-    to.add("copy_async(&" + t.name + "[" + slot + "][" + step + "][" + row + "], &" + written(of.in, *t.access, by) + ", there);");
+    to.add("copy_async(&" + t.name + "[" + slot + "][" + step + "][" + row + "], &" +
+           written(of.in, *t.access, by) + ", there);");
     to.close();
   }
   to.add("commit_copies();");
   to.close("};");
   to.add("#pragma unroll");
-  to.add("for (int ahead = 0; ahead < " + stages + " - 1; ++ahead) " + fetch + "(" + loop->lower + " + ahead * " + depth + ", ahead);");
+  to.add("for (int ahead = 0; ahead < " + stages + " - 1; ++ahead) " + fetch + "(" + loop->lower +
+         " + ahead * " + depth + ", ahead);");
   to.add("int " + slot + " = 0;");
-  to.open("for (" + loop->type + " " + start + " = " + loop->lower + "; " + start + " < " + loop->upper + "; " + start + " += " + depth + ")");
-  to.add(fetch + "(" + start + " + (" + stages + " - 1) * " + depth + ", (" + slot + " + " + stages + " - 1) % " + stages + ");");
+  to.open("for (" + loop->type + " " + start + " = " + loop->lower + "; " + start + " < " + loop->upper +
+          "; " + start + " += " + depth + ")");
+  to.add(fetch + "(" + start + " + (" + stages + " - 1) * " + depth + ", (" + slot + " + " + stages +
+         " - 1) % " + stages + ");");
   to.add("wait_for_copies<" + stages + " - 1>();");
   to.add("__syncthreads();");
   if (sums) {
     to.add("#pragma unroll");
     to.open("for (int " + inner + " = 0; " + inner + " < " + depth + "; ++" + inner + ")");
   } else {
-    to.open("for (int " + inner + " = 0; " + inner + " < " + depth + " && " + start + " + " + inner + " < " + loop->upper + "; ++" + inner + ")");
+    to.open("for (int " + inner + " = 0; " + inner + " < " + depth + " && " + start + " + " + inner + " < " +
+            loop->upper + "; ++" + inner + ")");
   }
   replacements by;
   by.names[loop->id] = "(" + start + " + " + inner + ")";
@@ -205,7 +227,8 @@ std::string stage(const kernel& of, const site& where, rng& random) {
       replacements local;
       const std::string axis = std::string("threadIdx.") + t.index->axis;
       local.names[t.index->id] = t.index->apart == "1" ? axis : axis + " * " + t.index->apart;
-      by.nodes[&n] = t.name + "[" + slot + "][" + inner + "][" + written(of.in, t.inside->children[1], local) + "]";
+      by.nodes[&n] =
+          t.name + "[" + slot + "][" + inner + "][" + written(of.in, t.inside->children[1], local) + "]";
     }
     return true;
   });
@@ -219,17 +242,21 @@ std::string stage(const kernel& of, const site& where, rng& random) {
   all.replace(*loop, to);
   const std::size_t top = place_for_declarations(of.in);
   all.replace(top, top,
-              tunable_line(depth, 8 << random.below(2), "4, 8, 16, 32") + tunable_line(stages, 1 + static_cast<int>(random.below(2)), "1, 2, 3, 4") +
-                  tunable_line(pad, 4, "0, 1, 2, 4, 8") + "// kevo: require 4 * " + stages + " * " + depth + " * (" + floats +
-                  ") <= 48 * 1024\n");
-  put_helper(all, of, "copy_async",
-             "template <class T>\n__device__ __forceinline__ void copy_async(T* shared, const T* global, bool there) {\n"
-             "  // four bytes, or zeros\n"
-             "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\"r\"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),\n"
-             "               \"l\"(global), \"r\"(there ? 4 : 0));\n}\n"
-             "__device__ __forceinline__ void commit_copies() {\n  asm volatile(\"cp.async.commit_group;\");\n}\n"
-             "template <int later>\n__device__ __forceinline__ void wait_for_copies() {\n"
-             "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(later) : \"memory\");\n}\n");
+              tunable_line(depth, 8 << random.below(2), "4, 8, 16, 32") +
+                  tunable_line(stages, 1 + static_cast<int>(random.below(2)), "1, 2, 3, 4") +
+                  tunable_line(pad, 4, "0, 1, 2, 4, 8") + "// kevo: require 4 * " + stages + " * " + depth +
+                  " * (" + floats + ") <= 48 * 1024\n");
+  put_helper(
+      all, of, "copy_async",
+      "template <class T>\n__device__ __forceinline__ void copy_async(T* shared, const T* global, bool "
+      "there) {\n"
+      "  // four bytes, or zeros\n"
+      "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" "
+      "::\"r\"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),\n"
+      "               \"l\"(global), \"r\"(there ? 4 : 0));\n}\n"
+      "__device__ __forceinline__ void commit_copies() {\n  asm volatile(\"cp.async.commit_group;\");\n}\n"
+      "template <int later>\n__device__ __forceinline__ void wait_for_copies() {\n"
+      "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(later) : \"memory\");\n}\n");
   return all.applied_to(of.in.text);
 }
 

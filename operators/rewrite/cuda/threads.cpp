@@ -8,13 +8,15 @@ namespace {
 // blockIdx.x, threadIdx.y, ...: the axis, if the expression is that.
 std::optional<char> axis_of(const parsed_source& in, const node& one, std::string_view what) {
   const auto text = in.of(bare(one));
-  if (text.size() != what.size() + 2 || text.substr(0, what.size()) != what || text[what.size()] != '.') return std::nullopt;
+  if (text.size() != what.size() + 2 || text.substr(0, what.size()) != what || text[what.size()] != '.')
+    return std::nullopt;
   const char axis = text.back();
   return axis >= 'x' && axis <= 'z' ? std::optional(axis) : std::nullopt;
 }
 
 // `what.axis * factor`, in either order, or `what.axis` alone.
-std::optional<std::pair<char, std::string>> scaled(const parsed_source& in, const node& one, std::string_view what) {
+std::optional<std::pair<char, std::string>> scaled(const parsed_source& in, const node& one,
+                                                   std::string_view what) {
   const node& e = bare(one);
   if (const auto axis = axis_of(in, e, what)) return std::pair(*axis, std::string("1"));
   if (e.kind != node_kind::binary || operator_of(in, e) != "*") return std::nullopt;
@@ -40,7 +42,8 @@ std::optional<thread_index> index_in(const parsed_source& in, const node& statem
     const auto block = scaled(in, sum.children[i], "blockIdx");
     const auto thread = scaled(in, sum.children[1 - i], "threadIdx");
     if (block && thread && block->first == thread->first)
-      return thread_index{&statement, &variable, variable.name, variable.declared, block->first, block->second, thread->second};
+      return thread_index{&statement,   &variable,     variable.name, variable.declared,
+                          block->first, block->second, thread->second};
   }
   return std::nullopt;
 }
@@ -49,11 +52,13 @@ bool collect_bounds(const kernel& of, const device_kernel& one, const node& test
   const node& e = bare(test);
   if (e.kind != node_kind::binary) return false;
   const std::string op = operator_of(of.in, e);
-  if (op == "||") return collect_bounds(of, one, e.children[0], to) && collect_bounds(of, one, e.children[1], to);
+  if (op == "||")
+    return collect_bounds(of, one, e.children[0], to) && collect_bounds(of, one, e.children[1], to);
   const node& left = bare(e.children[0]);
   const node& right = bare(e.children[1]);
   const thread_index* index = left.kind == node_kind::name ? one.index_of(left.declared) : nullptr;
-  if (op != ">=" || index == nullptr || (right.kind != node_kind::name && right.kind != node_kind::literal)) return false;
+  if (op != ">=" || index == nullptr || (right.kind != node_kind::name && right.kind != node_kind::literal))
+    return false;
   to.bounds.emplace_back(index, std::string(of.in.of(right)));
   return true;
 }
@@ -65,7 +70,8 @@ std::string device_kernel::threads(char name) const {
 }
 
 const thread_index* device_kernel::index_of(long id) const {
-  const auto found = std::find_if(indices.begin(), indices.end(), [&](const thread_index& one) { return one.id == id; });
+  const auto found =
+      std::find_if(indices.begin(), indices.end(), [&](const thread_index& one) { return one.id == id; });
   return found == indices.end() ? nullptr : &*found;
 }
 
@@ -107,7 +113,8 @@ std::optional<thread_guard> guard_of(const kernel& of, const device_kernel& one)
   for (const node& statement : one.body->children) {
     if (statement.kind != node_kind::branch || statement.children.size() != 2) continue;
     const auto then = statements_of(statement.children[1]);
-    if (then.size() != 1 || then.front()->kind != node_kind::returned || !then.front()->children.empty()) continue;
+    if (then.size() != 1 || then.front()->kind != node_kind::returned || !then.front()->children.empty())
+      continue;
     thread_guard found;
     found.statement = &statement;
     if (collect_bounds(of, one, statement.children[0], found)) return found;

@@ -1,6 +1,6 @@
 #pragma once
-// What the threads of a kernel are for: variables that number the threads of the whole grid along an axis, and the test
-// that lets threads without work go.
+// What the threads of a kernel are for: variables that number the threads of the whole grid along an axis,
+// and the test that lets threads without work go.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace kevo::rewriting {
 
-/// `const int m = blockIdx.y * BLOCK + threadIdx.y`, where each block covers BLOCK values, or with `threadIdx.y * APART`.
+/// `const int m = blockIdx.y * BLOCK + threadIdx.y`, where each block covers BLOCK values, or with
+/// `threadIdx.y * APART`.
 struct thread_index {
   const node* statement = nullptr;  ///< the declaration
   const node* variable = nullptr;

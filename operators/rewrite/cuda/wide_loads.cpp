@@ -1,4 +1,5 @@
-// A loop in which threads walk through arrays side by side takes four elements at once where they lie on a border of 16 bytes.
+// A loop in which threads walk through arrays side by side takes four elements at once where they lie on a
+// border of 16 bytes.
 #include <map>
 #include <set>
 
@@ -11,7 +12,8 @@ namespace {
 bool is_float_array(const element_access& access) {
   const node& base = bare(access.at->children[0]);
   const std::string type = access.at->type;
-  return base.kind == node_kind::name && base.type.find('*') != std::string::npos && (type == "float" || type == "const float");
+  return base.kind == node_kind::name && base.type.find('*') != std::string::npos &&
+         (type == "float" || type == "const float");
 }
 
 // Loops whose step is a number of threads: neighbouring threads have neighbouring iterations.
@@ -20,7 +22,8 @@ bool is_strided(const kernel& of, const placed_loop& place) {
   const std::string_view lower = of.in.of(*loop.lower_node);
   return loop.step_node != nullptr && loop.step != "1" && !loop.inclusive && !loop.whole_steps &&
          (lower == "threadIdx.x" || bare(*loop.lower_node).kind == node_kind::name ||
-          (lower.find("threadIdx.x") != std::string_view::npos && lower.find("blockIdx.x") != std::string_view::npos)) &&
+          (lower.find("threadIdx.x") != std::string_view::npos &&
+           lower.find("blockIdx.x") != std::string_view::npos)) &&
          loop.step.find("copies_") == std::string::npos && loop.step.find("wide_") == std::string::npos;
 }
 
@@ -43,7 +46,9 @@ std::vector<site> wide_loads_sites(const kernel& of) {
   for (const auto& one : device_kernels(of)) {
     for (std::size_t i = 0; i < of.loops.size(); ++i) {
       const auto& place = of.loops[i];
-      if (place.function == one.function && is_strided(of, place) && !wide_accesses(of, place).empty()) found.push_back({i});
+      if (place.function == one.function && !is_rest(place) && is_strided(of, place) &&
+          !wide_accesses(of, place).empty())
+        found.push_back({i});
     }
   }
   return found;
@@ -58,6 +63,13 @@ std::string wide_loads(const kernel& of, const site& where, rng&) {
   if (!reductions_of(of.in, *place.function, *loop.body, why)) throw refusal{why};
   why = carried_by_arrays(of.in, loop, definitions_of(of.in, *place.function));
   if (!why.empty()) throw refusal{why};
+  // What some threads or iterations do not write must not be written with its neighbours.
+  const bool conditional = any_of(*loop.body, [&](const node& n) {
+    return n.kind == node_kind::branch && any_of(n, [&](const node& inner) {
+             return assigns(of.in, inner) && bare(inner.children[0]).kind == node_kind::subscript;
+           });
+  });
+  if (conditional) throw refusal{"elements are written under a condition"};
   fresh_names fresh(of.in);
   const std::string lane = fresh("wide_lane");
   const std::string start = fresh("wide_" + loop.index);
@@ -88,11 +100,13 @@ std::string wide_loads(const kernel& of, const site& where, rng&) {
   }
   std::string aligned;
   for (const auto& [text, one] : pieces)
-    aligned += (aligned.empty() ? "" : " | ") + ("reinterpret_cast<unsigned long long>(" + one.first_address + ")");
+    aligned +=
+        (aligned.empty() ? "" : " | ") + ("reinterpret_cast<unsigned long long>(" + one.first_address + ")");
   lines to(depth_at(of.in, loop.begin));
   const std::string all_of = fresh("aligned");
   const std::string first_one = fresh("wide_first");
-  // Whether this is so does not depend on the iteration: each is a multiple of four elements from the first one.
+  // Whether this is so does not depend on the iteration: each is a multiple of four elements from the first
+  // one.
   to.open("");
   to.add("const auto " + first_one + " = " + loop.lower + ";");
   replacements zero;
@@ -101,8 +115,8 @@ std::string wide_loads(const kernel& of, const site& where, rng&) {
   to.add("const " + loop.type + " " + start + "_first = " + first_four + ";");
   to.add("const bool " + all_of + " = ((" + aligned + ") & 15) == 0;");
   to.open("if (" + all_of + ")");
-  to.open("for (" + loop.type + " " + start + " = " + start + "_first; " + start + " < " + whole + "; " + start + " += 4 * " +
-          grouped(loop.step) + ")");
+  to.open("for (" + loop.type + " " + start + " = " + start + "_first; " + start + " < " + whole + "; " +
+          start + " += 4 * " + grouped(loop.step) + ")");
   replacements by;
   by.names[loop.id] = "(" + start + " + " + lane + ")";
   for (const auto& [text, one] : pieces) {

@@ -37,7 +37,8 @@ const action& device_action(std::string_view name) {
 }
 
 // The source after an action at the n-th site that does not refuse; empty if there is none.
-std::string device_after(const std::string& parser, const std::string& text, std::string_view name, std::size_t nth = 0) {
+std::string device_after(const std::string& parser, const std::string& text, std::string_view name,
+                         std::size_t nth = 0) {
   const auto in = parsed_device(parser, text);
   REQUIRE(in);
   CHECK_MESSAGE(in->errors == 0, in->first_error << "\n" << text);
@@ -64,7 +65,8 @@ std::string no_plan(kevo::cuda::cuda_compiler& compiler, const kevo::task& t, co
   const device_facts facts;
   const auto names = kernel_names(declared, signature_of(t, t.workloads.front()), facts);
   if (const auto* failure = std::get_if<launch_failure>(&names)) return failure->reason;
-  const auto built = compiler.build({source, std::get<std::vector<std::string>>(names), facts.architecture, {}});
+  const auto built =
+      compiler.build({source, std::get<std::vector<std::string>>(names), facts.architecture, {}});
   if (!built.ok) return built.diagnostics;
   for (const auto& w : t.workloads) {
     const auto resolved = resolve(declared, signature_of(t, w), built.module, facts);
@@ -100,7 +102,9 @@ TEST_CASE("what the actions make of plain kernels has a plan for every workload"
     std::vector<std::pair<const char*, std::size_t>> steps;
   };
   const std::vector<expected> all = {
-      {"cuda_sgemm", "seed.cu", {{"block", 0}, {"converge", 0}, {"coarsen", 0}, {"coarsen", 0}, {"stage", 0}, {"launch_bounds", 0}}},
+      {"cuda_sgemm",
+       "seed.cu",
+       {{"block", 0}, {"converge", 0}, {"coarsen", 0}, {"coarsen", 0}, {"stage", 0}, {"launch_bounds", 0}}},
       {"cuda_softmax", "plain.cu", {{"cooperate", 0}, {"wide_loads", 2}, {"wide_loads", 0}, {"restrict", 0}}},
       {"cuda_rmsnorm", "plain.cu", {{"cooperate", 0}, {"wide_loads", 1}, {"unroll", 0}}},
       {"cuda_reduce", "seed.cu", {{"block", 0}, {"blocks", 0}, {"wide_loads", 0}, {"unroll", 0}}},
@@ -135,7 +139,8 @@ TEST_CASE("device code that cannot be changed is left alone") {
   if (parser.empty()) return;
   const std::string barrier =
       "// kevo: launch f<<<ceildiv(N, 128), 128>>>(x, N)\nextern \"C\" __global__ void f(float* x, int N) {\n"
-      "  const int i = blockIdx.x * 128 + threadIdx.x;\n  if (i >= N) return;\n  __syncthreads();\n  x[i] = 1;\n}\n";
+      "  const int i = blockIdx.x * 128 + threadIdx.x;\n  if (i >= N) return;\n  __syncthreads();\n  x[i] = "
+      "1;\n}\n";
   CHECK(device_after(parser, barrier, "converge").empty());
   const std::string chain =
       "// kevo: launch f<<<ceildiv(N, 128), 128>>>(x, y, N, M)\n"
