@@ -398,7 +398,8 @@ void register_operators(registry& all) {
   all.operators.add(
       "rewrite",
       [](settings& from, const build_context& context) { return any_variation(rewrite_from(from, context)); },
-      "changes the loops of C++ sources: exchanges, unrolls, vectorizes them, and so on; needs libclang");
+      "changes the loops of C++ and CUDA sources, and how threads share them: exchanges, unrolls, stages, "
+      "and so on; needs libclang");
   all.operators.add(
       "llm_rewrite",
       [](settings& from, const build_context& context) {

@@ -1,6 +1,6 @@
 #pragma once
-// The operator `rewrite`: it changes the loops of C++ sources, without a language model. It parses with
-// libclang, in a program of its own, and is there only if kevo was built with libclang. Compiled: link
+// The operator `rewrite`: it changes the loops of C++ and CUDA sources, without a language model. It parses
+// with libclang, in a program of its own, and is there only if kevo was built with libclang. Compiled: link
 // kevo::kevo.
 
 #include <cstddef>

@@ -131,6 +131,111 @@ std::string thread_number(const device_kernel& one) {
   throw refusal{"a block with three axes"};
 }
 
+// The loop, its tiles and the names that the change introduces.
+struct staging {
+  const kernel& of;
+  const device_kernel& one;
+  const counted_loop& loop;
+  std::vector<tile> tiles;
+  std::string depth, stages, start, inner, slot, thread, fetch, pad;
+};
+
+void write_tiles(lines& to, const staging& s) {
+  for (const auto& t : s.tiles) {
+    to.add("__shared__ __align__(16) " + t.type + " " + t.name + "[" + s.stages + "][" + s.depth + "][" +
+           grouped(t.index->block) + " + " + s.pad + "];");
+  }
+  to.add("const int " + s.thread + " = " + thread_number(s.one) + ";");
+}
+
+// A function that asks for the tiles that begin at `start`.
+void write_fetch(lines& to, const staging& s) {
+  to.open("const auto " + s.fetch + " = [&](" + s.loop.type + " " + s.start + ", int " + s.slot + ")");
+  for (const auto& t : s.tiles) {
+    const std::string extent = grouped(t.index->block);
+    to.add("#pragma unroll");
+    to.open("for (int at = " + s.thread + "; at < " + extent + " * " + s.depth +
+            "; at += " + threads_of(s.one) + ")");
+    to.add("const int row = at" + (t.along_loop ? " / " + s.depth : " % " + extent) + ";");
+    to.add("const int step = at" + (t.along_loop ? " % " + s.depth : " / " + extent) + ";");
+    replacements by;
+    by.names[s.loop.id] = "(there ? " + s.start + " + step : " + s.loop.lower + ")";
+    by.names[t.index->id] =
+        "(static_cast<int>(blockIdx." + std::string(1, t.index->axis) + ") * " + extent + " + row)";
+    walk(*t.inside, [&](const node& n) {
+      if (n.kind == node_kind::name && is_short_loop(s.of, n.declared)) by.names[n.declared] = "0";
+      return true;
+    });
+    to.add("const bool there = " + s.start + " + step < " + s.loop.upper + ";");
+    to.add("copy_async(&" + t.name + "[" + s.slot + "][step][row], &" + written(s.of.in, *t.access, by) +
+           ", there);");
+    to.close();
+  }
+  to.add("commit_copies();");
+  to.close("};");
+}
+
+// The loop's body, which reads the tiles.
+void write_body(lines& to, const staging& s) {
+  if (adds_products(s.of, s.loop, s.tiles)) {
+    to.add("#pragma unroll");
+    to.open("for (int " + s.inner + " = 0; " + s.inner + " < " + s.depth + "; ++" + s.inner + ")");
+  } else {
+    to.open("for (int " + s.inner + " = 0; " + s.inner + " < " + s.depth + " && " + s.start + " + " +
+            s.inner + " < " + s.loop.upper + "; ++" + s.inner + ")");
+  }
+  replacements by;
+  by.names[s.loop.id] = "(" + s.start + " + " + s.inner + ")";
+  walk(*s.loop.body, [&](const node& n) {
+    for (const auto& t : s.tiles) {
+      if (n.kind != node_kind::subscript || s.of.in.of(n) != s.of.in.of(*t.access)) continue;
+      replacements local;
+      const std::string axis = std::string("threadIdx.") + t.index->axis;
+      local.names[t.index->id] = t.index->apart == "1" ? axis : axis + " * " + t.index->apart;
+      by.nodes[&n] = t.name + "[" + s.slot + "][" + s.inner + "][" +
+                     written(s.of.in, t.inside->children[1], local) + "]";
+    }
+    return true;
+  });
+  for (const node* statement : statements_of(*s.loop.body)) add_statement(to, s.of.in, *statement, by);
+  to.close();
+}
+
+void write_loop(lines& to, const staging& s) {
+  const counted_loop& loop = s.loop;
+  const std::string ahead = s.stages + " - 1";
+  to.add("#pragma unroll");
+  to.add("for (int ahead = 0; ahead < " + ahead + "; ++ahead) " + s.fetch + "(" + loop.lower + " + ahead * " +
+         s.depth + ", ahead);");
+  to.add("int " + s.slot + " = 0;");
+  to.open("for (" + loop.type + " " + s.start + " = " + loop.lower + "; " + s.start + " < " + loop.upper +
+          "; " + s.start + " += " + s.depth + ")");
+  to.add(s.fetch + "(" + s.start + " + (" + ahead + ") * " + s.depth + ", (" + s.slot + " + " + ahead +
+         ") % " + s.stages + ");");
+  to.add("wait_for_copies<" + ahead + ">();");
+  to.add("__syncthreads();");
+  write_body(to, s);
+  to.add("__syncthreads();");
+  to.add(s.slot + " = (" + s.slot + " + 1) % " + s.stages + ";");
+  to.close();
+  to.add("wait_for_copies<0>();");
+}
+
+constexpr const char* helpers = R"(template <class T>
+__device__ __forceinline__ void copy_async(T* shared, const T* global, bool there) {
+  // four bytes, or zeros
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(global), "r"(there ? 4 : 0));
+}
+__device__ __forceinline__ void commit_copies() {
+  asm volatile("cp.async.commit_group;");
+}
+template <int later>
+__device__ __forceinline__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(later) : "memory");
+}
+)";
+
 }  // namespace
 
 std::vector<site> stage_sites(const kernel& of) {
@@ -152,111 +257,39 @@ std::string stage(const kernel& of, const site& where, rng& random) {
   const counted_loop* loop = stageable(of, one, of.loops.at(where.loop));
   if (loop == nullptr || has_effects_unknown(of.in, *loop->body))
     throw refusal{"the loop does what is not understood"};
-  auto tiles = tiles_of(of, one, *loop);
-  if (tiles.empty()) throw refusal{"nothing to stage"};
   fresh_names fresh(of.in);
-  const std::string depth = fresh("tile_" + loop->index);
-  const std::string stages = fresh("stages_" + loop->index);
-  const std::string start = fresh(loop->index + "_start");
-  const std::string inner = fresh(loop->index + "_inner");
-  const std::string slot = fresh("slot");
-  const std::string thread = fresh("thread");
-  const std::string fetch = fresh("fetch");
-  const std::string pad = fresh("pad");
-  const bool sums = adds_products(of, *loop, tiles);
-
-  lines to(depth_at(of.in, loop->begin));
+  const std::string& k = loop->index;
+  staging s{of,
+            one,
+            *loop,
+            tiles_of(of, one, *loop),
+            fresh("tile_" + k),
+            fresh("stages_" + k),
+            fresh(k + "_start"),
+            fresh(k + "_inner"),
+            fresh("slot"),
+            fresh("thread"),
+            fresh("fetch"),
+            fresh("pad")};
+  if (s.tiles.empty()) throw refusal{"nothing to stage"};
   std::string floats;
-  for (auto& t : tiles) {
+  for (auto& t : s.tiles) {
     t.name = fresh(root_of(*t.access)->name + "_tile");
-    const std::string pitch = "(" + t.index->block + ") + " + pad;
-    to.add("__shared__ __align__(16) " + t.type + " " + t.name + "[" + stages + "][" + depth + "][" + pitch +
-           "];");
-    floats += (floats.empty() ? "" : " + ") + t.index->block + " + " + pad;
+    floats += (floats.empty() ? "" : " + ") + t.index->block + " + " + s.pad;
   }
-  to.add("const int " + thread + " = " + thread_number(one) + ";");
-  // Brings the tiles that begin at `start`.
-  to.open("const auto " + fetch + " = [&](" + loop->type + " " + start + ", int " + slot + ")");
-  for (const auto& t : tiles) {
-    const std::string at = "at";
-    const std::string row = "row";
-    const std::string step = "step";
-    const std::string extent = grouped(t.index->block);
-    to.add("#pragma unroll");
-    to.open("for (int " + at + " = " + thread + "; " + at + " < " + extent + " * " + depth + "; " + at +
-            " += " + threads_of(one) + ")");
-    to.add("const int " + row + " = " + at + (t.along_loop ? " / " + depth : " % " + extent) + ";");
-    to.add("const int " + step + " = " + at + (t.along_loop ? " % " + depth : " / " + extent) + ";");
-    replacements by;
-    by.names[loop->id] = "(there ? " + start + " + " + step + " : " + loop->lower + ")";
-    by.names[t.index->id] =
-        "(static_cast<int>(blockIdx." + std::string(1, t.index->axis) + ") * " + extent + " + " + row + ")";
-    walk(*t.inside, [&](const node& n) {
-      if (n.kind == node_kind::name && is_short_loop(of, n.declared)) by.names[n.declared] = "0";
-      return true;
-    });
-    to.add("const bool there = " + start + " + " + step + " < " + loop->upper + ";");
-    to.add("copy_async(&" + t.name + "[" + slot + "][" + step + "][" + row + "], &" +
-           written(of.in, *t.access, by) + ", there);");
-    to.close();
-  }
-  to.add("commit_copies();");
-  to.close("};");
-  to.add("#pragma unroll");
-  to.add("for (int ahead = 0; ahead < " + stages + " - 1; ++ahead) " + fetch + "(" + loop->lower +
-         " + ahead * " + depth + ", ahead);");
-  to.add("int " + slot + " = 0;");
-  to.open("for (" + loop->type + " " + start + " = " + loop->lower + "; " + start + " < " + loop->upper +
-          "; " + start + " += " + depth + ")");
-  to.add(fetch + "(" + start + " + (" + stages + " - 1) * " + depth + ", (" + slot + " + " + stages +
-         " - 1) % " + stages + ");");
-  to.add("wait_for_copies<" + stages + " - 1>();");
-  to.add("__syncthreads();");
-  if (sums) {
-    to.add("#pragma unroll");
-    to.open("for (int " + inner + " = 0; " + inner + " < " + depth + "; ++" + inner + ")");
-  } else {
-    to.open("for (int " + inner + " = 0; " + inner + " < " + depth + " && " + start + " + " + inner + " < " +
-            loop->upper + "; ++" + inner + ")");
-  }
-  replacements by;
-  by.names[loop->id] = "(" + start + " + " + inner + ")";
-  walk(*loop->body, [&](const node& n) {
-    for (const auto& t : tiles) {
-      if (n.kind != node_kind::subscript || of.in.of(n) != of.in.of(*t.access)) continue;
-      replacements local;
-      const std::string axis = std::string("threadIdx.") + t.index->axis;
-      local.names[t.index->id] = t.index->apart == "1" ? axis : axis + " * " + t.index->apart;
-      by.nodes[&n] =
-          t.name + "[" + slot + "][" + inner + "][" + written(of.in, t.inside->children[1], local) + "]";
-    }
-    return true;
-  });
-  for (const node* statement : statements_of(*loop->body)) add_statement(to, of.in, *statement, by);
-  to.close();
-  to.add("__syncthreads();");
-  to.add(slot + " = (" + slot + " + 1) % " + stages + ";");
-  to.close();
-  to.add("wait_for_copies<0>();");
+  lines to(depth_at(of.in, loop->begin));
+  write_tiles(to, s);
+  write_fetch(to, s);
+  write_loop(to, s);
   changes all;
   all.replace(*loop, to);
   const std::size_t top = place_for_declarations(of.in);
   all.replace(top, top,
-              tunable_line(depth, 8 << random.below(2), "4, 8, 16, 32") +
-                  tunable_line(stages, 1 + static_cast<int>(random.below(2)), "1, 2, 3, 4") +
-                  tunable_line(pad, 4, "0, 1, 2, 4, 8") + "// kevo: require 4 * " + stages + " * " + depth +
-                  " * (" + floats + ") <= 48 * 1024\n");
-  put_helper(
-      all, of, "copy_async",
-      "template <class T>\n__device__ __forceinline__ void copy_async(T* shared, const T* global, bool "
-      "there) {\n"
-      "  // four bytes, or zeros\n"
-      "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" "
-      "::\"r\"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),\n"
-      "               \"l\"(global), \"r\"(there ? 4 : 0));\n}\n"
-      "__device__ __forceinline__ void commit_copies() {\n  asm volatile(\"cp.async.commit_group;\");\n}\n"
-      "template <int later>\n__device__ __forceinline__ void wait_for_copies() {\n"
-      "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(later) : \"memory\");\n}\n");
+              tunable_line(s.depth, 8 << random.below(2), "4, 8, 16, 32") +
+                  tunable_line(s.stages, 1 + static_cast<int>(random.below(2)), "1, 2, 3, 4") +
+                  tunable_line(s.pad, 4, "0, 1, 2, 4, 8") + "// kevo: require 4 * " + s.stages + " * " +
+                  s.depth + " * (" + floats + ") <= 48 * 1024\n");
+  put_helper(all, of, "copy_async", helpers);
   return all.applied_to(of.in.text);
 }
 

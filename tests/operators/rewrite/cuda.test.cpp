@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -148,4 +149,48 @@ TEST_CASE("device code that cannot be changed is left alone") {
       "  const int i = blockIdx.x * 128 + threadIdx.x;\n  if (i >= N) return;\n  float s = 0;\n"
       "  for (int j = 0; j < M; ++j) s = s * 0.5f + x[j];\n  y[i] = s;\n}\n";
   CHECK(device_after(parser, chain, "cooperate").empty());
+}
+
+TEST_CASE("chains of random actions on device code give code that parses, with launch lines that are read") {
+  const std::string parser = parser_or_skip();
+  if (parser.empty()) return;
+  const char* wanted = std::getenv("KEVO_REWRITE_VARIANTS");
+  const std::size_t variants = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 200;
+  std::vector<std::string> seeds;
+  for (const char* name :
+       {"cuda_sgemm/seed.cu", "cuda_softmax/plain.cu", "cuda_softmax/seed.cu", "cuda_rmsnorm/plain.cu",
+        "cuda_reduce/seed.cu", "cuda_transpose/seed.cu", "cuda_conv2d/seed.cu"})
+    seeds.push_back(shell::read_file(tasks + name));
+  kevo::rng random(11);
+  std::size_t children = 0;
+  while (children < variants) {
+    std::vector<std::string> now = seeds;
+    for (int level = 0; level < 6; ++level) {
+      std::vector<std::string> next;
+      const auto trees = parse(parser, now, {}, dialect::cuda);
+      for (std::size_t i = 0; i < trees.size(); ++i) {
+        REQUIRE(trees[i]);
+        CHECK_MESSAGE(trees[i]->errors == 0, trees[i]->first_error << "\n" << now[i]);
+        const kernel of{*trees[i], loops_of(*trees[i]), nullptr, 1, true};
+        std::vector<std::pair<const action*, site>> all;
+        for (const action& one : actions()) {
+          if (one.language == speaks::cpp) continue;
+          for (const site& where : one.sites(of)) all.emplace_back(&one, where);
+        }
+        for (int tries = 0; tries < 8 && !all.empty(); ++tries) {
+          const auto& [what, where] = all[random.below(all.size())];
+          try {
+            next.push_back(what->apply(of, where, random));
+            CHECK_NOTHROW(kevo::parse_annotations(next.back(), "child"));
+            CHECK(launches_of(next.back()).size() == launches_of(now[i]).size());
+            break;
+          } catch (const refusal&) {
+          }
+        }
+      }
+      children += next.size();
+      now = std::move(next);
+      if (now.empty()) break;
+    }
+  }
 }
