@@ -41,6 +41,8 @@ class search {
     if (const screening* screen = queue_.screen()) {
       settings_.proposals_ahead = std::max(settings_.proposals_ahead, screen->pool);
     }
+    learns_ = std::any_of(parts_.operators.begin(), parts_.operators.end(),
+                          [](const any_variation& op) { return op.learns(); });
     kinship_.parents = [this](candidate_id id) { return graph_.parents(id); };
     kinship_.children = [this](candidate_id id) { return graph_.children(id); };
   }
@@ -149,6 +151,7 @@ class search {
     ledger_.valid += (e.valid() ? 1U : 0U);
     ledger_.valid -= (before.evaluated && before.outcome == outcome::valid ? 1U : 0U);
     const archive_result archived = offer(who, before, e);
+    if (learns_) record_result(who, e);
     observe(who, turn, before, kept, archived);
     queue_.learn(who, now.ranked() ? std::optional(now.score) : std::nullopt, archived);
     count_improvement(turn, who);
@@ -279,7 +282,8 @@ class search {
     return found && *found < known;
   }
 
-  /// The services for a variation that read this search: `seen`, `lineage`, `siblings` and `children`. They
+  /// The services for a variation that read this search: `seen`, `program_of`, `lineage`, `siblings` and
+  /// `children`. They
   /// call `guarded(function)`, which must run the function under the lock that guards this search (or just
   /// run it if there is one thread). The driver fills in the other services. This search must outlive the
   /// services.
@@ -348,6 +352,8 @@ class search {
   double credit(const observation& seen) const;
   void observe(candidate_id who, const in_flight& turn, const population_row& before,
                const std::shared_ptr<const evaluation>& told, const archive_result& archived);
+  /// Adds to the results that operators which learn are shown.
+  void record_result(candidate_id who, const evaluation& e);
   /// Offers a candidate to the confirmation. Until all seeds are evaluated, nothing is offered, so that no
   /// seed is confirmed that the next seed beats.
   void nominate(candidate_id who, const population_row& before, const evaluation& e, double now_s);
@@ -392,6 +398,8 @@ class search {
   std::vector<std::string> measure_names_;
   std::vector<double> measure_values_;
   bool wants_source_ = false;
+  bool learns_ = false;                         ///< whether any operator learns from `results_`
+  std::shared_ptr<const told_result> results_;  ///< the latest; empty if no operator learns
   std::optional<std::string> stopped_;
   bool finish_confirmations_ = true;
   std::size_t unevaluated_seeds_ = 0;

@@ -18,6 +18,7 @@
 #include <kevo/ledger.hpp>
 #include <kevo/model_call.hpp>
 #include <kevo/random.hpp>
+#include <kevo/results.hpp>
 #include <kevo/select.hpp>
 #include <kevo/task.hpp>
 
@@ -30,6 +31,7 @@ struct variation_services {
   std::function<std::vector<candidate_snapshot>(candidate_id, std::size_t limit)> siblings;
   std::function<std::vector<candidate_snapshot>(candidate_id, std::size_t limit)> children;
   std::function<bool(const content_id&)> seen;
+  std::function<std::shared_ptr<const program>(candidate_id)> program_of;
   std::function<evaluation(const program&)> evaluate;
   std::function<evaluation(const program&, evaluation_stage)> evaluate_until;
   std::function<void(const spending&)> book;
@@ -48,6 +50,9 @@ struct variation_request {
   memory_scope scope = memory_scope::parent_trajectory;
   /// Number of candidates of the run, including seeds, when this request was made; 0 if it is not given.
   std::size_t known = 0;
+  /// The results that had been told when this request was made, newest first, if the operator `learns`; null
+  /// if there are none.
+  std::shared_ptr<const told_result> results{};
   std::stop_token stop;  ///< asks the operator to end at once
   /// Requested when the run is about to end: by its stop rule, by the first interrupt, and whenever `stop` is
   /// requested. The operator then starts nothing more that costs money and returns what it has.
@@ -73,6 +78,10 @@ struct variation_request {
   /// Whether the program was in the search graph when this request was made. Programs that were added later
   /// do not count, so that a replay gives the same answer.
   bool seen(const content_id& id) const { return services && services->seen && services->seen(id); }
+  /// The program of one of the first `known` candidates; null for others.
+  std::shared_ptr<const program> program_of(candidate_id id) const {
+    return services && services->program_of ? services->program_of(id) : nullptr;
+  }
   /// Whether `evaluate` may be called.
   bool can_evaluate() const { return services && services->evaluate; }
   /// Evaluates a draft, for repair chains and agents. The evaluation counts in the ledger and is recorded in
@@ -120,6 +129,7 @@ using variation_result = std::variant<proposal, no_proposal>;
 /// - `bool repairs() const`: whether it can make a program from a parent that is not valid, by repairing it
 ///   or by writing a new one; true if absent. While no candidate is valid, only such operators are called,
 ///   with a failed candidate as the parent.
+/// - `bool learns() const`: whether requests hold the `results` of the run; false if absent.
 /// - `void observe(const observation&)`: is told the result of each evaluation of its candidates, except
 ///   confirmations. It is called on the coordinator's thread. If `vary` reads what `observe` writes, the
 ///   operator must synchronize the two, and it is not replayable.
@@ -146,6 +156,7 @@ class any_variation {
   std::size_t concurrency() const { return object_->concurrency(); }
   bool replayable() const { return object_->replayable(); }
   bool repairs() const { return object_->repairs(); }
+  bool learns() const { return object_->learns(); }
   void observe(const observation& seen) { object_->observe(seen); }
   explicit operator bool() const { return static_cast<bool>(object_); }
 
@@ -161,6 +172,7 @@ class any_variation {
     virtual std::size_t concurrency() const = 0;
     virtual bool replayable() const = 0;
     virtual bool repairs() const = 0;
+    virtual bool learns() const = 0;
     virtual void observe(const observation& seen) = 0;
   };
   template <class T>
@@ -184,6 +196,10 @@ class any_variation {
     bool repairs() const override {
       if constexpr (requires { op.repairs(); }) return op.repairs();
       return true;
+    }
+    bool learns() const override {
+      if constexpr (requires { op.learns(); }) return op.learns();
+      return false;
     }
     void observe(const observation& seen) override {
       if constexpr (requires { op.observe(seen); }) op.observe(seen);

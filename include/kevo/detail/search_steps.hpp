@@ -190,6 +190,7 @@ inline job search::vary_next(capacity free, double now_s) {
                      .known = static_cast<candidate_id>(population_.size())};
   made.request.job = id;
   made.request.known = made.known;
+  if (parts_.operators[op].learns()) made.request.results = results_;
   made.request.task = parts_.task;
   made.request.scope = chosen.scope;
   for (const candidate_id one : chosen.parents) {
@@ -304,6 +305,20 @@ inline void search::observe(candidate_id who, const in_flight& turn, const popul
   }
 }
 
+inline void search::record_result(candidate_id who, const evaluation& e) {
+  const auto made = std::make_shared<told_result>();
+  made->candidate = who;
+  made->outcome = e.outcome;
+  if (population_.row(who).ranked()) made->score = population_.row(who).score;
+  const auto [low, high] = e.speedup_interval;
+  constexpr double deviations = 2 * 1.959964;  // the width of an interval of 95 %
+  if (e.valid() && low > 0 && high > low) made->log_error = std::log(high / low) / deviations;
+  made->cost_s = e.cost.wall_s;
+  made->count = results_ ? results_->count + 1 : 1;
+  made->before = std::move(results_);
+  results_ = made;
+}
+
 inline void search::nominate(candidate_id who, const population_row& before, const evaluation& e,
                              double now_s) {
   const bool first_of_seed = before.made_by == seed_operator && !before.evaluated;
@@ -393,6 +408,13 @@ variation_services search::services(const variation_job& asked, Guarded guarded)
     bool answer = false;
     guarded([&] { answer = seen(id, known); });
     return answer;
+  };
+  s.program_of = [this, guarded, known = asked.known](candidate_id id) {
+    std::shared_ptr<const program> found;
+    guarded([&] {
+      if (id < known) found = parts_.store.program_of(graph_.program_of(id));
+    });
+    return found;
   };
   s.lineage = [this, guarded](candidate_id id, std::size_t limit) {
     std::vector<candidate_snapshot> line;
