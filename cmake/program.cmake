@@ -75,6 +75,7 @@ target_link_libraries(kevo_llm PUBLIC kevo::base PRIVATE OpenSSL::SSL OpenSSL::C
 file(GLOB_RECURSE kevo_operators_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} operators/*.cpp)
 list(FILTER kevo_operators_sources EXCLUDE REGEX "/main/")
 kevo_layer(operators ${kevo_operators_sources} ${kevo_prompt_source})
+target_include_directories(kevo_operators SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
 target_link_libraries(kevo_operators PUBLIC kevo::fitness kevo::llm)
 
 # The parser of the operator `rewrite`, a program of its own, is the only part that uses libclang.

@@ -1,6 +1,7 @@
 #include "operators/tune/setting_space.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <span>
 #include <utility>
@@ -22,6 +23,11 @@ setting_space::setting_space(annotations from) : from_(std::move(from)) {
     }
     conditions_.push_back(std::move(one));
   }
+}
+
+setting_space::setting_space(annotations from, std::shared_ptr<const std::vector<tunable_setting>> listed)
+    : setting_space(std::move(from)) {
+  listed_ = std::move(listed);
 }
 
 tunable_setting setting_space::current() const {
@@ -72,6 +78,7 @@ bool setting_space::holds(const condition& one, const tunable_setting& setting) 
 }
 
 bool setting_space::valid(const tunable_setting& setting) const {
+  if (listed_) return std::binary_search(listed_->begin(), listed_->end(), setting);
   return std::all_of(conditions_.begin(), conditions_.end(),
                      [&](const condition& one) { return holds(one, setting); });
 }
@@ -150,26 +157,35 @@ std::uint64_t setting_space::size() const {
 
 std::optional<std::vector<tunable_setting>> setting_space::enumerate(std::size_t limit,
                                                                      std::size_t work) const {
-  const std::size_t count = from_.tunables.size();
-  std::vector<std::vector<const condition*>> due(count);  // conditions that the i-th tunable completes
+  if (listed_) return listed_->size() <= limit ? std::optional(*listed_) : std::nullopt;
+  std::vector<std::size_t> all(from_.tunables.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return enumerate(all, limit, work);
+}
+
+std::optional<std::vector<tunable_setting>> setting_space::enumerate(const std::vector<std::size_t>& some,
+                                                                     std::size_t limit,
+                                                                     std::size_t work) const {
+  const std::size_t count = some.size();
+  std::vector<std::vector<const condition*>> due(count);  // conditions that the i-th of `some` completes
   for (const auto& one : conditions_) {
     if (one.tunables.empty()) {
       if (!holds(one, {})) return std::vector<tunable_setting>();
-    } else {
-      due[one.last].push_back(&one);
+      continue;
     }
+    const auto at = std::find(some.begin(), some.end(), one.last);
+    if (at != some.end()) due[static_cast<std::size_t>(at - some.begin())].push_back(&one);
   }
   std::vector<tunable_setting> found;
-  if (count == 0) return std::vector<tunable_setting>{{}};
-  // Depth first without recursion: `setting` holds the choices so far, `depth` is the tunable whose turn it
-  // is.
-  tunable_setting setting(count, 0);
+  tunable_setting setting(from_.tunables.size(), 0);
+  if (count == 0) return std::vector<tunable_setting>{setting};
+  // Depth first without recursion: `setting` holds the choices so far, `depth` says whose turn it is.
   std::size_t depth = 0;
   for (;;) {
-    if (setting[depth] >= from_.tunables[depth].domain.size()) {
+    if (setting[some[depth]] >= from_.tunables[some[depth]].domain.size()) {
       if (depth == 0) return found;
-      setting[depth] = 0;
-      ++setting[--depth];
+      setting[some[depth]] = 0;
+      ++setting[some[--depth]];
       continue;
     }
     if (work-- == 0) return std::nullopt;
@@ -183,7 +199,7 @@ std::optional<std::vector<tunable_setting>> setting_space::enumerate(std::size_t
       if (found.size() == limit) return std::nullopt;
       found.push_back(setting);
     }
-    ++setting[depth];
+    ++setting[some[depth]];
   }
 }
 

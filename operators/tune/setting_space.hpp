@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ class setting_space {
   static constexpr std::uint64_t more_than_64_bits = std::numeric_limits<std::uint64_t>::max();
 
   explicit setting_space(annotations from);
+  /// The same, but only the settings of `listed`, which is sorted, are valid. Null: those that fulfil every
+  /// condition.
+  setting_space(annotations from, std::shared_ptr<const std::vector<tunable_setting>> listed);
 
   const std::vector<tunable>& tunables() const { return from_.tunables; }
   /// The setting that the source has now.
@@ -55,6 +59,7 @@ class setting_space {
   std::optional<std::vector<tunable_setting>> enumerate(std::size_t limit, std::size_t work = 2000000) const;
 
  private:
+  friend class setting_sampler;
   struct condition {
     expression test;
     std::vector<std::size_t> tunables;  ///< what its names stand for, in the order of its names
@@ -65,10 +70,43 @@ class setting_space {
       const tunable_setting& start, std::vector<std::size_t> movable, rng& random,
       const std::function<bool(const tunable_setting&)>& good) const;
   bool holds(const condition& one, const tunable_setting& setting) const;
+  /// All values of the tunables `some`, ascending, that fulfil the conditions which speak of these alone; the
+  /// other tunables keep their first value. Limits as for `enumerate`.
+  std::optional<std::vector<tunable_setting>> enumerate(const std::vector<std::size_t>& some,
+                                                        std::size_t limit, std::size_t work) const;
 
   annotations from_;
   std::vector<condition> conditions_;
   std::vector<std::vector<std::int64_t>> integers_;  ///< of each tunable's domain, where it is all integers
+  std::shared_ptr<const std::vector<tunable_setting>> listed_;
+};
+
+/// Draws valid settings of a space with equal probabilities, also where the space is too large to be
+/// enumerated: tunables that no chain of conditions connects are independent of each other, so the settings
+/// of each connected group are enumerated alone. A group that is itself too large is drawn value by value,
+/// and again from the start as soon as a condition is broken, which keeps the probabilities equal.
+class setting_sampler {
+ public:
+  /// `limit`: the greatest number of settings of a group that is enumerated. `work` as for `enumerate`.
+  explicit setting_sampler(const setting_space& space, std::size_t limit = 50000, std::size_t work = 2000000);
+
+  /// A valid setting; nothing if a group has none, or if none was found in `tries` draws of a large group.
+  std::optional<tunable_setting> draw(rng& random, std::size_t tries = 4096) const;
+  /// The exact number of valid settings; nothing if a group was too large to be enumerated, or the number has
+  /// more than 64 bits.
+  std::optional<std::uint64_t> count() const;
+
+ private:
+  struct group {
+    std::vector<std::size_t> tunables;      ///< ascending
+    std::vector<tunable_setting> settings;  ///< the values of these tunables, if they were enumerated
+    bool enumerated = false;
+  };
+  bool draw_large(const group& one, tunable_setting& setting, rng& random, std::size_t tries) const;
+
+  setting_space space_;
+  std::vector<group> groups_;
+  bool empty_ = false;  ///< a condition without tunables is broken
 };
 
 }  // namespace kevo

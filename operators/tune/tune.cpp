@@ -1,10 +1,14 @@
 #include "operators/tune/tune.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include <kevo/annotation.hpp>
+
+#include "operators/tune/learnt.hpp"
+#include "operators/tune/setting_space.hpp"
 
 namespace kevo {
 namespace {
@@ -47,15 +51,9 @@ tunable_setting anywhere(const setting_space& space, rng& random) {
   return setting;
 }
 
-// Equal for sources that differ in nothing but their setting.
-content_id skeleton_of(const program& source, const setting_space& space) {
-  return id_of(space.apply(source, tunable_setting(space.tunables().size(), 0)));
-}
-
 }  // namespace
 
-tune::walk& tune::walk_of(const program& source, const setting_space& space) {
-  const content_id skeleton = skeleton_of(source, space);
+tune::walk& tune::walk_of(const content_id& skeleton, const setting_space& space) {
   if (const auto known = walks_.find(skeleton); known != walks_.end()) return known->second;
   if (walks_.size() >= 16) walks_.clear();  // many sources: what was remembered can be found again
   walk& fresh = walks_[skeleton];
@@ -63,7 +61,10 @@ tune::walk& tune::walk_of(const program& source, const setting_space& space) {
     fresh.small = true;
     fresh.seen.resize(all->size());
     fresh.settings = *std::move(all);
+  } else {
+    fresh.sampler = std::make_shared<const setting_sampler>(space, enumerate);
   }
+  if (model != tune_model::none) fresh.prior = prior_for(space);
   return fresh;
 }
 
@@ -103,39 +104,13 @@ variation_result tune::walked(walk& all, const tunable_setting& own, const varia
   return no_proposal{"exhausted: all " + std::to_string(count) + " settings are known", true};
 }
 
-variation_result tune::vary(const variation_request& request, rng& random) {
-  const program& source = *request.parents.front()->program;
-  std::optional<setting_space> parsed;
-  try {
-    parsed.emplace(parse_annotations(source));
-  } catch (const error& wrong) {
-    return no_proposal{std::string("the parent's annotations are wrong: ") + wrong.what()};
-  }
-  const setting_space& space = *parsed;
-  if (space.tunables().empty()) return no_proposal{"the parent has no tunables"};
-  const tunable_setting own = space.current();
+template <class Offer>
+std::optional<proposal> tune::stepped(const setting_space& space, const tunable_setting& own,
+                                      const variation_request& request, Offer offer, rng& random) const {
   const auto mates = mates_of(request, space, own);
-
-  const auto offer = [&](const tunable_setting& setting) -> std::optional<proposal> {
-    program child = space.apply(source, setting);
-    if (request.seen(id_of(child))) return std::nullopt;
-    return proposal{std::move(child), space.difference(own, setting)};
-  };
   const auto changes = [&](const tunable_setting& setting) { return setting != own; };
-
-  const bool drawn = request.known > 0 && request.known < draws;
-  if (drawn) {
-    walk& all = walk_of(source, space);
-    if (all.small) return walked(all, own, request, offer, random);
-  }
   for (std::size_t attempt = 0; attempt < tries && !request.stop.stop_requested(); ++attempt) {
     tunable_setting setting = own;
-    if (drawn) {
-      const auto good = space.nearest_valid(anywhere(space, random), random, changes);
-      if (!good) break;
-      if (auto found = offer(*good)) return *std::move(found);
-      continue;
-    }
     if (!mates.empty() && random.chance(crossover)) {
       const auto& mate = mates[random.below(mates.size())];
       for (std::size_t i = 0; i < setting.size(); ++i) {
@@ -148,10 +123,62 @@ variation_result tune::vary(const variation_request& request, rng& random) {
     if (setting == own || random.chance(0.3)) setting = mutated(space, std::move(setting), more, random);
     const auto good = space.nearest_valid(setting, random, changes);
     if (!good) break;  // few valid settings, far away: leave it to the walk
-    if (auto found = offer(*good)) return *std::move(found);
+    if (auto found = offer(*good)) return found;
   }
+  return std::nullopt;
+}
 
-  walk& all = walk_of(source, space);
+variation_result tune::vary(const variation_request& request, rng& random) {
+  const program& source = *request.parents.front()->program;
+  std::optional<setting_space> parsed;
+  try {
+    parsed.emplace(parse_annotations(source), only);
+  } catch (const error& wrong) {
+    return no_proposal{std::string("the parent's annotations are wrong: ") + wrong.what()};
+  }
+  const setting_space& space = *parsed;
+  if (space.tunables().empty()) return no_proposal{"the parent has no tunables"};
+  const tunable_setting own = space.current();
+  const content_id skeleton = skeleton_of(source, space);
+
+  const auto offer = [&](const tunable_setting& setting) -> std::optional<proposal> {
+    program child = space.apply(source, setting);
+    if (request.seen(id_of(child))) return std::nullopt;
+    return proposal{std::move(child), space.difference(own, setting)};
+  };
+
+  const auto changes = [&](const tunable_setting& setting) { return setting != own; };
+  const bool drawn = request.known > 0 && request.known < draws;
+  if (model != tune_model::none && request.known > 0) {
+    const learnt known = learn(request, skeleton);
+    walk& all = walk_of(skeleton, space);
+    constexpr std::size_t enough = 3;  // valid results from which the model is asked
+    if (drawn) {
+      // What was good elsewhere and what is far from all take turns.
+      const auto first = all.prior && request.known % 2 == 1 ? remembered_setting(all, space, known, random)
+                                                             : far_setting(all, space, known, random);
+      if (first) {
+        if (auto found = offer(*first)) return *std::move(found);
+      }
+    } else if (known.valid >= enough && !random.chance(moves)) {
+      for (const auto& setting : expected_best(all, space, known, random)) {
+        if (auto found = offer(setting)) return *std::move(found);
+      }
+    }
+  } else if (drawn) {
+    walk& all = walk_of(skeleton, space);
+    if (all.small) return walked(all, own, request, offer, random);
+    for (std::size_t attempt = 0; attempt < tries && !request.stop.stop_requested(); ++attempt) {
+      auto good = all.sampler->draw(random);
+      if (!good) good = space.nearest_valid(anywhere(space, random), random, changes);
+      if (!good) break;
+      if (*good == own) continue;
+      if (auto found = offer(*good)) return *std::move(found);
+    }
+  }
+  if (auto found = stepped(space, own, request, offer, random)) return *std::move(found);
+
+  walk& all = walk_of(skeleton, space);
   if (all.small) return walked(all, own, request, offer, random);
   return no_proposal{"found no unseen setting in " + std::to_string(tries) + " tries"};
 }

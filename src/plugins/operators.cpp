@@ -13,56 +13,11 @@
 #include "operators/llm/macro_micro.hpp"
 #include "operators/rewrite/rewrite.hpp"
 #include "operators/splice/splice.hpp"
-#include "operators/tune/tune.hpp"
+#include "src/base/settings/path_setting.hpp"
+#include "src/plugins/tune.hpp"
 
 namespace kevo {
 namespace {
-
-tune tune_from(settings& from) {
-  tune op;
-  op.draws = static_cast<std::size_t>(
-      from.integer("draws", {.def = static_cast<std::int64_t>(op.draws),
-                             .min = 0,
-                             .max = 1000000,
-                             .unit = "candidates",
-                             .doc = "while the run has fewer candidates, seeds included, any valid setting "
-                                    "is drawn; later the parent's is changed"}));
-  op.crossover = from.real(
-      "crossover",
-      {.def = op.crossover,
-       .min = 0.0,
-       .max = 1.0,
-       .unit = "probability",
-       .doc =
-           "probability of crossing the parent with another selected candidate that has the same tunables"});
-  op.neighbour = from.real("neighbour", {.def = op.neighbour,
-                                         .min = 0.0,
-                                         .max = 1.0,
-                                         .unit = "probability",
-                                         .doc = "probability that a tunable moves to a neighbouring value of "
-                                                "its domain; otherwise it moves to any value"});
-  op.another_step = from.real(
-      "another_step", {.def = op.another_step,
-                       .min = 0.0,
-                       .max = 1.0,
-                       .unit = "probability",
-                       .doc = "probability of changing one more tunable, applied again after each change"});
-  op.tries = static_cast<std::size_t>(from.integer(
-      "tries",
-      {.def = static_cast<std::int64_t>(op.tries),
-       .min = 1,
-       .max = 10000,
-       .unit = "settings",
-       .doc = "number of settings that may turn out to be known before all valid settings are enumerated"}));
-  op.enumerate = static_cast<std::size_t>(
-      from.integer("enumerate", {.def = static_cast<std::int64_t>(op.enumerate),
-                                 .min = 0,
-                                 .max = 10'000'000,
-                                 .unit = "settings",
-                                 .doc = "maximum number of valid settings that are enumerated to find an "
-                                        "unseen one; 0 disables enumeration"}));
-  return op;
-}
 
 splice splice_from(settings& from) {
   splice op;
@@ -390,7 +345,21 @@ agent agent_from(settings& from, const build_context& context) {
 void register_operators(registry& all);  // declared for users in src/plugins/builtin.hpp
 void register_operators(registry& all) {
   all.operators.add(
-      "tune", [](settings& from, const build_context&) { return any_variation(tune_from(from)); },
+      "tune",
+      [](settings& from, const build_context& context) {
+        tune op = tune_from(from);
+        const auto runs = paths_from(
+            from, "learn_from",
+            {.doc =
+                 "folders of other runs of this source, on other devices or with other sizes, relative to "
+                 "the "
+                 "config; the model starts from what they found. They must not change until this run ends"},
+            context.directory, std::vector<std::string>{});
+        if (!runs.empty())
+          op.experience = std::make_shared<const std::vector<tune_experience>>(
+              experience_of_runs(runs, from.place("learn_from")));
+        return any_variation(std::move(op));
+      },
       "changes the values of the tunables that a source declares");
   all.operators.add(
       "splice", [](settings& from, const build_context&) { return any_variation(splice_from(from)); },

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,19 @@
 namespace kevo {
 
 class setting_space;
+class setting_sampler;
+
+struct tried_setting;
+
+/// What another run found out about a setting.
+struct tune_experience {
+  std::map<std::string, std::string> values;  ///< of the tunables, by name
+  double value = 0;                           ///< the logarithm of its score
+  bool failed = false;                        ///< it was not valid; `value` is of no meaning
+};
+
+/// The model by which `tune` chooses settings, if any.
+enum class tune_model { none, gaussian_process, forest };
 
 /// Proposes a setting (one value for each tunable) that satisfies every `require` and that the run does not
 /// contain yet.
@@ -28,6 +43,12 @@ class setting_space;
 ///   - If only known settings were found, spaces of up to `enumerate` valid settings are searched for an
 ///   unknown one. If
 ///     there is none, the operator is exhausted on this source.
+///   - With a `model`, settings are also proposed by what the results of this source say: the setting with
+///   the
+///     greatest expected improvement among `pool` unseen ones and all that differ from one of the ten best in
+///     a single tunable; with probability `moves` the operator takes steps as above instead, because a model
+///     alone may overlook a single good setting. The first settings are drawn far from each other.
+/// The answer depends on the request and the random numbers alone, also with a model.
 struct tune {
   std::size_t draws = 10;  ///< number of candidates, seeds included, up to which settings are drawn at random
   double crossover = 0.3;  ///< probability of crossover, if another selected candidate has the same tunables
@@ -36,8 +57,22 @@ struct tune {
   std::size_t tries = 24;         ///< number of known settings that may be found before the space is searched
   std::size_t enumerate = 50000;  ///< maximum number of valid settings of a space that is enumerated
 
+  tune_model model = tune_model::none;
+  double moves = 0.33;  ///< with a model, probability of steps instead of its proposal
+  std::size_t pool =
+      1500;  ///< with a model, number of unseen settings that it chooses from, beside the nearest
+  std::size_t memory = 250;  ///< with a model, number of results that it is fitted to
+  double cost = 0;  ///< with a model, the expected improvement is divided by the expected cost to this power
+  /// Results of other runs of the same source, on other devices or with other sizes, from which a model
+  /// starts; null if there are none. Those with other tunables or values are ignored.
+  std::shared_ptr<const std::vector<tune_experience>> experience{};
+  /// All settings that may be proposed, sorted, as indexes into the domains in file order, instead of those
+  /// that fulfil every `require`; null does not restrict.
+  std::shared_ptr<const std::vector<std::vector<std::uint32_t>>> only{};
+
   std::string name() const { return "tune"; }
   bool repairs() const { return false; }
+  bool learns() const { return model != tune_model::none; }
   variation_result vary(const variation_request& request, rng& random);
 
  private:
@@ -45,20 +80,53 @@ struct tune {
   using indexes = std::vector<std::uint32_t>;
   /// What is remembered of one source without its settings; it never changes an answer, only saves work.
   struct walk {
-    std::vector<indexes> settings;  ///< all valid ones
-    std::vector<bool> seen;         ///< known to have been seen; the rest is not known
-    bool small = false;             ///< whether there are few enough to walk
+    std::vector<indexes> settings;                   ///< all valid ones
+    std::vector<bool> seen;                          ///< known to have been seen; the rest is not known
+    bool small = false;                              ///< whether there are few enough to walk
+    std::shared_ptr<const setting_sampler> sampler;  ///< draws settings, however many there are
+    std::size_t lengths_at = 0;                      ///< number of results that `lengths` was fitted to
+    std::vector<double> lengths;                     ///< of the model
+    std::vector<double> prior_lengths;               ///< of the model of other runs
+    std::shared_ptr<const std::vector<tried_setting>>
+        prior;  ///< `experience` in terms of this source; or null
   };
-  walk& walk_of(const program& source, const setting_space& space);
+  /// The setting of a candidate, and the source without it.
+  struct placed {
+    content_id skeleton;
+    indexes setting;
+  };
+  /// What the model needs of a request.
+  struct learnt;
+  /// The settings and results of the run's candidates that differ from `source` in their setting alone.
+  learnt learn(const variation_request& request, const content_id& skeleton);
+  /// A valid setting that is far from all known ones.
+  std::optional<indexes> far_setting(const walk& all, const setting_space& space, const learnt& known,
+                                     rng& random) const;
+  /// The results of other runs in the tunables of `space`; null if they are too few to learn from.
+  std::shared_ptr<const std::vector<tried_setting>> prior_for(const setting_space& space) const;
+  /// The unknown setting of which other runs make expect most.
+  std::optional<indexes> remembered_setting(walk& all, const setting_space& space, const learnt& known,
+                                            rng& random) const;
+  /// The unknown settings of which the model expects most, the best first.
+  std::vector<indexes> expected_best(walk& all, const setting_space& space, const learnt& known,
+                                     rng& random) const;
+  std::vector<indexes> pool_of(const walk& all, const setting_space& space, const learnt& known,
+                               rng& random) const;
+  walk& walk_of(const content_id& skeleton, const setting_space& space);
   /// A setting of the walk that `offer` takes, beginning at any of them; what it does not take is marked as
   /// seen.
   template <class Offer>
   static variation_result walked(walk& all, const indexes& own, const variation_request& request, Offer offer,
                                  rng& random);
 
+  /// An unknown setting that differs from `own` in some tunables, or crosses it with another candidate.
+  template <class Offer>
+  std::optional<proposal> stepped(const setting_space& space, const indexes& own,
+                                  const variation_request& request, Offer offer, rng& random) const;
   indexes mutated(const setting_space& space, indexes setting, double more, rng& random) const;
 
   std::map<content_id, walk> walks_;
+  std::vector<placed> placed_;  ///< of each candidate; found once, because programs do not change
 };
 
 }  // namespace kevo

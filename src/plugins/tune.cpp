@@ -1,0 +1,97 @@
+// The operator `tune` from a config.
+
+#include "src/plugins/tune.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace kevo {
+namespace {
+
+void read_tune_model(settings& from, tune& op) {
+  const std::string model = from.text(
+      "model", {.def = "gp",
+                .doc = "model that learns from the results of the run which settings are worth trying; gp: "
+                       "Gaussian process; forest: random forest; none: only draws and steps",
+                .one_of = {"none", "gp", "forest"}});
+  op.model = model == "none" ? tune_model::none
+             : model == "gp" ? tune_model::gaussian_process
+                             : tune_model::forest;
+  op.moves = from.real("moves", {.def = op.moves,
+                                 .min = 0.0,
+                                 .max = 1.0,
+                                 .unit = "probability",
+                                 .doc = "with a model, probability of steps from the parent instead of the "
+                                        "setting that the model expects most of"});
+  op.pool = static_cast<std::size_t>(from.integer(
+      "pool", {.def = static_cast<std::int64_t>(op.pool),
+               .min = 1,
+               .max = 1'000'000,
+               .unit = "settings",
+               .doc = "with a model, number of random unseen settings among which it chooses, beside those "
+                      "that differ in one tunable from one of the ten best"}));
+  op.memory = static_cast<std::size_t>(
+      from.integer("memory", {.def = static_cast<std::int64_t>(op.memory),
+                              .min = 10,
+                              .max = 10'000,
+                              .unit = "results",
+                              .doc = "with a model, maximum number of results that it is fitted to: the "
+                                     "best half, and some of the others"}));
+  op.cost =
+      from.real("cost", {.def = op.cost,
+                         .min = 0.0,
+                         .max = 2.0,
+                         .doc = "with a model, the expected improvement is divided by the expected "
+                                "cost of the evaluation to this power; 0 counts evaluations, 1 seconds"});
+}
+
+}  // namespace
+
+tune tune_from(settings& from) {
+  tune op;
+  op.draws = static_cast<std::size_t>(
+      from.integer("draws", {.def = static_cast<std::int64_t>(op.draws),
+                             .min = 0,
+                             .max = 1000000,
+                             .unit = "candidates",
+                             .doc = "while the run has fewer candidates, seeds included, any valid setting is drawn (with a model, one that is far from the known ones); later the parent's is changed, or the model chooses"}));
+  op.crossover = from.real(
+      "crossover",
+      {.def = op.crossover,
+       .min = 0.0,
+       .max = 1.0,
+       .unit = "probability",
+       .doc =
+           "probability of crossing the parent with another selected candidate that has the same tunables"});
+  op.neighbour = from.real("neighbour", {.def = op.neighbour,
+                                         .min = 0.0,
+                                         .max = 1.0,
+                                         .unit = "probability",
+                                         .doc = "probability that a tunable moves to a neighbouring value of "
+                                                "its domain; otherwise it moves to any value"});
+  op.another_step = from.real(
+      "another_step", {.def = op.another_step,
+                       .min = 0.0,
+                       .max = 1.0,
+                       .unit = "probability",
+                       .doc = "probability of changing one more tunable, applied again after each change"});
+  op.tries = static_cast<std::size_t>(from.integer(
+      "tries",
+      {.def = static_cast<std::int64_t>(op.tries),
+       .min = 1,
+       .max = 10000,
+       .unit = "settings",
+       .doc = "number of settings that may turn out to be known before all valid settings are enumerated"}));
+  op.enumerate = static_cast<std::size_t>(
+      from.integer("enumerate", {.def = static_cast<std::int64_t>(op.enumerate),
+                                 .min = 0,
+                                 .max = 10'000'000,
+                                 .unit = "settings",
+                                 .doc = "maximum number of valid settings that are enumerated to find an "
+                                        "unseen one; 0 disables enumeration"}));
+  read_tune_model(from, op);
+  return op;
+}
+
+}  // namespace kevo
