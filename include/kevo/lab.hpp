@@ -125,6 +125,9 @@ struct lab_row {
   double lower_quartile = 0;  ///< of the shares
   double upper_quartile = 0;  ///< of the shares
   double speedup = 0;  ///< geometric mean of the true speedups; 0 if a search had no believed program yet
+  /// Geometric mean of (best possible speedup / true speedup), 1 for the optimum; infinite if a search had no
+  /// believed program yet.
+  estimate ratio;
   double optimal = 0;  ///< fraction of the searches with at least 99 % of the best possible speedup
 };
 

@@ -22,11 +22,12 @@ std::string field(const std::string& text) {
 std::string table_csv(const lab_results& results) {
   std::string text =
       "policy,budget,seeds,mean_share,mean_low,mean_high,median_share,median_low,median_high,lower_quartile,"
-      "upper_quartile,geometric_mean_speedup,optimal\r\n";
+      "upper_quartile,geometric_mean_speedup,optimal,mean_ratio,ratio_low,ratio_high\r\n";
   for (const auto& r : results.rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", field(r.policy), r.budget, r.seeds,
-                        r.mean.value, r.mean.range.low, r.mean.range.high, r.median.value, r.median.range.low,
-                        r.median.range.high, r.lower_quartile, r.upper_quartile, r.speedup, r.optimal);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n", field(r.policy), r.budget,
+                        r.seeds, r.mean.value, r.mean.range.low, r.mean.range.high, r.median.value,
+                        r.median.range.low, r.median.range.high, r.lower_quartile, r.upper_quartile,
+                        r.speedup, r.optimal, r.ratio.value, r.ratio.range.low, r.ratio.range.high);
   }
   return text;
 }

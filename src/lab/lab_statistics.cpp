@@ -35,13 +35,17 @@ lab_row row_of(const lab_plan& plan, const std::vector<cell_result>& cells, doub
   row.lower_quartile = quantile(shares, 0.25);
   row.upper_quartile = quantile(shares, 0.75);
   double log_sum = 0;
+  std::vector<double> log_ratios;
   std::size_t optimal = 0;
   for (const auto& cell : cells) {
     const double value = value_at(cell, plan.unit, budget);
     log_sum += std::log(value);
+    log_ratios.push_back(std::log(cell.optimum / value));
     optimal += value >= 0.99 * cell.optimum ? 1U : 0U;
   }
   row.speedup = std::exp(log_sum / static_cast<double>(cells.size()));
+  row.ratio = mean_with_interval(log_ratios, plan.confidence);
+  for (double* one : {&row.ratio.value, &row.ratio.range.low, &row.ratio.range.high}) *one = std::exp(*one);
   row.optimal = static_cast<double>(optimal) / static_cast<double>(cells.size());
   return row;
 }

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <kevo/settings_node.hpp>
@@ -108,6 +111,14 @@ std::vector<double> samples_in(const settings_node* node) {
   return samples;
 }
 
+bool direction_of(const std::string& objective, const recorded_source& from, const settings_node& root) {
+  const auto known = from.larger_is_better ? from.larger_is_better : larger_is_better(objective);
+  if (!known)
+    fail(root, "the name of the objective '" + objective + "' does not tell whether larger values are better",
+         "say it with larger_is_better: true or false");
+  return *known;
+}
+
 // The cache of Kernel Tuner.
 
 /// A tuning run appends a line an evaluation and closes the braces at its end.
@@ -178,7 +189,7 @@ recorded_space space_of_cache(const settings_node& root, std::vector<recorded_pa
     r.run_s = seconds(entry, "verification_time") + seconds(entry, "benchmark_time");
     results.push_back(std::move(r));
   }
-  return recorded_space(std::move(parameters), std::move(results), from.larger_is_better);
+  return recorded_space(std::move(parameters), std::move(results), direction_of(objective, from, root));
 }
 
 // T4 results.
@@ -267,7 +278,7 @@ recorded_space space_of_results(const settings_node& root, std::vector<recorded_
     }
     results.push_back(std::move(r));
   }
-  return recorded_space(std::move(parameters), std::move(results), from.larger_is_better);
+  return recorded_space(std::move(parameters), std::move(results), direction_of(objective, from, root));
 }
 
 // T1 descriptions.
@@ -340,6 +351,22 @@ std::vector<recorded_parameter> parameters_described(const std::string& path) {
 }
 
 }  // namespace
+
+std::optional<bool> larger_is_better(std::string_view objective) {
+  std::string name;
+  for (const char c : objective) name += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  const auto has = [&name](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&name](std::string_view part) { return name.find(part) != std::string::npos; });
+  };
+  // "J/GFLOP" and "s/op" are costs; what is divided by a time or an energy is a rate.
+  if (has({"/s", "per_s", "/j", "/w", "flops", "throughput", "bandwidth", "speedup", "efficiency"}))
+    return true;
+  if (has({"time", "duration", "latency", "energy", "power", "cost", "memory", "registers", "error", "bytes",
+           "j/", "s/", "edp"}))
+    return false;
+  return std::nullopt;
+}
 
 recorded_space load_recorded_space(const recorded_source& from) {
   std::vector<recorded_parameter> parameters;

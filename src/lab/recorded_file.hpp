@@ -4,7 +4,9 @@
 // is one.
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <kevo/lab/recorded_space.hpp>
 
@@ -17,8 +19,14 @@ struct recorded_source {
   std::string results;     ///< path of the cache or T4 file
   std::string parameters;  ///< path of a T1 file: order and domains of the parameters; may be empty
   std::string objective;   ///< what was measured; empty: what the file says, or "time"
-  bool larger_is_better = false;
+  /// Whether larger values are better; nothing: its name decides (see larger_is_better).
+  std::optional<bool> larger_is_better;
 };
+
+/// Whether larger values of an objective are better, by its name as tuners write it: times, energies and what
+/// is counted are better if small, rates (GFLOP/s, GB/s, "throughput", "speedup") if large; nothing if the
+/// name does not tell.
+std::optional<bool> larger_is_better(std::string_view objective);
 
 /// Reads a space. Times in these files are milliseconds. Throws kevo::error (input) with file, line, column
 /// and JSON pointer for what is malformed.

@@ -199,6 +199,23 @@ TEST_CASE("T4 results, with and without a T1 description of the parameters") {
   const recorded_space rates =
       load_recorded_space({.results = results, .objective = "GFLOP/s", .larger_is_better = true});
   CHECK(rates.speed(0) == 40);
+  CHECK(load_recorded_space({.results = results, .objective = "GFLOP/s"}).speed(0) == 40);
+}
+
+TEST_CASE("the name of an objective says whether larger is better, or must not be guessed") {
+  for (const char* name :
+       {"GFLOP/s", "GB/s", "throughput", "Bandwidth", "GFLOPS/W", "tokens_per_s", "speedup"})
+    CHECK(kevo::larger_is_better(name) == true);
+  for (const char* name : {"time", "kernel_time", "energy", "J/GFLOP", "latency", "power", "s/op"})
+    CHECK(kevo::larger_is_better(name) == false);
+  for (const char* name : {"", "objective", "fitness", "score"})
+    CHECK_FALSE(kevo::larger_is_better(name).has_value());
+  const files made;
+  std::string text = t4(t4_entry("64", "1", "correct", "2.0"));
+  for (std::size_t at = 0; (at = text.find("\"GFLOP/s\"", at)) != std::string::npos;)
+    text.replace(at, 9, "\"score\"");
+  const error wrong = refused_space({.results = made.write("t4.json", text), .objective = "score"});
+  CHECK(std::string(wrong.what()).find("does not tell whether larger") != std::string::npos);
 }
 
 TEST_CASE("a cache that a tuning run left open is read as far as it goes") {
