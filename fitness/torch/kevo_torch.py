@@ -97,6 +97,27 @@ def explain(error, names):
     return text
 
 
+# In Triton's interpreter the numbers of a kernel are arrays of one element. NumPy 2.4 does not take such an array for the bound of a loop.
+def mend_interpreter():
+    try:
+        from triton.runtime import interpreter
+        make = interpreter._patch_lang_tensor
+    except Exception:
+        return  # the program says what is wrong when it imports Triton
+
+    def whole_number(tensor):
+        return int(tensor.handle.data.item())
+
+    def with_whole_numbers(tensor, *scope):
+        make(tensor, *scope)
+        if scope:
+            scope[0].set_attr(tensor, "__index__", whole_number)
+        else:
+            tensor.__index__ = whole_number
+
+    interpreter._patch_lang_tensor = with_whole_numbers
+
+
 # The program's files exist in memory alone: what asks for their text (inspect, Triton) finds it in linecache.
 def execute(files, name, names):
     import importlib.abc
@@ -118,6 +139,8 @@ def execute(files, name, names):
 
     if len(files) > 1:
         sys.meta_path.append(finder())
+    if os.environ.get("TRITON_INTERPRET") and any("triton" in text for text in texts.values()):
+        mend_interpreter()
     names.update(texts)
     path = "/kevo/program/" + files[0]["path"]
     module = types.ModuleType(name)
