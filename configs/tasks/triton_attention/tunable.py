@@ -13,11 +13,13 @@ STAGES = 1  # kevo: {1, 2, 3, 4}
 
 @triton.jit
 def attention(q, k, v, y, n, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, WHOLE: tl.constexpr):
+    # kevo: begin queries
     head = tl.program_id(1).to(tl.int64) * n * D
     row = tl.program_id(0) * BM + tl.arange(0, BM)
     element = tl.arange(0, D)
     place = head + row[:, None] * D + element[None, :]
     query = tl.load(q + place, mask=(row < n)[:, None], other=0.0)
+    # kevo: end queries
     # exp(x / sqrt(D)) as a power of two.
     scale: tl.constexpr = 1.4426950408889634 / 8.0
     largest = tl.full((BM,), -float("inf"), tl.float32)

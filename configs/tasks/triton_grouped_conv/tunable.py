@@ -12,6 +12,7 @@ GROUPS_FIRST = 0  # kevo: {0, 1}
 
 @triton.jit
 def convolve(x, w, y, pixels, height, columns, groups, BM: tl.constexpr, GROUPS_FIRST: tl.constexpr):
+    # kevo: begin order
     # Programs that run at the same time work on all groups of some pixels, or on many pixels of a group.
     if GROUPS_FIRST == 1:
         group = tl.program_id(0)
@@ -19,6 +20,7 @@ def convolve(x, w, y, pixels, height, columns, groups, BM: tl.constexpr, GROUPS_
     else:
         group = tl.program_id(1)
         block = tl.program_id(0)
+    # kevo: end order
     pixel = block * BM + tl.arange(0, BM)
     row = pixel // columns % height
     column = pixel % columns
