@@ -54,19 +54,29 @@ def begin_on_device(library, job, descriptors):
 # What a request is answered with. Made before the program is executed, so that it holds PyTorch's own functions, whatever the program
 # replaces: a program that replaces them would harm nobody but itself, but should learn what is wrong with it.
 def serve_device(torch, helper, job, names):
-    following, end, drained = helper.kevo_device_next, helper.kevo_device_end, helper.kevo_device_drained
+    following, end, launched, drained = (helper.kevo_device_next, helper.kevo_device_end, helper.kevo_device_launched,
+                                         helper.kevo_device_drained)
     trusted = job["memory"] == 0
-    answer = prepare = None
+    answer = prepare = profile = None
     while True:
         request = following().contents
         if request.kind == LOAD:
             program = json.loads(ctypes.string_at(request.payload, request.payload_bytes))
+            profile = None
+            try:
+                if "kernels" in program:
+                    profile = profiling(torch, program["kernels"])
+            except BaseException as error:
+                end(NOT_LOADED, ("the profiler does not start: " + explain(error, names)).encode(errors="replace")[:250])
+                continue
             if not trusted and helper.kevo_device_lock_down(ctypes.c_uint64(job["memory"])) != 0:
                 continue
             remark = []
             try:
                 prepare, answer = device_calls(torch, program, remark)
                 answer.model = load_on_device(torch, helper, program, names, remark)
+                if profile:
+                    answer.call = profile(answer.call, answer.run, remark)
             except BaseException as error:
                 end(NOT_LOADED, explain(error, names).encode(errors="replace")[:250])
                 continue
@@ -82,9 +92,51 @@ def serve_device(torch, helper, job, names):
             except BaseException as error:
                 end(RAISED, explain(error, names).encode(errors="replace")[:250])
                 continue
+            launched()
             if drained() != 0:
                 continue
             end(NOT_RIGHT if wrong else 0, (wrong or "".join(remark)).encode(errors="replace")[:250])
+
+
+# What share of the device's time a call spends in kernels of these names. The call is made once before, so that nothing is compiled while
+# it is watched. The profiler starts its threads here, before the process gives up the right to. What it says is this process' word.
+def profiling(torch, kernels):
+    from torch.autograd.profiler import profile  # torch.profiler brings Inductor, which wants to write files
+    kernels = frozenset(kernels)
+    synchronize = torch.cuda.synchronize
+
+    def own(name):
+        if name in kernels:
+            return True
+        # C++: "void name<float>(float*)", where a kernel of a library has a namespace, or another name
+        name = name.removeprefix("void ")
+        for end in "(<":
+            name = name.partition(end)[0]
+        return name in kernels
+
+    def watched(work):
+        with profile(use_device="cuda", use_cpu=False, use_kineto=True, acc_events=True) as seen:
+            work()
+            synchronize()
+        return [(event.name, event.time_range.elapsed_us()) for event in seen.function_events if str(event.device_type).endswith("CUDA")]
+
+    value = torch.zeros(16, device="cuda")
+    watched(lambda: value.add_(1))
+
+    def profiled(call, run, remark):
+        def both(request):
+            wrong = call(request)
+            if wrong:
+                return wrong
+            synchronize()
+            seen = watched(lambda: run(request))
+            remark[:] = [json.dumps({"own_us": sum(time for name, time in seen if own(name)), "all_us": sum(time for _, time in seen),
+                                     "kernels": len(seen)})]
+            return None
+
+        return both
+
+    return profiled
 
 
 # A module is built on the CPU, as the reference is, under the same seed, and moved to the device with its parameters.
@@ -103,7 +155,7 @@ def load_on_device(torch, helper, program, names, remark):
 
 
 class device_calls_state:
-    __slots__ = ("model", "call")
+    __slots__ = ("model", "call", "run")
 
 
 def device_calls(torch, program, remark):
@@ -158,15 +210,25 @@ def device_calls(torch, program, remark):
             return empty(shape, dtype=dtype, device=device)
         return empty(0, dtype=dtype, device=device).set_(storage_at(address, device, size), 0, shape, strides)
 
-    # What is wrong with what it returned; nothing if nothing is.
-    def call(request):
-        place, arguments, pointers = 0, [], request.pointers
+    def arguments_of(pointers):
+        place, arguments = 0, []
         for one in plan["inputs"]:
             if type(one) is not tuple:
                 arguments.append(one)
                 continue
             arguments.append(view(pointers[place], one))
             place += 1
+        return place, arguments
+
+    # The program alone, for whoever watches what it does.
+    def run(request):
+        with no_grad():
+            own.model(*arguments_of(request.pointers)[1])
+
+    # What is wrong with what it returned; nothing if nothing is.
+    def call(request):
+        pointers = request.pointers
+        place, arguments = arguments_of(pointers)
         with no_grad():
             result = own.model(*arguments)
             results = result if isinstance(result, (tuple, list)) else (result,)
@@ -187,7 +249,7 @@ def device_calls(torch, program, remark):
                 place += 1
         return None
 
-    own.call = call
+    own.call, own.run = call, run
     return prepare, own
 
 

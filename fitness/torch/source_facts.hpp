@@ -2,6 +2,7 @@
 // What the text of a program in Python says of it, without executing it.
 
 #include <map>
+#include <set>
 #include <string>
 
 #include <kevo/program.hpp>
@@ -11,6 +12,8 @@ namespace kevo::torch {
 struct source_facts {
   int triton_kernels = 0;  ///< functions that are decorated with triton.jit
   int lines = 0;           ///< that are neither empty nor a comment alone
+  /// Names of kernels of its own: functions in Triton, and `__global__` functions of C++ in its text.
+  std::set<std::string> kernels;
 };
 
 source_facts facts_of(const program& source);

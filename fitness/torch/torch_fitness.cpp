@@ -42,6 +42,7 @@ cuda_settings device_settings(const torch_settings& settings) {
   made.promising = settings.promising;
   made.foreign = settings.foreign;
   made.own_kernel = settings.own_kernel;
+  made.own_kernel_share = settings.own_kernel_share;
   return made;
 }
 
@@ -70,6 +71,9 @@ torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings
   if (settings.device != "cpu" && settings.device != "cuda")
     throw error(error_code::input, "fitness.device '" + settings.device + "' is not known",
                 {.key = "fitness.device"}, "write device: cpu or device: cuda");
+  if (settings.device == "cpu" && settings.own_kernel_share > 0)
+    throw error(error_code::input, "fitness.own_kernel_share needs a GPU",
+                {.key = "fitness.own_kernel_share"}, "write device: cuda, or leave own_kernel_share out");
   t = torch::with_baseline(std::move(t));
   state_->subject = t;
   if (settings.device == "cuda") {

@@ -16,10 +16,11 @@ namespace kevo {
 struct told_result {
   candidate_id candidate = no_candidate;
   kevo::outcome outcome = kevo::outcome::build_failed;
-  double score = 0;      ///< the candidate's score after this evaluation, with earlier ones averaged in
-  double log_error = 0;  ///< standard deviation of the logarithm of the speedup, from its interval; 0 if unknown
-  double cost_s = 0;     ///< [s] what the evaluation took
-  std::size_t count = 1;  ///< number of results, this one and all before
+  double score = 0;  ///< the candidate's score after this evaluation, with earlier ones averaged in
+  double log_error =
+      0;              ///< standard deviation of the logarithm of the speedup, from its interval; 0 if unknown
+  double cost_s = 0;  ///< [s] what the evaluation took
+  std::size_t count = 1;                      ///< number of results, this one and all before
   std::shared_ptr<const told_result> before;  ///< null for the first
 
   told_result() = default;

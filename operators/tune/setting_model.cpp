@@ -87,9 +87,12 @@ training training_of(std::span<const tried_setting> results, std::size_t memory)
   }
   std::sort(valid.begin(), valid.end(), std::greater<>());
   const double worst = valid[std::min(valid.size() - 1, valid.size() * 7 / 10)];
-  const auto target = [worst](const tried_setting& one) { return one.failed ? worst : std::max(one.value, worst); };
+  const auto target = [worst](const tried_setting& one) {
+    return one.failed ? worst : std::max(one.value, worst);
+  };
   if (all.size() > memory) {
-    // The best half, and of the others any: a hash of the place decides, so that equal results give equal choices.
+    // The best half, and of the others any: a hash of the place decides, so that equal results give equal
+    // choices.
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -295,8 +298,9 @@ std::vector<std::size_t> best_expected(const setting_space& space, const std::ve
   std::vector<std::size_t> order(pool.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   count = std::min(count, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                    [&](std::size_t a, std::size_t b) { return worth[a] != worth[b] ? worth[a] > worth[b] : a < b; });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+      [&](std::size_t a, std::size_t b) { return worth[a] != worth[b] ? worth[a] > worth[b] : a < b; });
   order.resize(count);
   return order;
 }

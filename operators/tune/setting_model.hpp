@@ -15,7 +15,7 @@ namespace kevo {
 /// What is known of a setting.
 struct tried_setting {
   tunable_setting setting;
-  double value = 0;   ///< the logarithm of its score; of no meaning if it failed
+  double value = 0;  ///< the logarithm of its score; of no meaning if it failed
   bool failed = false;
   double error = 0;   ///< standard deviation of `value`, 0 if unknown
   double cost_s = 0;  ///< [s] what its evaluation took, 0 if unknown
@@ -41,7 +41,8 @@ enum class setting_model_kind { gaussian_process, forest };
 
 struct setting_model_settings {
   setting_model_kind kind = setting_model_kind::gaussian_process;
-  std::size_t memory = 250;  ///< number of results that the model is fitted to: the best, and some of the rest
+  std::size_t memory =
+      250;  ///< number of results that the model is fitted to: the best, and some of the rest
   double cost_exponent = 0;  ///< the expected improvement is divided by the expected cost to this power
   /// Results of other runs, on another device or with other sizes, from which the model starts; null if there
   /// are none. Not owned.
@@ -60,13 +61,12 @@ struct fitted_lengths {
 /// the order in which they were told; a setting that comes twice counts with its latest. Failed settings
 /// count as the worst that the model tells apart: values below the best 70 % of the valid ones are taken as
 /// equal, because what matters is which settings are good. `pending`: settings that are being evaluated; they
-/// are taken to be what the model expects of them ("kriging believer", Ginsbourger, Le Riche & Carraro, 2010).
-/// With a `prior`, a Gaussian process of these results predicts first, and the model learns how the results of
-/// this run differ from its predictions times a factor from 0 to 1, which is fitted by least squares and is 1
-/// while there are few results: other runs that say nothing of this one soon count for nothing. Requires a
-/// valid result.
-std::vector<std::size_t> best_expected(const setting_space& space,
-                                       const std::vector<tried_setting>& results,
+/// are taken to be what the model expects of them ("kriging believer", Ginsbourger, Le Riche & Carraro,
+/// 2010). With a `prior`, a Gaussian process of these results predicts first, and the model learns how the
+/// results of this run differ from its predictions times a factor from 0 to 1, which is fitted by least
+/// squares and is 1 while there are few results: other runs that say nothing of this one soon count for
+/// nothing. Requires a valid result.
+std::vector<std::size_t> best_expected(const setting_space& space, const std::vector<tried_setting>& results,
                                        const std::vector<tunable_setting>& pending,
                                        const std::vector<tunable_setting>& pool, std::size_t count,
                                        const setting_model_settings& how, fitted_lengths& lengths);

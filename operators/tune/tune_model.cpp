@@ -57,8 +57,8 @@ tune::learnt tune::learn(const variation_request& request, const content_id& ske
     told[id] = true;
     const bool failed = one->outcome != outcome::valid || !(one->score > 0);
     if (!failed) ++made.valid;
-    made.results.push_back({placed_[id].setting, failed ? 0 : std::log(one->score), failed, one->log_error,
-                            one->cost_s});
+    made.results.push_back(
+        {placed_[id].setting, failed ? 0 : std::log(one->score), failed, one->log_error, one->cost_s});
   }
   std::reverse(made.results.begin(), made.results.end());
   for (std::size_t id = request.known; id-- > 0;) {
@@ -171,9 +171,9 @@ std::vector<tune::indexes> tune::expected_best(walk& all, const setting_space& s
                                                rng& random) const {
   const std::vector<indexes> unseen = pool_of(all, space, known, random);
   fitted_lengths lengths{all.lengths_at, all.lengths, all.prior_lengths};
-  const setting_model_settings how{model == tune_model::forest ? setting_model_kind::forest
-                                                               : setting_model_kind::gaussian_process,
-                                   memory, cost, all.prior.get()};
+  const setting_model_settings how{
+      model == tune_model::forest ? setting_model_kind::forest : setting_model_kind::gaussian_process, memory,
+      cost, all.prior.get()};
   constexpr std::size_t offered = 4;  // the first ones may be known by another way
   const auto order = best_expected(space, known.results, known.pending, unseen, offered, how, lengths);
   all.lengths_at = lengths.results;

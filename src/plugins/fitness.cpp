@@ -135,6 +135,7 @@ any_fitness torch_from(settings& from, const build_context& context) {
   if (made.device == "cuda") {  // processes take longer to start than calls take
     made.timing.short_s = 1.5;
     made.timing.full_s = 8;
+    made.timing.target_interval = 0.04;
   }
   made.python = from.text(
       "python",
@@ -153,6 +154,13 @@ any_fitness torch_from(settings& from, const build_context& context) {
       "own_kernel",
       {.def = false,
        .doc = "refuse programs that contain no kernel of their own (a function with @triton.jit)"});
+  made.own_kernel_share = from.real(
+      "own_kernel_share",
+      {.def = 0.0,
+       .min = 0.0,
+       .max = 1.0,
+       .doc =
+           "with device: cuda, refuse programs whose own kernels take a smaller share of the device's time"});
   made.sandbox = sandbox_from(from, "required");
   made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");

@@ -50,12 +50,14 @@ void read_tune_model(settings& from, tune& op) {
 
 tune tune_from(settings& from) {
   tune op;
-  op.draws = static_cast<std::size_t>(
-      from.integer("draws", {.def = static_cast<std::int64_t>(op.draws),
-                             .min = 0,
-                             .max = 1000000,
-                             .unit = "candidates",
-                             .doc = "while the run has fewer candidates, seeds included, any valid setting is drawn (with a model, one that is far from the known ones); later the parent's is changed, or the model chooses"}));
+  op.draws = static_cast<std::size_t>(from.integer(
+      "draws",
+      {.def = static_cast<std::int64_t>(op.draws),
+       .min = 0,
+       .max = 1000000,
+       .unit = "candidates",
+       .doc = "while the run has fewer candidates, seeds included, any valid setting is drawn (with a model, "
+              "one that is far from the known ones); later the parent's is changed, or the model chooses"}));
   op.crossover = from.real(
       "crossover",
       {.def = op.crossover,

@@ -17,8 +17,8 @@ tune tune_from(settings& from);
 /// Makes values of different runs comparable: the best of those from `first` on becomes 0.
 void relate_to_best(std::vector<tune_experience>& all, std::size_t first);
 
-/// What the runs in `folders` found out about the tunables of their candidates. `named` is where the config names
-/// them. Throws kevo::error (input) if there is no run in a folder.
+/// What the runs in `folders` found out about the tunables of their candidates. `named` is where the config
+/// names them. Throws kevo::error (input) if there is no run in a folder.
 std::vector<tune_experience> experience_of_runs(const std::vector<std::string>& folders,
                                                 const error_place& named);
 

@@ -49,7 +49,7 @@ bool all_is_there() {
   }
 }
 
-kevo::torch_fitness fitness_for(const std::string& task, double target_interval = 0.02) {
+kevo::torch_fitness fitness_for(const std::string& task, double target_interval = 0.04) {
   kevo::torch_settings settings;
   settings.device = "cuda";
   settings.timing.short_s = 2;

@@ -17,7 +17,9 @@ struct known_function {
 };
 
 // The second of three features does not matter.
-double worth(double a, double c) { return std::sin(6 * a) + c * c; }
+double worth(double a, double c) {
+  return std::sin(6 * a) + c * c;
+}
 known_function draw(Eigen::Index n, std::uint64_t seed) {
   kevo::rng random(seed);
   known_function made{Eigen::MatrixXd(n, 3), Eigen::VectorXd(n)};

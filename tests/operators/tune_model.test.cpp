@@ -37,7 +37,9 @@ const std::string tiled_hill =
     "// kevo: require BM * BN <= 8192\n"
     "// kevo: require BM % UNROLL == 0\n";
 
-program hill_source(const std::string& text) { return kevo::single_file_program("cpp", "kernel.cpp", text); }
+program hill_source(const std::string& text) {
+  return kevo::single_file_program("cpp", "kernel.cpp", text);
+}
 
 // A smooth hill with a coupled pair, a category that matters, and a corner that fails.
 struct hill {
@@ -154,7 +156,9 @@ TEST_CASE("an operator that is told everything at once proposes what one propose
     services.seen = [&](const kevo::content_id& id) {
       return std::any_of(programs.begin(), programs.end(), [&](const program& p) { return id_of(p) == id; });
     };
-    services.program_of = [&](kevo::candidate_id id) { return std::make_shared<const program>(programs[id]); };
+    services.program_of = [&](kevo::candidate_id id) {
+      return std::make_shared<const program>(programs[id]);
+    };
     request.services = std::make_shared<const kevo::variation_services>(services);
     tune fresh = with(kevo::tune_model::gaussian_process);
     fresh.moves = 0;
@@ -212,7 +216,8 @@ TEST_CASE("what failed and what costs much is proposed later") {
   std::vector<tunable_setting> unseen;
   for (std::uint32_t a = 11; a < 30; ++a) unseen.push_back({a});
   lengths = {};
-  const tunable_setting first = unseen[kevo::best_expected(space, results, {}, unseen, 1, how, lengths).front()];
+  const tunable_setting first =
+      unseen[kevo::best_expected(space, results, {}, unseen, 1, how, lengths).front()];
   std::erase(unseen, first);
   const auto distance_of_next = [&](const std::vector<tunable_setting>& pending) {
     const auto next = kevo::best_expected(space, results, pending, unseen, 1, how, lengths).front();
@@ -223,7 +228,8 @@ TEST_CASE("what failed and what costs much is proposed later") {
 }
 
 TEST_CASE("a run starts from what other runs found, and forgets what does not hold here") {
-  // The hill as another device would show it: other numbers, and some noise; and a device where the worst is best.
+  // The hill as another device would show it: other numbers, and some noise; and a device where the worst is
+  // best.
   const setting_space space(kevo::parse_annotations(hill_source(tiled_hill)));
   const auto experience = [&](double factor) {
     auto made = std::make_shared<std::vector<kevo::tune_experience>>();
@@ -293,7 +299,8 @@ TEST_CASE("the sampler draws every valid setting equally often, however large th
     large += std::string("// kevo: require ") + c + " == " + static_cast<char>(c + 1) + "\n";
   const setting_space wide(kevo::parse_annotations(large));
   const setting_sampler sampler(wide);
-  CHECK(sampler.count() == std::uint64_t{1} << 32U);  // 2^64 settings, one of 2^32 valid: rejection would fail
+  CHECK(sampler.count() == std::uint64_t{1}
+                               << 32U);  // 2^64 settings, one of 2^32 valid: rejection would fail
   kevo::rng random(9);
   for (int i = 0; i < 20; ++i) CHECK(wide.valid(*sampler.draw(random)));
   const setting_space none(kevo::parse_annotations("#define A 1 // kevo: {1, 2}\n// kevo: require A > 2\n"));

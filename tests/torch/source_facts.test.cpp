@@ -11,3 +11,15 @@ TEST_CASE("kernels are functions that are decorated with triton.jit, and lines a
   CHECK(facts.triton_kernels == 2);
   CHECK(facts.lines == 6);
 }
+
+TEST_CASE("the names of own kernels are those of functions in Triton and of __global__ functions in C++") {
+  const auto facts = kevo::torch::facts_of(
+      kevo::single_file_program("python", "kernel.py",
+                                "def plain(x):\n    pass\n\n@triton.autotune(configs=[], "
+                                "key=['n'])\n@triton.jit\ndef add(x, y):\n    pass\n\n"
+                                "@triton.jit\n# of rows\ndef scale (\n    x):\n    pass\n\n"
+                                "source = \"\"\"\ntemplate <class T> __global__ void twice(T* x) {}\n"
+                                "extern \"C\" __global__ void __launch_bounds__(64, 2)\n    "
+                                "three_times(float* x) {}\n__global__\n\"\"\"\n"));
+  CHECK(facts.kernels == std::set<std::string>{"add", "scale", "three_times", "twice"});
+}

@@ -22,9 +22,8 @@ constexpr std::size_t most_lines_at_once = 64;
 
 }  // namespace
 
-void engine::see_lines(const arena_state& arena, const std::vector<layout>& places, std::size_t call,
-                       const device_workload& w, std::size_t count, std::vector<seen_line>& seen) {
-  const auto first = seen.size();
+void engine::choose_lines(const std::vector<layout>& places, std::size_t call, const device_workload& w,
+                          std::size_t count, std::vector<seen_line>& seen) {
   for (std::size_t n = 0; n < count; ++n) {
     seen_line line;
     line.call = call;
@@ -35,18 +34,30 @@ void engine::see_lines(const arena_state& arena, const std::vector<layout>& plac
     line.offset = n == 0 ? size - line.bytes : random_.below(size - line.bytes + 1);
     if (line.bytes > 0) seen.push_back(line);
   }
+}
+
+void engine::queue_lines(const arena_state& arena, const layout& place, const device_workload& w,
+                         const std::vector<seen_line>& seen, std::size_t first) {
   const auto& d = gpu_.api();
-  auto* line = lines_.at();
-  for (auto one = seen.begin() + static_cast<std::ptrdiff_t>(first); one != seen.end();
-       ++one, line += line_bytes) {
-    const auto place = places[call].offsets[w.inputs.size() + one->output] + one->offset;
-    check(d, d.copy_out(line, arena.memory.at() + place, one->bytes, gpu_.main()), "reading output lines");
+  for (std::size_t i = first; i < seen.size(); ++i) {
+    const auto from = arena.memory.at() + place.offsets[w.inputs.size() + seen[i].output] + seen[i].offset;
+    check(d, d.copy_out(lines_.at() + (i - first) * line_bytes, from, seen[i].bytes, gpu_.main()),
+          "reading output lines");
   }
+}
+
+void engine::collect_lines(std::vector<seen_line>& seen, std::size_t first) const {
+  for (std::size_t i = first; i < seen.size(); ++i)
+    std::memcpy(seen[i].data.data(), lines_.at() + (i - first) * line_bytes, seen[i].bytes);
+}
+
+void engine::see_lines(const arena_state& arena, const std::vector<layout>& places, std::size_t call,
+                       const device_workload& w, std::size_t count, std::vector<seen_line>& seen) {
+  const auto first = seen.size();
+  choose_lines(places, call, w, count, seen);
+  queue_lines(arena, places[call], w, seen, first);
   gpu_.wait();
-  line = lines_.at();
-  for (auto one = seen.begin() + static_cast<std::ptrdiff_t>(first); one != seen.end();
-       ++one, line += line_bytes)
-    std::memcpy(one->data.data(), line, one->bytes);
+  collect_lines(seen, first);
 }
 
 bool engine::changed(const std::vector<seen_line>& seen, const judged_outputs& judged) {
@@ -86,7 +97,10 @@ void engine::make_room_to_keep(const device_workload& w) {
   const auto& d = gpu_.api();
   if (fence_.bytes() == 0) fence_ = private_memory(d, fence_bytes);
   if (lines_.at() == nullptr) lines_ = pinned_memory(d, most_lines_at_once * line_bytes);
-  if (fenced_ == nullptr) fenced_ = gpu_.new_event();
+  for (auto* one : {&fenced_, &began_, &ended_}) {
+    if (*one == nullptr) *one = gpu_.new_event();
+  }
+  if (aside_ == nullptr) check(d, d.stream_create(&aside_, stream_non_blocking), "making a stream");
   kept_.resize(std::max(kept_.size(), w.outputs.size()));
   for (std::size_t i = 0; i < w.outputs.size(); ++i) {
     const auto bytes = std::max<std::uint64_t>(w.outputs[i].count * element_of(w.outputs[i].type).size, 16);
@@ -96,18 +110,23 @@ void engine::make_room_to_keep(const device_workload& w) {
   }
 }
 
-double engine::fence_and_keep(const arena_state& arena, const layout& last, const device_workload& w,
-                              std::vector<address>& kept) {
-  const auto& d = gpu_.api();
+void engine::queue_outputs(const arena_state& arena, const layout& last, const device_workload& w,
+                           std::vector<address>& kept) {
   kept.clear();
-  const auto start = clock::now();
-  queue_fence(arena, last, w.inputs.size());
-  check(d, d.event_record(fenced_, gpu_.main()), "recording an event");
   for (std::size_t i = 0; i < w.outputs.size(); ++i) {
     const auto place = w.inputs.size() + i;
     gpu_.copy_on(kept_[i].at(), arena.memory.at() + last.offsets[place], last.bytes[place]);
     kept.push_back(kept_[i].at());
   }
+}
+
+double engine::fence_and_keep(const arena_state& arena, const layout& last, const device_workload& w,
+                              std::vector<address>& kept) {
+  const auto& d = gpu_.api();
+  const auto start = clock::now();
+  queue_fence(arena, last, w.inputs.size());
+  check(d, d.event_record(fenced_, gpu_.main()), "recording an event");
+  queue_outputs(arena, last, w, kept);
   driver_code code = error_not_ready;
   while (code == error_not_ready) code = d.event_query(fenced_);
   check(d, code, "waiting for the device");

@@ -166,12 +166,13 @@ std::vector<engine::layout> engine::lay_out(const arena_state& arena, const devi
     places.push_back(std::move(one));
   }
   const std::uint64_t window = up(at, 4096);
-  const std::uint64_t size = arena.memory.bytes();
+  const std::uint64_t kept = wanted.held ? held_bytes : 0;
+  const std::uint64_t size = arena.memory.bytes() - kept;
   if (window > size)
     throw error(error_code::environment, "a call needs " + std::to_string(window >> 20U) +
                                              " MiB of device memory, its arena has " +
                                              std::to_string(size >> 20U));
-  begin = 4096 * random_.below((size - window) / 4096 + 1);
+  begin = kept + 4096 * random_.below((size - window) / 4096 + 1);
   end = begin + window;
   std::uint64_t largest = 4096;
   for (const auto a : aligns) largest = std::max(largest, a);

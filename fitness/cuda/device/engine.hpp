@@ -91,12 +91,29 @@ class engine {
   /// Computes for so long: the clock of a device that rests falls, and takes milliseconds to rise.
   void keep_busy(std::chrono::nanoseconds time);
   call_result interval(const call_wanted& wanted);
+  /// The inputs of a call, by copies, behind which a cold cache is cleared.
+  void bring_inputs(const arena_state& arena, const call_wanted& wanted, const layout& place,
+                    std::uint32_t content);
+  /// A call that is launched before its clock runs, `places[k]` of an interval. @param unlaunched counts
+  /// those that were not launched in time @param kept where its outputs go, if they are to be kept @param ns
+  /// its time
+  worker_answer held_call(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+                          std::size_t k, int& unlaunched, std::size_t lines, std::vector<seen_line>& seen,
+                          std::vector<address>* kept, double& ns);
+  call_result run_held_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
+                                std::vector<seen_line>& seen, judged_outputs& judged);
   call_result run_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
                            std::vector<seen_line>& seen, judged_outputs& judged);
   /// Copies `count` secret lines of the outputs of one call to the host, by copies alone: a copy to the host
   /// does not queue behind the kernels of another context, so what is not written yet shows.
   void see_lines(const arena_state& arena, const std::vector<layout>& places, std::size_t call,
                  const device_workload& w, std::size_t count, std::vector<seen_line>& seen);
+  /// Its parts: which lines, the copies, and what has arrived. @param first of those in `seen`
+  void choose_lines(const std::vector<layout>& places, std::size_t call, const device_workload& w,
+                    std::size_t count, std::vector<seen_line>& seen);
+  void queue_lines(const arena_state& arena, const layout& place, const device_workload& w,
+                   const std::vector<seen_line>& seen, std::size_t first);
+  void collect_lines(std::vector<seen_line>& seen, std::size_t first) const;
   /// Whether what was seen is not what is judged.
   bool changed(const std::vector<seen_line>& seen, const judged_outputs& judged);
   /// Queues the copy within the device that ends a fence.
@@ -105,6 +122,9 @@ class engine {
   /// Waits for all work on the device, by a copy within it, which queues behind the kernels of other
   /// contexts: work that goes on behind a "done" is in the time that this takes. @return [ns]
   double fence(const arena_state& arena, const layout& last);
+  /// Copies of the outputs of a call to where no candidate can reach them. @param kept where that is
+  void queue_outputs(const arena_state& arena, const layout& last, const device_workload& w,
+                     std::vector<address>& kept);
   void make_room_to_keep(const device_workload& w);
   /// A fence, and right behind it copies of the outputs of a call to where no candidate can reach them.
   double fence_and_keep(const arena_state& arena, const layout& last, const device_workload& w,
@@ -132,6 +152,9 @@ class engine {
   private_memory fence_;
   pinned_memory lines_;  // where output lines arrive: copies to other memory of the host are slow
   event fenced_ = nullptr;
+  event began_ = nullptr;  // of a held call
+  event ended_ = nullptr;
+  stream aside_ = nullptr;            // where the main stream waits for what does not come
   std::vector<private_memory> kept_;  // the outputs of the last call of an interval
 };
 

@@ -19,6 +19,18 @@ constexpr std::size_t lines_of_interval = 64;
 constexpr std::size_t least_lines_of_interval = 4;
 constexpr std::size_t most_lines = 16;
 
+// How long a held call may take to be launched. Code that waits for its own work launches the rest after its
+// release: where that is so again and again, there is no use in waiting.
+constexpr auto launch_patience = std::chrono::milliseconds(3);
+constexpr auto short_patience = std::chrono::microseconds(300);
+constexpr int most_unlaunched = 3;
+// Between "done" and the word that the program's stream has written.
+constexpr auto word_patience = std::chrono::seconds(1);
+
+std::size_t lines_of(std::size_t calls) {
+  return std::clamp(lines_of_interval / std::max<std::size_t>(calls, 1), least_lines_of_interval, most_lines);
+}
+
 double ns_between(clock::time_point from, clock::time_point to) {
   return std::chrono::duration<double, std::nano>(to - from).count();
 }
@@ -45,24 +57,103 @@ void engine::keep_busy(std::chrono::nanoseconds time) {
   }
 }
 
+void engine::bring_inputs(const arena_state& arena, const call_wanted& wanted, const layout& place,
+                          std::uint32_t content) {
+  const auto& from = content_of(wanted.workload, content);
+  for (std::size_t i = 0; i < from.inputs.size(); ++i)
+    gpu_.copy_on(arena.memory.at() + place.offsets[i], from.inputs[i].at(), place.bytes[i]);
+  if (wanted.cold) flush_cache_by_copies();
+}
+
+// What Python needs to launch a call varies by 100 us from one interval to the next, and so does what this
+// process needs to see that a call has ended (docs/torch.md). So a held call is launched before its clock
+// runs, there is nothing to compute then, for its inputs are poison, and its work waits for the word that is
+// written behind them; and all that the trusted side does in a call is queued at its beginning, between two
+// events of its own context: the inputs, the word, a wait for the word that the program's stream writes at
+// its end, the secret lines, and a fence. A program that writes that word too early is one that says "done"
+// too early.
+worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
+                                const std::vector<layout>& places, std::size_t k, int& unlaunched,
+                                std::size_t lines, std::vector<seen_line>& seen, std::vector<address>* kept,
+                                double& ns) {
+  const auto& d = gpu_.api();
+  const auto& w = task_.workloads[wanted.workload];
+  const address words = arena.memory.at();
+  const auto first = seen.size();
+  choose_lines(places, k, w, lines, seen);
+  std::uint32_t word = 0;
+  bool launched = false;
+  auto answer = arena.worker->held_step(
+      places[k].offsets, unlaunched < most_unlaunched ? launch_patience : short_patience,
+      [&](std::uint64_t request) {
+        word = held_word(request);
+        check(d, d.event_record(began_, gpu_.main()), "recording an event");
+        bring_inputs(arena, wanted, places[k], wanted.contents[k]);
+        check(d, d.stream_write_value(gpu_.main(), words, word, 0), "letting a call begin");
+        check(d, d.stream_wait_value(gpu_.main(), words + held_end, word, wait_equal), "waiting for a call");
+        queue_lines(arena, places[k], w, seen, first);
+        queue_fence(arena, places[k], w.inputs.size());
+        check(d, d.event_record(ended_, gpu_.main()), "recording an event");
+        if (kept != nullptr) queue_outputs(arena, places[k], w, *kept);
+      },
+      std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched);
+  unlaunched += launched ? 0 : 1;
+  if (word == 0) return answer;
+  const auto deadline = clock::now() + word_patience;
+  while (answer.end == call_end::done && d.event_query(ended_) == error_not_ready) {
+    if (clock::now() > deadline)
+      answer = {call_end::contradiction, 0, "said that it was done, and its stream was not"};
+  }
+  if (answer.end != call_end::done) {
+    // What waits for the program's word would wait for ever.
+    check(d, d.stream_write_value(aside_, words + held_end, word, 0), "ending a call");
+    return answer;
+  }
+  collect_lines(seen, first);
+  ns = gpu_.elapsed_ns(began_, ended_);
+  return answer;
+}
+
+// Held calls: their clock stands still while the next one is launched.
+call_result engine::run_held_interval(arena_state& arena, const call_wanted& wanted,
+                                      std::vector<layout>& places, std::vector<seen_line>& seen,
+                                      judged_outputs& judged) {
+  const auto& w = task_.workloads[wanted.workload];
+  call_result result;
+  judged = outputs_of(arena, places, w);
+  int unlaunched = 0;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    double ns = 0;
+    result.answer = held_call(arena, wanted, places, k, unlaunched, lines_of(places.size()), seen,
+                              k + 1 == places.size() ? &judged[k] : nullptr, ns);
+    if (result.answer.end != call_end::done) {
+      places.resize(k + 1);
+      return result;
+    }
+    if (k < wanted.untimed) continue;
+    result.each_outside_ns.push_back(ns);
+    result.outside_ns += ns;
+  }
+  gpu_.wait();
+  result.calls_ns = result.outside_ns;
+  return result;
+}
+
 call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
                                  std::vector<seen_line>& seen, judged_outputs& judged) {
   const auto& w = task_.workloads[wanted.workload];
   call_result result;
-  const std::size_t lines = std::clamp(lines_of_interval / std::max<std::size_t>(places.size(), 1),
-                                       least_lines_of_interval, most_lines);
+  const std::size_t lines = lines_of(places.size());
   result.answer = arena.worker->wake();
   if (result.answer.end != call_end::done) return result;
+  if (wanted.held) return run_held_interval(arena, wanted, places, seen, judged);
   const auto limit = std::chrono::nanoseconds(wanted.limit_ns / std::max<std::size_t>(places.size(), 1));
   auto start = clock::now();
   for (std::size_t k = 0; k < places.size(); ++k) {
     const auto begun = clock::now();
     if (k == wanted.untimed) start = begun;
     // What is asked of call k reaches the device only now that call k - 1 has ended, as far as was seen.
-    const auto& content = content_of(wanted.workload, wanted.contents[k]);
-    for (std::size_t i = 0; i < w.inputs.size(); ++i)
-      gpu_.copy_on(arena.memory.at() + places[k].offsets[i], content.inputs[i].at(), places[k].bytes[i]);
-    if (wanted.cold) flush_cache_by_copies();
+    bring_inputs(arena, wanted, places[k], wanted.contents[k]);
     gpu_.wait();
     const auto asked = clock::now();
     result.answer =
@@ -115,12 +206,18 @@ call_result engine::interval(const call_wanted& wanted) {
   gpu_.api().reset_persisting_l2();
   if (wanted.cold) flush_cache();
   gpu_.wait();
+  if (wanted.held) {
+    for (const auto word : {arena.memory.at(), arena.memory.at() + held_end})
+      check(gpu_.api(), gpu_.api().stream_write_value(gpu_.main(), word, 0, 0), "holding calls");
+    gpu_.wait();
+  }
   if (wanted.busy_ns > 0) keep_busy(std::chrono::nanoseconds(wanted.busy_ns));
 
   std::vector<seen_line> seen;
   judged_outputs judged;
   result = run_interval(arena, wanted, places, seen, judged);
   result.event_ns = result.calls_ns;
+  if (wanted.hosted) result.remark = arena.worker->remark();
   if (result.answer.end != call_end::done) return result;
   result.clock_mhz = clock_mhz();
   if (wanted.empty || !wanted.verify) return result;

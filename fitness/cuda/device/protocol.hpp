@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 7;
+inline constexpr std::uint32_t device_protocol = 8;
 
 enum class device_request : std::uint32_t {
   hello,        ///< -> device_description, or an error that says what is missing
@@ -166,6 +166,9 @@ struct call_wanted {
   plan what;
   bool fingerprint = false;  ///< of the bits of all outputs
   bool interval = false;  ///< one by one, by the trusted clock alone, from before the first to after the last
+  /// Of a hosted interval: host code launches its work before the clock runs; the inputs and the leave to
+  /// begin come then.
+  bool held = false;
   bool hosted = false;   ///< an interval of a hosted program, which learns of each place when its call begins
   bool trusted = false;  ///< the program of a baseline, which leaves nothing behind on purpose
   bool empty = false;    ///< an interval of the trusted empty program: its outputs stay poisoned
@@ -205,6 +208,7 @@ struct call_result {
   std::vector<output_finding> findings;  ///< outputs that are not accepted
   std::string fingerprint;               ///< equal for equal bits; empty unless asked for
   double calls_ns = 0;  ///< of an interval: between request and "done" alone, all timed calls together
+  std::string remark;   ///< of a hosted interval: what the worker said at its last "done". Untrusted text
 };
 
 std::string encode(const device_description& value);

@@ -166,10 +166,34 @@ worker_answer worker_link::step(std::uint32_t slot, const std::vector<std::uint6
   if (offsets.size() > most_buffers || slot >= most_slots)
     return {call_end::refused, 0, "a call of too many buffers"};
   page_->request.slot = slot;
+  page_->request.blocked = 0;
   page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
   std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
   const auto deadline = clock::now() + limit;
   return finish(post(worker_request::step, {}), deadline);
+}
+
+worker_answer worker_link::held_step(const std::vector<std::uint64_t>& offsets,
+                                     std::chrono::nanoseconds patience,
+                                     const std::function<void(std::uint64_t)>& release,
+                                     std::chrono::nanoseconds limit, bool& launched) {
+  if (!usable_) return last_;
+  if (offsets.size() > most_buffers) return {call_end::refused, 0, "a call of too many buffers"};
+  page_->request.slot = 0;
+  page_->request.blocked = 1;
+  page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
+  std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
+  const auto number = post(worker_request::step, {});
+  const auto end = wait_until(
+      [&] {
+        return page_->armed.load(std::memory_order_acquire) == number ||
+               page_->done.load(std::memory_order_acquire) == number;
+      },
+      clock::now() + patience);
+  if (end == call_end::died) return end_with(end);
+  launched = end == call_end::done;
+  release(number);
+  return finish(number, clock::now() + limit);
 }
 
 std::string worker_link::remark() const {

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,12 @@ class worker_link {
   /// One call by itself, from the request to "done".
   worker_answer step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
                      std::chrono::nanoseconds limit);
+  /// The same, held: what the call does on the device waits for `held_word` of the number that `release` is
+  /// given. `release` is called when the worker says that everything has been launched, or after `patience`;
+  /// the clock of the call begins in it. @param launched whether the worker has said so in time
+  worker_answer held_step(const std::vector<std::uint64_t>& offsets, std::chrono::nanoseconds patience,
+                          const std::function<void(std::uint64_t)>& release, std::chrono::nanoseconds limit,
+                          bool& launched);
   /// What the worker has left beside its last answer: a claim, made printable.
   std::string remark() const;
   /// Asks for nothing, so that a worker that rests is awake for what comes next.

@@ -53,6 +53,8 @@ namespace kevo::cuda {
   X(stream_create, "cuStreamCreate", (stream* result, unsigned flags))                                \
   X(stream_synchronize, "cuStreamSynchronize", (stream on))                                           \
   X(stream_query, "cuStreamQuery", (stream on))                                                       \
+  X(stream_wait_value, "cuStreamWaitValue32_v2", (stream on, address word, std::uint32_t value, unsigned flags)) \
+  X(stream_write_value, "cuStreamWriteValue32_v2", (stream on, address word, std::uint32_t value, unsigned flags)) \
   X(event_create, "cuEventCreate", (event* result, unsigned flags))                                   \
   X(event_record, "cuEventRecord", (event one, stream on))                                            \
   X(event_record_with, "cuEventRecordWithFlags", (event one, stream on, unsigned flags))              \
@@ -78,6 +80,9 @@ namespace kevo::cuda {
   X(graph_destroy, "cuGraphDestroy", (graph one))                                                     \
   X(encode_tiled, "cuTensorMapEncodeTiled", (tensor_map_bytes* result, int type, std::uint32_t rank, void* memory, const std::uint64_t* extents, const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t* element_strides, int interleave, int swizzle, int l2, int out_of_bounds))
 // clang-format on
+
+/// How a stream waits for a word of memory (stream_wait_value): until it is equal.
+inline constexpr unsigned wait_equal = 1;
 
 /// Every function of the driver that kevo calls. Thread-safe as the driver is.
 struct driver {

@@ -12,6 +12,7 @@
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/looks.hpp"
+#include "fitness/cuda/measure/own_kernels.hpp"
 #include "fitness/cuda/measure/screening.hpp"
 
 namespace kevo {
@@ -21,7 +22,7 @@ using cuda::gpu_bench;
 using cuda::passage;
 
 constexpr const char* protocol_name = "cuda 8";
-constexpr const char* python_protocol_name = "torch 1, cuda 8";
+constexpr const char* python_protocol_name = "torch 2, cuda 8";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {
@@ -63,11 +64,17 @@ void cuda_fitness::state::run_cascade(passage& p) {
       return;
     p.result.outcome = outcome::valid;
     p.result.stage = evaluation_stage::checked;
+    const bool watches = bench.runs_python() && p.request.wanted > evaluation_stage::checked;
+    const bool refuses = bench.settings().own_kernel_share > 0;
+    if (watches && refuses && !watch_own_kernels(bench, p, candidate)) return;
     if (p.request.wanted > evaluation_stage::checked) {
       if (!time_workloads(bench, p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
       if (!judge_times(bench, p, candidate.kind())) return;
       if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(bench, p, candidate);
       if (!p.result.valid()) return;
+      // Programs that are timed briefly alone are many, and this takes another process.
+      if (watches && !refuses && p.result.stage >= evaluation_stage::timed_full)
+        watch_own_kernels(bench, p, candidate);
       candidate.workers().replace();
     }
     // Last of all: what a process says, and how long it takes, is told to operators, and must not be told by

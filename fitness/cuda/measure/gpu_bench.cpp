@@ -116,6 +116,12 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
           rng(secret_seed())};
 }
 
+program_runner gpu_bench::run_watched(const built_program& built, const program& source) {
+  auto watched = built;
+  watched.object.object = python_->watched_object_of(source);
+  return run_candidate(watched);
+}
+
 program_runner& gpu_bench::empty() {
   if (!empty_) {
     worker_options options;

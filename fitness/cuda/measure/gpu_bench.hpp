@@ -97,6 +97,9 @@ class gpu_bench {
   };
 
   program_runner run_candidate(const built_program& built);
+  /// The same for a program of PyTorch whose process also says what its kernels take (own_kernels.hpp).
+  program_runner run_watched(const built_program& built, const program& source);
+  bool runs_python() const { return python_ != nullptr; }
   /// A timer of one workload: by intervals if the candidate is hosted, by events otherwise.
   pair_timer timer(program_runner& candidate, gpu_baseline& against, std::size_t workload,
                    double candidate_ns);

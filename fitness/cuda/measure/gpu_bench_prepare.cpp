@@ -107,7 +107,10 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
                           compiler_->identity(), hosted_->identity(), fmt::join(settings_.flags, " "),
                           device_->facts().uuid, device_->facts().driver, describe_layers(settings_.sandbox),
                           settings_.gates.determinism, gates_->describe());
-  if (python_) identity_ += python_->identity() + (settings_.own_kernel ? " own kernel" : "");
+  if (python_) {
+    identity_ += python_->identity() + (settings_.own_kernel ? " own kernel" : "") +
+                 fmt::format(" share {}", settings_.own_kernel_share);
+  }
   prepared_ = true;
   return device.lock().waited_s();
 }

@@ -28,8 +28,9 @@ constexpr std::size_t blocks_of_process = 2;
 // (timed_pairs::doubtful_ns).
 constexpr double warm_process_spread_ns = 110;
 constexpr double cold_process_spread_ns = 550;
-// Of programs in Python.
-constexpr double python_process_spread_ns = 2000;
+// Of programs in Python, whose calls are held: events of processes of one program differed by 800 ns
+// (standard deviation) in calls of 200 us, and a candidate has another process for every two pairs.
+constexpr double python_process_spread_ns = 500;
 constexpr int looks_of_confirmation = 3;
 
 // The pairs of the three looks of a confirmation, whose interval speaks of processes: it wants several of

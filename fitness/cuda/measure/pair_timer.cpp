@@ -1,7 +1,6 @@
 #include "fitness/cuda/measure/pair_timer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <thread>
@@ -87,14 +86,16 @@ reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, 
 reading_plan plan_python_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
                                    std::uint32_t room) {
   constexpr std::uint32_t first_calls = 4;
+  constexpr std::uint32_t enough_contents = 100;
   reading_plan plan;
   plan.cold = cold;
   plan.slow_start = true;
-  // One process serves a block of two readings, and has one call more, its first.
-  const auto most = std::min({contents / 2, room, static_cast<std::uint32_t>(most_slots)});
+  plan.pairs = contents >= enough_contents ? 4 : 2;
+  // One process serves a block, and has one call more, its first.
+  const auto most = std::min({(contents - 1) / plan.pairs, room, static_cast<std::uint32_t>(most_slots)});
   plan.untimed = std::min(first_calls, most / 4);
   const double shorter = std::max(std::min(candidate_ns, baseline_ns), shortest_ns);
-  const double left = std::max(1.0, static_cast<double>(most) - plan.untimed - 1);
+  const double left = std::max(1.0, static_cast<double>(most) - plan.untimed);
   plan.calls = static_cast<std::uint32_t>(std::clamp(std::ceil(python_interval_ns / shorter), 1.0, left));
   return plan;
 }
@@ -159,7 +160,12 @@ double pair_timer::resolution_ns() const {
 }
 
 double pair_timer::constant_ns() const {
-  return constants_.empty() ? usual_constant_ns : median(constants_);
+  if (constants_.empty()) return usual_constant_ns;
+  // What the trusted side adds to held calls drifts by microseconds a second: the latest ones tell.
+  const auto from = plan_.slow_start && constants_.size() > least_constants
+                        ? constants_.end() - static_cast<std::ptrdiff_t>(least_constants)
+                        : constants_.begin();
+  return median({from, constants_.end()});
 }
 
 void pair_timer::read_empty() {
@@ -186,6 +192,22 @@ pair_timer::drawn_contents pair_timer::draw() {
   drawn.warm_up.push_back(chosen.back());
   if (chosen.size() > 1) chosen.pop_back();  // where there is one only, it is both
   drawn.timed = std::move(chosen);
+  return drawn;
+}
+
+// For the pairs of a block that one process of the candidate serves: it sees no content twice.
+std::vector<pair_timer::drawn_contents> pair_timer::draw_block() {
+  const std::size_t each = plan_.calls + plan_.untimed;
+  candidate_->restart();
+  const auto chosen = candidate_->draw(workload_, static_cast<std::uint32_t>(plan_.pairs * each + 1));
+  std::vector<drawn_contents> drawn;
+  // Where there are few contents, fewer pairs; where there is one only, it is also that of the untimed call.
+  const std::size_t pairs = std::clamp<std::size_t>((chosen.size() - 1) / each, 1, plan_.pairs);
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const auto from = chosen.begin() + static_cast<std::ptrdiff_t>(i * each);
+    const auto count = std::min(each, std::max<std::size_t>(chosen.size() - 1, 1) - i * each);
+    drawn.push_back({.timed = {from, from + static_cast<std::ptrdiff_t>(count)}, .warm_up = {chosen.back()}});
+  }
   return drawn;
 }
 
@@ -359,13 +381,63 @@ std::variant<double, call_failure> pair_timer::sustained(double seconds) {
   return median({times.end() - static_cast<std::ptrdiff_t>((times.size() + 2) / 3), times.end()});
 }
 
+// Of programs whose processes start slowly: half of the baseline's readings, all of the candidate's in one
+// process, and the baseline's others. Each reading of the one has its pair with the same contents.
+std::optional<call_failure> pair_timer::block_of_process() {
+  clocks_.clear();
+  const auto end_candidate = [this] {
+    if (!candidate_->running()) return;
+    candidate_->restart();
+    candidate_->workers().settle();
+  };
+  end_candidate();
+  do read_empty();
+  while (constants_.size() < least_constants);
+  const auto contents = draw_block();
+  std::vector<timing_pair> read_pairs(contents.size());
+  const auto read_baseline = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      const auto once = read(*baseline_, true, contents[i]);
+      if (once.failure)
+        throw error(error_code::environment, "the baseline failed while it was timed (" +
+                                                 once.failure->reason + " " + once.failure->detail +
+                                                 "): the machine is not in order");
+      read_pairs[i].baseline_ns = once.ns;
+    }
+  };
+  read_baseline(0, contents.size() / 2);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const auto once = read(*candidate_, false, contents[i]);
+    if (once.failure) return once.failure;
+    read_pairs[i].candidate_ns = once.ns;
+  }
+  end_candidate();
+  read_baseline(contents.size() / 2, contents.size());
+  if (clock_changed()) {
+    ++discarded_;
+    require_some_pairs();
+    return std::nullopt;
+  }
+  pairs_.insert(pairs_.end(), read_pairs.begin(), read_pairs.end());
+  show_pairs();
+  return std::nullopt;
+}
+
+// Whether the device's clock changed within a block; counts those in which it did.
+bool pair_timer::clock_changed() {
+  if (clocks_.empty()) return false;
+  const auto [least, most] = std::minmax_element(clocks_.begin(), clocks_.end());
+  const bool changed = *least < (1 - most_clock_change) * *most;
+  clock_changes_ += changed ? 1 : 0;
+  return changed;
+}
+
 std::optional<call_failure> pair_timer::block() {
+  if (plan_.slow_start) return block_of_process();
   clocks_.clear();
   const int disagreed_before = disagreements_;
   // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
-  // Where processes start slowly, the candidate's two readings are always of one.
-  const bool baseline_outside =
-      plan_.slow_start || (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
+  const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
   double b = 0;
   double c = 0;
   bool disturbed = false;
@@ -381,7 +453,6 @@ std::optional<call_failure> pair_timer::block() {
     while (constants_.size() < least_constants);
   }
   drawn_contents contents;
-  std::array<double, 4> halves = {};  // baseline and candidate of the first two readings, then of the others
   std::size_t number = 0;
   for (const bool outer : {true, false, false, true}) {
     const bool trusted = outer == baseline_outside;
@@ -394,22 +465,11 @@ std::optional<call_failure> pair_timer::block() {
                                                " " + once.failure->detail + "): the machine is not in order");
     }
     (trusted ? b : c) += 0.5 * once.ns;
-    halves[(number - 1) / 2 * 2 + (trusted ? 0 : 1)] = once.ns;
     disturbed = disturbed || once.disturbed;
   }
-  if (!clocks_.empty()) {
-    const auto [least, most] = std::minmax_element(clocks_.begin(), clocks_.end());
-    const bool changed = *least < (1 - most_clock_change) * *most;
-    clock_changes_ += changed ? 1 : 0;
-    disturbed = disturbed || changed;
-  }
+  if (clock_changed()) disturbed = true;
   if (!disturbed && b > 0 && c > 0) {
-    // Where a block has one process of the candidate, and there are few, each half of it is a pair.
-    if (plan_.slow_start) {
-      for (const std::size_t half : {0U, 2U}) pairs_.push_back({halves[half + 1], halves[half]});
-    } else {
-      pairs_.push_back({c, b});
-    }
+    pairs_.push_back({c, b});
     show_pairs();
     return modes_compared_ ? std::nullopt : compare_modes();
   }
@@ -438,6 +498,14 @@ std::optional<call_failure> pair_timer::block() {
     forgiven_ = discarded_;
     return std::nullopt;
   }
+  no_time();
+}
+
+void pair_timer::require_some_pairs() const {
+  if (discarded_ > 12 + 2 * static_cast<int>(pairs_.size())) no_time();
+}
+
+void pair_timer::no_time() const {
   throw error(error_code::environment,
               fmt::format("no time can be taken: of {} blocks of readings {} were discarded. The device's "
                           "clock changed in {} of them, "

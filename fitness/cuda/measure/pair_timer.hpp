@@ -20,6 +20,7 @@ struct reading_plan {
   bool cold = false;
   std::uint32_t untimed = 0;  ///< calls in front of each interval, before its clock runs
   bool slow_start = false;    ///< a process of the candidate takes long to start: one does for a block
+  std::uint32_t pairs = 1;    ///< of a block, where processes start slowly
 };
 
 /// Short calls are measured several at a time (for about 0.15 ms), where the cache may be warm; a cold call
@@ -135,6 +136,11 @@ class pair_timer {
     std::vector<std::uint32_t> warm_up;  // of a call that is not timed
   };
   drawn_contents draw();
+  std::vector<drawn_contents> draw_block();
+  std::optional<call_failure> block_of_process();
+  bool clock_changed();
+  void require_some_pairs() const;
+  [[noreturn]] void no_time() const;
   std::optional<call_failure> warm_up(program_runner& program, const drawn_contents& contents);
   reading read(program_runner& program, bool trusted, const drawn_contents& contents);
   reading read_interval(program_runner& program, bool trusted, const drawn_contents& contents);

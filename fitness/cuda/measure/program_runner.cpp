@@ -256,6 +256,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.limit_ns = static_cast<std::uint64_t>(limit.count() * time.calls);
   wanted.what = image_.plans[workload];
   wanted.hosted = image_.kind != program_kind::declared;
+  wanted.held = wanted.hosted && is_python_task(*task_);
   wanted.trusted = whose_ == trust::baseline;
   wanted.empty = image_.kind == program_kind::empty;
   wanted.interval = interval;
@@ -286,6 +287,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.unblocked = result.unblocked;
   time.preempted = result.preempted;
   time.fingerprint = result.fingerprint;
+  time.remark = result.remark;
   return time;
 }
 

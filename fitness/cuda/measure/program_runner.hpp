@@ -36,6 +36,7 @@ struct gpu_time {
   bool unblocked = false;
   bool preempted = false;   ///< the trusted clock was late, for its thread had lost its processor
   std::string fingerprint;  ///< of the outputs' bits, where it was asked for
+  std::string remark;       ///< what a hosted program's process said of itself; untrusted
   std::optional<call_failure> failure;
 };
 

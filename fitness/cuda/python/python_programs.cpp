@@ -16,6 +16,7 @@
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/job.hpp"
+#include "fitness/torch/source_facts.hpp"
 
 namespace kevo::cuda {
 namespace json = boost::json;
@@ -129,7 +130,7 @@ worker_options python_programs::workers_for(python_role role) {
   return options;
 }
 
-std::string python_programs::object_of(const program& source, python_role role, bool compile) const {
+json::object python_programs::told_of(const program& source, python_role role) const {
   auto job = torch::job_of(*task_, seed_);
   job["files"] = torch::files_of(source);
   job["entries"] = role == python_role::reference ? torch::entry_of_reference(*task_)
@@ -137,7 +138,19 @@ std::string python_programs::object_of(const program& source, python_role role, 
   job["role"] = role == python_role::reference  ? "reference"
                 : role == python_role::baseline ? "baseline"
                                                 : "candidate";
+  return job;
+}
+
+std::string python_programs::object_of(const program& source, python_role role, bool compile) const {
+  auto job = told_of(source, role);
   if (compile) job["compile"] = true;
+  return json::serialize(job);
+}
+
+std::string python_programs::watched_object_of(const program& source) const {
+  auto job = told_of(source, python_role::candidate);
+  const auto facts = torch::facts_of(source);
+  job["kernels"] = json::array(facts.kernels.begin(), facts.kernels.end());
   return json::serialize(job);
 }
 

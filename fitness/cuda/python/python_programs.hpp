@@ -10,6 +10,8 @@
 #include <stop_token>
 #include <string>
 
+#include <boost/json/object.hpp>
+
 #include <kevo/task.hpp>
 
 #include "fitness/cuda/wire/plan.hpp"
@@ -47,6 +49,8 @@ class python_programs {
   /// What a process is told of its program: bytes for device_client::load_object.
   /// @param compile by torch.compile, which a baseline may ask for
   std::string object_of(const program& source, python_role role, bool compile = false) const;
+  /// The same for a candidate whose process says what share of the device's time its kernels take.
+  std::string watched_object_of(const program& source) const;
   std::string reference_object() const { return object_of(task_->reference->source, python_role::reference); }
 
   /// What results depend on.
@@ -55,6 +59,8 @@ class python_programs {
   const std::string& python() const { return tools_.python; }
 
  private:
+  boost::json::object told_of(const program& source, python_role role) const;
+
   std::shared_ptr<const task> task_;
   python_settings settings_;
   std::string device_;  // its uuid

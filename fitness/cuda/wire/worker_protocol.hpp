@@ -12,7 +12,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t worker_protocol = 4;
+inline constexpr std::uint32_t worker_protocol = 5;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -32,7 +32,10 @@ enum class worker_request : std::uint32_t {
   /// Runs the graph that `join` has made, once. Gated: each call waits until `admitted` speaks of it.
   run = 3,
   drop = 4,  ///< forgets every slot
-  step = 5,  ///< one call, and waits for it: of `slot`, or hosted at `offsets`, which nobody knows before
+  step =
+      5,  ///< one call, and waits for it: of `slot`, or hosted at `offsets`, which nobody knows before.
+          ///< Hosted and `blocked`: its work waits on the device until the word at the beginning of the
+          ///< arena is the number of the request (`held_word`); `armed` says that all of it has been launched
   /// Makes one graph of the calls of slots 0 to `count` - 1, in order. `gated`: with a gate in front of each
   /// and behind the last, where inputs are unmasked.
   join = 6,
@@ -65,9 +68,10 @@ struct control_page {
     worker_request kind;
     std::uint32_t slot;
     std::uint32_t count;
-    std::uint32_t alone;    ///< 1: the call has a graph of its own, for steps
-    std::uint32_t blocked;  ///< 1: calls wait behind a kernel until `release`
-    std::uint32_t gated;    ///< 1: calls wait one by one
+    std::uint32_t alone;  ///< 1: the call has a graph of its own, for steps
+    std::uint32_t
+        blocked;  ///< 1: calls wait behind a kernel until `release`; a step waits for the arena's word
+    std::uint32_t gated;  ///< 1: calls wait one by one
     std::uint64_t payload_bytes;
     std::uint64_t block_limit_ns;  ///< after this the calls begin anyway
     std::uint64_t arena_bytes;
@@ -93,6 +97,15 @@ struct control_page {
   } answer;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// What the word at the beginning of the arena says when the held step of this number may begin.
+constexpr std::uint32_t held_word(std::uint64_t number) {
+  return static_cast<std::uint32_t>(number);
+}
+/// Behind its work, the worker's stream writes the same to the word at this place of the arena. [bytes]
+inline constexpr std::uint64_t held_end = 64;
+/// So many bytes at the beginning of an arena are not for buffers where steps are held.
+inline constexpr std::uint64_t held_bytes = 4096;
 
 /// A gate of a gated run: number 2 k stands in front of call k, number 2 k + 1 behind it. 0xffff: the run
 /// failed.

@@ -76,6 +76,9 @@ struct cuda_settings {
   foreign_processes foreign = foreign_processes::refuse;
   double foreign_s = 10;    ///< [s] how long a measurement waits until other processes have left the device
   bool own_kernel = false;  ///< whether programs of PyTorch without a kernel of their own are refused
+  /// Programs of PyTorch whose own kernels take a smaller share of the device's time are refused; 0: none
+  /// are.
+  double own_kernel_share = 0;
   bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
 };
 

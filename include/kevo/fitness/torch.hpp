@@ -40,6 +40,9 @@ struct torch_settings {
   std::optional<std::uint64_t> seed;
   double promising = 1.0;   ///< as in cpu_settings
   bool own_kernel = false;  ///< whether a program without a kernel of its own (in Triton) is refused
+  /// With device "cuda": a program whose own kernels take a smaller share of the device's time is refused. 0:
+  /// none is.
+  double own_kernel_share = 0;
 };
 
 /// Evaluates programs in Python on one task. Thread-safe. Measuring takes an exclusive lock on its

@@ -104,8 +104,8 @@ inline Eigen::VectorXd matern_process::gradient(const std::vector<Eigen::ArrayXX
   Eigen::VectorXd spread = Eigen::VectorXd::Constant(d + 1, length_spread);
   spread(d) = noise_spread;
   const Eigen::ArrayXd away = ((at - usual).array() / spread.array());
-  density = -0.5 * y.dot(weights) - factor.matrixLLT().diagonal().array().log().sum() -
-            0.5 * away.square().sum();
+  density =
+      -0.5 * y.dot(weights) - factor.matrixLLT().diagonal().array().log().sum() - 0.5 * away.square().sum();
   const Eigen::ArrayXXd pull = (weights * weights.transpose() - inverse).array();
   // The derivative of the kernel by the logarithm of length j is 5/3 (1 + r) exp(-r) times squared[j] /
   // length^2.
@@ -131,8 +131,7 @@ inline void matern_process::learn_lengths(const Eigen::MatrixXd& rows, const Eig
     std::vector<Eigen::ArrayXXd> squared;
     for (Eigen::Index j = 0; j < d; ++j) {
       const Eigen::VectorXd column = rows.col(j);
-      squared.emplace_back(
-          (column.replicate(1, n) - column.transpose().replicate(n, 1)).array().square());
+      squared.emplace_back((column.replicate(1, n) - column.transpose().replicate(n, 1)).array().square());
     }
     Eigen::VectorXd step = Eigen::VectorXd::Constant(d + 1, 0.25);
     Eigen::VectorXd before = Eigen::VectorXd::Zero(d + 1);
@@ -181,9 +180,8 @@ inline process_prediction matern_process::predict(const Eigen::MatrixXd& rows) c
   process_prediction made;
   made.mean = ((shared.transpose() * weights_) * deviation_).array() + offset_;
   const Eigen::MatrixXd explained = factor_.matrixL().solve(shared);
-  made.deviation = ((1 - explained.colwise().squaredNorm().array()).max(1e-10).sqrt() * deviation_)
-                       .matrix()
-                       .transpose();
+  made.deviation =
+      ((1 - explained.colwise().squaredNorm().array()).max(1e-10).sqrt() * deviation_).matrix().transpose();
   return made;
 }
 

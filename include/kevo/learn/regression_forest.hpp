@@ -44,8 +44,7 @@ class regression_forest {
       double squares = 0;
       for (const auto& tree : grown_) {
         const node* at = &tree.front();
-        while (at->feature >= 0)
-          at = &tree[rows(i, at->feature) <= at->threshold ? at->below : at->above];
+        while (at->feature >= 0) at = &tree[rows(i, at->feature) <= at->threshold ? at->below : at->above];
         sum += at->mean;
         squares += at->mean * at->mean + at->variance;
       }

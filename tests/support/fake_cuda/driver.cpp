@@ -347,6 +347,13 @@ driver_code set_words(address, unsigned, std::size_t, stream) {
   return error_invalid_value;  // kevo does not use it yet
 }
 
+driver_code stream_wait_value(stream, address, std::uint32_t, unsigned) {
+  return error_invalid_value;  // of programs in Python alone, which the double cannot run
+}
+driver_code stream_write_value(stream, address, std::uint32_t, unsigned) {
+  return error_invalid_value;
+}
+
 driver_code stream_create(stream* result, unsigned) {
   ENTER;
   *result = handle_of<stream>(new stream_state);

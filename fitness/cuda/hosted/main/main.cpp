@@ -45,7 +45,7 @@ class hosted_worker {
   driver_failure load();
   driver_failure prepare();
   driver_failure call(const std::uint64_t* offsets, std::size_t count);
-  driver_failure step();
+  driver_failure step(std::uint64_t number);
   driver_failure run(std::uint64_t number);
 
   const driver& d_;
@@ -159,13 +159,23 @@ driver_failure hosted_worker::run(std::uint64_t number) {
   });
 }
 
-driver_failure hosted_worker::step() {
+driver_failure hosted_worker::step(std::uint64_t number) {
   const auto& request = page_.request;
   if (!loaded_) return {not_the_driver, "no program is loaded"};
   if (entry_ == nullptr) {
+    const bool held = request.blocked != 0;
+    if (held) {
+      if (const auto code =
+              d_.stream_wait_value(context_.stream, context_.arena, held_word(number), wait_equal))
+        return {code, "holding a call"};
+    }
     launch_configuration how;
     how.stream = context_.stream;
     if (const auto code = d_.launch(&how, nothing_, nullptr, nullptr)) return {code, "launching nothing"};
+    if (held) {
+      d_.stream_write_value(context_.stream, context_.arena + held_end, held_word(number), 0);
+      page_.armed.store(number, std::memory_order_release);
+    }
     return {drained(d_, context_.stream), ""};
   }
   auto failure = call(request.offsets.data(), std::min<std::size_t>(request.buffers, most_buffers));
@@ -181,7 +191,7 @@ driver_failure hosted_worker::step() {
       case worker_request::prepare:
         return {prepare()};
       case worker_request::step:
-        return {step(), true};
+        return {step(number), true};
       case worker_request::join:
         joined_ = page_.request.count;
         return {};

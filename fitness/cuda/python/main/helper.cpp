@@ -107,6 +107,15 @@ bool is_for_python() {
         const auto place = std::min<std::size_t>(buffers_of_call[i], most_buffers - 1);
         current.pointers[i] = context_here.arena + request.offsets[place];
       }
+      if (request.blocked != 0) {
+        // PyTorch's usual stream, and with it whatever waits for that.
+        const auto code =
+            driver_here->stream_wait_value(nullptr, context_here.arena, held_word(next_request), wait_equal);
+        if (code != success) {
+          finish(worker_status::failed, code, text_of(*driver_here, code));
+          return false;
+        }
+      }
       return true;
     case worker_request::run:
     case worker_request::join:
@@ -157,6 +166,13 @@ KEVO_WORKER const python_request* kevo_device_next() {
 /// @param code 0: it was done; else what the program says of itself (worker_protocol.hpp)
 KEVO_WORKER void kevo_device_end(int code, const char* text) {
   finish(code == 0 ? worker_status::ok : worker_status::refused, code, text);
+}
+
+/// All work of a call has been launched: a held one may begin, and has ended when what was launched has.
+KEVO_WORKER void kevo_device_launched() {
+  if (shared.page().request.blocked != 0)
+    driver_here->stream_write_value(nullptr, context_here.arena + held_end, held_word(next_request), 0);
+  shared.page().armed.store(next_request, std::memory_order_release);
 }
 
 /// Waits on the processor until PyTorch's stream is empty. Answers the request where the device says that the

@@ -268,11 +268,12 @@ TEST_CASE("an interval holds as many distinct calls as make 2 ms, where there ar
   CHECK(cuda::plan_intervals(20e3, 30e3, false, 32, 512).calls == 31);
   CHECK(cuda::plan_intervals(20e3, 30e3, false, 400, 8).calls == 8);
   CHECK(cuda::plan_intervals(20e3, 30e3, true, 1, 8).calls == 1);
-  // Of programs in Python: longer, with calls in front; two of them and a first call are one process's.
+  // Of programs in Python: longer, with calls in front; four of them and a first call are one process's.
   const auto python = cuda::plan_python_intervals(300e3, 200e3, false, 180, 512);
-  CHECK(python.calls == 60);
+  CHECK(python.calls == 40);
+  CHECK(python.pairs == 4);
   CHECK(python.untimed == 4);
-  CHECK(2 * (python.calls + python.untimed) + 2 <= 180);
+  CHECK(4 * (python.calls + python.untimed) + 1 <= 180);
   CHECK(cuda::plan_python_intervals(300e3, 200e3, false, 40, 512).calls == 15);
   CHECK(cuda::plan_python_intervals(300e3, 200e3, false, 2, 1).calls == 1);
   CHECK(cuda::plan_python_intervals(300e3, 200e3, false, 2, 1).untimed == 0);
