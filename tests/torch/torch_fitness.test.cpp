@@ -2,10 +2,15 @@
 // serial
 // timeout: 300
 // What an evaluation of a program of PyTorch says: parameters, float64, types, exceptions, rules.
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <unistd.h>
 
 #include "fitness/torch/check_torch_task.hpp"
 #include "tests/torch/corpus.hpp"
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -124,6 +129,43 @@ TEST_CASE("a rule refuses programs without a kernel of their own") {
   if (!e) return;
   CHECK(e->front().outcome == kevo::outcome::build_failed);
   CHECK(e->front().feedback.find("no kernel of its own") != std::string::npos);
+}
+
+TEST_CASE("the share of own kernels is measured on a GPU alone, and a CPU says so") {
+  auto settings = torch_corpus::quick_settings();
+  settings.own_kernel_share = 0.5;
+  const auto t = std::make_shared<const kevo::task>(
+      task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n"));
+  try {
+    const kevo::torch_fitness fitness(t, settings);
+    FAIL("accepted");
+  } catch (const kevo::error& wrong) {
+    CHECK(wrong.code() == kevo::error_code::input);
+    CHECK(wrong.place().key == "fitness.own_kernel_share");
+  }
+}
+
+TEST_CASE("a Definition of FlashInfer-Bench whose reference is Python's text is judged as its file says") {
+  const fs::path folder = fs::temp_directory_path() / ("kevo-definition-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "scaled.json") << R"({"name": "scaled", "op_type": "scale", "description": "d",
+ "axes": {"rows": {"type": "var"}, "width": {"type": "const", "value": 32}},
+ "inputs": {"x": {"shape": ["rows", "width"], "dtype": "float32"}, "factor": {"shape": null, "dtype": "float32"}},
+ "outputs": {"y": {"shape": ["rows", "width"], "dtype": "float32"}},
+ "reference": "import torch\n\ndef run(x, factor):\n    return torch.softmax(x * factor, dim=-1)\n"})";
+  std::ofstream(folder / "scaled.jsonl")
+      << R"({"definition": "scaled", "workload": {"uuid": "a", "axes": {"rows": 9}, )"
+         R"("inputs": {"x": {"type": "random"}, "factor": {"type": "scalar", "value": 0.5}}}})"
+      << '\n';
+  const auto t = kevo::load_task((folder / "scaled.json").string());
+  fs::remove_all(folder);
+  REQUIRE(t.reference->language == "python");
+  const auto all = judged(
+      t, {"def run(x, factor):\n    e = torch.exp(x * factor)\n    return e / e.sum(-1, keepdim=True)\n",
+          "def run(x, factor):\n    return torch.softmax(x, dim=-1)\n"});
+  if (!all) return;
+  CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK_MESSAGE((*all)[1].outcome == kevo::outcome::incorrect, said((*all)[1]));
 }
 
 TEST_CASE("boolean and integer results are compared exactly") {
