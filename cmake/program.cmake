@@ -113,7 +113,7 @@ endfunction()
 kevo_compile_quickly(fitness fitness/attack fitness/build fitness/cuda/compile fitness/cuda/launch fitness/cuda/tools)
 kevo_compile_quickly(llm src/llm)
 kevo_compile_quickly(operators operators/llm operators/agent)
-kevo_compile_quickly(run src/display src/export src/rejudge src/report src/suite src/task)
+kevo_compile_quickly(run src/display src/export src/import src/rejudge src/report src/run src/suite src/task)
 
 # All layers below the command line.
 set(KEVO_LAYERS base fitness llm operators run)
@@ -140,9 +140,7 @@ set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJ
 
 # What Python loads in the processes of the torch fitness function.
 add_library(kevo-worker-torch MODULE fitness/torch/main/helper.cpp fitness/cuda/python/main/helper.cpp
-                                     fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp
-                                     fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp fitness/cuda/wire/plan.cpp
-                                     fitness/cuda/wire/module.cpp)
+                                     fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp)
 target_include_directories(kevo-worker-torch PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(kevo-worker-torch SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo-worker-torch PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})
@@ -154,23 +152,25 @@ set_target_properties(kevo-worker-torch PROPERTIES PREFIX "" SUFFIX ".so" LIBRAR
 # and for machines that are not where they were built.
 add_library(kevo_cuda_common OBJECT fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp
                                     fitness/cuda/wire/plan.cpp fitness/cuda/wire/module.cpp)
+set_target_properties(kevo_cuda_common PROPERTIES POSITION_INDEPENDENT_CODE ON)  # one of the programs is loaded by Python
 add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp)
 add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp
                                   fitness/sandbox/limit_memory.cpp)
 target_include_directories(kevo-worker-hosted SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo-worker-hosted PRIVATE ${SECCOMP_ARCHIVE})
-add_executable(kevo-device fitness/cuda/device/main/main.cpp
-                           fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/foreign_processes.cpp
-                           fitness/cuda/device/end_of_call.cpp fitness/cuda/device/interval.cpp
-                           fitness/cuda/device/gpu.cpp fitness/cuda/device/reference.cpp
-                           fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
-                           fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp
-                           fitness/oracle/element_type.cpp fitness/oracle/generate.cpp fitness/oracle/ragged.cpp)
+set(kevo_device_sources fitness/cuda/device/contents.cpp fitness/cuda/device/engine.cpp fitness/cuda/device/foreign_processes.cpp
+                        fitness/cuda/device/end_of_call.cpp fitness/cuda/device/interval.cpp
+                        fitness/cuda/device/gpu.cpp fitness/cuda/device/reference.cpp
+                        fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
+                        fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp
+                        fitness/oracle/element_type.cpp fitness/oracle/generate.cpp fitness/oracle/ragged.cpp)
+kevo_join_program(kevo_device_units kevo-device ${kevo_device_sources})
+add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_device_units})
 # One call of a candidate, for NVIDIA's checkers and profilers to watch.
 add_executable(kevo-replay-cuda fitness/cuda/tools/main/main.cpp fitness/cuda/tools/replay.cpp)
 # One compilation by NVRTC, which it loads at run time, in a sandbox.
 add_executable(kevo-compile-cuda fitness/cuda/compile/main/main.cpp fitness/cuda/compile/message.cpp)
-foreach(program kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda)
+foreach(program kevo-worker-cuda kevo-worker-hosted kevo-worker-torch kevo-device kevo-replay-cuda)
   target_link_libraries(${program} PRIVATE kevo_cuda_common)
 endforeach()
 foreach(target kevo_cuda_common kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)

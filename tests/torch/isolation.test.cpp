@@ -2,8 +2,8 @@
 // serial
 // timeout: 900
 // Many candidates, of which every tenth hangs, crashes, takes all memory or ends its process: every
-// evaluation says what its own program did, none is lost, and no process is left. KEVO_ISOLATION=1000 tries so
-// many; the usual number is small.
+// evaluation says what its own program did, none is lost, and no process is left. KEVO_ISOLATION=1000 tries
+// so many; the usual number is small.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -68,11 +68,11 @@ kevo::task task_of_copies() {
   t.axes = {{"n", std::nullopt, ""}};
   t.inputs = {{"x", {"n"}, false, "float32", {}, ""}};
   t.outputs = {{"y", {"n"}, false, "float32", {}, ""}};
-  t.reference = kevo::reference_source{
-      "python",
-      kevo::program_of(
-          "python", "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x.clone()\n"),
-      "module", "Model"};
+  t.reference = kevo::reference_source{"python",
+                                       kevo::program_of("python",
+                                                        "import torch\n\nclass Model(torch.nn.Module):\n    "
+                                                        "def forward(self, x):\n        return x.clone()\n"),
+                                       "module", "Model"};
   kevo::workload usual;
   usual.uuid = "usual";
   usual.axes = {{"n", 1000}};
@@ -111,11 +111,9 @@ TEST_CASE("candidates that fail in every way disturb nobody else") {
   std::size_t most_processes = 0;
   for (int i = 0; i < wanted; ++i) {
     const bool breaks = i % 10 == 4 || (given == nullptr && i % 5 == 1);
-    const auto& kind =
-        breaks ? broken[static_cast<std::size_t>(tried[1]) % std::size(broken)] : honest;
+    const auto& kind = breaks ? broken[static_cast<std::size_t>(tried[1]) % std::size(broken)] : honest;
     const auto start = clock_type::now();
-    const auto e =
-        torch_corpus::evaluate(*fitness, text_of(kind, i), kevo::evaluation_stage::checked);
+    const auto e = torch_corpus::evaluate(*fitness, text_of(kind, i), kevo::evaluation_stage::checked);
     // The first one also starts Python.
     if (i > 0) spent[breaks] += seconds_since(start);
     ++tried[breaks];
@@ -124,7 +122,8 @@ TEST_CASE("candidates that fail in every way disturb nobody else") {
     right += fine ? 1 : 0;
     if (i == 3 || i == wanted - 1) {
       const auto now = descendants();
-      // As many at the end as at the beginning: the warm Python, its sandbox, and what waits for the next one.
+      // As many at the end as at the beginning: the warm Python, its sandbox, and what waits for the next
+      // one.
       if (most_processes == 0) most_processes = now + 2;
       CHECK(now <= most_processes);
     }
@@ -132,8 +131,10 @@ TEST_CASE("candidates that fail in every way disturb nobody else") {
   CHECK(right == wanted);
   fitness.reset();
   const auto start = clock_type::now();
-  while (descendants() > 0 && seconds_since(start) < 5) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (descendants() > 0 && seconds_since(start) < 5)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   CHECK(descendants() == 0);
-  std::printf("%d of %d evaluations said what their program did; an honest one took %.3f s, one that fails %.3f s\n",
-              right, wanted, spent[0] / (tried[0] - 1), spent[1] / std::max(tried[1], 1));
+  std::printf(
+      "%d of %d evaluations said what their program did; an honest one took %.3f s, one that fails %.3f s\n",
+      right, wanted, spent[0] / (tried[0] - 1), spent[1] / std::max(tried[1], 1));
 }
