@@ -72,11 +72,15 @@ class any_ranker {
 };
 
 /// Computes the features of a proposal, which are known before it is evaluated: its source as hashed n-grams,
-/// and the score and the measures of its first parent. Takes some microseconds per kilobyte of source.
+/// the score and the measures of its first parent, and what `more` finds. Takes some microseconds per
+/// kilobyte of source.
 struct screening_features {
   /// Number of features for the parent's measures; a hash of its name assigns each measure to one of them.
   std::size_t measures = 16;
   ngram_embedding source{.dimensions = 96, .longest = 3};
+  /// Further features of a program, always the same number of them, for instance tunable_features; empty:
+  /// none.
+  std::function<std::vector<double>(const program&)> more = {};
 
   /// The features of a proposal. `parent_score`: nothing if the parent is not valid.
   std::vector<double> operator()(const program& made, std::optional<double> parent_score,
@@ -88,6 +92,10 @@ struct screening_features {
     for (const auto& [name, value] : parent_measures) {
       if (!std::isfinite(value) || measures == 0) continue;
       features[first + detail::fnv1a(name) % measures] += std::copysign(std::log1p(std::abs(value)), value);
+    }
+    if (more) {
+      const auto found = more(made);
+      features.insert(features.end(), found.begin(), found.end());
     }
     return features;
   }

@@ -2,6 +2,7 @@
 
 #include <kevo/learn/gaussian_process.hpp>
 #include <kevo/learn/ridge.hpp>
+#include <kevo/tunable_features.hpp>
 
 #include "src/plugins/builtin.hpp"
 #include "src/plugins/screen.hpp"
@@ -35,6 +36,7 @@ screening screening_from(settings& from, const build_context& context, const reg
   made.warmup = count_from(from, "warmup", made.warmup, 2, "evaluations",
                            "number of evaluations used for training before proposals are ranked; until then "
                            "the oldest proposal comes first");
+  made.features.more = tunable_features{};
   made.ranker = plugins.rankers.make(from, context, "type", "ridge");
   return made;
 }
@@ -50,7 +52,8 @@ void register_rankers(registry& all) {
                                  "number of evaluations between two fits of the model");
         return any_ranker(model);
       },
-      "ridge regression on the n-grams of the source and on the score and measures of the parent");
+      "ridge regression on the n-grams of the source, the values of its tunables, and the score and measures "
+      "of the parent");
   all.rankers.add(
       "gaussian_process",
       [](settings& from, const build_context&) {
@@ -69,7 +72,8 @@ void register_rankers(registry& all) {
                                  "number of evaluations between two fits of the model");
         return any_ranker(model);
       },
-      "Gaussian process on the n-grams of the source and on the score and measures of the parent");
+      "Gaussian process on the n-grams of the source, the values of its tunables, and the score and measures "
+      "of the parent");
 }
 
 }  // namespace kevo

@@ -15,6 +15,7 @@
 #include <kevo/learn/ridge.hpp>
 #include <kevo/run_to_end.hpp>
 #include <kevo/select/uniform.hpp>
+#include <kevo/tunable_features.hpp>
 
 #include "tests/support/chi_square.hpp"
 #include "tests/support/toy_search.hpp"
@@ -184,6 +185,39 @@ TEST_CASE(
   for (int i = 0; i < 10; ++i) recent.learn(std::vector<double>{0.1 * i}, 5);
   for (int i = 0; i < 10; ++i) recent.learn(std::vector<double>{0.1 * i}, i);
   CHECK(recent.predict(std::vector<double>{0.3}) == doctest::Approx(3).epsilon(0.01));
+}
+
+TEST_CASE("a ranker that knows the values of tunables predicts values that it has not seen") {
+  const auto sized = [](int size) {
+    return kevo::single_file_program(
+        "toy", "k.txt",
+        "#define SIZE " + std::to_string(size) +
+            "  // kevo: {1, 2, 4, 8, 16, 32, 64, 128}\n#define MODE fast  // kevo: {slow, fast}\n");
+  };
+  const auto predicted = [&](const kevo::screening_features& features, int size) {
+    kevo::ridge model;
+    for (int known = 1; known <= 32; known *= 2)
+      model.learn(features(sized(known), 1.0, {}), std::log2(static_cast<double>(known)));
+    return model.predict(features(sized(size), 1.0, {}));
+  };
+  kevo::screening_features text_alone;
+  kevo::screening_features with_values;
+  with_values.more = kevo::tunable_features{};
+  CHECK(predicted(with_values, 128) > predicted(with_values, 64));
+  CHECK(predicted(with_values, 64) > predicted(with_values, 32));
+  CHECK(predicted(text_alone, 128) ==
+        doctest::Approx(predicted(text_alone, 64)));  // both texts are new to it
+
+  const auto tunable_of = [](const std::string& line) {
+    return kevo::tunable_features::value_of(kevo::parse_annotations(line).tunables.at(0));
+  };
+  CHECK(tunable_of("#define A 8  // kevo: {2, 4, 8}\n") == 3);
+  CHECK(tunable_of("#define A 3  // kevo: {2, 3, 4}\n") == 3);   // not wide enough for a logarithm
+  CHECK(tunable_of("#define A 0  // kevo: {0, 8, 64}\n") == 0);  // zero has none
+  CHECK(tunable_of("#define A b  // kevo: {a, b, 64}\n") == 1);  // a position
+  CHECK(kevo::tunable_features{}(kevo::single_file_program("toy", "k.txt", "#define A 1  // kevo: {\n")) ==
+        std::vector<double>(32, 0.0));
+  CHECK(kevo::tunable_features{.features = 0}(sized(4)).empty());
 }
 
 TEST_CASE("a screened queue takes the first by rank, any by chance, and drops the last of a full pool") {
