@@ -4,7 +4,7 @@
 # therefore differ within a folder. Builds with KEVO_JOINED=OFF (the presets tsan and debug) compile each source alone, and
 # scripts/tidy.sh reads each changed source alone, so that a source has to include what it needs.
 option(KEVO_JOINED "Compile the sources of a folder several at a time" OFF)
-set(KEVO_JOINED_MOST 12)
+set(KEVO_JOINED_MOST 20)
 # Folders whose sources use the same names.
 set(KEVO_NOT_JOINED src/llm)
 

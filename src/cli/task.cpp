@@ -27,7 +27,7 @@ const char* word(const control_result& one) {
   return one.skipped ? "skipped" : one.ok ? "ok" : "FAILS";
 }
 
-void print_json(const std::string& name, const task_report& report) {
+void print_report_json(const std::string& name, const task_report& report) {
   json::array controls;
   for (const auto& one : report.controls) {
     controls.push_back(json::object{{"name", one.name},
@@ -44,7 +44,7 @@ void print_json(const std::string& name, const task_report& report) {
                  {"advice", report.advice.empty() ? json::value(nullptr) : json::value(report.advice)}}));
 }
 
-void print(const std::string& name, const task_report& report) {
+void print_report(const std::string& name, const task_report& report) {
   std::string text;
   for (const auto& one : report.controls) {
     text += fmt::format("{:>8}  {:28} {:36} {}\n", word(one), one.name,
@@ -83,7 +83,7 @@ void add_task(CLI::App& program, invocation& shared) {
       torch_settings torch;
       torch.sandbox = settings.sandbox;
       const task_report report = torch::check_torch_task(loaded, torch);
-      (shared.json ? print_json : print)(loaded->name, report);
+      (shared.json ? print_report_json : print_report)(loaded->name, report);
       if (!report.ok()) shared.exit_code = exit_code(error_code::input);
       return;
     }
@@ -95,7 +95,7 @@ void add_task(CLI::App& program, invocation& shared) {
           {.file = *path, .key = "reference"},
           "test the tolerance of this task with `kevo attack " + *path + "`, which runs on its device");
     const task_report report = check_task(loaded, settings);
-    (shared.json ? print_json : print)(loaded->name, report);
+    (shared.json ? print_report_json : print_report)(loaded->name, report);
     if (!report.ok()) shared.exit_code = exit_code(error_code::input);
   });
 }
