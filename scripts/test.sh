@@ -21,8 +21,8 @@ step "release build"
 cmake --fresh --preset release -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh g++)"
 cmake --build --preset release -j "$jobs"
 
-# Tests wait for processes and time limits, too: two more than there are processors keep these busy.
-at_once=$((jobs + 2))
+# Tests wait for processes and time limits, too: one more than there are processors keeps these busy. With two more, they took as long.
+at_once=$((jobs + 1))
 
 # A neighbour of a virtual machine can disturb what a test measures or waits for. A test that fails is therefore run once
 # more, alone; whatever fails again fails the script, and the log names those that passed only then.
