@@ -1,5 +1,5 @@
+// labels: slow
 // timeout: 600
-// once: *
 // What actions make of generated loop nests computes what the nests compute. All of it is one compilation.
 // KEVO_REWRITE_RESULTS=5000 compares so many programs, with the options that searches use, and leaves what
 // differs in the folder that KEVO_REWRITE_KEEP names.
