@@ -1,8 +1,9 @@
 #pragma once
-// Where cores are few, compilers stand still while a time is taken.
+// Where cores are few, compilers stand still or stand back while a time is taken.
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -39,6 +40,11 @@ class running_builds {
   /// stopped is killed.
   [[nodiscard]] pause_guard pause_all();
 
+  /// Lets all builds, new ones included, run on processor `cpu` alone, and there only while nobody else wants
+  /// it: the thread that measures has to be on that processor, and sleeps while a call runs. Otherwise as
+  /// `pause_all`.
+  [[nodiscard]] pause_guard stand_back(int cpu);
+
   /// `launch` and `wait` as one of these builds.
   /// @throws kevo::error (interrupted) if `stop` came before the start, else what `launch` throws
   exit_report run(const launch_spec& spec, std::stop_token stop = {});
@@ -47,11 +53,14 @@ class running_builds {
   std::size_t count() const;
 
  private:
+  void await_launches(std::unique_lock<std::mutex>& lock);
+  void stand_back(child_process& build);
   void resume_all();
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   int pauses_ = 0;
+  std::optional<int> back_;  // the processor, while there is one guard, which is of `stand_back`
   int launching_ = 0;
   std::vector<child_process*> builds_;
 };

@@ -40,7 +40,9 @@ class processors_in_use {
   processors_in_use(const core_plan& cores, running_builds& running, turns& among_threads,
                     const std::stop_token& stop, const wait_listener& listener)
       : turn_(among_threads.take(stop)), lock_(cores.workers, stop, listener), pin_(cores.controller) {
-    if (cores.few) pause_ = running.pause_all();
+    if (!cores.few) return;
+    pause_ =
+        cores.shared || cores.controller < 0 ? running.pause_all() : running.stand_back(cores.controller);
   }
   const measuring_lock& lock() const { return lock_; }
 

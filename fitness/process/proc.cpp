@@ -199,6 +199,27 @@ void continue_tree(pid_t root, bool session) {
   for (const pid_t process : tree_of(root, session)) ::kill(process, SIGCONT);
 }
 
+std::optional<cpu_set_t> processors_of(pid_t process) {
+  cpu_set_t result;
+  CPU_ZERO(&result);
+  if (::sched_getaffinity(process, sizeof result, &result) != 0) return std::nullopt;
+  return result;
+}
+
+bool schedule_tree(pid_t root, bool session, const cpu_set_t& processors, int policy) {
+  bool done = true;
+  const sched_param parameters = {};
+  visit_tree(root, session, [&](pid_t process) {
+    for (const pid_t thread : numbers_in_folder("/proc/" + std::to_string(process) + "/task")) {
+      if (::sched_setscheduler(thread, policy, &parameters) == 0 &&
+          ::sched_setaffinity(thread, sizeof processors, &processors) == 0)
+        continue;
+      if (errno != ESRCH) done = false;
+    }
+  });
+  return done;
+}
+
 void kill_tree(pid_t root, bool session) {
   // Whoever is stopped cannot fork, so that the last pass finds all.
   stop_tree(root, session, 0.2);

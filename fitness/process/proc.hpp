@@ -2,6 +2,7 @@
 // What /proc says of processes. Linux only, as all of this folder.
 
 #include <optional>
+#include <sched.h>
 #include <sys/types.h>
 #include <vector>
 
@@ -37,6 +38,12 @@ bool stop_tree(pid_t root, bool session, double limit_s);
 void continue_tree(pid_t root, bool session);
 /// Whether every process of the tree stands still.
 bool tree_stands_still(pid_t root, bool session);
+/// The processors that a process may use; nothing if it is gone.
+std::optional<cpu_set_t> processors_of(pid_t process);
+/// Gives every thread of a tree that stands still these processors and this policy (SCHED_OTHER or
+/// SCHED_IDLE). Processes that they start inherit both. @return false if the system refused it for one that
+/// still exists
+bool schedule_tree(pid_t root, bool session, const cpu_set_t& processors, int policy);
 /// Sends SIGKILL to the whole tree, stopped first so that none can start another.
 void kill_tree(pid_t root, bool session);
 

@@ -92,6 +92,26 @@ void child_process::pause() {
   throw error(error_code::environment, "cannot stop a process and its children within two seconds");
 }
 
+void child_process::stand_back(int cpu) {
+  pause();
+  const std::lock_guard pausing(state_->pausing);
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->reaped || state_->pauses > 1) return;
+  }
+  const auto usual = detail::processors_of(state_->root());
+  if (!usual) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(cpu), &one);
+  if (!detail::schedule_tree(state_->root(), !state_->contained, one, SCHED_IDLE)) {
+    detail::schedule_tree(state_->root(), !state_->contained, *usual, SCHED_OTHER);
+    return;
+  }
+  state_->usual_processors = usual;
+  detail::continue_tree(state_->root(), !state_->contained);
+}
+
 bool child_process::confirmed_paused() const {
   const std::lock_guard pausing(state_->pausing);
   {
@@ -109,6 +129,11 @@ void child_process::resume() {
     if (state_->pauses == 0 || --state_->pauses > 0) return;
     state_->paused_total += detail::process_state::clock::now() - state_->paused_since;
     if (state_->reaped) return;
+  }
+  if (const auto usual = std::exchange(state_->usual_processors, std::nullopt)) {
+    // Those that cannot be stopped keep their processor, which makes them slower and nothing else.
+    detail::stop_tree(state_->root(), !state_->contained, 0.2);
+    detail::schedule_tree(state_->root(), !state_->contained, *usual, SCHED_OTHER);
   }
   detail::continue_tree(state_->root(), !state_->contained);
   detail::wake_supervisor();

@@ -108,6 +108,10 @@ class child_process {
   /// still, too. Calls nest: as many resumes as pauses.
   /// @throws kevo::error (environment) if the tree cannot be stopped within two seconds
   void pause();
+  /// Lets the tree run on processor `cpu` alone, and there only while nobody else wants it. It counts as a
+  /// pause that `resume` ends: the wall limit stands still. Where the system refuses it, the tree is paused.
+  /// @throws kevo::error (environment) as `pause`
+  void stand_back(int cpu);
   /// Whether every process of the tree stands still (or has ended).
   bool confirmed_paused() const;
   void resume();

@@ -45,7 +45,8 @@ struct process_state {
   clock::duration paused_total{};
   clock::time_point paused_since;
   int pauses = 0;
-  std::optional<exit_kind> cause;  // why it was killed, if it was
+  std::optional<cpu_set_t> usual_processors;  // while it stands back; guarded by `pausing`
+  std::optional<exit_kind> cause;             // why it was killed, if it was
   std::optional<clock::time_point> hard_kill_at;
   bool reaped = false;
   bool done = false;

@@ -36,6 +36,14 @@ constexpr double short_call_ns = 100e3;
 // longer.
 constexpr double least_lost_ns = 50e3;
 
+// [ns] During a call of a shape that has never taken less than `dozed_call_ns`, the controller sleeps at
+// first, for this share of the shortest one, so that compilers and neighbours have its processor. The rest is
+// long enough for it to be awake and warm at the end.
+constexpr double dozed_call_ns = 1e6;
+constexpr double dozed_share = 0.6;
+// It does not in this share of such calls, so that a "done" before the work is done is seen at once in some.
+constexpr double undozed_calls = 0.125;
+
 // The trusted part of a worker says within microseconds that it is awake, later only where other programs
 // keep it from its processor. One that does not for so long is in a candidate's code that does not end.
 constexpr auto most_waking = std::chrono::seconds(2);
@@ -113,6 +121,23 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
       return note_end(), interrupted ? call_end::interrupted : call_end::timed_out;
     }
   }
+}
+
+// Sleeps for a part of what such a call takes at least. What the worker does meanwhile is in its accounts.
+void worker_session::doze(const call_content& content, rng& random, clock::time_point start) {
+  const bool undozed = random.uniform() < undozed_calls;
+  const auto known = shortest_ns_.find({content.axes.begin(), content.axes.end()});
+  if (undozed || known == shortest_ns_.end() || known->second < dozed_call_ns) return;
+  const auto end = start + nanoseconds(static_cast<std::int64_t>(dozed_share * known->second));
+  constexpr auto look_again = std::chrono::milliseconds(5);
+  for (auto now = start; now < end && !settings_.stop.stop_requested() && !process_.try_wait();
+       now = clock::now())
+    std::this_thread::sleep_until(std::min<clock::time_point>(end, now + look_again));
+}
+
+void worker_session::note_time(const call_content& content, double ns) {
+  const auto [known, first] = shortest_ns_.try_emplace({content.axes.begin(), content.axes.end()}, ns);
+  known->second = std::min(known->second, ns);
 }
 
 // The same for `done`, without taking processor time from a worker whose threads need every processor. A
@@ -273,6 +298,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   const bool again = page_->asleep.load(std::memory_order_seq_cst) != 0;
   if (again) ring();
   if (!brief) page_->look_ns.store(0, std::memory_order_relaxed);
+  if (!brief) doze(content, random, start);
   result.end = wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
@@ -284,6 +310,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   result.disturbed = preemptions_of_thread() != preemptions;
   const double wall = nanoseconds_between(start, end);
   delivered_ns_ = result.ns = wall;
+  note_time(content, wall);
   result.whole_ns = lost < least_lost_ns ? wall : std::max(wall - lost, 0.0);
   if (!brief) {
     if (!rest()) return stuck();
@@ -317,6 +344,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
+  if (!sleeps() && !settings_.patient) doze(content, random, start);
   result.end =
       sleeps() ? sleep_until_done(start + limit) : wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
@@ -324,6 +352,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   memory().snapshot(secret,
                     seen.data());  // before anything else: what is not there yet was signalled too early
   result.ns = nanoseconds_between(start, end);
+  note_time(content, result.ns);
 
   if (!pause()) {
     result.end = call_end::stuck;

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -117,6 +118,8 @@ class worker_session {
   /// Whether the controller sleeps during calls: the worker's threads need every processor.
   bool sleeps() const { return settings_.yield && settings_.threads > 1; }
   call_end sleep_until_done(clock::time_point deadline);
+  void doze(const call_content& content, rng& random, clock::time_point start);
+  void note_time(const call_content& content, double ns);
   void post(const call_content& content, const slot_layout& layout);
   bool stop();
   bool rest();
@@ -143,7 +146,8 @@ class worker_session {
   std::uint64_t call_number_ = 0;
   std::uint64_t ping_ = 0;
   bool frozen_ = false;
-  double delivered_ns_ = 0;      // what the latest delivered call took
+  std::map<std::vector<std::int64_t>, double> shortest_ns_;  // from "awake" to "done", by the axes of a call
+  double delivered_ns_ = 0;                                  // what the latest delivered call took
   double used_ns_ = 0;           // by the process, when the latest call had been timed
   std::vector<std::byte> kept_;  // outputs of a delivered call, one after the other
   std::size_t next_slot_ = 0;

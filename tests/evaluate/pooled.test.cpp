@@ -1,3 +1,4 @@
+// once: the interval of several is narrower*
 // links: core
 // Several confirmations as one: against a computation of its own, and how often the interval holds.
 #include <algorithm>

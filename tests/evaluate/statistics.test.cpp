@@ -1,3 +1,5 @@
+// once: the share of intervals that miss*
+// once: a time that takes one of two*
 // links: core
 #include <algorithm>
 #include <cmath>

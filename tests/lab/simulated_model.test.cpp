@@ -1,3 +1,5 @@
+// once: a simulated model has the quality*
+// once: a model that follows nothing*
 // timeout: 300
 // Whole systems in the laboratory with a simulated language model: its stated quality is what comes out, and
 // what a prompt holds has the effect that the rules promise.

@@ -1,3 +1,5 @@
+// once: a model finds better*
+// once: a run starts from*
 // The model of the operator `tune`, and the sampler of its settings.
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
+#include <sched.h>
 #include <thread>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/support/has.hpp"
+#include "tests/support/shell.hpp"
 
 using namespace kevo;
 using namespace std::chrono_literals;
@@ -293,6 +295,59 @@ TEST_CASE("the same build asked for at once is done once, and can be interrupted
   patient.flags = {"-O0", "-fconstexpr-ops-limit=999999999999", "-fconstexpr-loop-limit=2147483647"};
   CHECK_THROWS_AS(builds.build(patient, source.get_token()), kevo::error);
   stopper.join();
+}
+
+TEST_CASE("builds that stand back have one processor, which whoever else wants it takes from them") {
+  cpu_set_t usual;
+  REQUIRE(::sched_getaffinity(0, sizeof usual, &usual) == 0);
+  int last = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &usual)) last = cpu;
+  }
+  running_builds running;
+  const shell::scratch folder;
+  // Says how it is scheduled, and how a process that it starts is, until the file "end" is there.
+  const std::string text =
+      "for word in one two; do sh -c 'grep Cpus_allowed_list /proc/self/status; cut -d\" \" -f41 "
+      "/proc/self/stat'; "
+      "until [ -e " +
+      (folder / "$1-$word").string() +
+      " ]; do sleep 0.01; done; done; sh -c 'cut -d\" \" -f41 /proc/self/stat'";
+  const auto start = [&](const std::string& name, kevo::exit_report& report) {
+    return std::thread([&, name] {
+      kevo::launch_spec spec;
+      spec.argv = {"/bin/sh", "-c", text, "sh", name};
+      spec.environment = {"PATH=/usr/bin:/bin"};
+      spec.sandbox = sandbox_mode::off;
+      spec.limits.wall_s = 60;
+      report = running.run(spec);
+    });
+  };
+  const auto touch = [&](const std::string& name) { shell::write_file(folder / name, ""); };
+  kevo::exit_report early, late;
+  auto first = start("early", early);
+  while (running.count() == 0) std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(100ms);
+  std::thread second;
+  {
+    const auto guard = running.stand_back(last);
+    second = start("late", late);  // does not wait for the end of the guard
+    while (running.count() < 2) std::this_thread::sleep_for(1ms);
+    touch("early-one");
+    touch("late-one");
+    std::this_thread::sleep_for(300ms);
+  }
+  touch("early-two");
+  touch("late-two");
+  first.join();
+  second.join();
+  const std::string confined = "Cpus_allowed_list:\t" + std::to_string(last) + "\n5\n";  // 5: SCHED_IDLE
+  CHECK_MESSAGE(early.out.find("\n0\n") != std::string::npos, early.out);
+  CHECK_MESSAGE(early.out.find(confined) != std::string::npos, early.out);
+  CHECK_MESSAGE(late.out.find(confined) != std::string::npos, late.out);
+  CHECK_MESSAGE(early.out.ends_with("\n0\n"), early.out);
+  CHECK_MESSAGE(late.out.ends_with("\n0\n"), late.out);
+  CHECK(early.wall_s < 0.3);  // what it stood back for is not its own
 }
 
 TEST_CASE("paused builds stand still and go on afterwards") {

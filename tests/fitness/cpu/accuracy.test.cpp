@@ -20,6 +20,21 @@
 #include "fitness/cpu/cpu_fitness.hpp"
 #include "src/task/task_loader.hpp"
 
+namespace {
+
+/// Prints what a wrong verdict rests on.
+void tell(const kevo::evaluation& e) {
+  std::printf("called different: %.3f [%.3f, %.3f]\n", e.speedup, e.speedup_interval.low,
+              e.speedup_interval.high);
+  for (const auto& w : e.workloads) {
+    for (const auto& pair : w.samples)
+      std::printf("  %s: candidate %.3f ms, baseline %.3f ms, %.3f\n", w.uuid.c_str(),
+                  1e-6 * pair.candidate_ns, 1e-6 * pair.baseline_ns, pair.baseline_ns / pair.candidate_ns);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("the seed against itself is seldom called different, and evaluations agree") {
   const char* given = std::getenv("KEVO_ACCURACY_TRIES");
   const int tries = given != nullptr ? std::max(1, std::atoi(given)) : 4;
@@ -43,6 +58,7 @@ TEST_CASE("the seed against itself is seldom called different, and evaluations a
       const auto verdict = kevo::compare(e.speedup_interval);
       different += verdict == kevo::comparison::faster || verdict == kevo::comparison::slower;
       undecided += verdict == kevo::comparison::ambiguous;
+      if (verdict == kevo::comparison::faster || verdict == kevo::comparison::slower) tell(e);
       if (before > 0) apart.push_back(std::abs(std::log(e.speedup / before)));
       before = e.speedup;
       seconds.push_back(e.cost.device_s);

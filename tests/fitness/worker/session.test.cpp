@@ -307,6 +307,36 @@ TEST_CASE("a process that sleeps takes no processor time, and its call is as lon
   }
 }
 
+TEST_CASE(
+    "the controller sleeps for a part of a long call whose length it knows, and a shorter one is told as it "
+    "was") {
+  fixture f(program(
+      "static int calls = 0; work(p, axes, 0, axes[0]); burn_ns(++calls > 12 ? 4000000 : 20000000);"));
+  if (f.cores.shared) return kevo_test::skip("a worker has no processor of its own here");
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  const auto used_ns = [] {
+    timespec time = {};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+  };
+  REQUIRE(f.call(0).end == kevo::call_end::done);
+  const double before = used_ns();
+  double sum = 0;
+  for (std::size_t k = 1; k < 12; ++k) {
+    const auto call = f.call(k % f.contents.size());
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(call.whole_ns > 20e6);
+    sum += call.whole_ns;
+  }
+  CHECK(used_ns() - before < 0.8 * sum);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto call = f.call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(call.whole_ns > 4e6);
+    CHECK(call.whole_ns < 10e6);
+  }
+}
+
 TEST_CASE("a delivered call that a neighbour made longer is told, or its time is corrected") {
   fixture f(program("work(p, axes, 0, axes[0]); burn_ns(150000);"));
   if (f.cores.shared) return kevo_test::skip("a worker has no processor of its own here");

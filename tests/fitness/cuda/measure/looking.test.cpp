@@ -1,3 +1,4 @@
+// once: noisy pairs need*
 // Looks after every pair: how many pairs they take, and how often the interval that ends them misses the
 // truth.
 
