@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <kevo/candidate.hpp>
@@ -20,6 +21,8 @@ struct told_result {
   double log_error =
       0;              ///< standard deviation of the logarithm of the speedup, from its interval; 0 if unknown
   double cost_s = 0;  ///< [s] what the evaluation took
+  candidate_id parent = no_candidate;         ///< the first parent; `no_candidate` for seeds
+  std::string summary;                        ///< as candidate_snapshot::summary
   std::size_t count = 1;                      ///< number of results, this one and all before
   std::shared_ptr<const told_result> before;  ///< null for the first
 

@@ -29,6 +29,7 @@ void add_show(CLI::App& program, invocation& shared);
 void add_export(CLI::App& program, invocation& shared);
 void add_import(CLI::App& program, invocation& shared);
 void add_task(CLI::App& program, invocation& shared);
+void add_learn(CLI::App& program, invocation& shared);
 void add_lab(CLI::App& program, invocation& shared);
 void add_init(CLI::App& program, invocation& shared);
 void add_doctor(CLI::App& program, invocation& shared);

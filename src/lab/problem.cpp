@@ -155,11 +155,13 @@ lab_problem landscape_problem(settings& from) {
 }  // namespace
 
 lab_problem read_problem(settings& from, const std::string& directory) {
-  const std::string type = from.text("type", {.def = "landscape",
-                                              .doc = "the problem that is searched",
-                                              .one_of = {"landscape", "recorded", "recorded_run"}});
+  const std::string type =
+      from.text("type", {.def = "landscape",
+                         .doc = "the problem that is searched",
+                         .one_of = {"landscape", "recorded", "recorded_run", "ordered_steps"}});
   if (type == "recorded") return recorded_problem(from, directory);
   if (type == "recorded_run") return recorded_run_problem(from, directory);
+  if (type == "ordered_steps") return ordered_problem(from);
   lab_problem problem = landscape_problem(from);
   from.finish();
   problem.identity = dump_yaml(from.resolved());

@@ -19,5 +19,7 @@ lab_problem read_problem(settings& from, const std::string& directory);
 lab_problem recorded_problem(settings& from, const std::string& directory);
 /// The same where `type` is `recorded_run`: docs/lab.md.
 lab_problem recorded_run_problem(settings& from, const std::string& directory);
+/// The same where `type` is `ordered_steps`: docs/lab.md.
+lab_problem ordered_problem(settings& from);
 
 }  // namespace kevo

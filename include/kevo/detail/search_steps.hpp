@@ -314,6 +314,8 @@ inline void search::record_result(candidate_id who, const evaluation& e) {
   constexpr double deviations = 2 * 1.959964;  // the width of an interval of 95 %
   if (e.valid() && low > 0 && high > low) made->log_error = std::log(high / low) / deviations;
   made->cost_s = e.cost.wall_s;
+  if (const auto parents = graph_.parents(who); !parents.empty()) made->parent = parents.front();
+  made->summary = plan_of(who);
   made->count = results_ ? results_->count + 1 : 1;
   made->before = std::move(results_);
   results_ = made;
