@@ -147,3 +147,22 @@ TEST_CASE("the statistics are those of the books") {
   CHECK(kevo::share_of_optimum(1, 8) == 0);
   CHECK(kevo::share_of_optimum(2, 8) == doctest::Approx(1.0 / 3));
 }
+
+TEST_CASE(
+    "a policy that was trained on other kernels finds an order of steps sooner than uniform choice, and by "
+    "types alone later") {
+  const shell::scratch folder;
+  const auto done = run(folder, {"--json", "--set", "lab.seeds=20", "--set", "budget.at=[20]"},
+                        KEVO_SOURCE_DIR "/configs/lab/ordered_steps.yaml");
+  REQUIRE_MESSAGE(done.code == 0, done.out << done.err);
+  const json::object told = json::parse(done.out).as_object();
+  std::size_t checked = 0;
+  for (const auto& one : told.at("differences").as_array()) {
+    const auto& pair = one.as_object();
+    if (pair.at("policy").as_string() != "trained") continue;
+    CHECK(pair.at("interval").as_array().at(0).to_number<double>() > 0.1);
+    CHECK(pair.at("p_holm").to_number<double>() < 0.01);
+    ++checked;
+  }
+  CHECK(checked == 2);  // against uniform, and against the kinds alone
+}
