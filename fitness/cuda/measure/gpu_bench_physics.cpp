@@ -40,6 +40,16 @@ double operand_roundoff(const task& t, bool& integers) {
   return finest;
 }
 
+// Whether more than half of what is read are integers of 8 bits, as in a product of quantized matrices.
+bool has_narrow_integers(const task& t, const std::map<std::string, std::int64_t>& axes) {
+  std::vector<tensor> narrow;
+  for (const auto& input : t.inputs) {
+    const auto& type = element_type_of(input);
+    if (type.kind == element_kind::integer && type.size == 1) narrow.push_back(input);
+  }
+  return 2 * bytes_of(narrow, axes) > bytes_of(t.inputs, axes);
+}
+
 // The loosest of the outputs': operations that only one of them needs may be coarse.
 double tolerated_roundoff(const task& t, const workload& w, const std::map<std::string, std::int64_t>& axes) {
   double loosest = 0;
@@ -70,6 +80,7 @@ compulsory_work work_of(const task& t, std::size_t workload) {
   const auto axes = axis_values(t, w);
   compulsory_work work;
   work.needed.roundoff = operand_roundoff(t, work.needed.integers);
+  work.needed.narrow_integers = has_narrow_integers(t, axes);
   const double bytes = cost_of(t, t.cost.bytes, workload);
   work.written_bytes = std::min(bytes, bytes_of(t.outputs, axes));
   work.read_bytes = bytes - work.written_bytes;

@@ -71,7 +71,7 @@ double best_rate(const multiprocessor_rates& rates, const arithmetic& needed) {
       way{rates.fp64, std::exp2(-53), 1},  way{rates.fp64_matrix, std::exp2(-53), 1},
       way{rates.int8, std::exp2(-53), 36},
   };
-  double best = 0;
+  double best = needed.narrow_integers ? rates.int8 : 0;
   for (const auto& one : ways) {
     if (one.roundoff <= needed.roundoff) best = std::max(best, one.rate / one.products);
   }

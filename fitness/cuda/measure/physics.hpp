@@ -28,6 +28,9 @@ struct arithmetic {
   /// product of two operands may be computed. 2^-24 for all of float32, 2^-11 for fp16 operands or a
   /// tolerance that takes them.
   double roundoff = 0;
+  /// Most of the operands are integers of 8 bits: their products are exact in int8, whatever scales them
+  /// later.
+  bool narrow_integers = false;
 };
 
 /// Operations of the task that one multiprocessor does in a cycle at best, by any honest way: on cores, on

@@ -45,6 +45,8 @@ TEST_CASE("the best honest way to an accuracy: cores, tensor cores, or there in 
   CHECK(best_rate(rates, real(std::exp2(-24))) == 4096. / 6);  // six of three bf16 parts, above 256 on cores
   CHECK(best_rate(rates, real(std::exp2(-53))) == 256);        // fp64 on tensor cores
   CHECK(best_rate(rates, {true, 1}) == 8192);                  // integers
+  // Quantized matrices with scales in float32: the products are of integers.
+  CHECK(best_rate(rates, {false, std::exp2(-24), true}) == 8192);
   // A consumer's card has almost no float64: slices of int8 are faster.
   CHECK(best_rate(*rates_of(8, 9), real(std::exp2(-53))) == doctest::Approx(2048. / 36));
   // Without tensor cores for it, cores.
