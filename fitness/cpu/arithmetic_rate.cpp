@@ -26,7 +26,8 @@ bool is_wide(const tensor& t) {
 
 // Such errors may come of types narrower than the output's.
 bool is_loose(const tolerance& t) {
-  return t.rule == "bounds" && (t.max_rtol > 1e-4 || t.max_atol > 1e-4 || t.required_matched_ratio < 0.99);
+  return t.rule == "finite" ||
+         (t.rule == "bounds" && (t.max_rtol > 1e-4 || t.max_atol > 1e-4 || t.required_matched_ratio < 0.99));
 }
 
 }  // namespace

@@ -54,6 +54,25 @@ std::vector<double> first_part(const material& m) {
   return values;
 }
 
+std::vector<double> twice(const material& m) {
+  auto values = m.right;
+  for (auto& x : values) x *= 2;
+  return values;
+}
+
+std::vector<double> without_every_hundredth(const material& m) {
+  auto values = m.right;
+  for (std::size_t i = 0; i < values.size(); i += 100) values[i] = 0;
+  return values;
+}
+
+bool has_contract(const task& t) {
+  return std::any_of(t.workloads.begin(), t.workloads.end(), [&](const workload& w) {
+    return std::any_of(t.outputs.begin(), t.outputs.end(),
+                       [&](const tensor& output) { return tolerance_for(t, w, output.name).has_contract(); });
+  });
+}
+
 std::vector<double> lower_precision(const material& m) {
   const auto& lower = *find_element_type(m.type->lower_precision);
   std::vector<std::byte> bytes(m.right.size() * lower.size);
@@ -357,6 +376,11 @@ task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings&
     } else {
       controls.push_back(
           {"next lower precision", false, true, true, "an output has no narrower floating type"});
+    }
+    // What a rule of every element refuses, and a contract of a whole output may not.
+    if (has_contract(*t)) {
+      controls.push_back(mutant(bench, "twice the output", twice));
+      controls.push_back(mutant(bench, "one element in a hundred zero", without_every_hundredth));
     }
     controls.push_back(mutant(bench, "stale output", [](const material& m) { return m.other; }));
   }

@@ -13,6 +13,8 @@ namespace kevo {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+// A bound that every finite error keeps, and no infinite one.
+constexpr double widest_bound = std::numeric_limits<double>::max();
 
 // Infinity means "never accepted".
 double factor_of(double got, double expected, double bound) {
@@ -98,6 +100,7 @@ void set_bounds(expected_output& expected, const element_type& type, const toler
     }
   }
   expected.bounds.clear();
+  expected.contract = {rule.min_cosine, rule.max_relative_l1, rule.max_rmse};
   if (rule.rule == "exact") {
     if (real) expected.bounds.assign(total, 0);
     return;
@@ -108,6 +111,11 @@ void set_bounds(expected_output& expected, const element_type& type, const toler
       const double want = real ? expected.values[i] : static_cast<double>(expected.integers[i]);
       expected.bounds[i] = std::isfinite(want) ? rule.max_atol + rule.max_rtol * std::abs(want) : 0;
     }
+    return;
+  }
+  if (rule.rule == "finite") {
+    for (std::size_t i = 0; i < total; ++i)
+      expected.bounds[i] = !real || std::isfinite(expected.values[i]) ? widest_bound : 0;
     return;
   }
   if (rule.rule != "accumulation")
@@ -128,8 +136,10 @@ void set_bounds(expected_output& expected, const element_type& type, const toler
   }
 }
 
-output_check check_output(const element_type& type, std::span<const std::byte> got,
-                          const expected_output& expected) {
+namespace {
+
+output_check check_elements(const element_type& type, std::span<const std::byte> got,
+                            const expected_output& expected) {
   if (type.kind == element_kind::real) {
     const std::size_t total = expected.values.size();
     if (got.size() != total * type.size) return {.accepted = false, .wrong = total, .total = total};
@@ -160,6 +170,26 @@ output_check check_output(const element_type& type, std::span<const std::byte> g
       });
 }
 
+}  // namespace
+
+output_check check_output(const element_type& type, std::span<const std::byte> got,
+                          const expected_output& expected) {
+  auto result = check_elements(type, got, expected);
+  if (!result.accepted || !expected.contract.any()) return result;
+  contract_sums sums;
+  if (type.kind == element_kind::real) {
+    const auto values = load_reals(type, got);
+    for (std::size_t i = 0; i < values.size(); ++i) sums.add(values[i], expected.values[i]);
+  } else {
+    const auto values = load_integers(type, got);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      sums.add(static_cast<double>(values[i]), static_cast<double>(expected.integers[i]));
+  }
+  result.contract = broken_part(expected.contract, sums, result.total);
+  result.accepted = result.contract.empty();
+  return result;
+}
+
 std::string index_text(std::size_t flat, std::span<const std::int64_t> extents) {
   std::vector<std::size_t> index(extents.size());
   for (std::size_t i = extents.size(); i-- > 0;) {
@@ -173,6 +203,7 @@ std::string index_text(std::size_t flat, std::span<const std::int64_t> extents) 
 std::string describe(const output_check& check, const std::string& name,
                      std::span<const std::int64_t> extents) {
   if (check.accepted) return fmt::format("output {} is correct", name);
+  if (!check.contract.empty()) return fmt::format("output {}: {}", name, check.contract);
   std::string text = fmt::format(
       "output {}: {} of {} elements are wrong; first at {}: got {:.9g}, expected {:.9g}", name, check.wrong,
       check.total, index_text(check.first, extents), check.first_got, check.first_expected);

@@ -11,6 +11,7 @@
 #include <kevo/task.hpp>
 
 #include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/output_contract.hpp"
 
 namespace kevo {
 
@@ -21,6 +22,7 @@ struct expected_output {
   std::vector<double> bounds;          ///< empty: exact
   std::size_t allowed_misses = 0;      ///< from required_matched_ratio
   double error_cap = -1;               ///< no element may miss by more; negative: no cap
+  output_contract contract;            ///< of the whole output, besides the bounds of elements
 };
 
 /// Makes the bounds of a tolerance. `scale` is the tensor that the reference wrote for the rule
@@ -43,6 +45,7 @@ struct output_check {
   double first_got = 0;
   double first_expected = 0;
   double worst_factor = 0;  ///< |error| over bound
+  std::string contract;     ///< what of the contract is broken: "its cosine is 0.91 (at least 0.99)"
 };
 
 /// Compares every element. `got` is untrusted and must be private memory (a copy). A NaN or infinity where a

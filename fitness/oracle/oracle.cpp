@@ -39,7 +39,8 @@ std::string end_of(const worker_session& session) {
 // Larger values make honest errors larger, which an absolute tolerance does not forgive.
 variety_strength strength_for(const task& t, const workload& w) {
   const bool absolute = std::any_of(t.outputs.begin(), t.outputs.end(), [&](const tensor& output) {
-    return tolerance_for(t, w, output.name).rule == "bounds";
+    const auto rule = tolerance_for(t, w, output.name);
+    return rule.rule == "bounds" || rule.max_rmse;
   });
   return absolute ? variety_strength::mild : variety_strength::full;
 }

@@ -67,6 +67,7 @@ struct tolerance {
   ///   output's type; the reference writes the tensor `scale` as an extra output.
   /// - "bounds": |error| <= max_atol + max_rtol * |expected|.
   /// - "exact": equal; for integers.
+  /// - "finite": any finite number, for outputs of which only a contract (below) is demanded.
   std::string rule = "bounds";
   double max_atol = 1e-5;
   double max_rtol = 1e-5;
@@ -77,6 +78,13 @@ struct tolerance {
   std::string scale;    ///< for "accumulation": name of the scale tensor that the reference writes
   double factor = 4.0;  ///< for "accumulation": the factor of the bound
   std::optional<expression> length;  ///< for "accumulation": number of terms summed in an element; none: 1
+  /// A contract of a whole output, as suites of quantized operators state them (KernelBench-X). It is
+  /// demanded in addition to the rule of the elements.
+  std::optional<double> min_cosine;       ///< got * expected / (|got| |expected|) is not below
+  std::optional<double> max_relative_l1;  ///< sum |error| / sum |expected| is not above
+  std::optional<double> max_rmse;         ///< sqrt(mean of error^2) is not above
+
+  bool has_contract() const { return min_cosine || max_relative_l1 || max_rmse; }
 };
 
 /// Contents of an input, read from a file when the task was loaded.

@@ -55,6 +55,8 @@ struct task_hasher {
     add(value.rule), add(value.max_atol), add(value.max_rtol), add(value.required_matched_ratio);
     add(value.max_error_cap), add(value.allow_negative_inf), add(value.scale), add(value.factor),
         add(value.length);
+    // Ids of tasks without a contract are as they were before there were contracts.
+    if (value.has_contract()) add(value.min_cosine), add(value.max_relative_l1), add(value.max_rmse);
   }
   void add(const workload& value) {
     add(value.uuid), add(value.axes), add(value.inputs), add(value.generate), add(value.tolerances);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -143,6 +145,24 @@ problem_rows rows_in(const std::vector<fs::path>& places) {
   return rows;
 }
 
+// KernelBench-X's contract of a quantized operator, in kevo's words; what kevo does not know stays out.
+std::optional<settings_node> contract_of(const json::object& row) {
+  const auto* given = row.if_contains("precision_thresholds");
+  if (given == nullptr || !given->is_object()) return std::nullopt;
+  constexpr std::pair<const char*, const char*> words[] = {
+      {"cosine_sim", "min_cosine"}, {"l1_relative", "max_relative_l1"}, {"rmse", "max_rmse"}};
+  settings_node made = settings_node::empty_map();
+  made.set("rule", settings_node::of("finite"));
+  bool any = false;
+  for (const auto& [theirs, ours] : words) {
+    const auto* limit = given->as_object().if_contains(theirs);
+    if (limit == nullptr || !limit->is_number()) continue;
+    made.set(ours, settings_node::of(limit->to_number<double>()));
+    any = true;
+  }
+  return any ? std::optional(made) : std::nullopt;
+}
+
 std::string draft_of(const std::string& suite, const suite_import_task& made, const std::string& entry,
                      const json::object& row) {
   settings_node root = settings_node::empty_map();
@@ -159,10 +179,13 @@ std::string draft_of(const std::string& suite, const suite_import_task& made, co
   reference.set("form", settings_node::of("function"));
   if (!entry.empty()) reference.set("entry", settings_node::of(entry));
   root.set("reference", std::move(reference));
+  auto contract = contract_of(row);
+  const std::string missing =
+      contract ? "inputs, outputs and workloads" : "inputs, outputs, workloads and a tolerance";
+  if (contract) root.set("tolerance", std::move(*contract));
   return "# Written by kevo import " + suite +
-         ". Not complete: the inputs are made by the Python code in test.py.\n"
-         "# Add axes, inputs, outputs, workloads and a tolerance, and call this file task.yaml.\n" +
-         dump_yaml(root);
+         ". Not complete: the inputs are made by the Python code in test.py.\n# Add axes, " + missing +
+         ", and call this file task.yaml.\n" + dump_yaml(root);
 }
 
 suite_import_task import_split_file(const std::string& suite, const fs::path& root, const fs::path& file,
@@ -188,8 +211,9 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
     if (found == rows.end() && !rows.empty())
       made.notes.emplace_back("the list of problems of the suite does not have it");
     if (row.contains("precision_thresholds")) {
-      made.notes.push_back("its rule " + json::serialize(row.at("precision_thresholds")) +
-                           " has no counterpart in kevo's tolerances; it is kept in problem.json");
+      const auto rule = json::serialize(row.at("precision_thresholds"));
+      made.notes.push_back(contract_of(row) ? "its rule " + rule + " is the tolerance of the draft"
+                                            : "its rule " + rule + " is kept in problem.json alone");
     }
     const fs::path folder = importing::fresh_task_folder(output, stem);
     importing::write_file(folder / "reference.py", split->reference);

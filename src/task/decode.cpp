@@ -27,7 +27,7 @@ tolerance decode_tolerance(settings& reader, const task& t, const std::vector<co
   tolerance result;
   result.rule = reader.text("rule", {.def = "bounds",
                                      .doc = "rule by which an output element is accepted",
-                                     .one_of = {"accumulation", "bounds", "exact"}});
+                                     .one_of = {"accumulation", "bounds", "exact", "finite"}});
   if (result.rule == "accumulation") {
     result.scale =
         reader.text("scale", {.doc = "name of the scale tensor that the reference writes after its outputs"});
@@ -66,6 +66,19 @@ tolerance decode_tolerance(settings& reader, const task& t, const std::vector<co
        .doc = "upper limit of the error of any element, including those that need not be accepted"});
   result.allow_negative_inf = reader.boolean(
       "allow_negative_inf", {.def = false, .doc = "whether -inf is accepted where -inf is expected"});
+  result.min_cosine = reader.optional<double>(
+      "min_cosine",
+      {.min = 0.0, .max = 1.0, .doc = "minimum cosine of the angle between output and expected output"});
+  result.max_relative_l1 = reader.optional<double>(
+      "max_relative_l1",
+      {.min = 0.0,
+       .doc = "maximum sum of absolute errors, as a share of the sum of absolute expected values"});
+  result.max_rmse =
+      reader.optional<double>("max_rmse", {.min = 0.0, .doc = "maximum root of the mean squared error"});
+  if (result.rule == "finite" && !result.has_contract()) {
+    reader.fail("rule", "the rule 'finite' alone accepts every finite output",
+                "add min_cosine, max_relative_l1 or max_rmse, or write rule: bounds");
+  }
   for (const tensor* output : outputs) {
     const auto type = find_dtype(output->dtype);
     if (type && is_exact(*type) && result.rule == "accumulation") {

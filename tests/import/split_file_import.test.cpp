@@ -67,6 +67,9 @@ TEST_CASE("kernelbench-x: a draft for each problem, with its category, difficult
   CHECK(report.tasks[0].cases == 2);
   CHECK(report.tasks[1].notes.front().find("exactly one line of '#'") != std::string::npos);
   CHECK(report.tasks[2].notes.front().find("cosine_sim") != std::string::npos);
+  const auto text = shell::read_file(std::filesystem::path(report.tasks[2].folder) / "task.draft.yaml");
+  for (const char* part : {"rule: finite", "min_cosine: 0.95", "max_relative_l1: 0.05", "max_rmse: 0.1"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
 
   const auto draft = load_yaml((folder / "tasks/add_twice/task.draft.yaml").string());
   CHECK(draft.find("op_type")->text == "Math");

@@ -6,7 +6,7 @@ import triton.language as tl
 
 BLOCK = 512  # kevo: {128, 256, 512, 1024, 2048, 4096, 8192, 16384}
 WARPS = 2  # kevo: {1, 2, 4, 8, 16}
-# More elements than this for a thread take the compiler longer than a call may take.
+# With more elements for a thread, the compiler takes longer than a call may take.
 # kevo: require BLOCK <= 1024 * WARPS
 
 

@@ -4,9 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "fitness/cuda/device/type_code.hpp"
 #include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/output_contract.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -142,6 +144,24 @@ std::string make_content(gpu& device, const reference_run& reference, const devi
   return {};
 }
 
+namespace {
+
+// What of the contract of a whole output is broken; empty: nothing.
+std::string broken_contract(gpu& device, const device_output& rule, address got, address want, address sums) {
+  const auto given = [](double limit) { return std::isfinite(limit) ? std::optional(limit) : std::nullopt; };
+  const output_contract contract = {given(rule.min_cosine), given(rule.max_relative_l1),
+                                    given(rule.max_rmse)};
+  if (!contract.any()) return {};
+  constexpr std::uint64_t most_threads = 1U << 14U;  // each adds its own sums to the few that there are
+  device.clear(sums, 64);
+  device.over("kevo_sums", std::min(rule.count, most_threads), got, rule.type,
+              element_of(rule.type).kind == element_kind::real ? 1 : 0, want, rule.count, sums);
+  const auto found = words_of<double>(device, sums, 6);
+  return broken_part(contract, {found[0], found[1], found[2], found[3], found[4], found[5]}, rule.count);
+}
+
+}  // namespace
+
 bool accepted(gpu& device, const device_output& rule, const device_content& content, std::size_t index,
               address got, address found, output_finding& finding) {
   const bool real = element_of(rule.type).kind == element_kind::real;
@@ -162,7 +182,10 @@ bool accepted(gpu& device, const device_output& rule, const device_content& cont
   auto words = words_of<std::uint64_t>(device, found, 8);
   finding = {static_cast<std::uint32_t>(index), words[0], rule.count, words[1], 0, 0, 0,
              std::bit_cast<double>(words[4])};
-  if (words[0] <= rule.allowed_misses && words[2] == 0 && words[3] == 0) return true;
+  if (words[0] <= rule.allowed_misses && words[2] == 0 && words[3] == 0) {
+    finding.contract = broken_contract(device, rule, got, want, found);
+    return finding.contract.empty();
+  }
   pass(1);
   words = words_of<std::uint64_t>(device, found, 8);
   finding.worst = std::min(words[5], rule.count - 1);

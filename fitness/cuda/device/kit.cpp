@@ -19,6 +19,7 @@ const std::vector<std::string>& kit_kernels() {
                                                  "kevo_differ",
                                                  "kevo_compare",
                                                  "kevo_compare_integers",
+                                                 "kevo_sums",
                                                  "kevo_finite",
                                                  "kevo_flush_write",
                                                  "kevo_flush_read",

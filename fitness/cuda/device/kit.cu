@@ -281,6 +281,23 @@ extern "C" __global__ void kevo_compare_integers(const void* got, int type, cons
     else if ((u64)__double_as_longlong(factor) == found[4]) atomicMin(found + 5, i);
   }
 }
+// sums: got * want, got^2, want^2, |got - want|, |want|, (got - want)^2, of elements that are finite.
+extern "C" __global__ void kevo_sums(const void* got, int type, int real, const void* want, u64 count, double* sums) {
+  double own[6] = {};
+  for (u64 i = place(); i < count; i += stride()) {
+    const double g = real ? load_real(got, i, type) : (double)load_integer(got, i, type);
+    const double w = real ? ((const double*)want)[i] : (double)((const long long*)want)[i];
+    if (!isfinite(g) || !isfinite(w)) continue;
+    const double miss = g - w;
+    own[0] += g * w;
+    own[1] += g * g;
+    own[2] += w * w;
+    own[3] += fabs(miss);
+    own[4] += fabs(w);
+    own[5] += miss * miss;
+  }
+  for (int k = 0; k < 6; ++k) atomicAdd(sums + k, own[k]);
+}
 // found[0]: neither finite nor an allowed -infinity; found[1]: negative (for scales).
 extern "C" __global__ void kevo_finite(const double* values, u64 count, int allow_negative, u64* found) {
   u64 bad = 0, below = 0;

@@ -80,7 +80,7 @@ template <class Codec>
 void members(Codec& c, device_output& v) {
   c(v.type), c(v.count), c(v.rule), c(v.p), c(v.q), c(v.cap), c(v.allowed_misses),
       c(v.allow_negative_infinity);
-  c(v.scale);
+  c(v.scale), c(v.min_cosine), c(v.max_relative_l1), c(v.max_rmse);
 }
 template <class Codec>
 void members(Codec& c, device_workload& v) {
@@ -110,7 +110,8 @@ void members(Codec& c, call_wanted& v) {
 }
 template <class Codec>
 void members(Codec& c, output_finding& v) {
-  c(v.output), c(v.wrong), c(v.total), c(v.first), c(v.worst), c(v.got), c(v.expected), c(v.factor);
+  c(v.output), c(v.wrong), c(v.total), c(v.first), c(v.worst), c(v.got), c(v.expected), c(v.factor),
+      c(v.contract);
 }
 template <class Codec>
 void members(Codec& c, call_result& v) {

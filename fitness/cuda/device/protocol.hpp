@@ -4,6 +4,7 @@
 // and no surprise.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 8;
+inline constexpr std::uint32_t device_protocol = 9;
 
 enum class device_request : std::uint32_t {
   hello,        ///< -> device_description, or an error that says what is missing
@@ -103,6 +104,10 @@ struct device_output {
   std::uint64_t allowed_misses = 0;
   bool allow_negative_infinity = false;
   std::int32_t scale = -1;  ///< of the scale tensors; -1: |expected|
+  // Of the whole output; a part that is not demanded is infinitely wide.
+  double min_cosine = -std::numeric_limits<double>::infinity();
+  double max_relative_l1 = std::numeric_limits<double>::infinity();
+  double max_rmse = std::numeric_limits<double>::infinity();
 };
 
 struct device_workload {
@@ -188,6 +193,7 @@ struct output_finding {
   double got = 0;
   double expected = 0;
   double factor = 0;
+  std::string contract;  ///< what of the contract is broken, if all elements are accepted
 };
 
 struct call_result {

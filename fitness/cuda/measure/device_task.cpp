@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -42,7 +43,15 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
   made.allow_negative_infinity = rule.allow_negative_inf;
   made.allowed_misses = static_cast<std::uint64_t>(
       std::floor(std::clamp(1 - rule.required_matched_ratio, 0.0, 1.0) * static_cast<double>(count) + 1e-9));
+  made.min_cosine = rule.min_cosine.value_or(made.min_cosine);
+  made.max_relative_l1 = rule.max_relative_l1.value_or(made.max_relative_l1);
+  made.max_rmse = rule.max_rmse.value_or(made.max_rmse);
   if (rule.rule == "exact") return made;
+  if (rule.rule == "finite") {
+    made.rule = 1;
+    made.p = std::numeric_limits<double>::max();
+    return made;
+  }
   if (rule.rule == "bounds") {
     made.rule = 1;
     made.p = rule.max_atol;

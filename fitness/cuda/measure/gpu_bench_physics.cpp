@@ -70,7 +70,7 @@ double tolerated_roundoff(const task& t, const workload& w, const std::map<std::
       // An absolute bound says nothing of the size of elements: they may be as small as a thousandth.
       loosest = std::max({loosest, rule.max_rtol, 1e3 * rule.max_atol});
     }
-    if (rule.required_matched_ratio < 1) loosest = 1;
+    if (rule.required_matched_ratio < 1 || rule.rule == "finite") loosest = 1;
   }
   return loosest;
 }

@@ -225,6 +225,9 @@ std::optional<call_failure> program_runner::verdict(std::size_t workload, const 
   if (!result.findings.empty()) {
     const auto& found = result.findings.front();
     const auto& output = task_->outputs[found.output];
+    if (!found.contract.empty())
+      return call_failure{outcome::incorrect, "wrong result",
+                          fmt::format("output {}: {}", output.name, found.contract)};
     const auto axes = axis_values(*task_, task_->workloads[workload]);
     const auto shape = extents(output, axes);
     return call_failure{

@@ -137,6 +137,26 @@ TEST_CASE("rule 6: a tolerance that is too wide lets mutants through, and the re
   CHECK_MESSAGE(report.advice.find("too wide") != std::string::npos, report.advice);
 }
 
+TEST_CASE("a contract of whole outputs is tried with wrong outputs that such contracts accept") {
+  auto t = with_relative_tolerance(0);
+  kevo::tolerance rule;
+  rule.rule = "finite";
+  rule.min_cosine = 0.99;
+  t->tolerances[""] = rule;
+  const auto loose = kevo::check_task(t, settings());
+  CHECK(control(loose, "zeros").ok);
+  CHECK_FALSE(control(loose, "twice the output").ok);
+  CHECK_FALSE(control(loose, "one element in a hundred zero").ok);
+  rule.min_cosine = 0.999999;
+  rule.max_relative_l1 = 1e-4;
+  t->tolerances[""] = rule;
+  const auto tight = kevo::check_task(t, settings());
+  CHECK(control(tight, "twice the output").ok);
+  CHECK(control(tight, "one element in a hundred zero").ok);
+  CHECK(control(tight, "next lower precision").ok);
+  CHECK(control(tight, "reference in float32").ok);
+}
+
 TEST_CASE("a tolerance that no program can meet is blamed, and not the baseline") {
   const auto t = with_relative_tolerance(1e-9);
   const auto report = kevo::check_task(t, settings());

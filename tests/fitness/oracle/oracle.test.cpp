@@ -381,6 +381,32 @@ TEST_CASE("ratio and cap") {
   CHECK(check("float32", {1, 1, 1, 1.5}, {1, 1, 1, 1}, rule).accepted);
 }
 
+TEST_CASE("a contract of a whole output: cosine, relative L1 error, root of the mean squared error") {
+  kevo::tolerance rule;
+  rule.rule = "finite";
+  rule.min_cosine = 0.99;
+  CHECK(check("float32", {3, 4}, {3, 4}, rule).accepted);
+  CHECK(check("float32", {6, 8}, {3, 4}, rule).accepted);      // a cosine does not see this
+  const auto turned = check("float32", {4, 3}, {3, 4}, rule);  // 24 / 25
+  CHECK_FALSE(turned.accepted);
+  CHECK(turned.contract == "its cosine with the expected output is 0.96 (at least 0.99)");
+  CHECK_FALSE(check("float32", {0, 0}, {3, 4}, rule).accepted);
+  CHECK(check("float32", {0, 0}, {0, 0}, rule).accepted);
+  rule.max_relative_l1 = 0.1;
+  CHECK_FALSE(check("float32", {6, 8}, {3, 4}, rule).accepted);  // 7 / 7
+  CHECK(check("float32", {3, 4.5}, {3, 4}, rule).accepted);      // 0.5 / 7
+  rule.max_rmse = 0.3;
+  CHECK_FALSE(check("float32", {3, 4.5}, {3, 4}, rule).accepted);  // sqrt(0.25 / 2) = 0.354
+  CHECK(check("float32", {3, 4.4}, {3, 4}, rule).accepted);        // 0.283
+  // What is not finite is never accepted, and what overflows the sums keeps no contract.
+  for (const double bad : {infinity, -infinity, not_a_number})
+    CHECK_FALSE(check("float32", {3, bad}, {3, 4}, rule).accepted);
+  CHECK_FALSE(check("float64", {3, 1e300}, {3, 4}, rule).accepted);
+  // Beside a rule of the elements both are demanded.
+  rule.rule = "bounds";
+  CHECK_FALSE(check("float32", {3, 4.4}, {3, 4}, rule).accepted);
+}
+
 TEST_CASE("exact integers, and bounds for them") {
   kevo::expected_output expected;
   expected.integers = {1, std::int64_t{1} << 60U};

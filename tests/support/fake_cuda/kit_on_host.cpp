@@ -130,6 +130,7 @@ const host_kernel* find_kit_kernel(std::string_view name) {
       {"kevo_differ", as_kernel<kevo_differ>::entry},
       {"kevo_compare", as_kernel<kevo_compare>::entry},
       {"kevo_compare_integers", as_kernel<kevo_compare_integers>::entry},
+      {"kevo_sums", as_kernel<kevo_sums>::entry},
       {"kevo_finite", as_kernel<kevo_finite>::entry},
       {"kevo_nothing", only_time<kevo_nothing>([](const stored_parameters&) { return 0.0; })},
       {"kevo_clock", as_kernel<kevo_clock>::entry},

@@ -147,6 +147,23 @@ TEST_CASE("a reduction with a scale tensor is judged by the reference on the dev
   CHECK(wrong.outcome == outcome::incorrect);
 }
 
+TEST_CASE("a contract of whole outputs is kept or broken on the device, too") {
+  const fake_gpu gpu;
+  auto t = *toy::task_of("scale.yaml");
+  kevo::tolerance rule;
+  rule.rule = "finite";
+  rule.max_rmse = 1e-6;
+  t.tolerances[""] = rule;
+  cuda_fitness fitness(std::make_shared<const task>(t), toy::quick_settings());
+  const auto honest = toy::evaluate(fitness, toy::scale_source(8000), evaluation_stage::checked);
+  CHECK_MESSAGE(honest.valid(), honest.feedback);
+  const auto wrong =
+      toy::evaluate(fitness, toy::scale_source(8000, "wrong_value"), evaluation_stage::checked);
+  CHECK(wrong.outcome == outcome::incorrect);
+  CHECK_MESSAGE(wrong.feedback.find("the root of its mean squared error") != std::string::npos,
+                wrong.feedback);
+}
+
 TEST_CASE("every fault costs the candidate that has it, and nobody else") {
   toy_bench bench;
   const auto judged = [&](const std::string& fault) {
