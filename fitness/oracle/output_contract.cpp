@@ -35,7 +35,8 @@ std::string broken_part(const output_contract& contract, const contract_sums& su
     return said("its cosine with the expected output", cosine_of(sums), "least", *contract.min_cosine);
   if (contract.max_relative_l1 && !(relative_error_of(sums) <= *contract.max_relative_l1))
     return said("its relative L1 error", relative_error_of(sums), "most", *contract.max_relative_l1);
-  const double rmse = std::sqrt(sums.error_squared / static_cast<double>(std::max<std::uint64_t>(elements, 1)));
+  const double rmse =
+      std::sqrt(sums.error_squared / static_cast<double>(std::max<std::uint64_t>(elements, 1)));
   if (contract.max_rmse && !(rmse <= *contract.max_rmse))
     return said("the root of its mean squared error", rmse, "most", *contract.max_rmse);
   return {};

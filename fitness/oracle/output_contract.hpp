@@ -1,6 +1,6 @@
 #pragma once
-// What a task may demand of a whole output: cosine, relative L1 error, root of the mean squared error, as suites of
-// quantized operators do. Each is computed from six sums, so that a device can compute them, too.
+// What a task may demand of a whole output: cosine, relative L1 error, root of the mean squared error, as
+// suites of quantized operators do. Each is computed from six sums, so that a device can compute them, too.
 
 #include <cmath>
 #include <cstdint>
@@ -39,8 +39,9 @@ struct contract_sums {
   }
 };
 
-/// The first part that does not hold: "its cosine with the expected output is 0.91 (at least 0.99)"; empty: all hold.
-/// Of two outputs of zeros the cosine is 1 and the relative error 0; of one of them alone, 0 and infinity.
+/// The first part that does not hold: "its cosine with the expected output is 0.91 (at least 0.99)"; empty:
+/// all hold. Of two outputs of zeros the cosine is 1 and the relative error 0; of one of them alone, 0 and
+/// infinity.
 std::string broken_part(const output_contract& contract, const contract_sums& sums, std::uint64_t elements);
 
 }  // namespace kevo
