@@ -84,6 +84,7 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(variation_request, scope);
   KEVO_MEMBER(variation_request, stop);
   KEVO_MEMBER(variation_request, services);
+  KEVO_MEMBER(variation_request, results);
   KEVO_MEMBER(variation_services, lineage);
   KEVO_MEMBER(variation_services, siblings);
   KEVO_MEMBER(variation_services, children);
@@ -93,6 +94,16 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(variation_services, book);
   KEVO_MEMBER(variation_services, note);
   KEVO_MEMBER(variation_services, record);
+  KEVO_MEMBER(variation_services, program_of);
+  KEVO_MEMBER(told_result, candidate);
+  KEVO_MEMBER(told_result, outcome);
+  KEVO_MEMBER(told_result, score);
+  KEVO_MEMBER(told_result, log_error);
+  KEVO_MEMBER(told_result, cost_s);
+  KEVO_MEMBER(told_result, parent);
+  KEVO_MEMBER(told_result, summary);
+  KEVO_MEMBER(told_result, count);
+  KEVO_MEMBER(told_result, before);
   KEVO_MEMBER(candidate_snapshot, id);
   KEVO_MEMBER(candidate_snapshot, program);
   KEVO_MEMBER(candidate_snapshot, evaluation);

@@ -143,7 +143,8 @@ macro_policy model_policy() {
 variation_result macro_micro::vary(const variation_request& asked, rng& random) const {
   const variation_request request = with_scope(with_, asked, random);
   const program& source = *request.parents.front()->program;
-  const auto actions = actions_of(source, types_);
+  const auto actions = state_->policy.actions ? state_->policy.actions(request) : actions_of(source, types_);
+  if (actions.empty()) return no_proposal{"the policy knows no step for this program"};
   conversation talk(with_, name(), request, random);
   rng own = random.split("macro");  // what follows draws the same, whether or not the policy draws
   const auto before = state_->policy.recall ? recalled_action(actions, *with_.models, name(), request.job)

@@ -3,9 +3,11 @@
 #include "operators/llm/operators.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
+#include <kevo/operators/macro_steps.hpp>
 #include <kevo/registry.hpp>
 
 #include "operators/agent/agent.hpp"
@@ -229,20 +231,31 @@ paradigm_shift paradigm_shift_from(settings& from, const build_context& context)
 
 macro_micro macro_micro_from(settings& from, const build_context& context) {
   llm_settings with = llm_from(from, context);
+  const setting<std::string> how = {
+      .def = "ucb",
+      .doc =
+          "policy that picks the optimization step: uniform, ucb (UCB1 over the kinds of step), model (asks "
+          "the language model), or the file of a policy of kevo learn policy, relative to the config, "
+          "which picks among the actions of rewrite"};
+  const settings_node* raw = from.raw().find("policy");
+  static const std::set<std::string> names = {"uniform", "ucb", "model"};
+  const bool named = raw == nullptr || names.contains(raw->text);
   const std::string policy =
-      from.text("policy", {.def = "ucb",
-                           .doc = "policy that picks the optimization step: uniform, ucb (UCB1 over the "
-                                  "kinds of step), or model (asks the language model)",
-                           .one_of = {"uniform", "ucb", "model"}});
+      named ? from.text("policy", how) : path_from(from, "policy", how, context.directory);
+  action_policy learnt = learnt_policy_from(from, named ? std::string() : policy, "macro_micro");
   std::vector<std::string> types = from.texts(
       "types",
       {.doc = "kinds of optimization step; a step is one of these applied to a region or loop of the parent"},
       std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining"});
   if (types.empty()) from.fail("types", "at least one kind of step is needed");
+  if (learnt.weights) {
+    require_rewrite_parser();
+    return {std::move(with), std::move(types), rewrite_steps(std::move(learnt))};
+  }
   return {std::move(with), std::move(types),
           policy == "uniform" ? uniform_policy()
-          : policy == "ucb"   ? ucb_policy()
-                              : model_policy()};
+          : policy == "model" ? model_policy()
+                              : ucb_policy()};
 }
 
 llm_repair repair_from(settings& from, const build_context& context) {

@@ -12,6 +12,28 @@
 #include "src/base/settings/path_setting.hpp"
 
 namespace kevo {
+
+action_policy learnt_policy_from(settings& from, const std::string& file, const std::string& user) {
+  const double explore =
+      from.real("explore", {.def = 0.2,
+                            .min = 0.0,
+                            .max = 1.0,
+                            .unit = "probability",
+                            .doc = "with the file of a policy, probability of choosing by weights instead"});
+  const bool regions = from.boolean(
+      "regions", {.def = true,
+                  .doc = "with the file of a policy, whether it chooses the place of an action, too; "
+                         "otherwise weights do"});
+  if (file.empty() || from.probing()) return {};
+  const auto learnt = read_policy(file);
+  try {
+    require_features(*learnt, rewrite_features(), user);
+  } catch (const error& wrong) {
+    throw error(wrong.code(), wrong.message(), {.file = file}, wrong.hint());
+  }
+  return trained_actions(learnt, rewrite_features(), explore, regions);
+}
+
 namespace {
 
 /// How actions of `rewrite` are chosen; without `weights`, by their own weights.
@@ -27,28 +49,12 @@ action_policy rewrite_policy_from(settings& from, const build_context& context) 
   const bool named = raw == nullptr || names.contains(raw->text);
   const std::string policy =
       named ? from.text("policy", what) : path_from(from, "policy", what, context.directory);
-  const double explore =
-      from.real("explore", {.def = 0.2,
-                            .min = 0.0,
-                            .max = 1.0,
-                            .unit = "probability",
-                            .doc = "with the file of a policy, probability of choosing by weights instead"});
-  const bool regions = from.boolean(
-      "regions", {.def = true,
-                  .doc = "with the file of a policy, whether it chooses the place of an action, too; "
-                         "otherwise weights do"});
+  action_policy learnt = learnt_policy_from(from, named ? std::string() : policy, "rewrite");
   if (policy == "weights") return {};
   if (policy == "uniform") return uniform_actions();
   if (policy == "ucb") return ucb_actions();
   if (policy == "bandit") return bandit_actions(rewrite_features());
-  if (from.probing()) return {};
-  const auto learnt = read_policy(policy);
-  try {
-    require_features(*learnt, rewrite_features(), "rewrite");
-  } catch (const error& wrong) {
-    throw error(wrong.code(), wrong.message(), {.file = policy}, wrong.hint());
-  }
-  return trained_actions(learnt, rewrite_features(), explore, regions);
+  return learnt;
 }
 
 }  // namespace

@@ -228,7 +228,8 @@ inline std::string gain_complaint(kevo::cpu_fitness& fitness, const exhibit& e,
       double gain = 0;
       if (fraud.valid()) {
         const auto honest = evaluate(fitness, twin);
-        if (!honest.valid()) throw kevo::error(kevo::error_code::internal, twin.name() + " is not valid");
+        if (!honest.valid())
+          throw kevo::error(kevo::error_code::internal, twin.name() + " is not valid: " + honest.feedback);
         gain = fraud.speedup / honest.speedup;
       }
       gains.push_back(gain);

@@ -200,6 +200,10 @@ struct macro_policy {
   /// then. If empty, `pick` is called again, which is correct for a policy whose choice depends only on the
   /// random stream and on replies of the model.
   std::function<void(const macro_action& action)> recall = {};
+  /// The actions that are possible in the parent. If empty, they are those of `actions_of`. An empty answer
+  /// means that there is none, so that the turn gives no proposal. Called by several threads at the same
+  /// time, once before each `pick`.
+  std::function<std::vector<macro_action>(const variation_request& request)> actions = {};
 };
 /// Chooses at random, all actions with the same probability.
 macro_policy uniform_policy();
