@@ -1,11 +1,10 @@
-#include <kevo/operators/macro_steps.hpp>
-
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include <kevo/operators/macro_steps.hpp>
 #include <kevo/operators/rewrite.hpp>
 
 #include "operators/llm/conversation.hpp"
@@ -25,7 +24,8 @@ std::vector<std::string> steps_before(const std::vector<candidate_snapshot>& lin
   return steps;
 }
 
-std::optional<action_choice> possible_steps(const variation_request& request, int threads, const std::string& parser) {
+std::optional<action_choice> possible_steps(const variation_request& request, int threads,
+                                            const std::string& parser) {
   constexpr std::size_t looked_back = 16;
   const auto line = request.lineage(looked_back);
   const auto& parent = *request.parents.front();
@@ -50,7 +50,8 @@ macro_policy rewrite_steps(action_policy policy, int threads, std::string parser
   const auto open = std::make_shared<open_choices>();
   macro_policy result;
   result.name = policy.name;
-  result.actions = [open, threads, parser = std::move(parser), about = std::move(about)](const variation_request& request) {
+  result.actions = [open, threads, parser = std::move(parser),
+                    about = std::move(about)](const variation_request& request) {
     std::vector<macro_action> actions;
     auto possible = possible_steps(request, threads, parser);
     if (!possible) return actions;
@@ -60,7 +61,8 @@ macro_policy rewrite_steps(action_policy policy, int threads, std::string parser
     open->of_job.insert_or_assign(request.job, std::move(*possible));
     return actions;
   };
-  result.pick = [open, policy = std::move(policy)](const std::vector<macro_action>&, conversation& talk, rng& random) {
+  result.pick = [open, policy = std::move(policy)](const std::vector<macro_action>&, conversation& talk,
+                                                   rng& random) {
     action_choice choice;
     {
       const std::scoped_lock lock(open->guard);

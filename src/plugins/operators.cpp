@@ -242,7 +242,7 @@ macro_micro macro_micro_from(settings& from, const build_context& context) {
   const bool named = raw == nullptr || names.contains(raw->text);
   const std::string policy =
       named ? from.text("policy", how) : path_from(from, "policy", how, context.directory);
-  action_policy learnt = learnt_policy_from(from, named ? std::string() : policy, "macro_micro");
+  action_policy learnt = learnt_policy_from(from, named ? std::string() : policy);
   std::vector<std::string> types = from.texts(
       "types",
       {.doc = "kinds of optimization step; a step is one of these applied to a region or loop of the parent"},

@@ -13,7 +13,7 @@
 
 namespace kevo {
 
-action_policy learnt_policy_from(settings& from, const std::string& file, const std::string& user) {
+action_policy learnt_policy_from(settings& from, const std::string& file) {
   const double explore =
       from.real("explore", {.def = 0.2,
                             .min = 0.0,
@@ -27,7 +27,7 @@ action_policy learnt_policy_from(settings& from, const std::string& file, const 
   if (file.empty() || from.probing()) return {};
   const auto learnt = read_policy(file);
   try {
-    require_features(*learnt, rewrite_features(), user);
+    require_features(*learnt, rewrite_features(), "rewrite");
   } catch (const error& wrong) {
     throw error(wrong.code(), wrong.message(), {.file = file}, wrong.hint());
   }
@@ -49,7 +49,7 @@ action_policy rewrite_policy_from(settings& from, const build_context& context) 
   const bool named = raw == nullptr || names.contains(raw->text);
   const std::string policy =
       named ? from.text("policy", what) : path_from(from, "policy", what, context.directory);
-  action_policy learnt = learnt_policy_from(from, named ? std::string() : policy, "rewrite");
+  action_policy learnt = learnt_policy_from(from, named ? std::string() : policy);
   if (policy == "weights") return {};
   if (policy == "uniform") return uniform_actions();
   if (policy == "ucb") return ucb_actions();

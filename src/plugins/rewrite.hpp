@@ -14,6 +14,6 @@ rewrite rewrite_from(settings& from, const build_context& context);
 
 /// Reads the settings of a policy of `kevo learn policy`, and its file, unless `file` is empty or the
 /// settings are only described. Throws kevo::error (input).
-action_policy learnt_policy_from(settings& from, const std::string& file, const std::string& user);
+action_policy learnt_policy_from(settings& from, const std::string& file);
 
 }  // namespace kevo

@@ -1,8 +1,7 @@
 // A policy over the actions of `rewrite` chooses what a language model carries out.
-#include <kevo/operators/macro_steps.hpp>
-
 #include <doctest/doctest.h>
 
+#include <kevo/operators/macro_steps.hpp>
 #include <kevo/operators/rewrite.hpp>
 
 #include "tests/operators/llm/bench.hpp"
@@ -15,7 +14,8 @@ TEST_CASE("macro_micro asks a model for the action of rewrite that the policy ch
     return kevo_test::skip("this kevo was built without libclang");
   }
   const std::string made =
-      "Summary: four at a time\n\n```cpp\n#include <cstdint>\nextern \"C\" void run(const float* X, float* Y, int64_t N) {\n"
+      "Summary: four at a time\n\n```cpp\n#include <cstdint>\nextern \"C\" void run(const float* X, float* "
+      "Y, int64_t N) {\n"
       "  for (int64_t i = 0; i < N; ++i) Y[i] = X[i] + X[i];\n}\n```\n";
   scripted::server server([&](const scripted::request&) { return scripted::says(made); });
   llm_test::bench b(server);
