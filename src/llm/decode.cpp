@@ -77,43 +77,27 @@ std::string json_of(const settings_node& node) {
   return "null";
 }
 
-}  // namespace
-
-model_settings decode_model(settings& from, const std::string& directory, bool needs_key) {
-  model_settings made;
-  made.name = from.text("name", {.doc = "name of the model in this config, in journals and in cassettes"});
-  if (!from.probing() && (made.name.empty() || made.name.find('/') != std::string::npos))
-    from.fail("name", "the name must not be empty and must not contain a slash");
-  endpoint_settings& server = made.server;
-  server.url = from.text("url", {.doc = "base URL of the OpenAI-compatible server, up to and including /v1"});
-  if (!from.probing()) {
-    try {
-      parse_url(server.url);
-    } catch (const error& wrong) {
-      from.fail("url", wrong.message(), wrong.hint());
-    }
+std::string url_from(settings& from) {
+  std::string url =
+      from.text("url", {.doc = "base URL of the OpenAI-compatible server, up to and including /v1"});
+  if (from.probing()) return url;
+  try {
+    parse_url(url);
+  } catch (const error& wrong) {
+    from.fail("url", wrong.message(), wrong.hint());
   }
-  server.dialect.model = from.text(
-      "model", {.def = made.name, .doc = "name of the model on the server; empty uses the value of name"});
-  server.key = key_of(from, directory, needs_key);
-  server.ca_file = path_from(from, "ca_file",
-                             {.def = "",
-                              .doc = "PEM file of certificates to trust in addition to those of the "
-                                     "system, relative to the config; empty means no file"},
-                             directory);
-  made.tier = from.text(
-      "tier", {.def = "", .doc = "label by which operators choose models, for example cheap or strong"});
-  made.weight = from.real("weight", {.def = 1.0,
-                                     .min = 0.0,
-                                     .doc = "relative probability of being chosen within the tier; 0 means "
-                                            "used only by operators that name it"});
-  made.policy_version = from.text(
-      "policy_version", {.def = "", .doc = "label of the model weights, stored with each call for training"});
+  return url;
+}
+
+void decode_price(settings& from, model_settings& made) {
   settings price = from.child_or_empty("price", "price of a million tokens");
   made.price.input = price.real(
       "input", {.def = 0.0, .min = 0.0, .unit = "money per million tokens", .doc = "price of prompt tokens"});
   made.price.output = price.real(
       "output", {.def = 0.0, .min = 0.0, .unit = "money per million tokens", .doc = "price of reply tokens"});
+}
+
+void decode_dialect(settings& from, endpoint_settings& server) {
   server.dialect.stream = from.boolean(
       "stream", {.def = true, .doc = "whether the server streams the reply while it is generated"});
   server.dialect.max_tokens_key =
@@ -127,6 +111,9 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
     if (!extra->is_map()) from.fail("extra", "expected a map (key: value)");
     server.dialect.extra = json_of(*extra);
   }
+}
+
+void decode_timeouts(settings& from, endpoint_settings& server) {
   settings timeouts = from.child_or_empty("timeouts", "time limits of a call");
   server.limits.connect_s = timeouts.real(
       "connect", {.def = 10.0,
@@ -140,6 +127,9 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
                               .doc = "time limit until the first token of the reply arrives"});
   server.limits.total_s = timeouts.real(
       "total", {.def = 600.0, .above = 0.0, .unit = "s", .doc = "time limit of one attempt as a whole"});
+}
+
+void decode_retries(settings& from, endpoint_settings& server) {
   settings retries = from.child_or_empty(
       "retries",
       "repeated attempts after status 429 or 5xx, time-outs, broken connections and incomplete replies");
@@ -160,6 +150,9 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
                                .unit = "s",
                                .doc = "maximum waiting time between attempts; if the server asks for more "
                                       "(Retry-After), the call fails"});
+}
+
+void decode_rate(settings& from, endpoint_settings& server) {
   server.calls.concurrency = static_cast<std::size_t>(
       from.integer("concurrency", {.def = 8,
                                    .min = 1,
@@ -171,6 +164,38 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
                                      .min = 0.0,
                                      .unit = "calls",
                                      .doc = "maximum number of calls per minute; 0 means no limit"});
+}
+
+}  // namespace
+
+model_settings decode_model(settings& from, const std::string& directory, bool needs_key) {
+  model_settings made;
+  made.name = from.text("name", {.doc = "name of the model in this config, in journals and in cassettes"});
+  if (!from.probing() && (made.name.empty() || made.name.find('/') != std::string::npos))
+    from.fail("name", "the name must not be empty and must not contain a slash");
+  endpoint_settings& server = made.server;
+  server.url = url_from(from);
+  server.dialect.model = from.text(
+      "model", {.def = made.name, .doc = "name of the model on the server; empty uses the value of name"});
+  server.key = key_of(from, directory, needs_key);
+  server.ca_file = path_from(from, "ca_file",
+                             {.def = "",
+                              .doc = "PEM file of certificates to trust in addition to those of the "
+                                     "system, relative to the config; empty means no file"},
+                             directory);
+  made.tier = from.text(
+      "tier", {.def = "", .doc = "label by which operators choose models, for example cheap or strong"});
+  made.weight = from.real("weight", {.def = 1.0,
+                                     .min = 0.0,
+                                     .doc = "relative probability of being chosen within the tier; 0 means "
+                                            "used only by operators that name it"});
+  made.policy_version = from.text(
+      "policy_version", {.def = "", .doc = "label of the model weights, stored with each call for training"});
+  decode_price(from, made);
+  decode_dialect(from, server);
+  decode_timeouts(from, server);
+  decode_retries(from, server);
+  decode_rate(from, server);
   return made;
 }
 

@@ -58,9 +58,8 @@ std::vector<any_stop_rule> rules_in(settings& from, const char* key, const build
   return rules;
 }
 
-}  // namespace
-
-void register_stop_rules(registry& all) {
+/// Rules about what a run has used: evaluations, proposals, time, money, columns of the ledger.
+void add_budgets(registry& all) {
   add_count<stop::evaluations>(all, "evaluations", "evaluations",
                                "finished evaluations, confirmations not counted");
   add_count<stop::proposals>(
@@ -83,6 +82,20 @@ void register_stop_rules(registry& all) {
   add_amount<stop::money>(
       all, "money", "money",
       "stop after language models have cost this much, in the currency of the configured prices");
+  for (const auto& column : stop::ledger_columns) {
+    all.stop_rules.add(
+        std::string(column.name),
+        [column](settings& from, const build_context&) {
+          return any_stop_rule(stop::spent{column, from.real(column.name, {.above = 0.0,
+                                                                           .unit = std::string(column.unit),
+                                                                           .doc = std::string(column.doc)})});
+        },
+        std::string(column.doc));
+  }
+}
+
+/// Rules about what a run has reached.
+void add_targets(registry& all) {
   constexpr const char* target_score =
       "stop when the confirmed score of the champion reaches this value; for fitness functions that report "
       "no "
@@ -96,16 +109,6 @@ void register_stop_rules(registry& all) {
   add_amount<stop::sol_fraction>(
       all, "sol_fraction", "",
       "stop when the champion reaches this fraction of the speed of light, the roofline limit of the device");
-  for (const auto& column : stop::ledger_columns) {
-    all.stop_rules.add(
-        std::string(column.name),
-        [column](settings& from, const build_context&) {
-          return any_stop_rule(stop::spent{column, from.real(column.name, {.above = 0.0,
-                                                                           .unit = std::string(column.unit),
-                                                                           .doc = std::string(column.doc)})});
-        },
-        std::string(column.doc));
-  }
   all.stop_rules.add(
       "coverage",
       [](settings& from, const build_context&) {
@@ -115,6 +118,25 @@ void register_stop_rules(registry& all) {
                          .doc = "stop when this fraction of the cells of the archive is occupied"})});
       },
       "stop when this fraction of the cells of the archive is occupied");
+  all.stop_rules.add(
+      "target_speedup",
+      [](settings& from, const build_context&) {
+        stop::target_speedup rule;
+        rule.limit = from.real("target_speedup",
+                               {.above = 0.0,
+                                .unit = "x",
+                                .doc = "stop when the confirmed speedup of the champion reaches this value"});
+        rule.certain = from.boolean(
+            "certain",
+            {.def = true,
+             .doc = "whether the whole confidence interval must reach the target, not only the estimate"});
+        return any_stop_rule(rule);
+      },
+      "stop when the confirmed speedup of the champion reaches this value");
+}
+
+/// Rules made of other rules.
+void add_combinations(registry& all) {
   all.stop_rules.add(
       "after",
       [](settings& from, const build_context& context) {
@@ -131,21 +153,6 @@ void register_stop_rules(registry& all) {
       },
       "stop by the rule under then, which starts counting when the rule under after is fulfilled");
   all.stop_rules.add(
-      "target_speedup",
-      [](settings& from, const build_context&) {
-        stop::target_speedup rule;
-        rule.limit = from.real("target_speedup",
-                               {.above = 0.0,
-                                .unit = "x",
-                                .doc = "stop when the confirmed speedup of the champion reaches this value"});
-        rule.certain = from.boolean(
-            "certain",
-            {.def = true,
-             .doc = "whether the whole confidence interval must reach the target, not only the estimate"});
-        return any_stop_rule(rule);
-      },
-      "stop when the confirmed speedup of the champion reaches this value");
-  all.stop_rules.add(
       "any",
       [](settings& from, const build_context& context) {
         return any_stop_rule(stop::any_of{rules_in(from, "any", context)});
@@ -157,6 +164,14 @@ void register_stop_rules(registry& all) {
         return any_stop_rule(stop::all_of{rules_in(from, "all", context)});
       },
       "stop when all rules in the list are fulfilled");
+}
+
+}  // namespace
+
+void register_stop_rules(registry& all) {
+  add_budgets(all);
+  add_targets(all);
+  add_combinations(all);
 }
 
 }  // namespace kevo
