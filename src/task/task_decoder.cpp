@@ -1,0 +1,337 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <kevo/detail/nearest.hpp>
+#include <kevo/dtype.hpp>
+#include <kevo/settings.hpp>
+
+#include "fitness/torch/compiled_baseline.hpp"
+#include "src/base/settings/json.hpp"
+#include "src/base/settings/yaml.hpp"
+#include "src/task/decode.hpp"
+#include "src/task/decode_generator.hpp"
+#include "src/task/decode_tensors.hpp"
+#include "src/task/decode_workload.hpp"
+#include "src/task/source_file.hpp"
+#include "src/task/task_loader.hpp"
+
+namespace kevo {
+namespace {
+
+using namespace task_decoding;  // NOLINT(google-build-using-namespace): the other half of this decoder
+
+constexpr std::array computation = {"axes", "inputs", "outputs", "reference", "workloads"};
+
+bool is_empty(const settings_node& given) {
+  return given.type == settings_node::kind::null || (given.is_map() && given.entries.empty()) ||
+         (given.is_list() && given.items.empty());
+}
+
+class decoder {
+ public:
+  decoder(const settings_node& root, const source_reader& read, const std::vector<settings_node>& traces,
+          const contents_reader& contents)
+      : reader_(root), read_(read), traces_(traces), pointers_(root.place.key == "/") {
+    context_.read = contents;
+    context_.strict = !pointers_;
+  }
+
+  task decode() {
+    task_.file = reader_.place().file;
+    task_.name = reader_.text("name", {.doc = "name of the task"});
+    if (task_.name.empty()) reader_.fail("name", "a task needs a name");
+    task_.op_type = reader_.text("op_type", {.def = "", .doc = "kind of operation, for example gemm"});
+    task_.description =
+        reader_.text("description", {.def = "", .doc = "description, shown to people and to operators"});
+    task_.tags = reader_.texts("tags", {.doc = "keywords for finding the task"}, std::vector<std::string>{});
+    for (const std::string key : {"check", "custom_inputs_entrypoint", "rng_seed"}) {
+      if (reader_.has(key)) not_supported_yet(reader_, key);
+    }
+    const bool computes = says_what_is_computed();
+    if (computes) {
+      require_whole();
+      task_.axes = decode_axes(reader_);
+      task_.inputs = decode_tensors(reader_, task_, "inputs");
+      task_.outputs = decode_tensors(reader_, task_, "outputs");
+      check_names(reader_, task_);
+    }
+    decode_constraints();
+    for (const auto& [name, made] : decode_generators(reader_, task_)) {
+      for (auto& input : task_.inputs) {
+        if (input.name == name) input.generate = made;
+      }
+      context_.generated.insert(name);
+    }
+    if (computes) decode_reference();
+    decode_tolerance();
+    decode_cost();
+    if (computes) decode_workloads();
+    decode_seeds();
+    decode_baselines();
+    reader_.finish();
+    return std::move(task_);
+  }
+
+ private:
+  /// A task that a program of the user's judges (the command backend) may leave out, together, what kevo
+  /// would need to run and check candidates itself; the other backends refuse such a task.
+  bool says_what_is_computed() {
+    bool any = !traces_.empty();
+    for (const std::string key : computation) {
+      const settings_node* given = reader_.raw().find(key);
+      any = any || (given != nullptr && !is_empty(*given));
+    }
+    if (!any) {
+      for (const std::string key : computation) reader_.raw(key);
+    }
+    return any;
+  }
+
+  /// One of those keys alone is a slip.
+  void require_whole() {
+    for (const std::string key : {"axes", "inputs", "outputs", "reference"}) {
+      if (reader_.has(key)) continue;
+      try {
+        reader_.require(key);
+      } catch (const error& e) {
+        if (!e.hint().empty()) throw;
+        throw error(e.code(), e.message(), e.place(),
+                    "a task for the command backend leaves out axes, inputs, outputs, reference and "
+                    "workloads together; every other task needs all of them");
+      }
+    }
+  }
+
+  void decode_constraints() {
+    const settings_node* given = reader_.raw(
+        "constraints", "conditions on the axes that each workload must fulfil", "list of expressions");
+    if (given == nullptr || given->type == settings_node::kind::null) return;
+    if (!given->is_list()) reader_.fail("constraints", "expected a list, found " + describe(*given));
+    for (const auto& item : given->items) {
+      try {
+        task_.constraints.push_back(decode_expression(item, task_.axes));
+        context_.places.constraints.push_back(item.place);
+      } catch (const error&) {
+        // FlashInfer's are Python and may speak of contents ("len == indptr[-1].item()"): carried, not
+        // checked.
+        if (!pointers_ || item.type != settings_node::kind::text) throw;
+        std::string& carried = task_.extra["constraints"];
+        carried += (carried.empty() ? "" : "\n") + item.text;
+      }
+    }
+  }
+
+  void decode_reference() {
+    reader_.require("reference");
+    if (const auto* text = reader_.raw().find("reference"); text->type == settings_node::kind::text) {
+      reader_.raw("reference", "reference implementation: {language, file} or Python source text",
+                  "map or text");
+      if (text->text.find("def run") == std::string::npos) {
+        reader_.fail(
+            "reference", "a Python reference must define 'run'",
+            "define 'run' in the text, or name a C++ file with {language: cpp, file: reference.cpp}");
+      }
+      task_.reference = reference_source{"python", program_of("python", text->text)};
+      return;
+    }
+    settings one =
+        reader_.child("reference", "reference implementation: {language, file} or Python source text");
+    const auto language = one.text(
+        "language", {.def = "cpp", .doc = "language of the reference", .one_of = {"cpp", "cuda", "python"}});
+    task_.reference = reference_source{language, read_source(one, language)};
+    if (language == "python") decode_python_reference(one);
+  }
+
+  void decode_python_reference(settings& one) {
+    auto& reference = *task_.reference;
+    reference.form =
+        one.text("form", {.def = "module",
+                          .doc = "language python: module (a class; an instance of it is called) or function",
+                          .one_of = {"module", "function"}});
+    const bool module = reference.form == "module";
+    reference.entry = one.text("entry", {.def = module ? "Model" : "run",
+                                         .doc = "language python: name of the class or the function"});
+    check_identifier(reference.entry, one.place("entry"), "an entry");
+    const settings_node* init = one.raw(
+        "init", "language python, form module: arguments of the constructor, {args: [...], kwargs: {...}}",
+        "map");
+    if (init == nullptr || init->type == settings_node::kind::null) return;
+    if (!module) one.fail("init", "a function has no constructor", "write form: module");
+    settings given(*init);
+    const auto* args = given.raw("args", "positional arguments", "list");
+    const auto* kwargs = given.raw("kwargs", "named arguments", "map");
+    if (args != nullptr && !args->is_list()) given.fail("args", "expected a list, found " + describe(*args));
+    if (kwargs != nullptr && !kwargs->is_map())
+      given.fail("kwargs", "expected a map, found " + describe(*kwargs));
+    given.finish();
+    reference.init = json_of(*init);
+  }
+
+  program read_source(settings& one, const std::string& language) {
+    const auto file = one.text("file", {.doc = "source file, relative to the task file"});
+    return named_source(file, language, one.place("file"));
+  }
+
+  program named_source(const std::string& file, const std::string& language, const error_place& named) {
+    program source = read_(file, language, named);
+    task_.source_files.emplace(to_string(id_of(source)), file);
+    return source;
+  }
+
+  void decode_tolerance() {
+    const bool given = reader_.has("tolerance");
+    task_.tolerances = decode_tolerances(reader_, task_);
+    if (given) return;
+    tolerance usual;
+    if (pointers_) usual.max_atol = usual.max_rtol = 1e-2;  // FlashInfer-Bench's own default
+    task_.tolerances[""] = usual;
+    for (const auto& output : task_.outputs) {
+      if (!is_exact(*find_dtype(output.dtype))) continue;
+      task_.tolerances[output.name].rule = "exact";
+    }
+  }
+
+  void decode_cost() {
+    settings cost =
+        reader_.child_or_empty("cost", "minimum work of any implementation, as expressions of the axes");
+    const auto one = [&](const char* key, const char* doc, std::optional<expression>& to) {
+      const settings_node* node = cost.raw(key, doc, "expression");
+      if (node == nullptr || node->type == settings_node::kind::null) return;
+      to = decode_expression(*node, task_.axes);
+      context_.places.costs.emplace_back(*to, node->place);
+    };
+    one("flops", "operations", task_.cost.flops);
+    one("bytes", "minimum memory traffic in bytes", task_.cost.bytes);
+    one("min_flops", "minimum number of arithmetic operations over all algorithms", task_.cost.min_flops);
+  }
+
+  void decode_workloads() {
+    auto given = reader_.children("workloads", false, "concrete problem sizes");
+    for (auto& one : given) add_workload(one);
+    for (const auto& trace : traces_) {
+      settings reader(trace);
+      if (!reader.has("workload")) {  // a bare workload
+        add_workload(reader);
+        reader.finish();
+        continue;
+      }
+      const auto definition = reader.text("definition", {.doc = "name of the task"});
+      if (definition != task_.name) continue;  // of another task in the same file
+      settings one = reader.child("workload");
+      for (const char* key : {"solution", "evaluation"}) reader.raw(key);
+      if (trace.find("evaluation") != nullptr && !uuids_.empty() && one.raw().find("uuid") != nullptr &&
+          uuids_.contains(one.raw().find("uuid")->text)) {
+        continue;  // traces of several solutions repeat their workload
+      }
+      add_workload(one);
+      reader.finish();
+    }
+    if (task_.workloads.empty()) {
+      reader_.fail("workloads", "a task needs at least one workload",
+                   pointers_
+                       ? "put the workload traces of FlashInfer-Bench into " +
+                             std::filesystem::path(task_.file).replace_extension(".jsonl").filename().string()
+                       : "write workloads: [{uuid: small, axes: {...}}]");
+    }
+    const bool visible = std::any_of(task_.workloads.begin(), task_.workloads.end(),
+                                     [](const workload& w) { return !w.hidden; });
+    if (!visible)
+      reader_.fail("workloads", "all workloads are hidden, so that none could be timed",
+                   "remove 'hidden' from at least one workload");
+  }
+
+  void add_workload(settings& one) {
+    workload made = decode_workload(one, task_, context_);
+    if (!uuids_.insert(made.uuid).second)
+      one.fail("uuid", "duplicate name '" + detail::shown(made.uuid) + "'");
+    task_.workloads.push_back(std::move(made));
+  }
+
+  program decode_program(const settings_node& node, const std::string& what) {
+    if (node.type == settings_node::kind::text) return named_source(node.text, {}, node.place);
+    if (!node.is_map()) {
+      throw error(error_code::input, "expected a file, found " + describe(node), node.place,
+                  "write " + what + ": [seed.cpp]");
+    }
+    settings one(node);
+    const auto language =
+        one.text("language", {.def = "", .doc = "language, if the file extension does not determine it"});
+    program result = read_source(one, language);
+    one.finish();
+    return result;
+  }
+
+  void decode_seeds() {
+    const settings_node* given =
+        reader_.raw("seeds", "programs from which the search starts", "list of files");
+    if (given == nullptr || given->type == settings_node::kind::null) return;
+    if (!given->is_list())
+      reader_.fail("seeds", "expected a list, found " + describe(*given), "write [seed.cpp]");
+    for (const auto& item : given->items) task_.seeds.push_back(decode_program(item, "seeds"));
+  }
+
+  void decode_baselines() {
+    for (auto& one : reader_.children(
+             "baselines", false, "trusted programs to compare with; speedups are relative to the first")) {
+      baseline made;
+      made.name = one.text("name", {.doc = "unique name of the baseline"});
+      if (made.name.empty()) one.fail("name", "a baseline needs a name");
+      for (const auto& other : task_.baselines) {
+        if (other.name == made.name) one.fail("name", "duplicate name '" + detail::shown(made.name) + "'");
+      }
+      const auto language =
+          one.text("language", {.def = "", .doc = "language, if the file extension does not determine it"});
+      made.link = one.texts("link", {.doc = "libraries to link with, without lib and extension"},
+                            std::vector<std::string>{});
+      for (const auto& library : made.link) {
+        if (library.empty() || library.front() == '-' || library.find_first_of("/ \t") != std::string::npos) {
+          one.fail("link", "'" + detail::shown(library) + "' is not a valid name of a library",
+                   "for example, write openblas for libopenblas.so");
+        }
+      }
+      made.optional = one.boolean(
+          "optional", {.def = false, .doc = "whether the baseline is left out where it does not build"});
+      const bool of_torch = task_.reference && !task_.reference->form.empty();
+      if (one.boolean("compile", {.def = false,
+                                  .doc = "PyTorch on a GPU: whether torch.compile compiles the program"})) {
+        if (!of_torch) one.fail("compile", "torch.compile compiles programs of PyTorch alone");
+        made.link.emplace_back(torch::compiler_of_torch);
+      }
+      // Of PyTorch: as it is, or compiled.
+      made.source = of_torch && !one.has("file") ? task_.reference->source : read_source(one, language);
+      task_.baselines.push_back(std::move(made));
+    }
+    if (!task_.baselines.empty() && task_.baselines.front().optional) {
+      reader_.fail("baselines", "the first baseline must not be optional",
+                   "speedups are relative to the first baseline");
+    }
+    // A module of PyTorch is compared with its reference, run as PyTorch runs it.
+    if (task_.baselines.empty() && task_.reference && !task_.reference->form.empty())
+      task_.baselines.push_back({"eager", task_.reference->source, {}, false});
+    if (task_.baselines.empty() && !task_.seeds.empty())
+      task_.baselines.push_back({"seed", task_.seeds.front(), {}, false});
+  }
+
+  settings reader_;
+  const source_reader& read_;
+  const std::vector<settings_node>& traces_;
+  bool pointers_;  ///< from JSON: FlashInfer-Bench's defaults hold
+  task task_;
+  std::set<std::string> uuids_;
+  workload_context context_;
+};
+
+}  // namespace
+
+task decode_task(const settings_node& root, const source_reader& read,
+                 const std::vector<settings_node>& traces, const contents_reader& contents) {
+  return decoder(root, read, traces, contents).decode();
+}
+
+}  // namespace kevo
