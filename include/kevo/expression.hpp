@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <kevo/detail/expression_parser.hpp>
-#include <kevo/detail/expression_type.hpp>
 #include <kevo/error.hpp>
+#include <kevo/expression_type.hpp>
 
 namespace kevo {
 

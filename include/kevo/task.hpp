@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <kevo/content_id.hpp>
-#include <kevo/detail/expression_type.hpp>
+#include <kevo/expression_type.hpp>
 #include <kevo/program.hpp>
 
 namespace kevo {
