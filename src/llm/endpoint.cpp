@@ -126,7 +126,7 @@ bool another_try_may_help(reply_status status) {
 
 }  // namespace
 
-bool call_gate::enter(const std::stop_token& stop) {
+bool call_limiter::enter(const std::stop_token& stop) {
   std::unique_lock lock(guard_);
   if (!freed_.wait(lock, stop, [this] { return inside_ < limits_.concurrency; })) return false;
   most_ = std::max(most_, ++inside_);
@@ -144,7 +144,7 @@ bool call_gate::enter(const std::stop_token& stop) {
   return true;
 }
 
-void call_gate::leave() {
+void call_limiter::leave() {
   {
     const std::scoped_lock lock(guard_);
     --inside_;
@@ -152,7 +152,7 @@ void call_gate::leave() {
   freed_.notify_one();
 }
 
-std::size_t call_gate::most_at_once() const {
+std::size_t call_limiter::most_at_once() const {
   const std::scoped_lock lock(guard_);
   return most_;
 }
@@ -161,7 +161,7 @@ endpoint::endpoint(endpoint_settings settings)
     : settings_(std::move(settings)),
       address_(parse_url(settings_.url)),
       proxy_(proxy_from_environment(address_)),
-      gate_(settings_.calls) {
+      limiter_(settings_.calls) {
   while (address_.path.ends_with('/')) address_.path.pop_back();
 }
 
@@ -233,11 +233,11 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
   const std::stop_token& begins_until = budget.ending.stop_possible() ? budget.ending : stop;
   for (int n = 1;; ++n) {
     double retry_after_s = 0;
-    if (!gate_.enter(begins_until)) {
+    if (!limiter_.enter(begins_until)) {
       reply = failed(reply_status::cancelled, "cancelled");
     } else {
       reply = once(retry_after_s);
-      gate_.leave();
+      limiter_.leave();
     }
     reply.tries = n;
     tokens_in += reply.tokens_in;

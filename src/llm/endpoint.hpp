@@ -25,9 +25,9 @@ struct call_budget {
 };
 
 /// Lets at most so many in at once, and so many a minute. Thread-safe.
-class call_gate {
+class call_limiter {
  public:
-  explicit call_gate(call_limits limits) : limits_(limits) {}
+  explicit call_limiter(call_limits limits) : limits_(limits) {}
   /// Waits for a place; false if stopped before there was one.
   bool enter(const std::stop_token& stop);
   void leave();
@@ -48,18 +48,18 @@ class endpoint {
  public:
   explicit endpoint(endpoint_settings settings);
 
-  /// Tries until there is an answer, a failure that another try does not mend, or no try is left. A place of
-  /// the gate is held only while a request is out. Tokens are those of all tries. Where a server does not
-  /// tell them, they are estimated from the text that arrived; where none arrived of a request that was sent
-  /// (a time-out, a cancelled call, a broken connection), the whole `max_tokens` is counted. A request that
-  /// was not sent counts as none.
+  /// Tries until there is an answer, a failure that another try does not mend, or no try is left. A call
+  /// a call counts as running only while a request is out. Tokens are those of all tries. Where a server does
+  /// not tell them, they are estimated from the text that arrived; where none arrived of a request that was
+  /// sent (a time-out, a cancelled call, a broken connection), the whole `max_tokens` is counted. A request
+  /// that was not sent counts as none.
   chat_reply chat(const chat_request& request, const std::stop_token& stop, const call_budget& budget = {});
   /// One vector a text; empty with a failed reply.
   std::vector<std::vector<float>> embed(const std::vector<std::string>& texts, const std::stop_token& stop,
                                         chat_reply& reply, const call_budget& budget = {});
 
   const endpoint_settings& settings() const { return settings_; }
-  std::size_t most_at_once() const { return gate_.most_at_once(); }
+  std::size_t most_at_once() const { return limiter_.most_at_once(); }
 
  private:
   template <class Once>
@@ -71,7 +71,7 @@ class endpoint {
   endpoint_settings settings_;
   url address_;
   std::optional<url> proxy_;
-  call_gate gate_;
+  call_limiter limiter_;
 };
 
 /// [s] that a Retry-After header asks for: seconds or a date; 0 if it says nothing.

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr std::uint64_t alignment = 256;
 constexpr std::size_t secret_lines = 16;
-constexpr std::size_t lines_of_run = 64;  // of all gated calls of a run together
+constexpr std::size_t lines_of_run = 64;  // of all admitted calls of a run together
 constexpr std::size_t least_lines_of_run = 4;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t to) {
@@ -295,12 +295,12 @@ call_result engine::run_together(arena_state& arena, const call_wanted& wanted,
 }
 
 // Several calls in one graph, each admitted when the one before it has ended and its lines have been read.
-call_result engine::run_gated(arena_state& arena, const call_wanted& wanted,
-                              const std::vector<layout>& places,
-                              const std::vector<std::array<std::uint64_t, 2>>& keys,
-                              std::vector<seen_line>& seen) {
+call_result engine::run_admitted(arena_state& arena, const call_wanted& wanted,
+                                 const std::vector<layout>& places,
+                                 const std::vector<std::array<std::uint64_t, 2>>& keys,
+                                 std::vector<seen_line>& seen) {
   call_result result;
-  result.answer = arena.worker->begin_gated();
+  result.answer = arena.worker->begin_admitted();
   const std::size_t lines = std::clamp(lines_of_run / places.size(), least_lines_of_run, secret_lines);
   const auto limit = std::chrono::nanoseconds(wanted.limit_ns);
   for (std::size_t k = 0; k < places.size() && result.answer.end == call_end::done; ++k) {
@@ -312,7 +312,7 @@ call_result engine::run_gated(arena_state& arena, const call_wanted& wanted,
       see_lines(arena, places, k, task_.workloads[wanted.workload], lines, seen);
   }
   if (result.answer.end != call_end::done) return result;
-  const auto run = arena.worker->end_gated();
+  const auto run = arena.worker->end_admitted();
   result.answer = run.answer;
   result.event_ns = run.event_ns;
   result.each_event_ns = run.each_event_ns;
@@ -336,18 +336,18 @@ call_result engine::call(const call_wanted& wanted) {
   const auto places = lay_out(arena, w, wanted, begin, end);
   const auto plan_bytes = encode(wanted.what);
   // The host code of a trusted hosted program cannot wait within a graph.
-  const bool gated = places.size() > 1 && !wanted.hosted;
+  const bool admitted = places.size() > 1 && !wanted.hosted;
   std::vector<std::array<std::uint64_t, 2>> keys;
-  for (std::size_t k = 0; k < places.size() && gated; ++k) keys.push_back({random_(), random_()});
+  for (std::size_t k = 0; k < places.size() && admitted; ++k) keys.push_back({random_(), random_()});
   for (std::size_t k = 0; k < places.size(); ++k) {
     std::vector<std::uint64_t> masked;
-    if (gated) masked.assign(places[k].bytes.begin(), places[k].bytes.begin() + wanted.what.inputs);
+    if (admitted) masked.assign(places[k].bytes.begin(), places[k].bytes.begin() + wanted.what.inputs);
     result.answer = arena.worker->prepare(static_cast<std::uint32_t>(k), plan_bytes, places[k].offsets,
                                           masked, false, std::chrono::seconds(20));
     if (result.answer.end != call_end::done) return result;
   }
   result.answer =
-      arena.worker->join(static_cast<std::uint32_t>(places.size()), gated, std::chrono::seconds(20));
+      arena.worker->join(static_cast<std::uint32_t>(places.size()), admitted, std::chrono::seconds(20));
   if (result.answer.end != call_end::done) return result;
   make_room_to_keep(w);
   const std::uint64_t seed = random_();
@@ -358,7 +358,8 @@ call_result engine::call(const call_wanted& wanted) {
 
   std::vector<seen_line> seen;
   const long preemptions = preemptions_of_thread();
-  result = gated ? run_gated(arena, wanted, places, keys, seen) : run_together(arena, wanted, places, seen);
+  result =
+      admitted ? run_admitted(arena, wanted, places, keys, seen) : run_together(arena, wanted, places, seen);
   if (result.answer.end != call_end::done) return result;
   result.fence_ns = fence(arena, places.back());
   result.preempted = preemptions_of_thread() != preemptions;

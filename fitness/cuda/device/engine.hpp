@@ -78,14 +78,15 @@ class engine {
   const device_content& content_of(std::uint32_t workload, std::uint32_t number) const;
   std::vector<layout> lay_out(const arena_state& arena, const device_workload& w, const call_wanted& wanted,
                               std::uint64_t& begin, std::uint64_t& end);
-  /// Fills the calls of a window: poison, contents, and their keys over the inputs where calls are gated.
+  /// Fills the calls of a window: poison, contents, and their keys over the inputs where calls are admitted.
   void fill(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
             std::uint64_t begin, std::uint64_t end, std::uint64_t seed,
             const std::vector<std::array<std::uint64_t, 2>>& keys);
   call_result run_together(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
                            std::vector<seen_line>& seen);
-  call_result run_gated(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
-                        const std::vector<std::array<std::uint64_t, 2>>& keys, std::vector<seen_line>& seen);
+  call_result run_admitted(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
+                           const std::vector<std::array<std::uint64_t, 2>>& keys,
+                           std::vector<seen_line>& seen);
   void flush_cache();
   void flush_cache_by_copies();
   /// Computes for so long: the clock of a device that rests falls, and takes milliseconds to rise.

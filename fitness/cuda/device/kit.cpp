@@ -9,7 +9,7 @@ const std::string& kit_source() {
 
 const std::vector<std::string>& kit_kernels() {
   static const std::vector<std::string> names = {"kevo_block",
-                                                 "kevo_gate",
+                                                 "kevo_barrier",
                                                  "kevo_ready",
                                                  "kevo_mask",
                                                  "kevo_nothing",

@@ -25,30 +25,30 @@ typedef unsigned int u32;
 __device__ inline u64 place() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline u64 stride() { return (u64)gridDim.x * blockDim.x; }
 
-// Holds the stream until the host opens the gate, or until `limit` ns have passed (then *gate[2] says so).
-extern "C" __global__ void kevo_block(volatile u64* gate, u64 wanted, u64 limit) {
-  gate[1] = wanted;
+// Holds the stream until the host opens the barrier, or until `limit` ns have passed (then *barrier[2] says so).
+extern "C" __global__ void kevo_block(volatile u64* barrier, u64 wanted, u64 limit) {
+  barrier[1] = wanted;
   __threadfence_system();
   const u64 start = now_ns();
-  while (gate[0] != wanted) {
-    if (now_ns() - start > limit) { gate[2] = wanted; return; }
+  while (barrier[0] != wanted) {
+    if (now_ns() - start > limit) { barrier[2] = wanted; return; }
   }
 }
 
-// The gate in front of one call of several in one graph: says that everything before it has ended, waits until the
+// The barrier in front of one call of several in one graph: says that everything before it has ended, waits until the
 // host admits the call, and takes over the key to its inputs, which does not exist before. A limit of 0: says it alone.
-extern "C" __global__ void kevo_gate(volatile u64* gate, u64 wanted, u64 limit, volatile u64* key) {
+extern "C" __global__ void kevo_barrier(volatile u64* barrier, u64 wanted, u64 limit, volatile u64* key) {
   __threadfence_system();
-  gate[1] = wanted;
+  barrier[1] = wanted;
   __threadfence_system();
   if (limit == 0) return;
   const u64 start = now_ns();
-  while (gate[0] != wanted) {
-    if (now_ns() - start > limit) { gate[2] = wanted; return; }
+  while (barrier[0] != wanted) {
+    if (now_ns() - start > limit) { barrier[2] = wanted; return; }
   }
   __threadfence_system();
-  key[0] = gate[4];
-  key[1] = gate[5];
+  key[0] = barrier[4];
+  key[1] = barrier[5];
 }
 
 // What a call costs that does nothing: the launch, and the change to the context of its process.

@@ -203,8 +203,8 @@ struct call_result {
   double clock_mhz = 0;    ///< of a multiprocessor, right after
   bool unblocked = false;  ///< calls began before they were released
   bool preempted = false;  ///< the trusted thread lost its processor, so that its clock was late
-  /// Of gated calls, and of the timed ones of an interval (with what lies between them), one by one, by the
-  /// trusted clock.
+  /// Of admitted calls, and of the timed ones of an interval (with what lies between them), one by one, by
+  /// the trusted clock.
   std::vector<double> each_outside_ns;
   std::vector<double> each_event_ns;     ///< the same by the worker's events: claims
   double fence_ns = 0;                   ///< until all work on the device had ended, after "done" was seen

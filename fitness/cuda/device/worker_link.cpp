@@ -51,32 +51,38 @@ worker_answer worker_link::end_with(call_end end) {
   return last_;
 }
 
-call_end worker_link::wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value,
-                               clock::time_point deadline) {
-  return wait_until([&] { return word.load(std::memory_order_acquire) == value; }, deadline);
+call_end worker_link::wait_for(const shared_word& word, std::uint64_t value, clock::time_point deadline,
+                               wait_is is) {
+  return wait_until(
+      word, [&] { return word.load(std::memory_order_acquire) == value; }, deadline, is);
 }
 
 // Spins at first, because whoever waits here measures; a wait that has lasted long is continued in short
-// naps, with one look at the word in between, so that it does not keep a processor busy. Where processors are
-// few, rounds are counted besides the time, for a test double's clock may stand still. Looks after the
-// process now and then.
+// naps, with one look in between, so that it does not keep a processor busy. Where processors are few it
+// sleeps on `word`, which changes before `reached` does. Looks after the process now and then.
 template <class Reached>
-call_end worker_link::wait_until(const Reached& reached, clock::time_point deadline) {
-  constexpr int yielding_rounds = 8;
+call_end worker_link::wait_until(const shared_word& word, const Reached& reached, clock::time_point deadline,
+                                 wait_is is) {
   const auto start = clock::now();
-  const auto awake = std::chrono::microseconds(few_processors() ? 1000 : 50'000);
+  const unsigned spins = !few_processors()      ? 2000
+                         : is == wait_is::timed ? yields_while_timed
+                                                : yields_before_sleep;
   bool naps = false;
-  for (int round = 1;; ++round) {
-    for (int i = 0; i < (naps ? 1 : 2000); ++i) {
+  for (;;) {
+    for (unsigned i = 0; i < (naps ? 1 : spins); ++i) {
       if (reached()) return call_end::done;
       spin_pause();
     }
     const auto now = clock::now();
     if (now > deadline) return call_end::timed_out;
-    naps = naps || now - start > awake || (few_processors() && round > yielding_rounds);
-    if (!naps && now - start < std::chrono::milliseconds(1)) continue;
+    if (!few_processors() && now - start < std::chrono::milliseconds(1)) continue;
     if (!alive()) return reached() ? call_end::done : call_end::died;
-    if (naps) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    naps = few_processors() || now - start > std::chrono::milliseconds(50);
+    if (!naps) continue;
+    const auto seen = word.load(std::memory_order_acquire);
+    if (reached()) return call_end::done;
+    few_processors() ? sleep_on(word, seen, std::chrono::milliseconds(1))
+                     : std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
@@ -104,12 +110,12 @@ std::uint64_t worker_link::post(worker_request kind, std::string_view payload) {
   if (payload.size() > size_ - payload_offset)
     throw error(error_code::internal, "a request to a worker is too large for its region");
   payload.copy(reinterpret_cast<char*>(data_ + payload_offset), payload.size());  // memcpy takes no null
-  page_->go.store(++number_, std::memory_order_release);
+  publish(page_->go, ++number_);
   return number_;
 }
 
-worker_answer worker_link::finish(std::uint64_t number, clock::time_point deadline) {
-  const auto end = wait_for(page_->done, number, deadline);
+worker_answer worker_link::finish(std::uint64_t number, clock::time_point deadline, wait_is is) {
+  const auto end = wait_for(page_->done, number, deadline, is);
   if (end != call_end::done) return end_with(end);
   char message[sizeof page_->answer.message];
   std::memcpy(message, page_->answer.message, sizeof message);
@@ -147,10 +153,10 @@ worker_answer worker_link::prepare(std::uint32_t slot, std::string_view plan_byt
   return finish(post(worker_request::prepare, plan_bytes), deadline);
 }
 
-worker_answer worker_link::join(std::uint32_t count, bool gated, std::chrono::nanoseconds limit) {
+worker_answer worker_link::join(std::uint32_t count, bool admitted, std::chrono::nanoseconds limit) {
   if (!usable_) return last_;
   page_->request.count = count;
-  page_->request.gated = gated ? 1 : 0;
+  page_->request.behind_barriers = admitted ? 1 : 0;
   const auto deadline = clock::now() + limit;
   return finish(post(worker_request::join, {}), deadline);
 }
@@ -170,7 +176,7 @@ worker_answer worker_link::step(std::uint32_t slot, const std::vector<std::uint6
   page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
   std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
   const auto deadline = clock::now() + limit;
-  return finish(post(worker_request::step, {}), deadline);
+  return finish(post(worker_request::step, {}), deadline, wait_is::timed);
 }
 
 worker_answer worker_link::held_step(const std::vector<std::uint64_t>& offsets,
@@ -185,6 +191,7 @@ worker_answer worker_link::held_step(const std::vector<std::uint64_t>& offsets,
   std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
   const auto number = post(worker_request::step, {});
   const auto end = wait_until(
+      page_->armed,
       [&] {
         return page_->armed.load(std::memory_order_acquire) == number ||
                page_->done.load(std::memory_order_acquire) == number;
@@ -193,7 +200,7 @@ worker_answer worker_link::held_step(const std::vector<std::uint64_t>& offsets,
   if (end == call_end::died) return end_with(end);
   launched = end == call_end::done;
   release(number);
-  return finish(number, clock::now() + limit);
+  return finish(number, clock::now() + limit, wait_is::timed);
 }
 
 std::string worker_link::remark() const {
@@ -210,7 +217,7 @@ worker_answer worker_link::wake() {
 timed_run worker_link::run(bool blocked, std::chrono::nanoseconds limit) {
   if (!usable_) return {last_};
   page_->request.blocked = blocked ? 1 : 0;
-  page_->request.gated = 0;
+  page_->request.behind_barriers = 0;
   page_->request.block_limit_ns = 200'000'000;
   const auto number = post(worker_request::run, {});
   timed_run result;
@@ -220,8 +227,8 @@ timed_run worker_link::run(bool blocked, std::chrono::nanoseconds limit) {
     return result;
   }
   const auto start = clock::now();
-  page_->release.store(number, std::memory_order_release);
-  const auto end = wait_for(page_->done, number, start + limit);
+  publish(page_->release, number);
+  const auto end = wait_for(page_->done, number, start + limit, wait_is::timed);
   const auto stop = clock::now();
   if (end != call_end::done) {
     result.answer = end_with(end);
@@ -234,16 +241,17 @@ timed_run worker_link::run(bool blocked, std::chrono::nanoseconds limit) {
   return result;
 }
 
-// The worker has come to that gate, or its run has failed.
-worker_answer worker_link::await_gate(std::uint64_t gate, clock::time_point deadline) {
-  const auto wanted = gate_word(number_, gate);
-  const auto failed = gate_word(number_, 0xffff);
+// The worker has come to that barrier, or its run has failed.
+worker_answer worker_link::await_barrier(std::uint64_t barrier, clock::time_point deadline, wait_is is) {
+  const auto wanted = barrier_word(number_, barrier);
+  const auto failed = barrier_word(number_, 0xffff);
   const auto end = wait_until(
+      page_->ended,
       [&] {
         const auto word = page_->ended.load(std::memory_order_acquire);
         return (word >= wanted && word <= failed) || word == failed;
       },
-      deadline);
+      deadline, is);
   if (end != call_end::done) return end_with(end);
   if (page_->ended.load(std::memory_order_acquire) != failed) return {};
   auto answer = finish(number_, clock::now() + std::chrono::seconds(1));
@@ -251,29 +259,29 @@ worker_answer worker_link::await_gate(std::uint64_t gate, clock::time_point dead
   return answer;
 }
 
-worker_answer worker_link::begin_gated() {
+worker_answer worker_link::begin_admitted() {
   if (!usable_) return last_;
-  page_->request.gated = 1;
+  page_->request.behind_barriers = 1;
   calls_ended_ = 0;
   post(worker_request::run, {});
-  return await_gate(0, clock::now() + std::chrono::seconds(10));
+  return await_barrier(0, clock::now() + std::chrono::seconds(10));
 }
 
 admitted_call worker_link::admit(const std::array<std::uint64_t, 2>& key, std::chrono::nanoseconds limit) {
   if (!usable_) return {last_};
   admitted_call call;
-  const std::uint64_t gate = 2 * calls_ended_++;
-  call.answer = await_gate(gate, clock::now() + std::chrono::seconds(10));
+  const std::uint64_t barrier = 2 * calls_ended_++;
+  call.answer = await_barrier(barrier, clock::now() + std::chrono::seconds(10));
   if (call.answer.end != call_end::done) return call;
   page_->key = key;
   const auto start = clock::now();
-  page_->admitted.store(gate_word(number_, gate), std::memory_order_release);
-  call.answer = await_gate(gate + 1, start + limit);
+  publish(page_->admitted, barrier_word(number_, barrier));
+  call.answer = await_barrier(barrier + 1, start + limit, wait_is::timed);
   call.ns = std::chrono::duration<double, std::nano>(clock::now() - start).count();
   return call;
 }
 
-timed_run worker_link::end_gated() {
+timed_run worker_link::end_admitted() {
   if (!usable_) return {last_};
   timed_run result;
   result.answer = finish(number_, clock::now() + std::chrono::seconds(10));

@@ -21,11 +21,11 @@ struct timed_run {
   worker_answer answer;
   double outside_ns = 0;
   double event_ns = 0;
-  std::vector<double> each_event_ns;  ///< of gated calls
+  std::vector<double> each_event_ns;  ///< of admitted calls
   bool unblocked = false;
 };
 
-/// One call of a gated run, from the moment it was admitted to the moment its end was seen.
+/// One call of an admitted run, from the moment it was admitted to the moment its end was seen.
 struct admitted_call {
   worker_answer answer;
   double ns = 0;
@@ -50,8 +50,8 @@ class worker_link {
   worker_answer prepare(std::uint32_t slot, std::string_view plan_bytes,
                         const std::vector<std::uint64_t>& offsets, const std::vector<std::uint64_t>& masked,
                         bool alone, std::chrono::nanoseconds limit);
-  /// Makes one graph of the first `count` calls that were prepared. @param gated each waits to be admitted
-  worker_answer join(std::uint32_t count, bool gated, std::chrono::nanoseconds limit);
+  /// Makes one graph of the first `count` calls that were prepared. @param admitted each waits to be admitted
+  worker_answer join(std::uint32_t count, bool admitted, std::chrono::nanoseconds limit);
   worker_answer drop();
   /// One call by itself, from the request to "done".
   worker_answer step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
@@ -69,24 +69,29 @@ class worker_link {
   /// Runs the calls that were joined. The clock runs from release to done.
   timed_run run(bool blocked, std::chrono::nanoseconds limit);
 
-  /// Begins a run of gated calls: returns when the first one waits.
-  worker_answer begin_gated();
+  /// Begins a run of admitted calls: returns when the first one waits.
+  worker_answer begin_admitted();
   /// Admits the next call, whose inputs this key unmasks, and waits for its end.
   admitted_call admit(const std::array<std::uint64_t, 2>& key, std::chrono::nanoseconds limit);
   /// After the last call. `outside_ns` is not set.
-  timed_run end_gated();
+  timed_run end_admitted();
 
   /// A time-out or a death is final: every later request answers the same.
   bool usable() const { return usable_; }
 
  private:
   using clock = std::chrono::steady_clock;
+  /// Whether the end of a wait is the end of a time that is measured.
+  enum class wait_is : std::uint8_t { untimed, timed };
   std::uint64_t post(worker_request kind, std::string_view payload);
-  call_end wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value, clock::time_point deadline);
+  call_end wait_for(const shared_word& word, std::uint64_t value, clock::time_point deadline,
+                    wait_is is = wait_is::untimed);
   template <class Reached>
-  call_end wait_until(const Reached& reached, clock::time_point deadline);
-  worker_answer await_gate(std::uint64_t gate, clock::time_point deadline);
-  worker_answer finish(std::uint64_t number, clock::time_point deadline);
+  call_end wait_until(const shared_word& word, const Reached& reached, clock::time_point deadline,
+                      wait_is is = wait_is::untimed);
+  worker_answer await_barrier(std::uint64_t barrier, clock::time_point deadline,
+                              wait_is is = wait_is::untimed);
+  worker_answer finish(std::uint64_t number, clock::time_point deadline, wait_is is = wait_is::untimed);
   worker_answer end_with(call_end end);
   bool alive() const;
 
@@ -95,7 +100,7 @@ class worker_link {
   std::size_t size_ = 0;
   control_page* page_ = nullptr;
   std::uint64_t number_ = 0;
-  std::uint64_t calls_ended_ = 0;  // of the gated run
+  std::uint64_t calls_ended_ = 0;  // of the admitted run
   bool usable_ = true;
   worker_answer last_;
 };

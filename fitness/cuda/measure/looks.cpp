@@ -20,10 +20,10 @@ namespace {
 // A confirmation draws processes anew after so many blocks, so that what they add is in the interval.
 constexpr std::size_t blocks_of_process = 2;
 // Otherwise all pairs are of the same two processes. Standard deviation of the median of one kernel over
-// fresh processes of an H200, calls gated one by one: means of eight processes of a kernel of 4.8 us have one
-// of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called different,
-// with 80 and 400 ns 4 of 430. With a cold cache one process of five takes a microsecond more for every
-// kernel. With 110 and 550 ns, 7 of 990 and 3 of 399 were called different, all because the two clocks
+// fresh processes of an H200, calls admitted one by one: means of eight processes of a kernel of 4.8 us have
+// one of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called
+// different, with 80 and 400 ns 4 of 430. With a cold cache one process of five takes a microsecond more for
+// every kernel. With 110 and 550 ns, 7 of 990 and 3 of 399 were called different, all because the two clocks
 // differed by 400 to 800 ns more in the candidate's process than in the baseline's
 // (timed_pairs::doubtful_ns).
 constexpr double warm_process_spread_ns = 110;

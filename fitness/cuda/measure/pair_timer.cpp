@@ -23,11 +23,11 @@ constexpr double shortest_ns = 500;  // a call that is planned for
 // The trusted clock minus events is constant within about a microsecond (docs/gpu.md); a descheduled thread
 // adds more.
 constexpr double usual_tolerance_ns = 3e3;
-constexpr double gated_tolerance_ns = 1.5e3;  // of a call, the mean of many
+constexpr double admitted_tolerance_ns = 1.5e3;  // of a call, the mean of many
 constexpr double tolerance_share = 0.005;
 // What programs differ by in how they end, as far as events do not show it; of a call.
 constexpr double usual_allowance_ns = 500;
-constexpr double gated_allowance_ns = 150;
+constexpr double admitted_allowance_ns = 150;
 constexpr double usual_constant_ns = 8e3;
 constexpr double most_clock_change = 0.02;
 // Programs that draw much power make the device lower its clock, and the programs beside them do not. Before
@@ -287,14 +287,14 @@ pair_timer::reading pair_timer::concluded(const gpu_time& time, bool trusted) {
 }
 
 double pair_timer::reading_tolerance_ns() const {
-  return plan_.calls > 1 ? gated_tolerance_ns : usual_tolerance_ns;
+  return plan_.calls > 1 ? admitted_tolerance_ns : usual_tolerance_ns;
 }
 
 // What all readings together say of time that the events do not show.
 void pair_timer::show_pairs() {
   hidden_ns_ = by_intervals() ? 0
                               : hidden_time(excesses_, constants_,
-                                            plan_.calls > 1 ? gated_allowance_ns : usual_allowance_ns);
+                                            plan_.calls > 1 ? admitted_allowance_ns : usual_allowance_ns);
   shown_pairs_ = pairs_;
   for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns_;
 }

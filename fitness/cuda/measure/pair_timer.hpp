@@ -58,7 +58,7 @@ struct clock_check {
 /// far a single reading of a trusted program may lie from that
 clock_check reconcile(double event_ns, double outside_ns, double constant_ns, double tolerance_ns);
 
-/// What the trusted clock shows above events, for a call of a reading: of several gated calls the mean
+/// What the trusted clock shows above events, for a call of a reading: of several admitted calls the mean
 /// without the longest tenth, which are those whose thread was held up. Pure. [ns]
 double clock_excess(double outside_ns, double event_ns, int calls, const std::vector<double>& each_outside_ns,
                     const std::vector<double>& each_event_ns);

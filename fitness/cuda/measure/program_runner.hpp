@@ -27,7 +27,7 @@ struct gpu_time {
   double event_ns = 0;                  ///< of all its calls, by the worker's events
   double outside_ns = 0;                ///< of all its calls, by the trusted clock
   double calls_ns = 0;                  ///< of an interval: the calls without what lies between them
-  std::vector<double> each_outside_ns;  ///< of gated calls, one by one
+  std::vector<double> each_outside_ns;  ///< of admitted calls, one by one
   std::vector<double> each_event_ns;
   double fence_ns =
       0;  ///< until all work on the device had ended, after the last "done"; see device/protocol.hpp

@@ -8,7 +8,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
+
+#include "fitness/cuda/wire/shared_word.hpp"
 
 namespace kevo::cuda {
 
@@ -29,15 +30,16 @@ enum class worker_request : std::uint32_t {
   load = 1,
   /// payload: encode(plan); `slot`, `offsets`, `alone`: makes one call ready (hosted: reads the plan alone)
   prepare = 2,
-  /// Runs the graph that `join` has made, once. Gated: each call waits until `admitted` speaks of it.
+  /// Runs the graph that `join` has made, once. Behind barriers: each call waits until `admitted` speaks of
+  /// it.
   run = 3,
   drop = 4,  ///< forgets every slot
   step =
       5,  ///< one call, and waits for it: of `slot`, or hosted at `offsets`, which nobody knows before.
           ///< Hosted and `blocked`: its work waits on the device until the word at the beginning of the
           ///< arena is the number of the request (`held_word`); `armed` says that all of it has been launched
-  /// Makes one graph of the calls of slots 0 to `count` - 1, in order. `gated`: with a gate in front of each
-  /// and behind the last, where inputs are unmasked.
+  /// Makes one graph of the calls of slots 0 to `count` - 1, in order. `admitted`: with a barrier in front of
+  /// each and behind the last, where inputs are unmasked.
   join = 6,
 };
 
@@ -62,8 +64,8 @@ inline constexpr std::int32_t not_loaded = -4;
 /// Each side writes cache lines of its own. Requests are numbered from 1.
 struct control_page {
   // Written by the trusted side before `go`.
-  alignas(64) std::atomic<std::uint64_t> go;       ///< number of the request that may begin
-  alignas(64) std::atomic<std::uint64_t> release;  ///< the timed run of this number may begin
+  alignas(64) shared_word go;       ///< number of the request that may begin
+  alignas(64) shared_word release;  ///< the timed run of this number may begin
   struct {
     worker_request kind;
     std::uint32_t slot;
@@ -71,7 +73,7 @@ struct control_page {
     std::uint32_t alone;  ///< 1: the call has a graph of its own, for steps
     std::uint32_t
         blocked;  ///< 1: calls wait behind a kernel until `release`; a step waits for the arena's word
-    std::uint32_t gated;  ///< 1: calls wait one by one
+    std::uint32_t behind_barriers;  ///< 1: calls wait one by one
     std::uint64_t payload_bytes;
     std::uint64_t block_limit_ns;  ///< after this the calls begin anyway
     std::uint64_t arena_bytes;
@@ -79,24 +81,24 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
   } request;
-  /// The gate of a run that may open: `gate_word`. The key to the inputs of its call is there before.
-  alignas(64) std::atomic<std::uint64_t> admitted;
+  /// The barrier of a run that may open: `barrier_word`. The key to the inputs of its call is there before.
+  alignas(64) shared_word admitted;
   std::array<std::uint64_t, 2> key;
   // Written by the worker: claims.
-  alignas(64) std::atomic<std::uint64_t> armed;  ///< number of the last run whose calls wait for `release`
-  alignas(64) std::atomic<std::uint64_t> done;   ///< number of the last request that has ended
-  alignas(64) std::atomic<std::uint64_t> ended;  ///< the last gate of a run that was reached: `gate_word`
+  alignas(64) shared_word armed;  ///< number of the last run whose calls wait for `release`
+  alignas(64) shared_word done;   ///< number of the last request that has ended
+  alignas(64) shared_word ended;  ///< the last barrier of a run that was reached: `barrier_word`
   alignas(64) std::atomic<std::uint32_t> state;
   struct {
     worker_status status;
     std::int32_t code;        ///< CUresult
     std::uint32_t unblocked;  ///< 1: the blocking kernel gave up before `release`
     double event_ns;          ///< from before the first call to after the last, by events of the device
-    std::array<float, most_slots> each_event_ns;  ///< of gated calls, one by one
+    std::array<float, most_slots> each_event_ns;  ///< of admitted calls, one by one
     char message[256];
   } answer;
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(shared_word::is_always_lock_free);
 
 /// What the word at the beginning of the arena says when the held step of this number may begin.
 constexpr std::uint32_t held_word(std::uint64_t number) {
@@ -107,10 +109,10 @@ inline constexpr std::uint64_t held_end = 64;
 /// So many bytes at the beginning of an arena are not for buffers where steps are held.
 inline constexpr std::uint64_t held_bytes = 4096;
 
-/// A gate of a gated run: number 2 k stands in front of call k, number 2 k + 1 behind it. 0xffff: the run
-/// failed.
-constexpr std::uint64_t gate_word(std::uint64_t run, std::uint64_t gate) {
-  return (run << 16U) | (gate & 0xffffU);
+/// A barrier of an admitted run: number 2 k stands in front of call k, number 2 k + 1 behind it. 0xffff: the
+/// run failed.
+constexpr std::uint64_t barrier_word(std::uint64_t run, std::uint64_t barrier) {
+  return (run << 16U) | (barrier & 0xffffU);
 }
 
 /// Where the payload begins in the region. [bytes]
@@ -118,25 +120,5 @@ inline constexpr std::size_t payload_offset = 4096;
 static_assert(sizeof(control_page) <= payload_offset);
 /// Most bytes of a payload.
 inline constexpr std::size_t most_payload = 64U << 20U;
-
-/// Whether there are so few processors that whoever spins keeps from running what it waits for: kevo-device,
-/// the workers of candidate and baseline, and the compilers of the next candidates.
-inline bool few_processors() {
-  static const bool few = std::thread::hardware_concurrency() < 4;
-  return few;
-}
-
-/// Spinning, in a way that is kind to the other thread of the core; where processors are few, to all others.
-inline void spin_pause() {
-  if (few_processors()) {
-    std::this_thread::yield();
-    return;
-  }
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace kevo::cuda

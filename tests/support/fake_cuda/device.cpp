@@ -152,29 +152,29 @@ void clear_or_fill(const work_item& item) {
   std::memset(reinterpret_cast<void*>(end), 0, item.target + item.bytes - end);
 }
 
-// Answers error_not_ready while the gate is closed.
+// Answers error_not_ready while the barrier is closed.
 driver_code hold(stream_state& stream, const work_item& item) {
   auto& d = device();
-  auto* gate = stored<volatile std::uint64_t*>(item.parameters, 0);
+  auto* barrier = stored<volatile std::uint64_t*>(item.parameters, 0);
   const auto wanted = stored<std::uint64_t>(item.parameters, 1);
-  if (!stream.at_gate) {
-    stream.at_gate = true;
+  if (!stream.at_barrier) {
+    stream.at_barrier = true;
     if (d.page != nullptr && d.page->frozen == 0) freeze(*d.page);
-    gate[1] = wanted;
+    barrier[1] = wanted;
   }
-  // A gate that waits for nothing stands behind the last of several calls; the others hand on a key.
+  // A barrier that waits for nothing stands behind the last of several calls; the others hand on a key.
   const bool between = item.parameters.size() > 3;
   if (between && stored<std::uint64_t>(item.parameters, 2) == 0) {
-    stream.at_gate = false;
+    stream.at_barrier = false;
     return success;
   }
-  if (gate[0] != wanted) return error_not_ready;
+  if (barrier[0] != wanted) return error_not_ready;
   if (between) {
     auto* key = stored<std::uint64_t*>(item.parameters, 3);
-    key[0] = gate[4];
-    key[1] = gate[5];
+    key[0] = barrier[4];
+    key[1] = barrier[5];
   }
-  stream.at_gate = false;
+  stream.at_barrier = false;
   if (d.page != nullptr) add(*d.page, signal_ns);
   return success;
 }

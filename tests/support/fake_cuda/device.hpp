@@ -30,7 +30,7 @@ struct kernel_state {
   const host_kernel* work = nullptr;
   module_state* home = nullptr;
   bool toy = false;          ///< behaves as its source says
-  bool blocks = false;       ///< holds its stream until the host opens the gate
+  bool blocks = false;       ///< holds its stream until the host opens the barrier
   bool reads_clock = false;  ///< of a multiprocessor
 };
 struct module_state {
@@ -70,8 +70,8 @@ struct graph_state {
 struct stream_state {
   std::deque<work_item> waiting;
   graph_state* captures_to = nullptr;
-  bool at_gate = false;  ///< its first item holds it back
-  bool lazy = false;     ///< of a hosted program: works when somebody waits for it
+  bool at_barrier = false;  ///< its first item holds it back
+  bool lazy = false;        ///< of a hosted program: works when somebody waits for it
 };
 
 /// What lies beside the library in the file system: the device itself.

@@ -443,8 +443,8 @@ driver_code module_function(function* result, module_handle one, const char* nam
   const auto* work = toy != nullptr ? toy : find_kit_kernel(name);
   if (work == nullptr) return not_found;
   const std::string_view which(name);
-  module.kernels.push_back(
-      {work, &module, toy != nullptr, which == "kevo_block" || which == "kevo_gate", which == "kevo_clock"});
+  module.kernels.push_back({work, &module, toy != nullptr, which == "kevo_block" || which == "kevo_barrier",
+                            which == "kevo_clock"});
   *result = handle_of<function>(&module.kernels.back());
   return success;
 }

@@ -121,7 +121,7 @@ constexpr host_kernel only_time(double (*duration)(const stored_parameters&)) {
 const host_kernel* find_kit_kernel(std::string_view name) {
   static const std::pair<std::string_view, host_kernel> all[] = {
       {"kevo_block", as_kernel<kevo_block>::entry},
-      {"kevo_gate", as_kernel<kevo_gate>::entry},
+      {"kevo_barrier", as_kernel<kevo_barrier>::entry},
       {"kevo_ready", as_kernel<kevo_ready>::entry},
       {"kevo_mask", as_kernel<kevo_mask>::entry},
       {"kevo_generate", as_kernel<kevo_generate>::entry},

@@ -174,7 +174,7 @@ driver_failure hosted_worker::step(std::uint64_t number) {
     if (const auto code = d_.launch(&how, nothing_, nullptr, nullptr)) return {code, "launching nothing"};
     if (held) {
       d_.stream_write_value(context_.stream, context_.arena + held_end, held_word(number), 0);
-      page_.armed.store(number, std::memory_order_release);
+      publish(page_.armed, number);
     }
     return {drained(d_, context_.stream), ""};
   }
@@ -197,7 +197,7 @@ driver_failure hosted_worker::step(std::uint64_t number) {
         return {};
       case worker_request::run: {
         request_end end{run(number), true};
-        page_.armed.store(number, std::memory_order_release);  // also where it failed before
+        publish(page_.armed, number);  // also where it failed before
         return end;
       }
       case worker_request::drop:

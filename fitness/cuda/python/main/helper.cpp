@@ -50,7 +50,7 @@ void finish(worker_status status, driver_code code, const std::string& text) {
   page.answer.code = code;
   page.answer.status = status;
   say(page, text);
-  page.done.store(next_request++, std::memory_order_release);
+  publish(page.done, next_request++);
 }
 
 std::string read_plan() {
@@ -73,7 +73,8 @@ std::string read_plan() {
 // Waits as the other workers do: without pause at first, for whoever waits here is measured.
 void await_request() {
   using std::chrono::microseconds;
-  const auto awake = microseconds(few_processors() ? 100 : 5000);
+  if (few_processors()) return await_value(shared.page().go, next_request);
+  const auto awake = microseconds(5000);
   const auto start = std::chrono::steady_clock::now();
   const auto& go = shared.page().go;
   for (int round = 1; go.load(std::memory_order_acquire) != next_request; ++round) {
@@ -172,7 +173,7 @@ KEVO_WORKER void kevo_device_end(int code, const char* text) {
 KEVO_WORKER void kevo_device_launched() {
   if (shared.page().request.blocked != 0)
     driver_here->stream_write_value(nullptr, context_here.arena + held_end, held_word(next_request), 0);
-  shared.page().armed.store(next_request, std::memory_order_release);
+  publish(shared.page().armed, next_request);
 }
 
 /// Waits on the processor until PyTorch's stream is empty. Answers the request where the device says that the

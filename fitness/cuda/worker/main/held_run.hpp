@@ -21,9 +21,10 @@ class held_run {
     if (const auto code = d.event_create(&end_, event_default)) return {code, "making an event"};
     void* pinned = nullptr;
     if (const auto code = d.host_allocate(&pinned, 4096, 0)) return {code, "pinning a page"};
-    gate_ = static_cast<volatile std::uint64_t*>(pinned);
-    for (int i = 0; i < 3; ++i) gate_[i] = 0;
-    if (const auto code = d.host_device_pointer(&gate_on_device_, pinned, 0)) return {code, "mapping a page"};
+    barrier_ = static_cast<volatile std::uint64_t*>(pinned);
+    for (int i = 0; i < 3; ++i) barrier_[i] = 0;
+    if (const auto code = d.host_device_pointer(&barrier_on_device_, pinned, 0))
+      return {code, "mapping a page"};
     return {};
   }
   /// @param block the trusted kernel kevo_block; null: nothing is held back
@@ -37,8 +38,8 @@ class held_run {
     if (blocked) {
       std::uint64_t limit_ns = page.request.block_limit_ns;
       std::uint64_t wanted = number;
-      address gate = gate_on_device_;
-      void* arguments[] = {&gate, &wanted, &limit_ns};
+      address barrier = barrier_on_device_;
+      void* arguments[] = {&barrier, &wanted, &limit_ns};
       launch_configuration how;
       how.stream = stream_;
       if (const auto code = d_->launch(&how, block_, arguments, nullptr))
@@ -50,11 +51,11 @@ class held_run {
     // The kernel that holds the calls back must be seen to run, or the switch of contexts would be in the
     // time.
     if (blocked && !failure) {
-      while (gate_[1] != number && d_->stream_query(stream_) == error_not_ready) spin_pause();
+      while (barrier_[1] != number && d_->stream_query(stream_) == error_not_ready) spin_pause();
     }
-    page.armed.store(number, std::memory_order_release);
-    while (page.release.load(std::memory_order_acquire) != number) spin_pause();
-    gate_[0] = number;
+    publish(page.armed, number);
+    await_value(page.release, number);
+    barrier_[0] = number;
     if (failure) {
       d_->stream_synchronize(stream_);
       return failure;
@@ -65,7 +66,7 @@ class held_run {
     float milliseconds = 0;
     if (const auto elapsed = d_->event_elapsed(&milliseconds, begin_, end_))
       return {elapsed, "reading the events"};
-    page.answer.unblocked = blocked && gate_[2] == number ? 1 : 0;
+    page.answer.unblocked = blocked && barrier_[2] == number ? 1 : 0;
     page.answer.event_ns = 1e6 * static_cast<double>(milliseconds);
     return {};
   }
@@ -75,8 +76,8 @@ class held_run {
   stream stream_ = nullptr;
   event begin_ = nullptr;
   event end_ = nullptr;
-  volatile std::uint64_t* gate_ = nullptr;  // pinned; the blocking kernel reads it
-  address gate_on_device_ = 0;
+  volatile std::uint64_t* barrier_ = nullptr;  // pinned; the blocking kernel reads it
+  address barrier_on_device_ = 0;
   function block_ = nullptr;
 };
 

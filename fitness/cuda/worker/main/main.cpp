@@ -11,7 +11,7 @@
 #include "fitness/cuda/driver/execute.hpp"
 #include "fitness/cuda/wire/module.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
-#include "fitness/cuda/worker/main/gated_run.hpp"
+#include "fitness/cuda/worker/main/admitted_run.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
 #include "fitness/cuda/worker/main/readied_calls.hpp"
 #include "fitness/cuda/worker/main/served.hpp"
@@ -42,8 +42,8 @@ class worker {
   driver_failure join();
   driver_failure run(std::uint64_t number);
   driver_failure step();
-  driver_failure capture(std::size_t from, std::size_t count, bool gated, graph_exec& to);
-  driver_failure enqueue_gated(std::size_t count);
+  driver_failure capture(std::size_t from, std::size_t count, bool admitted, graph_exec& to);
+  driver_failure enqueue_admitted(std::size_t count);
   void drop();
 
   const driver& d_;
@@ -52,7 +52,7 @@ class worker {
   address arena_ = 0;
   stream stream_ = nullptr;
   held_run held_;
-  gated_run gated_;
+  admitted_run admitted_;
   readied_calls ready_;
   loaded_module kit_;
   loaded_module candidate_;
@@ -68,7 +68,7 @@ driver_failure worker::start(const char* id, std::size_t arena_bytes) {
   arena_ = made.arena;
   stream_ = made.stream;
   if (auto failure = held_.open(d_, stream_)) return failure;
-  if (auto failure = gated_.open(d_, stream_)) return failure;
+  if (auto failure = admitted_.open(d_, stream_)) return failure;
   return ready_.open(d_, made.device, stream_);
 }
 
@@ -77,7 +77,7 @@ driver_failure worker::load() {
   if (page_.request.slot == 0) {
     if (auto failure = kit_.load(d_, image)) return failure;
     held_.hold_with(kit_.find(image, "kevo_block"));
-    gated_.gate_with(kit_.find(image, "kevo_gate"));
+    admitted_.hold_with(kit_.find(image, "kevo_barrier"));
     return ready_.ready_with(kit_.find(image, "kevo_ready"));
   }
   drop();
@@ -97,32 +97,32 @@ void worker::drop() {
   slots_.clear();
 }
 
-// What is restored, a gate, what unmasks the inputs, event, call, event, and a gate that holds nothing back
-// but says that the call has ended.
-driver_failure worker::enqueue_gated(std::size_t count) {
+// What is restored, a barrier, what unmasks the inputs, event, call, event, and a barrier that holds nothing
+// back but says that the call has ended.
+driver_failure worker::enqueue_admitted(std::size_t count) {
   driver_failure failure;
   for (std::size_t k = 0; k < count && !failure; ++k) {
     failure = ready_.enqueue_restore();
-    if (!failure) failure = gated_.enqueue_gate(false);
-    if (!failure) failure = ready_.enqueue_unmask(k, gated_.key());
-    if (!failure) failure = gated_.record(2 * k);
+    if (!failure) failure = admitted_.enqueue_barrier(false);
+    if (!failure) failure = ready_.enqueue_unmask(k, admitted_.key());
+    if (!failure) failure = admitted_.record(2 * k);
     if (!failure) failure = slots_[k].plan.enqueue(d_, stream_);
-    if (!failure) failure = gated_.record(2 * k + 1);
-    if (!failure) failure = gated_.enqueue_gate(true);
+    if (!failure) failure = admitted_.record(2 * k + 1);
+    if (!failure) failure = admitted_.enqueue_barrier(true);
   }
   return failure;
 }
 
 // One graph of the calls of several slots, one after the other.
-driver_failure worker::capture(std::size_t from, std::size_t count, bool gated, graph_exec& to) {
+driver_failure worker::capture(std::size_t from, std::size_t count, bool admitted, graph_exec& to) {
   graph captured = nullptr;
   if (const auto code = d_.capture_begin(stream_, capture_relaxed)) return {code, "capturing"};
   driver_failure failure;
-  if (gated) failure = enqueue_gated(count);
-  if (!gated) failure = gated_.record(0);
-  for (std::size_t i = from; i < from + count && !gated && !failure; ++i)
+  if (admitted) failure = enqueue_admitted(count);
+  if (!admitted) failure = admitted_.record(0);
+  for (std::size_t i = from; i < from + count && !admitted && !failure; ++i)
     failure = slots_[i].plan.enqueue(d_, stream_);
-  if (!gated && !failure) failure = gated_.record(1);
+  if (!admitted && !failure) failure = admitted_.record(1);
   const driver_code ended = d_.capture_end(stream_, &captured);
   if (failure) {
     if (captured != nullptr) d_.graph_destroy(captured);
@@ -170,21 +170,21 @@ driver_failure worker::join() {
   std::vector<std::vector<masked_buffer>> masked;
   for (std::size_t k = 0; k < count; ++k) masked.push_back(slots_[k].masked);
   if (auto failure = ready_.plan(masked, slots_.front().uses_shared)) return failure;
-  return capture(0, count, page_.request.gated != 0, joined_);
+  return capture(0, count, page_.request.behind_barriers != 0, joined_);
 }
 
 driver_failure worker::run(std::uint64_t number) {
   if (joined_ == nullptr) return {error_invalid_value, "a run without a graph"};
   d_.reset_persisting_l2();
-  if (page_.request.gated != 0) return gated_(page_, number, joined_, joined_calls_);
+  if (page_.request.behind_barriers != 0) return admitted_(page_, number, joined_, joined_calls_);
   // Nothing of the candidate runs between here and its call.
   if (auto failure = ready_.enqueue_restore()) return failure;
   if (auto failure = held_(page_, number, [this] {
         return driver_failure{d_.graph_launch(joined_, stream_), "launching"};
       }))
     return failure;
-  // By the events of the graph, which take what those of gated calls take.
-  return gated_.elapsed(0, page_.answer.event_ns);
+  // By the events of the graph, which take what those of admitted calls take.
+  return admitted_.elapsed(0, page_.answer.event_ns);
 }
 
 // One call by itself: on its way at once, "done" when the stream is empty.
@@ -207,8 +207,8 @@ driver_failure worker::step() {
         return {join()};
       case worker_request::run: {
         request_end end{run(number), true};
-        page_.armed.store(number, std::memory_order_release);  // also where it failed before
-        if (end.failure) page_.ended.store(gate_word(number, 0xffff), std::memory_order_release);
+        publish(page_.armed, number);  // also where it failed before
+        if (end.failure) publish(page_.ended, barrier_word(number, 0xffff));
         return end;
       }
       case worker_request::step:

@@ -1,8 +1,8 @@
 #pragma once
-// What is made ready in front of every call of a declared candidate. Before the gate: its module's globals
+// What is made ready in front of every call of a declared candidate. Before the barrier: its module's globals
 // hold again what they held when the module was loaded, and shared memory is cleared, so that what a call
-// leaves behind is of no use to the next one. Behind the gate, on the clock of both sides alike: inputs are
-// unmasked.
+// leaves behind is of no use to the next one. Behind the barrier, on the clock of both sides alike: inputs
+// are unmasked.
 
 #include <algorithm>
 #include <cstddef>

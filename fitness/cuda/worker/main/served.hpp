@@ -36,9 +36,10 @@ template <class Answer>
 [[noreturn]] void serve(const driver& d, control_page& page, const Answer& answer) {
   using std::chrono::microseconds;
   // One that waits for its turn takes no processor.
-  const auto awake = microseconds(few_processors() ? 100 : 5000);
+  const auto awake = microseconds(5000);
   auto quiet_since = std::chrono::steady_clock::now();
   for (std::uint64_t next = 1;;) {
+    if (few_processors()) await_value(page.go, next);
     if (page.go.load(std::memory_order_acquire) != next) {
       const auto quiet = std::chrono::steady_clock::now() - quiet_since;
       if (quiet > awake) {
@@ -68,7 +69,7 @@ template <class Answer>
     } else if (failure) {
       say(page, (failure.what.empty() ? "" : failure.what + ": ") + text_of(d, failure.code));
     }
-    page.done.store(next++, std::memory_order_release);
+    publish(page.done, next++);
     quiet_since = std::chrono::steady_clock::now();
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Several calls in one graph, each of which begins only when the trusted side admits it: in front of a call
-// stand a gate, which holds the graph back, and a kernel that unmasks the inputs with a key that did not
+// stand a barrier, which holds the graph back, and a kernel that unmasks the inputs with a key that did not
 // exist before. So a call finds nothing of those that come after it.
 
 #include <cstddef>
@@ -13,33 +13,34 @@
 
 namespace kevo::cuda {
 
-/// The gates of one process. Nothing is ever freed.
-class gated_run {
+/// The barriers of one process. Nothing is ever freed.
+class admitted_run {
  public:
   driver_failure open(const driver& d, stream on) {
     d_ = &d;
     stream_ = on;
     void* pinned = nullptr;
     if (const auto code = d.host_allocate(&pinned, 4096, 0)) return {code, "pinning a page"};
-    gate_ = static_cast<volatile std::uint64_t*>(pinned);
-    for (int i = 0; i < 6; ++i) gate_[i] = 0;
-    if (const auto code = d.host_device_pointer(&gate_on_device_, pinned, 0)) return {code, "mapping a page"};
+    barrier_ = static_cast<volatile std::uint64_t*>(pinned);
+    for (int i = 0; i < 6; ++i) barrier_[i] = 0;
+    if (const auto code = d.host_device_pointer(&barrier_on_device_, pinned, 0))
+      return {code, "mapping a page"};
     return {d.memory_allocate(&key_, 16), "allocating a key"};
   }
-  /// @param gate the trusted kernel kevo_gate
-  void gate_with(function gate) { gate_kernel_ = gate; }
+  /// @param barrier the trusted kernel kevo_barrier
+  void hold_with(function barrier) { barrier_kernel_ = barrier; }
 
-  /// Puts the next gate on the stream (or into the graph that is captured): in front of a call or, `behind`
-  /// it, one that says that the call has ended and holds nothing back.
-  driver_failure enqueue_gate(bool behind) {
-    std::uint64_t wanted = ++gates_made_;
-    std::uint64_t limit_ns = behind ? 0 : gate_limit_ns;
-    void* arguments[] = {&gate_on_device_, &wanted, &limit_ns, &key_};
+  /// Puts the next barrier on the stream (or into the graph that is captured): in front of a call or,
+  /// `behind` it, one that says that the call has ended and holds nothing back.
+  driver_failure enqueue_barrier(bool behind) {
+    std::uint64_t wanted = ++barriers_made_;
+    std::uint64_t limit_ns = behind ? 0 : barrier_limit_ns;
+    void* arguments[] = {&barrier_on_device_, &wanted, &limit_ns, &key_};
     launch_configuration how;
     how.stream = stream_;
-    return {d_->launch(&how, gate_kernel_, arguments, nullptr), "a gate"};
+    return {d_->launch(&how, barrier_kernel_, arguments, nullptr), "a barrier"};
   }
-  /// Where the gate of a call leaves the key to its inputs.
+  /// Where the barrier of a call leaves the key to its inputs.
   address key() const { return key_; }
 
   /// Puts an event into the graph that is captured: 2 k in front of call k, 2 k + 1 behind it.
@@ -60,26 +61,26 @@ class gated_run {
     return {code, "reading the events"};
   }
 
-  /// Runs the graph that was captured last, with `calls` calls. Tells the page when each gate is reached and
-  /// opens it when the page says so.
+  /// Runs the graph that was captured last, with `calls` calls. Tells the page when each barrier is reached
+  /// and opens it when the page says so.
   driver_failure operator()(control_page& page, std::uint64_t number, graph_exec all, std::size_t calls) {
-    const std::uint64_t first = gates_made_ - 2 * calls + 1;  // of the gate in front of call 0
+    const std::uint64_t first = barriers_made_ - 2 * calls + 1;  // of the barrier in front of call 0
     if (const auto code = d_->graph_launch(all, stream_)) return {code, "launching"};
     for (std::size_t n = 0; n < 2 * calls; ++n) {
-      for (unsigned spins = 0; gate_[1] < first + n; ++spins) {
+      for (unsigned spins = 0; barrier_[1] < first + n; ++spins) {
         spin_pause();
-        if (spins % 256 != 255) continue;
+        if (spins % query_every() != 0) continue;
         const auto code = d_->stream_query(stream_);
         if (code == error_not_ready) continue;
         if (code != success) return {code, ""};
-        if (gate_[1] < first + n) return {error_invalid_value, "a gate was not reached"};
+        if (barrier_[1] < first + n) return {error_invalid_value, "a barrier was not reached"};
       }
-      page.ended.store(gate_word(number, n), std::memory_order_release);
+      publish(page.ended, barrier_word(number, n));
       if (n % 2 != 0) continue;
-      while (page.admitted.load(std::memory_order_acquire) != gate_word(number, n)) spin_pause();
-      gate_[4] = page.key[0];
-      gate_[5] = page.key[1];
-      gate_[0] = first + n;
+      await_value(page.admitted, barrier_word(number, n));
+      barrier_[4] = page.key[0];
+      barrier_[5] = page.key[1];
+      barrier_[0] = first + n;
     }
     driver_code code = error_not_ready;
     while (code == error_not_ready) code = d_->stream_query(stream_);
@@ -92,19 +93,22 @@ class gated_run {
       total_ns += ns;
     }
     page.answer.event_ns = total_ns;
-    page.answer.unblocked = gate_[2] > first ? 1 : 0;
+    page.answer.unblocked = barrier_[2] > first ? 1 : 0;
     return {};
   }
 
  private:
-  static constexpr std::uint64_t gate_limit_ns = 500'000'000;
+  // A yield costs as much as a query of the stream.
+  static unsigned query_every() { return few_processors() ? 16 : 256; }
+
+  static constexpr std::uint64_t barrier_limit_ns = 500'000'000;
   const driver* d_ = nullptr;
   stream stream_ = nullptr;
-  volatile std::uint64_t* gate_ = nullptr;  // pinned: opened, reached, given up, -, the key
-  address gate_on_device_ = 0;
+  volatile std::uint64_t* barrier_ = nullptr;  // pinned: opened, reached, given up, -, the key
+  address barrier_on_device_ = 0;
   address key_ = 0;
-  function gate_kernel_ = nullptr;
-  std::uint64_t gates_made_ = 0;
+  function barrier_kernel_ = nullptr;
+  std::uint64_t barriers_made_ = 0;
   std::vector<event> events_;
 };
 
