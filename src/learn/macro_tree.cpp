@@ -30,13 +30,7 @@ std::size_t drawn(const std::vector<double>& weights, std::size_t count, rng& ra
 }  // namespace
 
 double reward_of(const tree_node& from, const tree_node& to, const stage_rewards& how) {
-  const auto outcome = to.outcome.value_or(kevo::outcome::build_failed);
-  if (outcome == kevo::outcome::build_failed) return how.build_failed;
-  if (outcome != kevo::outcome::valid) return how.built + how.run_failed;
-  const double gain = to.log_score - from.log_score;
-  double reward = how.built + how.correct;
-  if (gain > std::log1p(how.margin)) reward += how.faster + how.gain * gain / std::log(2.0);
-  return reward;
+  return stage_reward(to.outcome.value_or(kevo::outcome::build_failed), to.log_score - from.log_score, how);
 }
 
 tree_world::tree_world(const macro_tree& tree, const std::vector<std::size_t>& tasks, stage_rewards rewards,

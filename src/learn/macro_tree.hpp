@@ -16,6 +16,7 @@
 #include <kevo/evaluation.hpp>
 #include <kevo/learn/ppo.hpp>
 #include <kevo/operators/action_policy.hpp>
+#include <kevo/reward.hpp>
 
 namespace kevo {
 
@@ -39,20 +40,6 @@ struct macro_tree {
   std::vector<tree_node> nodes;
   std::size_t edges = 0;    ///< recorded pairs of action and program
   std::size_t unknown = 0;  ///< variations whose action could not be found in the program
-};
-
-/// The rewards of QiMeng-Kernel (arXiv 2511.20100): the stages that a step reaches. They add up; how often a
-/// later step counts is `decay` to the power of the number of steps before. The paper gives no formula of its
-/// decay; this one, and `gain`, are kevo's choice.
-struct stage_rewards {
-  double build_failed = -1;
-  double built = 0.1;
-  double run_failed = -0.5;  ///< crashed, timed out, incorrect, ...
-  double correct = 0.5;
-  double faster = 1;     ///< than the program before
-  double margin = 0.02;  ///< a smaller relative gain does not count as faster
-  double gain = 2;  ///< times the logarithm to base 2 of the speedup over the program before, if positive
-  double decay = 0.9;
 };
 
 /// What a step from a valid program to `to` earns, without the decay.
