@@ -16,6 +16,7 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
+#include "src/export/training.hpp"
 #include "src/journal/run_folder.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -28,19 +29,8 @@ struct export_words {
   std::string output;
   std::string task;
   std::size_t top = 0;
+  training_options training;
 };
-
-/// The task that the run was about; results are keyed by its content, so it must not have changed since.
-task task_of(const journal& record, const export_words& words) {
-  const std::string path = words.task.empty() ? record.header().task_path : words.task;
-  task t = load_task(path);
-  const std::string id = to_string(id_of(t));
-  if (record.header().task_id.empty() || record.header().task_id == id) return t;
-  throw error(error_code::input,
-              "this is not the task of the run: it has changed since the run, or it is a different task",
-              {.file = path, .key = {}},
-              "give the unchanged task with --task FILE, or export as csv or jsonl");
-}
 
 /// Writes through `work` into `path`, or to standard output if that is "-".
 template <class Work>
@@ -61,15 +51,56 @@ std::size_t into(const std::string& path, Work work) {
   return count;
 }
 
+bool is_training(export_format format) {
+  return format >= export_format::trajectories;
+}
+
+/// Writes data for trainers, and a card beside a file.
+std::size_t write_training(const journal& record, const export_words& words, export_format format,
+                           const std::string& output) {
+  training_summary summary;
+  const auto write = format == export_format::trajectories ? export_trajectories
+                     : format == export_format::sft        ? export_sft
+                     : format == export_format::dpo        ? export_dpo
+                                                           : export_grpo;
+  const auto rows = into(output, [&](std::ostream& out) {
+    summary = write(record, words.training, out);
+    return summary.rows;
+  });
+  if (output != "-") {
+    into(output + ".card.md", [&](std::ostream& out) {
+      out << training_card(record, words.format, words.training, summary);
+      return rows;
+    });
+  }
+  return rows;
+}
+
+/// The task that the run was about; results are keyed by its content, so it must not have changed since.
+task task_of(const journal& record, const export_words& words) {
+  const std::string path = words.task.empty() ? record.header().task_path : words.task;
+  task t = load_task(path);
+  const std::string id = to_string(id_of(t));
+  if (record.header().task_id.empty() || record.header().task_id == id) return t;
+  throw error(error_code::input,
+              "this is not the task of the run: it has changed since the run, or it is a different task",
+              {.file = path, .key = {}},
+              "give the unchanged task with --task FILE, or export as csv or jsonl");
+}
+
 void run_export(const export_words& words, const invocation& shared) {
   const auto format = parse_export_format(words.format);
   if (!format) {
     throw error(error_code::usage, "unknown format '" + words.format + "'", {.file = {}, .key = "--format"},
-                "the formats are csv, jsonl, steps and flashinfer");
+                "the formats are csv, jsonl, steps, flashinfer, trajectories, sft, dpo and grpo");
   }
   if (words.top > 0 && *format != export_format::flashinfer) {
     throw error(error_code::usage, "this option applies to the format flashinfer only",
                 {.file = {}, .key = "--top"});
+  }
+  if ((words.training.confirmed || words.training.need_kernel) && !is_training(*format)) {
+    throw error(error_code::usage, "this option applies to the formats trajectories, sft, dpo and grpo only",
+                {.file = {}, .key = words.training.confirmed ? "--confirmed" : "--need-kernel"});
   }
   const journal record = journal::open_read_only(words.run);
   if (words.output.empty()) detail::refuse_links(words.run);  // the default is a place in the run's folder
@@ -97,6 +128,13 @@ void run_export(const export_words& words, const invocation& shared) {
       default_file("steps.jsonl");
       answer["rows"] = into(output, [&](std::ostream& out) { return export_steps(record, out); });
       break;
+    case export_format::trajectories:
+    case export_format::sft:
+    case export_format::dpo:
+    case export_format::grpo:
+      default_file((words.format + ".jsonl").c_str());
+      answer["rows"] = write_training(record, words, *format, output);
+      break;
     case export_format::flashinfer: {
       if (output.empty()) output = (std::filesystem::path(words.run) / "flashinfer").string();
       const auto summary = export_flashinfer(record, task_of(record, words), output, {.top = words.top});
@@ -119,13 +157,16 @@ void run_export(const export_words& words, const invocation& shared) {
 }  // namespace
 
 void add_export(CLI::App& program, invocation& shared) {
-  auto* verb =
-      program.add_subcommand("export", "Export a run as csv, jsonl, steps or a FlashInfer-Bench data set");
+  auto* verb = program.add_subcommand(
+      "export", "Export a run as tables, as data for training, or as a FlashInfer-Bench data set");
   auto words = std::make_shared<export_words>();
   verb->add_option("RUN", words->run, "Folder of the run")->required();
-  verb->add_option("--format", words->format,
-                   "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one "
-                   "line per variation, for training; flashinfer: Definition, Solutions and Traces")
+  verb->add_option(
+          "--format", words->format,
+          "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one "
+          "line per variation, for training; flashinfer: Definition, Solutions and Traces; for training "
+          "language models, as JSON lines: trajectories (all turns), sft (prompts and good replies), "
+          "dpo (pairs of replies), grpo (replies with rewards and advantages)")
       ->capture_default_str();
   verb->add_option("--output", words->output,
                    "Output file, or - for standard output (the default); for flashinfer, a folder (default: "
@@ -133,6 +174,14 @@ void add_export(CLI::App& program, invocation& shared) {
   verb->add_option("--task", words->task, "flashinfer: path of the task file, if it has moved");
   verb->add_option("--top", words->top,
                    "flashinfer: number of best valid candidates to export; 0 exports all");
+  verb->add_option("--reward", words->training.recipe,
+                   "Training data: reward of a reply: autotriton, dr_kernel, kernel_smith, cuda_l1 or stages")
+      ->capture_default_str();
+  verb->add_flag("--confirmed", words->training.confirmed,
+                 "Training data: leave out valid programs whose result was not confirmed in new processes");
+  verb->add_flag(
+      "--need-kernel", words->training.need_kernel,
+      "Training data: programs that define no kernel, or whose kernels do none of the work, earn nothing");
   add_json_flag(*verb, shared);
   verb->callback([words, &shared] { run_export(*words, shared); });
 }

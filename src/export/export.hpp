@@ -1,6 +1,7 @@
 #pragma once
 // A run for other programs: tables for spreadsheets, JSON lines for everything, steps for trainers, and a
-// FlashInfer-Bench data set. The formats are documented in docs/export.md.
+// FlashInfer-Bench data set; training.hpp has the formats for trainers of language models. The formats are
+// documented in docs/export.md.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +16,9 @@
 
 namespace kevo {
 
-enum class export_format : std::uint8_t { csv, jsonl, steps, flashinfer };
+enum class export_format : std::uint8_t { csv, jsonl, steps, flashinfer, trajectories, sft, dpo, grpo };
 
-/// "csv", "jsonl", "steps" or "flashinfer".
+/// By its name, for example "csv"; nothing for an unknown name.
 std::optional<export_format> parse_export_format(std::string_view name);
 
 /// One row a candidate, in order of birth, with its latest evaluation and a column for every measure. RFC
