@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -181,7 +183,11 @@ inline result follow(const std::string& markdown, const std::filesystem::path& f
       case kind::command: {
         const std::string setting = "export PATH=" KEVO_BINARY_DIR ":\"$PATH\" KEVO=" KEVO_SOURCE_DIR
                                     " NO_COLOR=1 LC_ALL=C.UTF-8\nset -e\n";
+        const auto start = std::chrono::steady_clock::now();
         const auto ended = shell::run({"/bin/bash", "-c", setting + one.text}, folder.string());
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        if (took.count() > 2)
+          std::printf("  line %d took %.1f s\n", static_cast<int>(one.line), took.count());
         if (one.reading) {
           ++done.run;
           ran = true;
