@@ -39,11 +39,11 @@ struct reward_rule {
 
 /// The numbers and facts from which rewards are computed.
 struct reward_terms {
-  bool built = false;    ///< the program compiled
-  bool ran = false;      ///< it ran to its end, with right or wrong results
-  bool correct = false;  ///< all results were right
-  bool cheated = false;  ///< caught cheating, or measured with an impossible time
-  double speedup = 0;    ///< over the baseline; 0 unless correct and timed
+  bool built = false;         ///< the program compiled
+  bool ran = false;           ///< it ran to its end, with right or wrong results
+  bool correct = false;       ///< all results were right
+  bool cheated = false;       ///< caught cheating, or measured with an impossible time
+  double speedup = 0;         ///< over the baseline; 0 unless correct and timed
   double parent_speedup = 0;  ///< the same of the program from which it was made; 0 if that has none
   /// Share of the device time that was spent in kernels of the program's own, 0 to 1; nothing if it was not
   /// measured.
@@ -73,7 +73,8 @@ inline reward_terms reward_terms_of(const program& source, const evaluation& res
                                     const std::vector<reward_rule>& rules) {
   reward_terms terms = reward_terms_of(result, parent);
   for (const auto& rule : rules) {
-    if (auto reason = rule.check(source, result)) terms.broken_rules.push_back({rule.name, std::move(*reason)});
+    if (auto reason = rule.check(source, result))
+      terms.broken_rules.push_back({rule.name, std::move(*reason)});
   }
   return terms;
 }
@@ -98,7 +99,8 @@ inline reward_rule launches_own_kernel(double least = 1e-3) {
   return {"launches_own_kernel", [least](const program&, const evaluation& result) {
             const auto share = result.measures.find("own_kernel_share");
             if (share == result.measures.end() || share->second >= least) return std::optional<std::string>();
-            return std::optional<std::string>("its own kernels take less than the required share of the device time");
+            return std::optional<std::string>(
+                "its own kernels take less than the required share of the device time");
           }};
 }
 
@@ -145,9 +147,9 @@ inline bool cuda_l1_agrees(double first, double second) {
   return std::abs(first - second) <= 0.1 * std::max(first, second);
 }
 
-/// The rewards of QiMeng-Kernel (arXiv 2511.20100) for a macro step: the stages that the step reaches. They add
-/// up; how often a later step counts is `decay` to the power of the number of steps before. The paper gives no
-/// formula of its decay; this one, and `gain`, are kevo's choice.
+/// The rewards of QiMeng-Kernel (arXiv 2511.20100) for a macro step: the stages that the step reaches. They
+/// add up; how often a later step counts is `decay` to the power of the number of steps before. The paper
+/// gives no formula of its decay; this one, and `gain`, are kevo's choice.
 struct stage_rewards {
   double build_failed = -1;
   double built = 0.1;
@@ -165,15 +167,16 @@ inline double stage_reward(outcome reached, double log_gain, const stage_rewards
   if (reached == outcome::build_failed) return how.build_failed;
   if (reached != outcome::valid) return how.built + how.run_failed;
   const double reward = how.built + how.correct;
-  return log_gain > std::log1p(how.margin) ? reward + how.faster + how.gain * log_gain / std::log(2.0) : reward;
+  return log_gain > std::log1p(how.margin) ? reward + how.faster + how.gain * log_gain / std::log(2.0)
+                                           : reward;
 }
 
-/// The reward of step number `step` (from 0) of a chain of macro actions, by the paper's constants: without the
-/// term `gain`. A program that cheated, or breaks a rule, earns 0.
+/// The reward of step number `step` (from 0) of a chain of macro actions, by the paper's constants: without
+/// the term `gain`. A program that cheated, or breaks a rule, earns 0.
 inline double stage_reward_of_step(const reward_terms& terms, std::size_t step = 0) {
   if (terms.cheated || !terms.broken_rules.empty()) return 0;
   const stage_rewards how{.gain = 0};
-  const outcome reached = !terms.built   ? outcome::build_failed
+  const outcome reached = !terms.built    ? outcome::build_failed
                           : terms.correct ? outcome::valid
                                           : outcome::incorrect;
   const bool compared = terms.correct && terms.parent_speedup > 0 && terms.speedup > 0;
@@ -183,7 +186,8 @@ inline double stage_reward_of_step(const reward_terms& terms, std::size_t step =
 
 /// Names of the recipes, for `reward_of_recipe`.
 inline const std::vector<std::string>& reward_recipes() {
-  static const std::vector<std::string> names = {"autotriton", "dr_kernel", "kernel_smith", "cuda_l1", "stages"};
+  static const std::vector<std::string> names = {"autotriton", "dr_kernel", "kernel_smith", "cuda_l1",
+                                                 "stages"};
   return names;
 }
 

@@ -60,12 +60,11 @@ std::vector<axis> decode_axes(settings& reader) {
         type != nullptr && (type->text == "expr" || type->text == "derived")) {
       not_supported_yet(one, "type", "an axis computed from other axes");
     }
-    const auto type = one.text(
-        "type", {.doc = "var: each workload gives the extent; const: the task gives it under value",
-                 .one_of = {"var", "const"}});
+    const auto type =
+        one.text("type", {.doc = "var: each workload gives the extent; const: the task gives it under value",
+                          .one_of = {"var", "const"}});
     if (type == "const") {
-      result.value =
-          one.integer("value", {.min = 1, .max = max_extent, .doc = "extent of a constant axis"});
+      result.value = one.integer("value", {.min = 1, .max = max_extent, .doc = "extent of a constant axis"});
     } else if (one.has("value")) {
       one.fail("value", "a variable axis gets its value from the workloads", "write type: const");
     }
@@ -79,7 +78,7 @@ std::vector<axis> decode_axes(settings& reader) {
 std::vector<tensor> decode_tensors(settings& reader, const task& of, const std::string& key) {
   const bool input = key == "inputs";
   settings all = reader.child(key, input ? "inputs of a candidate, in the order of its arguments"
-                                          : "outputs of a candidate, in the order of its arguments");
+                                         : "outputs of a candidate, in the order of its arguments");
   if (all.keys().empty()) reader.fail(key, "a task needs at least one entry under " + key);
   std::vector<tensor> result;
   for (const auto& name : all.keys()) {

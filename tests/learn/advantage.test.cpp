@@ -32,8 +32,9 @@ TEST_CASE("GRPO and TRLOO against numbers worked by hand") {
   CHECK(smoothed_rewards(std::vector<double>{0, 0, 0, 0, 0, 10}).back() == 1.5);
 }
 
-// A bandit of two arms, chosen by a sigmoid of theta; arm 1 pays 1, arm 0 pays 0. The gradient of the expected
-// reward by theta is p (1 - p). An estimate is the mean over a group of advantage times (chosen - p).
+// A bandit of two arms, chosen by a sigmoid of theta; arm 1 pays 1, arm 0 pays 0. The gradient of the
+// expected reward by theta is p (1 - p). An estimate is the mean over a group of advantage times (chosen -
+// p).
 TEST_CASE("TRLOO's gradient is unbiased, and the group's mean as baseline shrinks it by 1 - 1 / n") {
   constexpr std::size_t n = 4;
   const double theta = 0.4;

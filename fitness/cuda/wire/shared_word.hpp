@@ -9,14 +9,14 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
-#include <climits>
 #include <cstdint>
 #include <ctime>
-#include <thread>
-
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
+
+#include <climits>
 
 namespace kevo::cuda {
 

@@ -1,6 +1,6 @@
 #pragma once
-// Advantages of groups of rewards, and filters of samples, for policy gradients. A group is several samples of
-// one prompt (same turn). Plain functions over spans; the results are in the order of the arguments. O(n).
+// Advantages of groups of rewards, and filters of samples, for policy gradients. A group is several samples
+// of one prompt (same turn). Plain functions over spans; the results are in the order of the arguments. O(n).
 
 #include <algorithm>
 #include <cmath>
@@ -44,8 +44,8 @@ inline std::vector<double> grpo_advantages(std::span<const double> rewards) {
 }
 
 /// TRLOO (Dr. Kernel, arXiv 2602.05885): r_i less the mean of the others, n / (n - 1) (r_i - mean). The
-/// gradient that it gives is unbiased, while subtracting the mean of the group shrinks it by 1 - 1 / n. A group
-/// of one has nothing to compare with: the advantage is the reward.
+/// gradient that it gives is unbiased, while subtracting the mean of the group shrinks it by 1 - 1 / n. A
+/// group of one has nothing to compare with: the advantage is the reward.
 inline std::vector<double> trloo_advantages(std::span<const double> rewards) {
   std::vector<double> advantages(rewards.begin(), rewards.end());
   if (rewards.size() < 2) return advantages;
@@ -79,7 +79,8 @@ struct mrs_limits {
 /// Whether MRS keeps a sample: exp of the mean difference of the log-probabilities of its tokens lies within
 /// the limits, and no token's ratio is too small. `trained` and `sampled` have the same length; a sample
 /// without tokens is dropped.
-inline bool mrs_keeps(std::span<const double> trained, std::span<const double> sampled, mrs_limits limits = {}) {
+inline bool mrs_keeps(std::span<const double> trained, std::span<const double> sampled,
+                      mrs_limits limits = {}) {
   if (trained.empty() || trained.size() != sampled.size()) return false;
   double sum = 0;
   for (std::size_t i = 0; i < trained.size(); ++i) {
@@ -97,9 +98,9 @@ struct sibling {
   interval speedup;  ///< confidence interval; of correct ones only
 };
 
-/// Pairs (preferred, other) of siblings for direct preference optimization (Rafailov et al., arXiv 2305.18290):
-/// a correct program is preferred to an incorrect one, and a correct one to another if its interval lies
-/// wholly above that of the other, so that no pair rests on noise. O(n^2).
+/// Pairs (preferred, other) of siblings for direct preference optimization (Rafailov et al., arXiv
+/// 2305.18290): a correct program is preferred to an incorrect one, and a correct one to another if its
+/// interval lies wholly above that of the other, so that no pair rests on noise. O(n^2).
 inline std::vector<std::pair<std::size_t, std::size_t>> preference_pairs(std::span<const sibling> group) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t a = 0; a < group.size(); ++a) {

@@ -300,7 +300,7 @@ TEST_CASE("short warm calls are measured together, cold ones alone; events never
 
 TEST_CASE("what the trusted clock shows above events is known for a call, and what all readings hide shows") {
   CHECK(clock_excess(108e3, 100e3, 4, {}, {}) == 2e3);
-  // Of ten gated calls the longest does not count: its thread was held up.
+  // Of ten admitted calls the longest does not count: its thread was held up.
   const std::vector<double> outside = {15, 15, 15, 15, 90, 15, 15, 15, 15, 15};
   const std::vector<double> events(10, 5);
   CHECK(clock_excess(0, 0, 10, outside, events) == doctest::Approx(10));
