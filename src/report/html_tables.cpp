@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/report/action_shares.hpp"
 #include "src/report/hidden_workloads.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
@@ -123,6 +124,34 @@ std::string outcome_table(const report_content& content) {
   return text + "</tbody></table></div>";
 }
 
+// What became of the programs of each macro action; nothing without the operator `rewrite`.
+std::string action_table(const report_content& content) {
+  const auto shares = action_shares(content);
+  if (shares.empty()) return {};
+  std::string text =
+      "<h3>Actions of rewrite</h3><div class=\"scroll\"><table><thead><tr><th>action<th "
+      "class=\"n\">proposed<th class=\"n\">valid<th>share<th class=\"n\">incorrect<th "
+      "class=\"n\">build failed<th class=\"n\">other failures<th class=\"n\">better than "
+      "parents</tr></thead><tbody>";
+  const auto n = [](std::uint64_t value) {
+    return fmt::format("<td class=\"n{}\">{}", value == 0 ? " zero" : "", format::count(value));
+  };
+  for (const action_share& one : shares) {
+    text +=
+        "<tr><td>" + escape(one.action) + n(one.proposed) +
+        fmt::format("<td class=\"n\">{} <small>of {}</small>", format::count(one.valid),
+                    format::count(one.evaluated)) +
+        (one.evaluated == 0 ? "<td>"
+                            : fmt::format("<td class=\"bar\"><i style=\"width:{:.1f}%\"></i><span>{}</span>",
+                                          one.valid_share() * 50, format::percent(one.valid_share()))) +
+        n(one.incorrect) + n(one.build_failed) + n(one.failed_otherwise) + n(one.better_than_parents) +
+        "</tr>";
+  }
+  return text +
+         "</tbody></table></div><p class=\"note\">A program that several actions made counts for each of "
+         "them.</p>";
+}
+
 std::string facts(const std::vector<std::pair<std::string, std::string>>& list) {
   std::string text = "<dl>";
   for (const auto& [name, value] : list) {
@@ -153,7 +182,8 @@ std::string parts_of_time(const run_history& history) {
 }  // namespace
 
 std::string tables(const report_content& content) {
-  return "<section><h2>The search</h2>" + operator_table(content) + outcome_table(content) + "</section>";
+  return "<section><h2>The search</h2>" + operator_table(content) + action_table(content) +
+         outcome_table(content) + "</section>";
 }
 
 std::string workloads(const report_content& content) {

@@ -8,6 +8,7 @@
 #include "src/base/text/format.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/base/text/verdict_text.hpp"
+#include "src/report/action_shares.hpp"
 #include "src/report/show.hpp"
 
 namespace kevo {
@@ -163,6 +164,20 @@ std::string run_json(const report_content& content) {
                                      {"outcomes", counts(op.outcomes)}});
   }
   o["operators"] = std::move(operators);
+  json::array actions;
+  for (const action_share& one : action_shares(content)) {
+    actions.push_back(
+        json::object{{"name", one.action},
+                     {"proposed", one.proposed},
+                     {"evaluated", one.evaluated},
+                     {"valid", one.valid},
+                     {"valid_share", one.evaluated == 0 ? json::value(nullptr) : number(one.valid_share())},
+                     {"incorrect", one.incorrect},
+                     {"build_failed", one.build_failed},
+                     {"failed_otherwise", one.failed_otherwise},
+                     {"better_than_parents", one.better_than_parents}});
+  }
+  o["rewrite_actions"] = std::move(actions);
   json::array elites;
   for (const auto& e : content.archive.kept) {
     json::object one = brief(content, e.candidate);

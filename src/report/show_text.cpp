@@ -5,6 +5,7 @@
 
 #include "src/base/style/styled_text.hpp"
 #include "src/base/text/format.hpp"
+#include "src/report/action_shares.hpp"
 #include "src/report/hidden_workloads.hpp"
 #include "src/report/setbacks.hpp"
 #include "src/report/show.hpp"
@@ -268,6 +269,22 @@ void setbacks_and_operators(writer& out, const report_content& content) {
   }
 }
 
+void actions_of_rewrite(writer& out, const report_content& content) {
+  const auto shares = action_shares(content);
+  if (shares.empty()) return;
+  out.head("Actions of rewrite");
+  std::vector<std::vector<line>> rows;
+  for (const action_share& one : shares) {
+    rows.push_back({line(one.action), line(format::count(one.proposed)), line(format::count(one.valid)),
+                    line(one.evaluated == 0 ? "" : format::percent(one.valid_share())),
+                    line(format::count(one.incorrect)), line(format::count(one.build_failed)),
+                    line(format::count(one.failed_otherwise)), line(format::count(one.better_than_parents))});
+  }
+  out.table({"action", ">proposed", ">valid", ">share", ">incorrect", ">build failed", ">other failures",
+             ">better than parents"},
+            rows);
+}
+
 /// The elites, or without an archive the candidates with the highest scores.
 void best_candidates(writer& out, const report_content& content, const show_style& style) {
   const run_history& h = content.history;
@@ -401,6 +418,7 @@ std::string run_text(const report_content& content, const show_style& style) {
   best_found(out, content);
   what_was_spent(out, content.history);
   setbacks_and_operators(out, content);
+  actions_of_rewrite(out, content);
   best_candidates(out, content, style);
   return out.take();
 }

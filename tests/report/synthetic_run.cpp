@@ -51,9 +51,11 @@ struct changer {
     const double quality =
         std::min(24.0, quality_of(*request.parents.front()->program) * std::exp(daring * random.normal()));
     const std::string summary =
-        label == "tune"     ? "TILE 16 -> " + std::to_string(tile) + ", ROWS 2 -> " + std::to_string(rows)
-        : label == "splice" ? "region registers from #" + std::to_string(request.parents.back()->id)
-                            : "keep the tile of C in registers";
+        label == "tune"      ? "TILE 16 -> " + std::to_string(tile) + ", ROWS 2 -> " + std::to_string(rows)
+        : label == "splice"  ? "region registers from #" + std::to_string(request.parents.back()->id)
+        : random.chance(0.5) ? "jam loop i in line 17"
+                             : "jam loop i in line 17, unroll loop k in line 20, jam "
+                               "loop j in line 18";
     return kevo::proposal{kernel(quality, tile, rows, static_cast<int>(random.below(1000000))), summary};
   }
 };
