@@ -58,6 +58,12 @@ std::span<const action> actions() {
       action{"exchange", "reads and writes in different orders through a tile in shared memory", 6,
              exchange_sites, exchange, speaks::cuda},
       action{"wide_loads", "takes four elements at once", 4, wide_loads_sites, wide_loads, speaks::cuda},
+      action{"split_k", "shares a sum among blocks and adds their parts in a second kernel", 0.7,
+             split_k_sites, split_k, speaks::cuda},
+      action{"persistent", "lets as many blocks as fit take piece after piece of the work", 0.7,
+             persistent_sites, persistent, speaks::cuda},
+      action{"fuse_kernels", "makes one kernel of two that are launched in the same way", 3,
+             fuse_kernels_sites, fuse_kernels, speaks::cuda},
   };
   return all;
 }

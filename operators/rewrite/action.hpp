@@ -134,5 +134,11 @@ std::vector<site> cooperate_sites(const kernel& of);
 std::string cooperate(const kernel& of, const site& where, rng& random);
 std::vector<site> wide_loads_sites(const kernel& of);
 std::string wide_loads(const kernel& of, const site& where, rng& random);
+std::vector<site> split_k_sites(const kernel& of);
+std::string split_k(const kernel& of, const site& where, rng& random);
+std::vector<site> persistent_sites(const kernel& of);
+std::string persistent(const kernel& of, const site& where, rng& random);
+std::vector<site> fuse_kernels_sites(const kernel& of);
+std::string fuse_kernels(const kernel& of, const site& where, rng& random);
 
 }  // namespace kevo::rewriting

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace kevo::rewriting {
 namespace {
@@ -175,8 +176,10 @@ void changes::replace(const counted_loop& loop, const lines& by) {
 
 std::string changes::applied_to(std::string text) const {
   std::vector<change> sorted = all_;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const change& a, const change& b) { return a.begin < b.begin; });
+  // What is put in at the beginning of a part that is replaced stands in front of it.
+  std::stable_sort(sorted.begin(), sorted.end(), [](const change& a, const change& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (sorted[i].begin < sorted[i - 1].end) throw refusal{"changes overlap"};
   }

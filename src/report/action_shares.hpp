@@ -12,8 +12,8 @@ namespace kevo {
 /// A program that several actions made counts for each of them, once.
 struct action_share {
   std::string action;
-  std::uint64_t proposed = 0;             ///< programs that were new to the run
-  std::uint64_t evaluated = 0;            ///< of these; what follows speaks of their first evaluations
+  std::uint64_t proposed = 0;   ///< programs that were new to the run
+  std::uint64_t evaluated = 0;  ///< of these; what follows speaks of their first evaluations
   std::uint64_t valid = 0;
   std::uint64_t incorrect = 0;
   std::uint64_t build_failed = 0;

@@ -44,11 +44,26 @@ std::vector<std::string> axes_of(const std::string& text) {
   return parts_of(std::string_view(text).substr(1, text.size() - 2));
 }
 
-std::string joined(const std::vector<std::string>& axes) {
-  if (axes.size() == 1) return axes.front();
-  std::string result = "(";
-  for (const auto& one : axes) result += (result.size() > 1 ? ", " : "") + one;
-  return result + ")";
+// At the parenthesis that closes the one at `open`.
+std::size_t closing(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+// What stands behind `>>>`.
+bool read_arguments(std::string_view line, std::size_t from, launch_text& to) {
+  const std::size_t open = line.find('(', from);
+  const std::size_t close = open == std::string_view::npos ? open : closing(line, open);
+  if (close == std::string_view::npos) return false;
+  to.arguments_end = to.line + close;
+  to.arguments = parts_of(line.substr(open + 1, close - open - 1));
+  if (to.arguments.size() == 1 && to.arguments.front().empty()) to.arguments.clear();
+  to.attributes = trimmed(line.substr(close + 1));
+  return true;
 }
 
 }  // namespace
@@ -64,11 +79,16 @@ std::vector<launch_text> launches_of(std::string_view source) {
     if (line.find("// kevo:") != std::string_view::npos && word < open && open < close &&
         close != std::string_view::npos) {
       launch_text one;
+      one.line = start;
+      one.line_end = end;
       one.begin = start + open + 3;
       one.end = start + close;
       one.kernel = trimmed(line.substr(word + 7, open - word - 7));
+      const std::size_t head = line.find("// kevo:") + 8;
+      one.condition = trimmed(line.substr(head, word - head));
+      if (!one.condition.empty()) one.condition += ' ';
       auto all = parts_of(line.substr(open + 3, close - open - 3));
-      if (all.size() >= 2) {
+      if (all.size() >= 2 && read_arguments(line, close + 3, one)) {
         one.grid = axes_of(all[0]);
         one.block = axes_of(all[1]);
         one.more.assign(all.begin() + 2, all.end());
@@ -80,14 +100,25 @@ std::vector<launch_text> launches_of(std::string_view source) {
   return found;
 }
 
+std::string written_axes(const std::vector<std::string>& axes) {
+  if (axes.size() == 1) return axes.front();
+  std::string result = "(";
+  for (const auto& one : axes) result += (result.size() > 1 ? ", " : "") + one;
+  return result + ")";
+}
+
 std::string configuration_of(const launch_text& one) {
-  std::string result = joined(one.grid) + ", " + joined(one.block);
+  std::string result = written_axes(one.grid) + ", " + written_axes(one.block);
   for (const auto& bytes : one.more) result += ", " + bytes;
   return result;
 }
 
 void put_launch(changes& all, const launch_text& one) {
   all.replace(one.begin, one.end, configuration_of(one));
+}
+
+void put_argument(changes& all, const launch_text& one, const std::string& argument) {
+  all.replace(one.arguments_end, one.arguments_end, (one.arguments.empty() ? "" : ", ") + argument);
 }
 
 std::string with_word(std::string text, std::string_view word, std::string_view by) {

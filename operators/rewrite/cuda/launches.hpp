@@ -18,6 +18,12 @@ struct launch_text {
   std::vector<std::string> grid;   ///< one expression an axis, at least one
   std::vector<std::string> block;  ///< likewise
   std::vector<std::string> more;   ///< dynamic shared memory
+  std::vector<std::string> arguments;
+  std::size_t arguments_end = 0;  ///< at the `)` behind the arguments
+  std::string condition;          ///< `when ...: ` in front of `launch`, empty if there is none
+  std::string attributes;         ///< behind the arguments
+  std::size_t line = 0;           ///< where its line begins
+  std::size_t line_end = 0;       ///< at the end of the line
 };
 
 /// All launch lines of a source, in its order.
@@ -26,6 +32,11 @@ std::vector<launch_text> launches_of(std::string_view source);
 std::string configuration_of(const launch_text& one);
 /// Writes the line's configuration anew.
 void put_launch(changes& all, const launch_text& one);
+
+/// Adds an argument behind the others.
+void put_argument(changes& all, const launch_text& one, const std::string& argument);
+/// "(a, b)" or "a", as a grid is written.
+std::string written_axes(const std::vector<std::string>& axes);
 
 /// Replaces whole words.
 std::string with_word(std::string text, std::string_view word, std::string_view by);

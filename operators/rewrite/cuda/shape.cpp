@@ -84,6 +84,7 @@ bool has_plain_indices(const kernel& of, const device_kernel& one) {
   const auto body = of.in.of(*one.body);
   return body.find("copies_") == std::string_view::npos &&
          body.find("copy_async(") == std::string_view::npos &&
+         body.find(" = blockIdx.x; ") == std::string_view::npos &&  // a block that takes piece after piece
          std::all_of(one.indices.begin(), one.indices.end(), [&](const thread_index& index) {
            return index.block == one.threads(index.axis) && index.apart == "1";
          });

@@ -97,6 +97,7 @@ const counted_loop* stageable(const kernel& of, const device_kernel& one, const 
   if (place.function != one.function || place.around.empty() || place.around.back() != one.body)
     return nullptr;
   if (loop.step != "1" || loop.inclusive || loop.whole_steps || guard_of(of, one)) return nullptr;
+  if (is_short_loop(of, loop.id)) return nullptr;  // over the indices that one thread has
   const auto own = declared_in(*one.body);
   for (const node* bound : {loop.lower_node, loop.upper_node}) {
     if (any_of(*bound,

@@ -122,6 +122,27 @@ std::optional<thread_guard> guard_of(const kernel& of, const device_kernel& one)
   return std::nullopt;
 }
 
+std::vector<const node*> parameters_of(const device_kernel& one) {
+  std::vector<const node*> found;
+  for (const node& child : one.function->children) {
+    if (child.kind == node_kind::parameter) found.push_back(&child);
+  }
+  return found;
+}
+
+void put_parameter(changes& all, const device_kernel& one, const std::string& parameter,
+                   const std::string& argument) {
+  const auto known = parameters_of(one);
+  if (known.empty()) throw refusal{"a kernel without parameters"};
+  all.replace(known.back()->end, known.back()->end, ", " + parameter);
+  for (const auto& line : one.launches) put_argument(all, line, argument);
+}
+
+bool threads_meet(const kernel& of) {
+  return of.in.text.find("__shared__") != std::string::npos ||
+         of.in.text.find("__sync") != std::string::npos || of.in.text.find("__shfl") != std::string::npos;
+}
+
 void put_helper(changes& all, const kernel& of, std::string_view name, const std::string& text) {
   if (of.in.text.find(" " + std::string(name) + "(") != std::string::npos) return;
   const std::size_t top = place_for_declarations(of.in);

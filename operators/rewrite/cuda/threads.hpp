@@ -47,6 +47,15 @@ struct thread_guard {
 };
 std::optional<thread_guard> guard_of(const kernel& of, const device_kernel& one);
 
+/// Adds a parameter behind the others, and its argument to each launch line.
+void put_parameter(changes& all, const device_kernel& one, const std::string& parameter,
+                   const std::string& argument);
+/// The parameters, in their order.
+std::vector<const node*> parameters_of(const device_kernel& one);
+/// Whether the kernel, or a function of its source that it may call, shares memory or waits for other
+/// threads.
+bool threads_meet(const kernel& of);
+
 /// The type of a device function's lines, "// ..." and a function, added at the top unless they are there.
 void put_helper(changes& all, const kernel& of, std::string_view name, const std::string& text);
 

@@ -1,6 +1,7 @@
 // timeout: 300
 // Actions on device code, which are compiled where there is NVRTC.
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,11 +40,11 @@ const action& device_action(std::string_view name) {
 
 // The source after an action at the n-th site that does not refuse; empty if there is none.
 std::string device_after(const std::string& parser, const std::string& text, std::string_view name,
-                         std::size_t nth = 0) {
+                         std::size_t nth = 0, const kevo::task* what = nullptr) {
   const auto in = parsed_device(parser, text);
   REQUIRE(in);
   CHECK_MESSAGE(in->errors == 0, in->first_error << "\n" << text);
-  const kernel of{*in, loops_of(*in), nullptr, 1, true};
+  const kernel of{*in, loops_of(*in), what, 1, true};
   kevo::rng random(3);
   for (const site& where : device_action(name).sites(of)) {
     try {
@@ -76,6 +77,14 @@ std::string no_plan(kevo::cuda::cuda_compiler& compiler, const kevo::task& t, co
   return {};
 }
 
+const std::string two_kernels =
+    "// kevo: workspace w float32 [N]\n// kevo: launch f<<<ceildiv(N, 128), 128>>>(x, w, N)\n"
+    "// kevo: launch g<<<ceildiv(N, 128), 128>>>(w, y, N)\n"
+    "extern \"C\" __global__ void f(const float* x, float* y, int N) {\n"
+    "  const int i = blockIdx.x * 128 + threadIdx.x;\n  if (i >= N) return;\n  y[i] = 2 * x[i];\n}\n"
+    "extern \"C\" __global__ void g(const float* x, float* y, int N) {\n"
+    "  const int i = blockIdx.x * 128 + threadIdx.x;\n  if (i >= N) return;\n  float s = x[i];\n"
+    "  for (int j = 0; j < 7; ++j) s += 1 / s;\n  y[i] = s;\n}\n";
 const std::string tasks = KEVO_SOURCE_DIR "/configs/tasks/";
 
 }  // namespace
@@ -106,6 +115,13 @@ TEST_CASE("what the actions make of plain kernels has a plan for every workload"
       {"cuda_sgemm",
        "seed.cu",
        {{"block", 0}, {"converge", 0}, {"coarsen", 0}, {"coarsen", 0}, {"stage", 0}, {"launch_bounds", 0}}},
+      {"cuda_sgemm",
+       "seed.cu",
+       {{"block", 0}, {"split_k", 0}, {"converge", 0}, {"coarsen", 0}, {"coarsen", 0}, {"stage", 0}}},
+      {"cuda_sgemm",
+       "seed.cu",
+       {{"block", 0}, {"converge", 0}, {"coarsen", 0}, {"coarsen", 0}, {"stage", 0}, {"persistent", 0}}},
+      {"cuda_softmax", "plain.cu", {{"cooperate", 0}, {"persistent", 0}, {"launch_bounds", 0}}},
       {"cuda_softmax", "plain.cu", {{"cooperate", 0}, {"wide_loads", 2}, {"wide_loads", 0}, {"restrict", 0}}},
       {"cuda_rmsnorm", "plain.cu", {{"cooperate", 0}, {"wide_loads", 1}, {"unroll", 0}}},
       {"cuda_reduce", "seed.cu", {{"block", 0}, {"blocks", 0}, {"wide_loads", 0}, {"unroll", 0}}},
@@ -121,15 +137,17 @@ TEST_CASE("what the actions make of plain kernels has a plan for every workload"
   }
   for (const auto& one : all) {
     const std::string folder = tasks + one.task + "/";
+    const kevo::task what = kevo::load_task(folder + "plain.yaml");
     std::string text = shell::read_file(folder + one.seed);
     for (const auto& [name, nth] : one.steps) {
-      text = device_after(parser, text, name, nth);
-      REQUIRE_MESSAGE(!text.empty(), one.task << ": " << name << " has no place");
+      const std::string before = text;
+      text = device_after(parser, text, name, nth, &what);
+      REQUIRE_MESSAGE(!text.empty(), (std::string(one.task) + ": " + name + " has no place in\n" + before));
     }
     CHECK_NOTHROW(kevo::parse_annotations(text, "child"));
     CHECK(parsed_device(parser, text)->errors == 0);
     if (compiler) {
-      const std::string why = no_plan(*compiler, kevo::load_task(folder + "plain.yaml"), text);
+      const std::string why = no_plan(*compiler, what, text);
       CHECK_MESSAGE(why.empty(), one.task << ": " << why << "\n" << text);
     }
   }
@@ -157,32 +175,44 @@ TEST_CASE("chains of random actions on device code give code that parses, with l
   const char* wanted = std::getenv("KEVO_REWRITE_VARIANTS");
   const std::size_t variants = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 200;
   std::vector<std::string> seeds;
+  std::vector<kevo::task> what;
   for (const char* name :
        {"cuda_sgemm/seed.cu", "cuda_softmax/plain.cu", "cuda_softmax/seed.cu", "cuda_rmsnorm/plain.cu",
-        "cuda_reduce/seed.cu", "cuda_transpose/seed.cu", "cuda_conv2d/seed.cu"})
-    seeds.push_back(shell::read_file(tasks + name));
+        "cuda_reduce/seed.cu", "cuda_transpose/seed.cu", "cuda_conv2d/seed.cu"}) {
+    const std::string path = tasks + name;
+    seeds.push_back(shell::read_file(path));
+    what.push_back(kevo::load_task(path.substr(0, path.rfind('/')) + "/task.yaml"));
+  }
+  seeds.push_back(two_kernels);
+  what.emplace_back();
   kevo::rng random(11);
   std::size_t children = 0;
   while (children < variants) {
     std::vector<std::string> now = seeds;
+    std::vector<std::size_t> from(seeds.size());  // the seed of each
+    std::iota(from.begin(), from.end(), 0);
     for (int level = 0; level < 6; ++level) {
       std::vector<std::string> next;
+      std::vector<std::size_t> next_from;
       const auto trees = parse(parser, now, {}, dialect::cuda);
       for (std::size_t i = 0; i < trees.size(); ++i) {
         REQUIRE(trees[i]);
         CHECK_MESSAGE(trees[i]->errors == 0, trees[i]->first_error << "\n" << now[i]);
-        const kernel of{*trees[i], loops_of(*trees[i]), nullptr, 1, true};
+        const kernel of{*trees[i], loops_of(*trees[i]), &what[from[i]], 1, true};
         std::vector<std::pair<const action*, site>> all;
         for (const action& one : actions()) {
           if (one.language == speaks::cpp) continue;
           for (const site& where : one.sites(of)) all.emplace_back(&one, where);
         }
         for (int tries = 0; tries < 8 && !all.empty(); ++tries) {
-          const auto& [what, where] = all[random.below(all.size())];
+          const auto& [taken, where] = all[random.below(all.size())];
           try {
-            next.push_back(what->apply(of, where, random));
+            next.push_back(taken->apply(of, where, random));
+            next_from.push_back(from[i]);
             CHECK_NOTHROW(kevo::parse_annotations(next.back(), "child"));
-            CHECK(launches_of(next.back()).size() == launches_of(now[i]).size());
+            const int more = taken->name == "split_k" ? 1 : taken->name == "fuse_kernels" ? -1 : 0;
+            CHECK(static_cast<int>(launches_of(next.back()).size()) ==
+                  static_cast<int>(launches_of(now[i]).size()) + more);
             break;
           } catch (const refusal&) {
           }
@@ -190,6 +220,7 @@ TEST_CASE("chains of random actions on device code give code that parses, with l
       }
       children += next.size();
       now = std::move(next);
+      from = std::move(next_from);
       if (now.empty()) break;
     }
   }
