@@ -17,6 +17,7 @@
 #include "src/base/text/text_file.hpp"
 #include "src/lab/problem.hpp"
 #include "src/lab/recorded_file.hpp"
+#include "src/lab/strategies/recorded_strategy.hpp"
 #include "src/plugins/tune.hpp"
 
 namespace kevo {
@@ -175,6 +176,33 @@ void add_moves(registry& all, const recorded_places& places) {
       "recorded spaces: the operator `tune`, told which configurations were recorded");
 }
 
+void add_strategies(registry& all, const recorded_places& places) {
+  all.operators.add(
+      "recorded_strategy",
+      [places](settings& from, const build_context&) {
+        std::vector<std::string> names;
+        for (const auto& one : published_strategies()) names.emplace_back(one.name);
+        const std::string wanted =
+            from.text("strategy",
+                      {.doc = "the strategy whose evaluations are proposed, in its order", .one_of = names});
+        const auto evaluations = static_cast<std::size_t>(from.integer(
+            "evaluations",
+            {.def = 1000, .min = 1, .max = 1'000'000, .unit = "evaluations", .doc = "its longest search"}));
+        const published_strategy* chosen = nullptr;
+        for (const auto& one : published_strategies()) {
+          if (one.name == wanted) chosen = &one;
+        }
+        return for_each_space(places, [chosen, evaluations](const auto& space) {
+          recorded_strategy made;
+          made.space = space;
+          made.strategy = chosen;
+          made.evaluations = evaluations;
+          return made;
+        });
+      },
+      "recorded spaces: a published strategy of other tuners");
+}
+
 /// The spaces of `file` or `files`; says which of these keys it was.
 std::vector<recorded_source> sources_from(settings& from, const std::string& directory, bool& from_list) {
   const std::string file = path_from(
@@ -259,7 +287,10 @@ lab_problem recorded_problem(settings& from, const std::string& directory) {
     made.task = named;
     return made;
   };
-  problem.extend = [places](registry& all) { add_moves(all, places); };
+  problem.extend = [places](registry& all) {
+    add_moves(all, places);
+    add_strategies(all, places);
+  };
   return problem;
 }
 

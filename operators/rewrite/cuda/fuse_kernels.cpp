@@ -1,5 +1,5 @@
-// Two kernels that are launched one after the other on the same grid become one, where each thread needs only what it
-// wrote itself. A workspace that only they use becomes a variable.
+// Two kernels that are launched one after the other on the same grid become one, where each thread needs only
+// what it wrote itself. A workspace that only they use becomes a variable.
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -145,8 +145,8 @@ class fusion {
                     arguments + ")");
     remove_line(all, both_.second.launches.front().line);
     for (const std::size_t at : workspace_lines_) remove_line(all, at);
-    replace_function(all, both_.first, "extern \"C\" __global__ void " + name + "(" + parameters + ") {\n" +
-                                           to.text() + "}");
+    replace_function(all, both_.first,
+                     "extern \"C\" __global__ void " + name + "(" + parameters + ") {\n" + to.text() + "}");
     replace_function(all, both_.second, "");
     return all.applied_to(of_.in.text);
   }
@@ -278,8 +278,8 @@ class fusion {
             store = &statement;
         }
       }
-      const bool read_only = std::none_of(
-          second_accesses_.begin(), second_accesses_.end(), [&](const element_access& access) {
+      const bool read_only =
+          std::none_of(second_accesses_.begin(), second_accesses_.end(), [&](const element_access& access) {
             return second_names_.variables.at(access.base) == one.name && access.written;
           });
       if (uses != 2 || writes != 1 || store == nullptr || !read_only) continue;

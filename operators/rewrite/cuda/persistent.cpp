@@ -1,5 +1,5 @@
-// A block a piece of the work  ->  as many blocks as fit on the device at a time, each of which takes piece after
-// piece, so that blocks are not started and ended again and again.
+// A block a piece of the work  ->  as many blocks as fit on the device at a time, each of which takes piece
+// after piece, so that blocks are not started and ended again and again.
 #include <algorithm>
 
 #include "operators/rewrite/cuda/threads.hpp"
@@ -63,13 +63,13 @@ std::string why_not_persistent(const kernel& of, const device_kernel& one) {
   if (is_number(one.launches.front().grid.front())) return "the number of blocks is fixed";
   if (count_of_word(body, "gridDim") > 0) return "the kernel asks for the size of its grid";
   if (count_of_word(body, "blockIdx") == 0) return "all blocks do the same";
-  if (count_of_word(body, "blockIdx") != count_of_word(body, "blockIdx.x") + count_of_word(body, "blockIdx.y"))
+  if (count_of_word(body, "blockIdx") !=
+      count_of_word(body, "blockIdx.x") + count_of_word(body, "blockIdx.y"))
     return "the kernel uses its block's number in another way";
   std::size_t in_kernels = 0;
   for (const auto& other : device_kernels(of)) in_kernels += count_of_word(of.in.of(*other.body), "blockIdx");
   if (in_kernels != count_of_word(of.in.text, "blockIdx")) return "a function asks for the block's number";
-  if (threads_meet(of) && some_threads_return(of, one))
-    return "threads that return are missed by the others";
+  if (threads_meet(of) && some_threads_return(of, one)) return "threads that return are missed by the others";
   // What a parameter was changed to for one piece would be there for the next one.
   for (const node* parameter : parameters_of(one)) {
     if (any_of(*one.body, [&](const node& n) {

@@ -1,5 +1,5 @@
-// A sum along a loop, one thread an element  ->  several blocks take a part of the loop each and write partial sums
-// to a workspace, which a second kernel adds up: for products with few elements and long sums.
+// A sum along a loop, one thread an element  ->  several blocks take a part of the loop each and write
+// partial sums to a workspace, which a second kernel adds up: for products with few elements and long sums.
 #include <algorithm>
 
 #include "operators/rewrite/cuda/threads.hpp"
@@ -127,7 +127,8 @@ std::string split_k(const kernel& of, const site& where, rng& random) {
   const node& upper = *loop.upper_node;
   const std::string first =
       "static_cast<" + found->bound_type + ">(blockIdx.z) * " + share;  // of this part's iterations
-  all.replace(upper.begin, upper.end, "min(" + share + ", " + std::string(of.in.of(upper)) + " - " + first + ")");
+  all.replace(upper.begin, upper.end,
+              "min(" + share + ", " + std::string(of.in.of(upper)) + " - " + first + ")");
   walk(*loop.body, [&](const node& n) {
     if (n.kind == node_kind::name && n.declared == loop.id) {
       if (of.in.of(n) != n.name) throw refusal{"a macro hides " + n.name};

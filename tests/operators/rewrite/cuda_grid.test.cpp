@@ -1,5 +1,5 @@
-// Actions that change which blocks do what: their programs compute the same. Kernels whose threads do not meet are plain
-// functions, so that a loop over all threads of a grid runs them here, without a GPU.
+// Actions that change which blocks do what: their programs compute the same. Kernels whose threads do not
+// meet are plain functions, so that a loop over all threads of a grid runs them here, without a GPU.
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,10 +71,12 @@ std::string as_functions(const std::string& name, std::string text, const std::s
             listed(line.arguments) + "); });\n";
   for (std::size_t at = text.find("extern \"C\" "); at != std::string::npos; at = text.find("extern \"C\" "))
     text.erase(at, 11);
-  return "namespace " + name + " {\n" + text + "\nvoid all_launches(" + parameters + ") {\n" + body + "}\n}\n";
+  return "namespace " + name + " {\n" + text + "\nvoid all_launches(" + parameters + ") {\n" + body +
+         "}\n}\n";
 }
 
-/// Compiles a program whose main calls all variants, and gives what it prints: the numbers of those that differ.
+/// Compiles a program whose main calls all variants, and gives what it prints: the numbers of those that
+/// differ.
 std::string differing(const std::vector<std::string>& variants, const std::string& parameters,
                       const std::string& comparison) {
   std::string text = grid_prelude;
@@ -86,15 +88,16 @@ std::string differing(const std::vector<std::string>& variants, const std::strin
   text += comparison + "int main() {\n" + calls + "  std::puts(\"done\");\n}\n";
   const shell::scratch folder;
   shell::write_file(folder / "grid.cpp", text);
-  const auto built =
-      shell::run({kevo::find_program("g++"), "-std=c++20", "-O1", "-w", "grid.cpp", "-o", "grid"}, folder.string());
+  const auto built = shell::run(
+      {kevo::find_program("g++"), "-std=c++20", "-O1", "-w", "grid.cpp", "-o", "grid"}, folder.string());
   REQUIRE_MESSAGE(built.code == 0, built.err << text);
   return shell::run({(folder / "grid").string()}, folder.string()).out;
 }
 
 using steps = std::vector<std::pair<std::string, std::size_t>>;
 
-std::string after_steps(const std::string& parser, std::string text, const steps& all, const kevo::task* what) {
+std::string after_steps(const std::string& parser, std::string text, const steps& all,
+                        const kevo::task* what) {
   kevo::rng random(5);
   for (const auto& [name, nth] : all) {
     const auto in = parse(parser, {text}, {}, dialect::cuda).front();
@@ -141,8 +144,9 @@ TEST_CASE("products whose blocks are split, stay or have several elements a thre
   for (const auto& chain : chains) {
     variants.push_back(after_steps(parser, seed, chain, &what));
   }
-  const std::string said = differing(variants, "const float* A, const float* B, float* C, long long M, long long N, long long K",
-                                     R"(
+  const std::string said =
+      differing(variants, "const float* A, const float* B, float* C, long long M, long long N, long long K",
+                R"(
 template <class Run> void compare(int number, Run run) {
   for (auto [M, N, K] : {std::array<int, 3>{1, 1, 1}, {7, 5, 3}, {33, 70, 41}, {9, 64, 1}}) {
     std::vector<float> A(M * K), B(K * N), C(M * N, NAN);
@@ -232,7 +236,8 @@ TEST_CASE("kernels whose threads need each other's elements are not fused, split
     return true;
   };
   const std::string first =
-      "// kevo: launch a<<<ceildiv(N, 64), 64>>>(A, C, N)\n// kevo: launch b<<<ceildiv(N, 64), 64>>>(C, B, N)\n"
+      "// kevo: launch a<<<ceildiv(N, 64), 64>>>(A, C, N)\n// kevo: launch b<<<ceildiv(N, 64), 64>>>(C, B, "
+      "N)\n"
       "extern \"C\" __global__ void a(const float* x, float* y, int n) {\n"
       "  const int i = blockIdx.x * 64 + threadIdx.x;\n  if (i >= n) return;\n  y[i] = x[i];\n}\n"
       "extern \"C\" __global__ void b(const float* x, float* y, int n) {\n"
@@ -248,11 +253,13 @@ TEST_CASE("kernels whose threads need each other's elements are not fused, split
   CHECK_FALSE(refused(sum + "  C[i] = s;\n}\n", "split_k"));
   CHECK(refused(sum + "  C[i] = s * s;\n}\n", "split_k"));
   CHECK(refused(sum + "  C[i] = s;\n  if (s > 1) C[i] = 1;\n}\n", "split_k"));
-  CHECK(refused("// kevo: launch f<<<ceildiv(N, 64), 64>>>(A, N)\n"
-                "extern \"C\" __global__ void f(float* A, int N) {\n"
-                "  A += blockIdx.x * 64;\n  if (threadIdx.x < N - blockIdx.x * 64) A[threadIdx.x] = 1;\n}\n",
-                "persistent"));
-  CHECK(refused("// kevo: launch f<<<128, 64>>>(A, N)\nextern \"C\" __global__ void f(float* A, int N) {\n"
-                "  for (int i = blockIdx.x * 64 + threadIdx.x; i < N; i += gridDim.x * 64) A[i] = 1;\n}\n",
-                "persistent"));
+  CHECK(
+      refused("// kevo: launch f<<<ceildiv(N, 64), 64>>>(A, N)\n"
+              "extern \"C\" __global__ void f(float* A, int N) {\n"
+              "  A += blockIdx.x * 64;\n  if (threadIdx.x < N - blockIdx.x * 64) A[threadIdx.x] = 1;\n}\n",
+              "persistent"));
+  CHECK(
+      refused("// kevo: launch f<<<128, 64>>>(A, N)\nextern \"C\" __global__ void f(float* A, int N) {\n"
+              "  for (int i = blockIdx.x * 64 + threadIdx.x; i < N; i += gridDim.x * 64) A[i] = 1;\n}\n",
+              "persistent"));
 }
