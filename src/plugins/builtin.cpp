@@ -9,6 +9,7 @@ registry builtin_plugins() {
   register_portfolios(all);
   register_stop_rules(all);
   register_operators(all);
+  register_model_operators(all);
   register_landscape_moves(all);
   register_fitness(all);
   register_rankers(all);

@@ -10,6 +10,7 @@ void register_archives(registry& all);
 void register_portfolios(registry& all);
 void register_stop_rules(registry& all);
 void register_operators(registry& all);
+void register_model_operators(registry& all);
 void register_landscape_moves(registry& all);
 void register_fitness(registry& all);
 void register_rankers(registry& all);

@@ -3,6 +3,7 @@
 #include <kevo/filter/proposal_net.hpp>
 
 #include "src/plugins/builtin.hpp"
+#include "src/plugins/count_setting.hpp"
 #include "src/plugins/filter.hpp"
 #include "src/plugins/ngrams.hpp"
 
@@ -10,13 +11,12 @@ namespace kevo {
 
 filtering filtering_from(settings& from, const build_context& context, const registry& plugins) {
   filtering made;
-  made.batch = static_cast<std::size_t>(
-      from.integer("batch", {.def = static_cast<std::int64_t>(made.batch),
-                             .min = 1,
-                             .max = 100'000,
-                             .unit = "proposals",
-                             .doc = "number of proposals that are filtered together; fewer are if no further "
-                                    "one can be made before something is evaluated"}));
+  made.batch = count_from(from, "batch", made.batch,
+                          {.min = 1,
+                           .max = 100'000,
+                           .unit = "proposals",
+                           .doc = "number of proposals that are filtered together; fewer are if no further "
+                                  "one can be made before something is evaluated"});
   made.filter = plugins.filters.make(from, context, "type", "epsilon_net");
   return made;
 }
@@ -30,13 +30,13 @@ void register_filters(registry& all) {
                         .min = 0.0,
                         .doc = "greatest distance between embedded sources at which a proposal counts as a "
                                "near duplicate of an evaluated program; 0 lets every proposal pass"});
-        const auto memory = static_cast<std::size_t>(from.integer(
-            "memory", {.def = 10000,
-                       .min = 0,
-                       .max = 10'000'000,
-                       .unit = "programs",
-                       .doc = "number of most recent programs with which a proposal is compared; "
-                              "0 compares with all"}));
+        const auto memory =
+            count_from(from, "memory", 10000,
+                       {.min = 0,
+                        .max = 10'000'000,
+                        .unit = "programs",
+                        .doc = "number of most recent programs with which a proposal is compared; "
+                               "0 compares with all"});
         return any_proposal_filter(proposal_net(epsilon, embedding_from(from), memory));
       },
       "drops proposals that are near duplicates of evaluated programs or of each other (POLCA)");

@@ -5,26 +5,23 @@
 #include <kevo/tunable_features.hpp>
 
 #include "src/plugins/builtin.hpp"
+#include "src/plugins/count_setting.hpp"
 #include "src/plugins/screen.hpp"
 
 namespace kevo {
-namespace {
-
-std::size_t count_from(settings& from, const char* key, std::size_t def, std::int64_t min, const char* unit,
-                       const char* doc) {
-  return static_cast<std::size_t>(from.integer(
-      key, {.def = static_cast<std::int64_t>(def), .min = min, .max = 100'000, .unit = unit, .doc = doc}));
-}
-
-}  // namespace
-
 screening screening_from(settings& from, const build_context& context, const registry& plugins) {
   screening made;
-  made.pool = count_from(from, "pool", made.pool, 1, "proposals",
-                         "number of waiting proposals from which the next evaluation is chosen");
-  made.drop =
-      count_from(from, "drop", made.drop, 0, "proposals",
-                 "number of lowest-ranked proposals that are discarded from a full pool at each choice");
+  made.pool = count_from(from, "pool", made.pool,
+                         {.min = 1,
+                          .max = 100'000,
+                          .unit = "proposals",
+                          .doc = "number of waiting proposals from which the next evaluation is chosen"});
+  made.drop = count_from(
+      from, "drop", made.drop,
+      {.min = 0,
+       .max = 100'000,
+       .unit = "proposals",
+       .doc = "number of lowest-ranked proposals that are discarded from a full pool at each choice"});
   if (made.drop >= made.pool)
     from.fail("drop", "drop must be smaller than pool", "reduce drop or increase pool");
   made.epsilon =
@@ -33,9 +30,13 @@ screening screening_from(settings& from, const build_context& context, const reg
                  .min = 0.0,
                  .max = 1.0,
                  .doc = "probability that a random proposal is evaluated instead of the highest-ranked one"});
-  made.warmup = count_from(from, "warmup", made.warmup, 2, "evaluations",
-                           "number of evaluations used for training before proposals are ranked; until then "
-                           "the oldest proposal comes first");
+  made.warmup =
+      count_from(from, "warmup", made.warmup,
+                 {.min = 2,
+                  .max = 100'000,
+                  .unit = "evaluations",
+                  .doc = "number of evaluations used for training before proposals are ranked; until then "
+                         "the oldest proposal comes first"});
   made.features.more = tunable_features{};
   made.ranker = plugins.rankers.make(from, context, "type", "ridge");
   return made;
@@ -48,8 +49,11 @@ void register_rankers(registry& all) {
         ridge model;
         model.penalty =
             from.real("penalty", {.def = model.penalty, .above = 0.0, .doc = "weight of the L2 penalty"});
-        model.refit = count_from(from, "refit", model.refit, 1, "evaluations",
-                                 "number of evaluations between two fits of the model");
+        model.refit = count_from(from, "refit", model.refit,
+                                 {.min = 1,
+                                  .max = 100'000,
+                                  .unit = "evaluations",
+                                  .doc = "number of evaluations between two fits of the model"});
         return any_ranker(model);
       },
       "ridge regression on the n-grams of the source, the values of its tunables, and the score and measures "
@@ -58,8 +62,11 @@ void register_rankers(registry& all) {
       "gaussian_process",
       [](settings& from, const build_context&) {
         gaussian_process model;
-        model.memory = count_from(from, "memory", model.memory, 2, "evaluations",
-                                  "number of most recent evaluations that the model is fitted to");
+        model.memory = count_from(from, "memory", model.memory,
+                                  {.min = 2,
+                                   .max = 100'000,
+                                   .unit = "evaluations",
+                                   .doc = "number of most recent evaluations that the model is fitted to"});
         model.noise =
             from.real("noise", {.def = model.noise,
                                 .above = 0.0,
@@ -68,8 +75,11 @@ void register_rankers(registry& all) {
             "optimism", {.def = model.optimism,
                          .min = 0.0,
                          .doc = "number of predicted standard deviations added to the predicted mean"});
-        model.refit = count_from(from, "refit", model.refit, 1, "evaluations",
-                                 "number of evaluations between two fits of the model");
+        model.refit = count_from(from, "refit", model.refit,
+                                 {.min = 1,
+                                  .max = 100'000,
+                                  .unit = "evaluations",
+                                  .doc = "number of evaluations between two fits of the model"});
         return any_ranker(model);
       },
       "Gaussian process on the n-grams of the source, the values of its tunables, and the score and measures "

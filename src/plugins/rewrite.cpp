@@ -3,36 +3,14 @@
 #include "src/plugins/rewrite.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "src/base/settings/path_setting.hpp"
+#include "src/plugins/count_setting.hpp"
+#include "src/plugins/named_policy.hpp"
 
 namespace kevo {
-
-action_policy learnt_policy_from(settings& from, const std::string& file) {
-  const double explore =
-      from.real("explore", {.def = 0.2,
-                            .min = 0.0,
-                            .max = 1.0,
-                            .unit = "probability",
-                            .doc = "with the file of a policy, probability of choosing by weights instead"});
-  const bool regions = from.boolean(
-      "regions", {.def = true,
-                  .doc = "with the file of a policy, whether it chooses the place of an action, too; "
-                         "otherwise weights do"});
-  if (file.empty() || from.probing()) return {};
-  const auto learnt = read_policy(file);
-  try {
-    require_features(*learnt, rewrite_features(), "rewrite");
-  } catch (const error& wrong) {
-    throw error(wrong.code(), wrong.message(), {.file = file}, wrong.hint());
-  }
-  return trained_actions(learnt, rewrite_features(), explore, regions);
-}
 
 namespace {
 
@@ -44,17 +22,13 @@ action_policy rewrite_policy_from(settings& from, const build_context& context) 
           "how an action is chosen: weights (fixed ones of the actions), uniform, ucb (UCB1 over the kinds "
           "of action), bandit (a linear model of kind and place that learns in this run), or the file of a "
           "policy of kevo learn policy, relative to the config"};
-  const settings_node* raw = from.raw().find("policy");
-  static const std::set<std::string> names = {"weights", "uniform", "ucb", "bandit"};
-  const bool named = raw == nullptr || names.contains(raw->text);
-  const std::string policy =
-      named ? from.text("policy", what) : path_from(from, "policy", what, context.directory);
-  action_policy learnt = learnt_policy_from(from, named ? std::string() : policy);
-  if (policy == "weights") return {};
-  if (policy == "uniform") return uniform_actions();
-  if (policy == "ucb") return ucb_actions();
-  if (policy == "bandit") return bandit_actions(rewrite_features());
-  return learnt;
+  named_policy chosen =
+      named_policy_from(from, what, {"weights", "uniform", "ucb", "bandit"}, context.directory);
+  if (chosen.name == "weights") return {};
+  if (chosen.name == "uniform") return uniform_actions();
+  if (chosen.name == "ucb") return ucb_actions();
+  if (chosen.name == "bandit") return bandit_actions(rewrite_features());
+  return std::move(chosen.learnt);
 }
 
 }  // namespace
@@ -76,13 +50,12 @@ rewrite rewrite_from(settings& from, const build_context& context) {
                  .max = 1.0,
                  .unit = "probability",
                  .doc = "probability of one more action in the same proposal, applied again after each"});
-  op.tries = static_cast<std::size_t>(from.integer(
-      "tries", {.def = static_cast<std::int64_t>(op.tries),
-                .min = 1,
-                .max = 10000,
-                .unit = "programs",
-                .doc = "number of changes that may turn out to be known or not writable before the "
-                       "operator gives up"}));
+  op.tries = count_from(from, "tries", op.tries,
+                        {.min = 1,
+                         .max = 10000,
+                         .unit = "programs",
+                         .doc = "number of changes that may turn out to be known or not writable before the "
+                                "operator gives up"});
   op.threads = static_cast<int>(from.integer(
       "threads",
       {.def = op.threads,

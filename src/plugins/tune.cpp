@@ -2,9 +2,9 @@
 
 #include "src/plugins/tune.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
+
+#include "src/plugins/count_setting.hpp"
 
 namespace kevo {
 namespace {
@@ -24,20 +24,19 @@ void read_tune_model(settings& from, tune& op) {
                                  .unit = "probability",
                                  .doc = "with a model, probability of steps from the parent instead of the "
                                         "setting that the model expects most of"});
-  op.pool = static_cast<std::size_t>(from.integer(
-      "pool", {.def = static_cast<std::int64_t>(op.pool),
-               .min = 1,
-               .max = 1'000'000,
-               .unit = "settings",
-               .doc = "with a model, number of random unseen settings among which it chooses, beside those "
-                      "that differ in one tunable from one of the ten best"}));
-  op.memory = static_cast<std::size_t>(
-      from.integer("memory", {.def = static_cast<std::int64_t>(op.memory),
-                              .min = 10,
-                              .max = 10'000,
-                              .unit = "results",
-                              .doc = "with a model, maximum number of results that it is fitted to: the "
-                                     "best half, and some of the others"}));
+  op.pool = count_from(
+      from, "pool", op.pool,
+      {.min = 1,
+       .max = 1'000'000,
+       .unit = "settings",
+       .doc = "with a model, number of random unseen settings among which it chooses, beside those "
+              "that differ in one tunable from one of the ten best"});
+  op.memory = count_from(from, "memory", op.memory,
+                         {.min = 10,
+                          .max = 10'000,
+                          .unit = "results",
+                          .doc = "with a model, maximum number of results that it is fitted to: the "
+                                 "best half, and some of the others"});
   op.cost =
       from.real("cost", {.def = op.cost,
                          .min = 0.0,
@@ -50,14 +49,13 @@ void read_tune_model(settings& from, tune& op) {
 
 tune tune_from(settings& from) {
   tune op;
-  op.draws = static_cast<std::size_t>(from.integer(
-      "draws",
-      {.def = static_cast<std::int64_t>(op.draws),
-       .min = 0,
+  op.draws = count_from(
+      from, "draws", op.draws,
+      {.min = 0,
        .max = 1000000,
        .unit = "candidates",
        .doc = "while the run has fewer candidates, seeds included, any valid setting is drawn (with a model, "
-              "one that is far from the known ones); later the parent's is changed, or the model chooses"}));
+              "one that is far from the known ones); later the parent's is changed, or the model chooses"});
   op.crossover = from.real(
       "crossover",
       {.def = op.crossover,
@@ -78,20 +76,18 @@ tune tune_from(settings& from) {
                        .max = 1.0,
                        .unit = "probability",
                        .doc = "probability of changing one more tunable, applied again after each change"});
-  op.tries = static_cast<std::size_t>(from.integer(
-      "tries",
-      {.def = static_cast<std::int64_t>(op.tries),
-       .min = 1,
+  op.tries = count_from(
+      from, "tries", op.tries,
+      {.min = 1,
        .max = 10000,
        .unit = "settings",
-       .doc = "number of settings that may turn out to be known before all valid settings are enumerated"}));
-  op.enumerate = static_cast<std::size_t>(
-      from.integer("enumerate", {.def = static_cast<std::int64_t>(op.enumerate),
-                                 .min = 0,
-                                 .max = 10'000'000,
-                                 .unit = "settings",
-                                 .doc = "maximum number of valid settings that are enumerated to find an "
-                                        "unseen one; 0 disables enumeration"}));
+       .doc = "number of settings that may turn out to be known before all valid settings are enumerated"});
+  op.enumerate = count_from(from, "enumerate", op.enumerate,
+                            {.min = 0,
+                             .max = 10'000'000,
+                             .unit = "settings",
+                             .doc = "maximum number of valid settings that are enumerated to find an "
+                                    "unseen one; 0 disables enumeration"});
   read_tune_model(from, op);
   return op;
 }

@@ -14,8 +14,8 @@ using namespace kevo;
 
 namespace {
 
-/// A bowl over 8^4 settings, whose corners are not in the space and in which every ninth setting fails; `layout` has
-/// values that are no numbers.
+/// A bowl over 8^4 settings, whose corners are not in the space and in which every ninth setting fails;
+/// `layout` has values that are no numbers.
 std::shared_ptr<const recorded_space> bowl() {
   std::vector<recorded_parameter> parameters;
   for (const char* name : {"x", "y", "z"}) {
@@ -34,8 +34,7 @@ std::shared_ptr<const recorded_space> bowl() {
     recorded_result r;
     r.setting = s;
     const auto square = [](double a) { return a * a; };
-    r.objective =
-        1 + square(s[0] - 5.0) + square(s[1] - 2.0) + square(s[2] - 3.0) + 3 * std::abs(s[3] - 2.0);
+    r.objective = 1 + square(s[0] - 5.0) + square(s[1] - 2.0) + square(s[2] - 3.0) + 3 * std::abs(s[3] - 2.0);
     if (i % 9 == 4) {
       r.outcome = outcome::build_failed;
       r.objective = 0;

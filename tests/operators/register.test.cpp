@@ -10,11 +10,13 @@
 
 namespace kevo {
 void register_operators(registry& all);
-}
+void register_model_operators(registry& all);
+}  // namespace kevo
 
 TEST_CASE("the shipped operators are made from their settings") {
   kevo::registry all;
   kevo::register_operators(all);
+  kevo::register_model_operators(all);
   kevo::settings reader(kevo::parse_yaml("{type: tune, tries: 3, crossover: 0.5}"));
   auto op = all.operators.make(reader, {});
   CHECK(op.name() == "tune");
@@ -44,6 +46,7 @@ TEST_CASE("rewrite and macro_micro read the file of a learnt policy") {
   }
   kevo::registry all;
   kevo::register_operators(all);
+  kevo::register_model_operators(all);
   const shell::scratch folder;
   const auto& features = kevo::rewrite_features();
   shell::write_file(folder / "policy.json",

@@ -1,6 +1,7 @@
-// Simulated annealing (S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220,
-// 1983) with the settings that Kernel Tuner documents: temperatures from 1 to 0.001, each 0.995 of the one before, and
-// differences relative to the present cost. It begins again at another setting when it is cold or finds no way on.
+// Simulated annealing (S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing",
+// Science 220, 1983) with the settings that Kernel Tuner documents: temperatures from 1 to 0.001, each 0.995
+// of the one before, and differences relative to the present cost. It begins again at another setting when it
+// is cold or finds no way on.
 #include <cmath>
 
 #include "src/lab/strategies/trial.hpp"

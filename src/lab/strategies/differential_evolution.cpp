@@ -1,6 +1,6 @@
-// Differential evolution (R. Storn, K. Price, "Differential evolution", Journal of Global Optimization 11, 1997), the
-// variant best/1/bin on the positions of values, rounded, with a scale between 0.5 and 1 that is drawn for each
-// generation and a crossover of 0.7, as tuners take it from SciPy.
+// Differential evolution (R. Storn, K. Price, "Differential evolution", Journal of Global Optimization 11,
+// 1997), the variant best/1/bin on the positions of values, rounded, with a scale between 0.5 and 1 that is
+// drawn for each generation and a crossover of 0.7, as tuners take it from SciPy.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,6 +1,6 @@
-// The genetic algorithm of auto-tuners: B. van Werkhoven, "Kernel Tuner: A search-optimizing GPU code auto-tuner",
-// Future Generation Computer Systems 90, 2019, with the settings that Kernel Tuner documents: a population of 20,
-// parents by rank, uniform crossover, and a mutation of one gene in ten.
+// The genetic algorithm of auto-tuners: B. van Werkhoven, "Kernel Tuner: A search-optimizing GPU code
+// auto-tuner", Future Generation Computer Systems 90, 2019, with the settings that Kernel Tuner documents: a
+// population of 20, parents by rank, uniform crossover, and a mutation of one gene in ten.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -32,7 +32,8 @@ const recorded_setting& by_rank(const std::vector<judged>& sorted, rng& random) 
   return sorted[rank].setting;
 }
 
-recorded_setting child_of(const trial& on, const recorded_setting& a, const recorded_setting& b, rng& random) {
+recorded_setting child_of(const trial& on, const recorded_setting& a, const recorded_setting& b,
+                          rng& random) {
   for (int tries = 0; tries < 32; ++tries) {
     recorded_setting child = a;
     for (std::size_t p = 0; p < child.size(); ++p) {

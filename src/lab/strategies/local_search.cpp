@@ -1,8 +1,8 @@
-// Greedy iterated local search (H. R. Lourenço, O. C. Martin, T. Stützle, "Iterated local search", Handbook of
-// Metaheuristics, 2003), one of the best strategies of R. Schoonhoven, B. van Werkhoven, K. J. Batenburg, "Benchmarking
-// optimization algorithms for auto-tuning GPU kernels", IEEE Transactions on Evolutionary Computation, 2022: climb to the
-// first better neighbour until there is none, leave the optimum by random steps, and begin anew after 50 climbs
-// without a gain.
+// Greedy iterated local search (H. R. Lourenço, O. C. Martin, T. Stützle, "Iterated local search", Handbook
+// of Metaheuristics, 2003), one of the best strategies of R. Schoonhoven, B. van Werkhoven, K. J. Batenburg,
+// "Benchmarking optimization algorithms for auto-tuning GPU kernels", IEEE Transactions on Evolutionary
+// Computation, 2022: climb to the first better neighbour until there is none, leave the optimum by random
+// steps, and begin anew after 50 climbs without a gain.
 #include <algorithm>
 
 #include "src/lab/strategies/trial.hpp"

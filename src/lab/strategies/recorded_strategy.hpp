@@ -22,8 +22,9 @@ struct published_strategy {
 };
 std::span<const published_strategy> published_strategies();
 
-/// Proposes what the strategy evaluates, in its order. What a strategy asks next depends only on the recorded values
-/// of what it has asked for, so the whole search is made at the first turn. One value serves one search.
+/// Proposes what the strategy evaluates, in its order. What a strategy asks next depends only on the recorded
+/// values of what it has asked for, so the whole search is made at the first turn. One value serves one
+/// search.
 struct recorded_strategy {
   std::shared_ptr<const recorded_space> space;
   const published_strategy* strategy = nullptr;

@@ -1,8 +1,9 @@
-// The tree-structured Parzen estimator: J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, "Algorithms for hyper-parameter
-// optimization", NIPS 2011, with the settings that Optuna documents for a sampler of independent parameters: 10 random
-// settings first, the best tenth (at most 25) against the rest, 24 draws a proposal. Parameters whose values are numbers
-// have a discretized normal distribution around each observed place, others count their values; both have a prior of
-// one observation. A draw outside of the space is drawn again, which favours it: Optuna would spend an evaluation.
+// The tree-structured Parzen estimator: J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, "Algorithms for
+// hyper-parameter optimization", NIPS 2011, with the settings that Optuna documents for a sampler of
+// independent parameters: 10 random settings first, the best tenth (at most 25) against the rest, 24 draws a
+// proposal. Parameters whose values are numbers have a discretized normal distribution around each observed
+// place, others count their values; both have a prior of one observation. A draw outside of the space is
+// drawn again, which favours it: Optuna would spend an evaluation.
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +23,8 @@ bool is_ordered(const recorded_parameter& one) {
   return std::none_of(one.numbers.begin(), one.numbers.end(), [](double x) { return std::isnan(x); });
 }
 
-// The width of the distribution around an observed place: the distance to the farther one of its neighbours, but
-// not less than a hundredth part of the range or the range over the number of observations.
+// The width of the distribution around an observed place: the distance to the farther one of its neighbours,
+// but not less than a hundredth part of the range or the range over the number of observations.
 std::vector<double> widths(std::vector<double> places, double range) {
   std::vector<double> sorted = places;
   std::sort(sorted.begin(), sorted.end());

@@ -1,6 +1,6 @@
 #pragma once
-// A recorded space as a search strategy sees it: it asks for the cost of a setting, and each first question is an
-// evaluation.
+// A recorded space as a search strategy sees it: it asks for the cost of a setting, and each first question
+// is an evaluation.
 
 #include <cstddef>
 #include <limits>

@@ -1,0 +1,355 @@
+// Variation operators that ask a language model, by name.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <kevo/operators/macro_steps.hpp>
+#include <kevo/registry.hpp>
+
+#include "operators/agent/agent.hpp"
+#include "operators/llm/directed.hpp"
+#include "operators/llm/macro_micro.hpp"
+#include "operators/llm/operators.hpp"
+#include "src/plugins/builtin.hpp"
+#include "src/plugins/count_setting.hpp"
+#include "src/plugins/named_policy.hpp"
+
+namespace kevo {
+namespace {
+
+llm_settings llm_from(settings& from, const build_context& context) {
+  llm_settings made;
+  made.models = context.services.get<language_models>();
+  if (!made.models && !from.probing() && context.task)
+    throw error(error_code::input, "this operator needs a language model", from.place("type"),
+                "add llm: {models: [{name: NAME, url: URL}]} to the config; docs/llm.md shows how");
+  made.model = from.text(
+      "model",
+      {.def = "", .doc = "name of a model in llm.models; empty chooses among the models of the tier"});
+  made.tier =
+      from.text("tier", {.def = "", .doc = "tier of the models to choose from; empty means all models"});
+  if (made.models) {
+    if (!made.model.empty()) made.models->named(made.model);
+    rng unused;
+    if (made.model.empty()) made.models->choose(made.tier, unused);
+  }
+  made.sampling.temperature = from.optional<double>(
+      "temperature",
+      {.min = 0.0, .max = 5.0, .doc = "sampling temperature; null uses the default of the server"});
+  made.sampling.top_p = from.optional<double>(
+      "top_p",
+      {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null uses the default of the server"});
+  made.sampling.max_tokens =
+      from.integer("max_tokens", {.def = made.sampling.max_tokens,
+                                  .min = 1,
+                                  .unit = "tokens",
+                                  .doc = "maximum length of a reply, including its reasoning"});
+  made.prompt_tokens =
+      from.integer("prompt_tokens", {.def = made.prompt_tokens,
+                                     .min = 256,
+                                     .unit = "tokens",
+                                     .doc = "maximum length of the first prompt, by a conservative estimate; "
+                                            "sections are shortened to fit, but never the parent's source"});
+  made.attempts = from.integer(
+      "attempts",
+      {.def = made.attempts,
+       .min = 1,
+       .max = 100,
+       .unit = "replies",
+       .doc = "maximum number of replies requested in one variation until one gives a usable new program"});
+  made.concurrency = count_from(from, "concurrency", made.concurrency,
+                                {.min = 1,
+                                 .max = 4096,
+                                 .unit = "variations",
+                                 .doc = "maximum number of concurrent variations of this operator"});
+  made.similarity = from.real(
+      "similarity", {.def = made.similarity,
+                     .min = 0.0,
+                     .max = 2.0,
+                     .doc = "a program is refused as known if it shares at least this fraction of its token "
+                            "5-grams (Jaccard) with a related candidate; 1 refuses only differences in "
+                            "comments, spacing or repetition; above 1 disables the check"});
+  made.embeddings = from.text("embeddings", {.def = "",
+                                             .doc = "name of the embedding model in llm.models that compares "
+                                                    "programs by meaning; empty disables this comparison"});
+  made.embedding_similarity =
+      from.real("embedding_similarity", {.def = made.embedding_similarity,
+                                         .min = -1.0,
+                                         .max = 2.0,
+                                         .doc = "cosine similarity from which a program counts as known, or "
+                                                "is passed to the judge if there is one"});
+  made.judge = from.text("judge", {.def = "",
+                                   .doc = "name of the model in llm.models that judges whether two programs "
+                                          "are equivalent; empty disables the judge"});
+  made.judge_similarity = from.real(
+      "judge_similarity",
+      {.def = made.judge_similarity,
+       .min = 0.0,
+       .max = 2.0,
+       .doc =
+           "without embeddings, fraction of common token 5-grams (Jaccard) from which the judge is asked"});
+  for (const auto& [key, name] : {std::pair("embeddings", made.embeddings), std::pair("judge", made.judge)}) {
+    if (name.empty() || !made.models) continue;
+    const auto& all = made.models->settings().models;
+    if (std::none_of(all.begin(), all.end(), [&wanted = name](const auto& m) { return m.name == wanted; }))
+      from.fail(key, "llm.models has no model named '" + name + "'");
+  }
+  settings memory = from.child_or_empty(
+      "memory",
+      "weights with which each prompt's share of the past is drawn; all 0: the selector's scope. Where the "
+      "selector asks for clean_slate, as for independent drafts, it is not drawn");
+  for (std::size_t i = 0; i < memory_scope_names.size(); ++i) {
+    constexpr const char* docs[memory_scope_names.size()] = {
+        "the ancestors of the parent", "the earlier children of the parent", "both of these",
+        "no earlier candidates, no notes of the run and no inspirations",
+        "no earlier candidates, but notes of the run and inspirations"};
+    made.scopes[i] =
+        memory.real(memory_scope_names[i], {.def = 0.0, .min = 0.0, .unit = "weight", .doc = docs[i]});
+  }
+  settings knowledge = from.child_or_empty("knowledge", "how prompts use the pages of llm.knowledge");
+  made.injection_rate =
+      knowledge.real("rate", {.def = made.injection_rate,
+                              .min = 0.0,
+                              .max = 1.0,
+                              .unit = "probability",
+                              .doc = "probability that a prompt includes pages; below 1, some prompts are "
+                                     "left without them so that the pages do not narrow the search"});
+  made.pages = count_from(knowledge, "pages", made.pages,
+                          {.min = 0,
+                           .max = 100,
+                           .unit = "pages",
+                           .doc = "maximum number of pages in a prompt, beside "
+                                  "those of kind constraints, which all "
+                                  "prompts include"});
+  return made;
+}
+
+llm_universal universal_from(settings& from, const build_context& context) {
+  llm_universal op{llm_from(from, context)};
+  op.index =
+      from.boolean("index", {.def = false,
+                             .doc = "whether the diagnosis is shown the index of llm.knowledge and may "
+                                    "name pages, which then come before those found by words"});
+  return op;
+}
+
+llm_contrastive contrastive_from(settings& from, const build_context& context) {
+  llm_contrastive op{llm_from(from, context), {}};
+  op.exemplars.count =
+      count_from(from, "exemplars", 2,
+                 {.min = 2,
+                  .max = 16,
+                  .unit = "candidates",
+                  .doc = "number of programs that are compared: the parent and other selected candidates"});
+  op.exemplars.width = from.real("width", {.def = op.exemplars.width,
+                                           .above = 0.0,
+                                           .unit = "score",
+                                           .doc = "width of a score bucket, used where the selection "
+                                                  "does not say which programs to compare"});
+  op.exemplars.temperature = from.real(
+      "exemplar_temperature", {.def = op.exemplars.temperature,
+                               .above = 0.0,
+                               .unit = "score",
+                               .doc = "temperature of the softmax over the mean scores of the buckets"});
+  return op;
+}
+
+summarize summarize_from(settings& from, const build_context& context) {
+  summarize op{llm_from(from, context)};
+  op.notes_bytes = count_from(from, "notes_bytes", op.notes_bytes,
+                              {.min = 200,
+                               .max = 1'000'000,
+                               .unit = "bytes",
+                               .doc = "maximum length of the notes; longer notes are cut"});
+  return op;
+}
+
+summarize_rounds summarize_rounds_from(settings& from, const build_context& context) {
+  llm_settings with = llm_from(from, context);
+  round_summary_settings how;
+  const auto count = [&from](const char* key, std::size_t& value, const char* unit, const char* doc) {
+    value = count_from(from, key, value, {.min = 1, .unit = unit, .doc = doc});
+  };
+  count("every", how.every, "proposals", "number of proposals in a round, which begins with a summary");
+  count("candidates", how.candidates, "candidates",
+        "maximum number of candidates that one summary is shown, with their sources");
+  count("notes_bytes", how.notes_bytes, "bytes", "maximum length of the notes; longer notes are cut");
+  return summarize_rounds(std::move(with), how);
+}
+
+paradigm_shift paradigm_shift_from(settings& from, const build_context& context) {
+  llm_settings with = llm_from(from, context);
+  paradigm_settings how;
+  const auto count = [&from](const char* key, std::size_t& value, const char* unit, const char* doc) {
+    value = count_from(from, key, value, {.min = 1, .unit = unit, .doc = doc});
+  };
+  count("window", how.window, "evaluations", "number of latest results in which improvements are counted");
+  how.below = from.real("below", {.def = how.below,
+                                  .min = 0.0,
+                                  .max = 1.0,
+                                  .doc = "the run counts as stalled while less than this fraction of the "
+                                         "window improved on the best score so far"});
+  count("ideas", how.ideas, "strategies", "number of strategies that one call is asked for");
+  count("uses", how.uses, "proposals", "number of proposals that are shown one strategy");
+  count("remembered", how.remembered, "strategies",
+        "maximum number of tried strategies that the next call is told");
+  count("notes_bytes", how.notes_bytes, "bytes", "maximum length of a strategy; a longer one is cut");
+  return paradigm_shift(std::move(with), how);
+}
+
+macro_micro macro_micro_from(settings& from, const build_context& context) {
+  llm_settings with = llm_from(from, context);
+  const setting<std::string> how = {
+      .def = "ucb",
+      .doc =
+          "policy that picks the optimization step: uniform, ucb (UCB1 over the kinds of step), model (asks "
+          "the language model), or the file of a policy of kevo learn policy, relative to the config, "
+          "which picks among the actions of rewrite"};
+  named_policy chosen = named_policy_from(from, how, {"uniform", "ucb", "model"}, context.directory);
+  std::vector<std::string> types = from.texts(
+      "types",
+      {.doc = "kinds of optimization step; a step is one of these applied to a region or loop of the parent"},
+      std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining"});
+  if (types.empty()) from.fail("types", "at least one kind of step is needed");
+  if (chosen.learnt.weights) {
+    require_rewrite_parser();
+    return {std::move(with), std::move(types), rewrite_steps(std::move(chosen.learnt))};
+  }
+  return {std::move(with), std::move(types),
+          chosen.name == "uniform" ? uniform_policy()
+          : chosen.name == "model" ? model_policy()
+                                   : ucb_policy()};
+}
+
+llm_repair repair_from(settings& from, const build_context& context) {
+  llm_repair op{llm_from(from, context)};
+  op.depth =
+      count_from(from, "depth", op.depth,
+                 {.min = 0, .max = 20, .unit = "repairs", .doc = "maximum number of repairs of a draft"});
+  return op;
+}
+
+agent agent_from(settings& from, const build_context& context) {
+  agent op{llm_from(from, context), {}};
+  settings limits = from.child_or_empty("limits", "limits of one turn, that is, one variation of the agent");
+  const auto count = [&](const char* key, std::int64_t& value, const char* unit, const char* doc) {
+    value = limits.integer(key, {.def = value, .min = 1, .unit = unit, .doc = doc});
+  };
+  count("steps", op.limits.steps, "calls", "maximum number of model calls in one turn");
+  count("tokens", op.limits.tokens, "tokens", "maximum number of tokens read and written in one turn");
+  count("evaluations", op.limits.evaluations, "evaluations",
+        "maximum number of evaluations of drafts (tests and timings) in one turn");
+  count("compilations", op.limits.compilations, "builds",
+        "maximum number of drafts that are only compiled in one turn");
+  count("stalled", op.limits.stalled, "evaluations",
+        "consecutive evaluations without a gain after which the supervisor intervenes");
+  count("failing", op.limits.failing, "evaluations",
+        "consecutive invalid evaluations after which the supervisor intervenes");
+  count("repeated", op.limits.repeated, "evaluations",
+        "evaluations of the same program after which the supervisor intervenes");
+  count("interventions", op.limits.interventions, "reviews",
+        "interventions of the supervisor after which the turn ends");
+  op.limits.fruitless_turns =
+      limits.integer("fruitless_turns", {.def = 0,
+                                         .min = 0,
+                                         .unit = "turns",
+                                         .doc = "number of turns in a row without a proposal after which "
+                                                "each further turn begins with a review by the "
+                                                "supervisor; 0 disables this"});
+  op.notes_bytes = count_from(
+      from, "notes", 0,
+      {.min = 0,
+       .max = 100000,
+       .unit = "bytes",
+       .doc = "maximum size of the notes that the model writes at the end of each turn, and that its next "
+              "turn and the supervisor read; 0 disables notes"});
+  op.limits.seconds = limits.real(
+      "seconds", {.def = op.limits.seconds,
+                  .above = 0.0,
+                  .unit = "s",
+                  .doc = "maximum time that the model calls and evaluations of one turn may take"});
+  op.limits.margin =
+      limits.real("margin", {.def = op.limits.margin,
+                             .min = 0.0,
+                             .max = 1.0,
+                             .doc = "relative difference in score that counts as a gain; a submission may be "
+                                    "worse than the parent by at most this"});
+  return op;
+}
+
+}  // namespace
+
+void register_model_operators(registry& all) {
+  all.operators.add(
+      "llm_rewrite",
+      [](settings& from, const build_context& context) {
+        return any_variation(llm_rewrite{llm_from(from, context)});
+      },
+      "a language model rewrites the main file");
+  all.operators.add(
+      "llm_diff",
+      [](settings& from, const build_context& context) {
+        return any_variation(llm_diff{llm_from(from, context)});
+      },
+      "a language model edits the main file: SEARCH/REPLACE blocks or a unified diff");
+  all.operators.add(
+      "llm_crossover",
+      [](settings& from, const build_context& context) {
+        return any_variation(llm_crossover{llm_from(from, context)});
+      },
+      "a language model combines two candidates");
+  all.operators.add(
+      "llm_repair",
+      [](settings& from, const build_context& context) { return any_variation(repair_from(from, context)); },
+      "a language model writes a draft and repairs it until it is valid");
+  all.operators.add(
+      "agent",
+      [](settings& from, const build_context& context) { return any_variation(agent_from(from, context)); },
+      "a language model works with tools (read, edit, compile, test, time) until it submits a program (AVO)");
+  all.operators.add(
+      "llm_universal",
+      [](settings& from, const build_context& context) {
+        return any_variation(universal_from(from, context));
+      },
+      "a language model diagnoses one bottleneck, looks up knowledge about it, then rewrites the program "
+      "(KernelEvolve)");
+  all.operators.add(
+      "llm_contrastive",
+      [](settings& from, const build_context& context) {
+        return any_variation(contrastive_from(from, context));
+      },
+      "a language model compares programs of different scores, then writes a faster one (CUDA-L1)");
+  all.operators.add(
+      "paradigm_shift",
+      [](settings& from, const build_context& context) {
+        return any_variation(paradigm_shift_from(from, context));
+      },
+      "a language model edits the main file; while the run stalls, it is first asked for new strategies, "
+      "which the prompts of the next proposals show (AdaEvolve)");
+  all.operators.add(
+      "macro_micro",
+      [](settings& from, const build_context& context) {
+        return any_variation(macro_micro_from(from, context));
+      },
+      "a policy picks an optimization step, and a language model implements it (MTMC)");
+  all.operators.add(
+      "summarize",
+      [](settings& from, const build_context& context) {
+        return any_variation(summarize_from(from, context));
+      },
+      "a language model rewrites the notes of the run, then rewrites the program with them (ShinkaEvolve)");
+  all.operators.add(
+      "summarize_rounds",
+      [](settings& from, const build_context& context) {
+        return any_variation(summarize_rounds_from(from, context));
+      },
+      "a language model rewrites the program; once a round it first summarizes new candidates in the notes "
+      "of "
+      "the run (POLCA)");
+}
+
+}  // namespace kevo
