@@ -39,6 +39,82 @@ std::vector<element_access> wide_accesses(const kernel& of, const placed_loop& p
   return found;
 }
 
+// Throws `refusal` if iterations cannot be taken four at a time.
+void require_independent(const kernel& of, const placed_loop& place) {
+  const counted_loop& loop = place.loop;
+  std::string why;
+  if (has_effects_unknown(of.in, *loop.body)) throw refusal{"the loop does what is not understood"};
+  if (!reductions_of(of.in, *place.function, *loop.body, why)) throw refusal{why};
+  why = carried_by_arrays(of.in, loop, definitions_of(of.in, *place.function));
+  if (!why.empty()) throw refusal{why};
+  // What some threads or iterations do not write must not be written with its neighbours.
+  const bool conditional = any_of(*loop.body, [&](const node& n) {
+    return n.kind == node_kind::branch && any_of(n, [&](const node& inner) {
+             return assigns(of.in, inner) && bare(inner.children[0]).kind == node_kind::subscript;
+           });
+  });
+  if (conditional) throw refusal{"elements are written under a condition"};
+}
+
+// Four elements of an array, which a thread has in registers.
+struct wide_piece {
+  std::string name, address, first_address;
+  bool read = false, written = false;
+};
+using wide_pieces = std::map<std::string, wide_piece>;  // by the text of the element
+
+wide_pieces wide_pieces_of(const kernel& of, const counted_loop& loop,
+                           const std::vector<element_access>& accesses, const std::string& start,
+                           fresh_names& fresh) {
+  replacements first;
+  first.names[loop.id] = start;
+  replacements begin;
+  begin.names[loop.id] = start + "_first";
+  std::set<long> written_arrays;
+  for (const auto& access : accesses) {
+    if (access.written) written_arrays.insert(access.base);
+  }
+  wide_pieces pieces;
+  for (const auto& access : accesses) {
+    auto& one = pieces[std::string(of.in.of(*access.at))];
+    if (one.name.empty()) {
+      one.name = fresh("four_of_" + root_of(*access.at)->name);
+      one.address = "&" + kevo::rewriting::written(of.in, *access.at, first);
+      one.first_address = "&" + kevo::rewriting::written(of.in, *access.at, begin);
+    }
+    one.written = one.written || access.written;
+    one.read = one.read || !access.written || access.accumulated;
+    if (!access.written && written_arrays.contains(access.base)) one.read = true;
+  }
+  return pieces;
+}
+
+// The body for four iterations from `start` on, element by element in registers.
+void add_four_iterations(lines& to, const kernel& of, const counted_loop& loop, const wide_pieces& pieces,
+                         const std::string& start, const std::string& lane) {
+  for (const auto& [text, one] : pieces) {
+    if (one.read)
+      to.add("four_floats " + one.name + " = *reinterpret_cast<const four_floats*>(" + one.address + ");");
+    else
+      to.add("four_floats " + one.name + ";");
+  }
+  replacements by;
+  by.names[loop.id] = "(" + start + " + " + lane + ")";
+  walk(*loop.body, [&](const node& n) {
+    if (n.kind != node_kind::subscript) return true;
+    const auto found = pieces.find(std::string(of.in.of(n)));
+    if (found != pieces.end()) by.nodes[&n] = found->second.name + ".at[" + lane + "]";
+    return found == pieces.end();
+  });
+  to.add("#pragma unroll");
+  to.open("for (int " + lane + " = 0; " + lane + " < 4; ++" + lane + ")");
+  for (const node* statement : statements_of(*loop.body)) add_statement(to, of.in, *statement, by);
+  to.close();
+  for (const auto& [text, one] : pieces) {
+    if (one.written) to.add("*reinterpret_cast<four_floats*>(" + one.address + ") = " + one.name + ";");
+  }
+}
+
 }  // namespace
 
 std::vector<site> wide_loads_sites(const kernel& of) {
@@ -57,47 +133,11 @@ std::vector<site> wide_loads_sites(const kernel& of) {
 std::string wide_loads(const kernel& of, const site& where, rng&) {
   const placed_loop& place = of.loops.at(where.loop);
   const counted_loop& loop = place.loop;
-  const auto accesses = wide_accesses(of, place);
-  std::string why;
-  if (has_effects_unknown(of.in, *loop.body)) throw refusal{"the loop does what is not understood"};
-  if (!reductions_of(of.in, *place.function, *loop.body, why)) throw refusal{why};
-  why = carried_by_arrays(of.in, loop, definitions_of(of.in, *place.function));
-  if (!why.empty()) throw refusal{why};
-  // What some threads or iterations do not write must not be written with its neighbours.
-  const bool conditional = any_of(*loop.body, [&](const node& n) {
-    return n.kind == node_kind::branch && any_of(n, [&](const node& inner) {
-             return assigns(of.in, inner) && bare(inner.children[0]).kind == node_kind::subscript;
-           });
-  });
-  if (conditional) throw refusal{"elements are written under a condition"};
+  require_independent(of, place);
   fresh_names fresh(of.in);
   const std::string lane = fresh("wide_lane");
   const std::string start = fresh("wide_" + loop.index);
-  struct piece {
-    std::string name, address, first_address;
-    bool read = false, written = false;
-  };
-  std::map<std::string, piece> pieces;  // by the text of the element
-  replacements first;
-  first.names[loop.id] = start;
-  replacements begin;
-  begin.names[loop.id] = start + "_first";
-  std::set<long> written_arrays;
-  for (const auto& access : accesses) {
-    if (access.written) written_arrays.insert(access.base);
-  }
-  for (const auto& access : accesses) {
-    const std::string text(of.in.of(*access.at));
-    auto& one = pieces[text];
-    if (one.name.empty()) {
-      one.name = fresh("four_of_" + root_of(*access.at)->name);
-      one.address = "&" + kevo::rewriting::written(of.in, *access.at, first);
-      one.first_address = "&" + kevo::rewriting::written(of.in, *access.at, begin);
-    }
-    one.written = one.written || access.written;
-    one.read = one.read || !access.written || access.accumulated;
-    if (!access.written && written_arrays.contains(access.base)) one.read = true;
-  }
+  const wide_pieces pieces = wide_pieces_of(of, loop, wide_accesses(of, place), start, fresh);
   std::string aligned;
   for (const auto& [text, one] : pieces)
     aligned +=
@@ -109,35 +149,13 @@ std::string wide_loads(const kernel& of, const site& where, rng&) {
   // one.
   to.open("");
   to.add("const auto " + first_one + " = " + loop.lower + ";");
-  replacements zero;
   const std::string whole = "((" + loop.upper + ") / 4 * 4)";
-  const std::string first_four = "4 * " + grouped(loop.lower);
-  to.add("const " + loop.type + " " + start + "_first = " + first_four + ";");
+  to.add("const " + loop.type + " " + start + "_first = 4 * " + grouped(loop.lower) + ";");
   to.add("const bool " + all_of + " = ((" + aligned + ") & 15) == 0;");
   to.open("if (" + all_of + ")");
   to.open("for (" + loop.type + " " + start + " = " + start + "_first; " + start + " < " + whole + "; " +
           start + " += 4 * " + grouped(loop.step) + ")");
-  replacements by;
-  by.names[loop.id] = "(" + start + " + " + lane + ")";
-  for (const auto& [text, one] : pieces) {
-    if (one.read)
-      to.add("four_floats " + one.name + " = *reinterpret_cast<const four_floats*>(" + one.address + ");");
-    else
-      to.add("four_floats " + one.name + ";");
-  }
-  walk(*loop.body, [&](const node& n) {
-    if (n.kind != node_kind::subscript) return true;
-    const auto found = pieces.find(std::string(of.in.of(n)));
-    if (found != pieces.end()) by.nodes[&n] = found->second.name + ".at[" + lane + "]";
-    return found == pieces.end();
-  });
-  to.add("#pragma unroll");
-  to.open("for (int " + lane + " = 0; " + lane + " < 4; ++" + lane + ")");
-  for (const node* statement : statements_of(*loop.body)) add_statement(to, of.in, *statement, by);
-  to.close();
-  for (const auto& [text, one] : pieces) {
-    if (one.written) to.add("*reinterpret_cast<four_floats*>(" + one.address + ") = " + one.name + ";");
-  }
+  add_four_iterations(to, of, loop, pieces, start, lane);
   to.close();
   to.close();
   // What is left over: up to three elements, or all of them.
