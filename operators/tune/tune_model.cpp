@@ -124,6 +124,25 @@ std::optional<tune::indexes> tune::remembered_setting(walk& all, const setting_s
   return best.empty() ? std::nullopt : std::optional(unseen[best.front()]);
 }
 
+std::vector<tune::indexes> tune::near_best(const setting_space& space, const learnt& known) const {
+  const tried_setting* best = nullptr;
+  for (const auto& one : known.results) {
+    if (!one.failed && (best == nullptr || one.value > best->value)) best = &one;
+  }
+  std::vector<indexes> found;
+  if (best == nullptr) return found;
+  indexes setting = best->setting;
+  for (std::size_t i = 0; i < setting.size(); ++i) {
+    const std::uint32_t before = setting[i];
+    for (setting[i] = 0; setting[i] < space.tunables()[i].domain.size(); ++setting[i]) {
+      if (setting[i] != before && known.known.count(setting) == 0 && space.valid(setting))
+        found.push_back(setting);
+    }
+    setting[i] = before;
+  }
+  return found;
+}
+
 std::vector<tune::indexes> tune::pool_of(const walk& all, const setting_space& space, const learnt& known,
                                          rng& random) const {
   std::vector<indexes> found;
@@ -169,7 +188,9 @@ std::vector<tune::indexes> tune::pool_of(const walk& all, const setting_space& s
 
 std::vector<tune::indexes> tune::expected_best(walk& all, const setting_space& space, const learnt& known,
                                                rng& random) const {
-  const std::vector<indexes> unseen = pool_of(all, space, known, random);
+  std::vector<indexes> unseen;
+  if (climb > 0 && random.chance(climb)) unseen = near_best(space, known);
+  if (unseen.empty()) unseen = pool_of(all, space, known, random);
   fitted_lengths lengths{all.lengths_at, all.lengths, all.prior_lengths};
   const setting_model_settings how{
       model == tune_model::forest ? setting_model_kind::forest : setting_model_kind::gaussian_process, memory,

@@ -24,6 +24,12 @@ void read_tune_model(settings& from, tune& op) {
                                  .unit = "probability",
                                  .doc = "with a model, probability of steps from the parent instead of the "
                                         "setting that the model expects most of"});
+  op.climb = from.real("climb", {.def = op.climb,
+                                 .min = 0.0,
+                                 .max = 1.0,
+                                 .unit = "probability",
+                                 .doc = "with a model, probability that it chooses only among the unseen "
+                                        "settings that differ from the best one in one tunable"});
   op.pool = count_from(
       from, "pool", op.pool,
       {.min = 1,

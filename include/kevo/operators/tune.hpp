@@ -59,6 +59,7 @@ struct tune {
 
   tune_model model = tune_model::none;
   double moves = 0.33;  ///< with a model, probability of steps instead of its proposal
+  double climb = 0;     ///< with a model, probability that it chooses among the neighbours of the best alone
   std::size_t pool =
       1500;  ///< with a model, number of unseen settings that it chooses from, beside the nearest
   std::size_t memory = 250;  ///< with a model, number of results that it is fitted to
@@ -110,6 +111,8 @@ struct tune {
   /// The unknown settings of which the model expects most, the best first.
   std::vector<indexes> expected_best(walk& all, const setting_space& space, const learnt& known,
                                      rng& random) const;
+  /// The unknown settings that differ from the best one in one tunable.
+  std::vector<indexes> near_best(const setting_space& space, const learnt& known) const;
   std::vector<indexes> pool_of(const walk& all, const setting_space& space, const learnt& known,
                                rng& random) const;
   walk& walk_of(const content_id& skeleton, const setting_space& space);
