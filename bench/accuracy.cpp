@@ -1,11 +1,16 @@
 // How far the intervals of the CPU evaluator can be trusted: a program against itself, and two programs that
 // differ by 5 %, in calls of several lengths, beside busy neighbours.
-//   bench.accuracy [--tries N] [--kernels 2us,100us,5ms,60ms] [--loads 0,2,4] [--faster] [--samples FILE]
+//   bench.accuracy [--tries N] [--kernels 2us,100us,5ms,60ms] [--loads 0,2,4] [--faster] [--seconds S]
+//                  [--samples FILE]
+//   bench.accuracy --task TASK.yaml [--tries N] [--loads 0,2,4] [--seconds S] [--samples FILE]
 // Each try is a full timing in new processes. One line per kernel and load says how many intervals exclude
-// the truth, how wide they are, and what an evaluation takes. `--samples` keeps all pairs as CSV, for
+// the truth, how wide they are, and what an evaluation takes. With `--task` the first seed of a task is
+// compared with itself: its calls touch more memory than the kernels, which have 8 KB. After `--seconds` no
+// further try of a line begins. `--samples` keeps all pairs as CSV, with speedup and interval of their try, for
 // simulations.
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -26,6 +31,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/fitness/cpu.hpp>
+#include <kevo/load_task.hpp>
 
 namespace {
 
@@ -123,72 +129,134 @@ std::vector<std::string> words(const std::string& list) {
   return all;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+struct options {
   int tries = 20;
   bool faster = false;
   std::string kernels = "2us,100us,5ms,60ms";
   std::string loads = "0,2,4";
   std::string samples;
+  std::string task;
+  double seconds = 1e9;
+};
+
+// Nothing, with a message, where an argument is not known.
+std::optional<options> options_of(int argc, char** argv) {
+  options given;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
+    const std::map<std::string, std::string*> texts = {{"--kernels", &given.kernels},
+                                                       {"--loads", &given.loads},
+                                                       {"--samples", &given.samples},
+                                                       {"--task", &given.task}};
     const bool more = i + 1 < argc;
-    if (word == "--faster")
-      faster = true;
-    else if (word == "--tries" && more)
-      tries = std::atoi(argv[++i]);
-    else if (word == "--kernels" && more)
-      kernels = argv[++i];
-    else if (word == "--loads" && more)
-      loads = argv[++i];
-    else if (word == "--samples" && more)
-      samples = argv[++i];
-    else
-      return std::fprintf(stderr, "unknown argument %s\n", word.c_str()), 2;
+    if (word == "--faster") {
+      given.faster = true;
+    } else if (word == "--tries" && more) {
+      given.tries = std::atoi(argv[++i]);
+    } else if (word == "--seconds" && more) {
+      given.seconds = std::atof(argv[++i]);
+    } else if (const auto text = texts.find(word); text != texts.end() && more) {
+      *text->second = argv[++i];
+    } else {
+      std::fprintf(stderr, "unknown argument %s\n", word.c_str());
+      return std::nullopt;
+    }
   }
+  return given;
+}
+
+// A program and the baseline of its task, and how many times as fast it is.
+struct subject {
+  std::string name;
+  std::shared_ptr<const kevo::task> task;
+  kevo::program candidate;
+  double truth = 1;
+};
+
+std::optional<subject> kernel_subject(const std::string& kernel, bool faster) {
   const std::map<std::string, long> known = {{"2us", 30}, {"100us", 1500}, {"5ms", 75000}, {"60ms", 900000}};
-  std::ofstream csv(samples.empty() ? "/dev/null" : samples);
-  csv << "kernel,load,try,pair,candidate_ns,baseline_ns\n";
-  for (const auto& kernel : words(kernels)) {
-    const auto count = known.find(kernel);
-    if (count == known.end()) return std::fprintf(stderr, "unknown kernel %s\n", kernel.c_str()), 2;
-    kevo::cpu_fitness fitness(task_of(count->second));
-    for (const auto& load : words(loads)) {
-      const neighbours busy(std::atoi(load.c_str()));
-      kevo::evaluation_request request;
-      // The same program, made different from the baseline by a comment.
-      auto program =
-          rounds(faster ? static_cast<long>(static_cast<double>(count->second) / 1.05) : count->second);
-      program.files.front().text += "// candidate\n";
-      request.program = std::make_shared<const kevo::program>(program);
-      request.wanted = kevo::evaluation_stage::timed_full;
-      request.fresh = true;
-      found all;
-      const double truth =
-          faster ? static_cast<double>(count->second + 4) / (static_cast<double>(count->second) / 1.05 + 4)
-                 : 1;
-      for (int i = 0; i < tries; ++i) {
-        try {
-          const auto e = fitness.evaluate(request);
-          if (!e.valid()) return std::fprintf(stderr, "not valid: %s\n", e.feedback.c_str()), 1;
-          ++all.tries;
-          all.excludes += e.speedup_interval.low > truth || e.speedup_interval.high < truth;
-          all.right += e.speedup_interval.low > 1;
-          all.half.push_back(0.5 * std::log(e.speedup_interval.high / e.speedup_interval.low));
-          all.off.push_back(std::abs(std::log(e.speedup / truth)));
-          all.seconds.push_back(e.cost.device_s);
-          int pair = 0;
-          for (const auto& p : e.workloads[0].samples)
-            csv << kernel << ',' << load << ',' << i << ',' << pair++ << ',' << p.candidate_ns << ','
-                << p.baseline_ns << '\n';
-          csv.flush();
-        } catch (const kevo::error& problem) {
-          if (problem.code() != kevo::error_code::environment) throw;
-          ++all.refused;
-        }
+  const auto found = known.find(kernel);
+  if (found == known.end()) {
+    std::fprintf(stderr, "unknown kernel %s\n", kernel.c_str());
+    return std::nullopt;
+  }
+  const auto count = static_cast<double>(found->second);
+  // Four further rounds are the first loop and the delivery.
+  if (faster)
+    return subject{kernel, task_of(found->second), rounds(static_cast<long>(count / 1.05)),
+                   (count + 4) / (count / 1.05 + 4)};
+  return subject{kernel, task_of(found->second), rounds(found->second)};
+}
+
+subject task_subject(const std::string& file) {
+  auto loaded = std::make_shared<const kevo::task>(kevo::load_task(file));
+  return {loaded->name, loaded, loaded->baselines.front().source};
+}
+
+// Tries of one subject beside so many busy processes.
+found measure(kevo::cpu_fitness& fitness, const subject& what, const options& given, const std::string& load,
+              std::ofstream& csv) {
+  kevo::evaluation_request request;
+  auto program = what.candidate;
+  program.files.front().text += "// candidate\n";  // other text than the baseline's, the same machine code
+  request.program = std::make_shared<const kevo::program>(program);
+  request.wanted = kevo::evaluation_stage::timed_full;
+  request.fresh = true;
+  found all;
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed_s = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  for (int i = 0; i < given.tries && passed_s() < given.seconds; ++i) {
+    try {
+      const auto e = fitness.evaluate(request);
+      if (!e.valid())
+        throw kevo::error(kevo::error_code::internal, "the program is not valid: " + e.feedback);
+      ++all.tries;
+      all.excludes += e.speedup_interval.low > what.truth || e.speedup_interval.high < what.truth;
+      all.right += e.speedup_interval.low > 1;
+      all.half.push_back(0.5 * std::log(e.speedup_interval.high / e.speedup_interval.low));
+      all.off.push_back(std::abs(std::log(e.speedup / what.truth)));
+      all.seconds.push_back(e.cost.device_s);
+      for (const auto& w : e.workloads) {
+        int pair = 0;
+        for (const auto& p : w.samples)
+          csv << fmt::format("{},{},{},{},{},{:.1f},{:.1f},{:.5f},{:.5f},{:.5f}\n", what.name, w.uuid, load, i,
+                             pair++, p.candidate_ns, p.baseline_ns, e.speedup, e.speedup_interval.low,
+                             e.speedup_interval.high);
       }
-      tell(faster ? "faster" : "same", kernel, std::atoi(load.c_str()), all);
+      csv.flush();
+    } catch (const kevo::error& problem) {
+      if (problem.code() != kevo::error_code::environment) throw;
+      ++all.refused;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto given = options_of(argc, argv);
+  if (!given) return 2;
+  std::vector<subject> subjects;
+  if (!given->task.empty()) {
+    subjects.push_back(task_subject(given->task));
+  } else {
+    for (const auto& kernel : words(given->kernels)) {
+      auto one = kernel_subject(kernel, given->faster);
+      if (!one) return 2;
+      subjects.push_back(*std::move(one));
+    }
+  }
+  std::ofstream csv(given->samples.empty() ? "/dev/null" : given->samples);
+  csv << "kernel,workload,load,try,pair,candidate_ns,baseline_ns,speedup,low,high\n";
+  for (const auto& what : subjects) {
+    kevo::cpu_fitness fitness(what.task);
+    for (const auto& load : words(given->loads)) {
+      const neighbours busy(std::atoi(load.c_str()));
+      tell(given->faster ? "faster" : "same", what.name, std::atoi(load.c_str()),
+           measure(fitness, what, *given, load, csv));
     }
   }
   return 0;

@@ -237,15 +237,15 @@ runner test_bench::run_candidate(const std::string& object, std::stop_token stop
 constexpr double shortest_block_ns = 4e6;
 constexpr double longest_block_ns = 10e6;
 
-paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate) {
-  return plan_for(workload, candidate_ns, candidate, baseline_);
+paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate, bool brief) {
+  return plan_for(workload, candidate_ns, candidate, baseline_, brief);
 }
 
 paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate,
-                                  trusted_program& other) {
+                                  trusted_program& other, bool brief) {
   // The first look, which has at least four pairs, is not to take much longer than it may.
   const double block_ns =
-      std::clamp(1e9 * settings_.timing.short_s / 10, shortest_block_ns, longest_block_ns);
+      brief ? 0 : std::clamp(1e9 * settings_.timing.short_s / 10, shortest_block_ns, longest_block_ns);
   const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], mixed_[workload].size(), block_ns);
   return {candidate,
           *other.program,
@@ -257,7 +257,10 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
           rng(settings_.seed ? *settings_.seed + 2 : secret_seed())};
 }
 
-trusted_program* test_bench::comparator_for(std::size_t workload) {
+// Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long. The
+// ratio of the two baselines was timed a while ago, and it is not the same all the time: one uses the caches
+// as the other does not. Programs that are alike are to be compared with each other.
+trusted_program* test_bench::comparator_for(std::size_t workload, double candidate_ns) {
   constexpr double long_ns = 5e6;  // of which a block of ten milliseconds has few
   constexpr double much_faster = 4;
   const double baseline_ns = baseline_.call_ns[workload];
@@ -266,15 +269,16 @@ trusted_program* test_bench::comparator_for(std::size_t workload) {
     if (fastest == nullptr || other.call_ns[workload] < fastest->call_ns[workload]) fastest = &other;
   }
   if (fastest == nullptr || baseline_ns < long_ns) return nullptr;
-  return baseline_ns > much_faster * fastest->call_ns[workload] ? fastest : nullptr;
+  const double slower_ns = std::max(candidate_ns, fastest->call_ns[workload]);
+  return baseline_ns > much_faster * slower_ns ? fastest : nullptr;
 }
 
 estimate test_bench::comparator_speedup(std::size_t workload, double alpha, const std::stop_token& stop) {
-  constexpr std::size_t first_pairs = 10;
+  constexpr std::size_t first_pairs = 8;
   constexpr std::size_t most_pairs = 16;
   constexpr int uses_of_a_pair = 8;
   auto& known = comparators_[workload];
-  auto* const comparator = comparator_for(workload);
+  auto* const comparator = comparator_for(workload, 0);
   const bool due = known.uses++ % uses_of_a_pair == 0;
   const std::size_t wanted = std::max(first_pairs, known.pairs.size() + (due ? 1 : 0));
   if (known.pairs.size() < wanted) {

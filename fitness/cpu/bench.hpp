@@ -90,13 +90,18 @@ class test_bench {
   void renew_memory();
   /// Of all trusted programs together, so far.
   runner_times trusted_times() const;
-  /// A timer of the candidate against the baseline, or against another one. @param candidate_ns of one call;
+  /// A timer of the candidate against the baseline, or against another one. @param brief pairs are as short
+  /// as can be @param candidate_ns of one call;
   /// 0: unknown
-  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate);
-  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, trusted_program& other);
+  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, bool brief = false);
+  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, trusted_program& other,
+                        bool brief = false);
   /// The fastest other baseline, where a call of the first one takes so long that few pairs fit into the time
-  /// of an evaluation; nullptr otherwise. Candidates that are not confirmed are compared with it instead.
-  trusted_program* comparator_for(std::size_t workload);
+  /// of an evaluation, and the candidate is much faster than the first one, too; nullptr otherwise. Such
+  /// candidates are compared with it until they are confirmed. @param candidate_ns of one call
+  trusted_program* comparator_for(std::size_t workload, double candidate_ns);
+  /// What one call of the first baseline takes at least, boundary included; roughly. [ns]
+  double baseline_call_ns(std::size_t workload) const { return baseline_.call_ns[workload]; }
   /// The speedup of that program over the first baseline. Times some pairs of both at first, and a pair now
   /// and then, since the machine changes. @throws kevo::error (environment, interrupted)
   estimate comparator_speedup(std::size_t workload, double alpha, const std::stop_token& stop);

@@ -33,6 +33,7 @@ struct passage {
   std::vector<double> call_ns;                       // of one call of each workload; 0 if unknown
   bool machine = false;                              // the failure may be the machine's
   std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
+  bool hopeless = false;                             // far slower than the best program
 };
 
 // How many pairs there are at each look.
@@ -42,6 +43,9 @@ std::vector<int> planned_looks(const timing_budget& budget) {
   if (budget.full_blocks > looks.back()) looks.push_back(budget.full_blocks);
   return looks;
 }
+
+// Of a candidate that is far from the best: its place is not worth more.
+constexpr int pairs_of_hopeless = 4;
 
 // A confirmation ends as soon as its interval is narrow.
 std::vector<int> confirming_looks(const timing_budget& budget) {
@@ -85,9 +89,12 @@ struct cpu_fitness::state {
   bool check_smallest(passage& p, runner& candidate);
   bool check_all(passage& p, runner& candidate);
   bool time_workloads(passage& p, runner& candidate, bool fresh);
+  // The same as these for the baseline's own program.
+  bool time_baseline_itself(passage& p, runner& candidate);
 
   bool check_workload(passage& p, runner& candidate, std::size_t index, std::size_t from, std::size_t count);
   paired_timer timer_for(passage& p, runner& candidate, std::size_t index, bool fresh);
+  bool is_hopeless(const passage& p) const;
   bool look(passage& p, std::vector<paired_timer>& timers, double alpha) const;
   void time_other_baselines(passage& p, runner& candidate);
   void run_cascade(passage& p);
@@ -187,8 +194,8 @@ bool cpu_fitness::state::look(passage& p, std::vector<paired_timer>& timers, dou
 }
 
 paired_timer cpu_fitness::state::timer_for(passage& p, runner& candidate, std::size_t index, bool fresh) {
-  auto* const comparator = fresh ? nullptr : bench.comparator_for(index);
-  if (comparator == nullptr) return bench.plan_for(index, p.call_ns[index], candidate);
+  auto* const comparator = fresh ? nullptr : bench.comparator_for(index, p.call_ns[index]);
+  if (comparator == nullptr) return bench.plan_for(index, p.call_ns[index], candidate, p.hopeless);
   const auto link = bench.comparator_speedup(index, bench.settings().timing.alpha / 2, p.request.stop);
   p.comparators[index] = link;
   auto& said = p.result.context["compared_indirectly"];
@@ -196,7 +203,22 @@ paired_timer cpu_fitness::state::timer_for(passage& p, runner& candidate, std::s
       "{}workload '{}' was timed against '{}', which is {:.3g} [{:.3g}, {:.3g}] times as fast as '{}'",
       said.empty() ? "" : "; ", bench.subject().workloads[index].uuid, comparator->name, link.value,
       link.range.low, link.range.high, p.result.baseline);
-  return bench.plan_for(index, p.call_ns[index], candidate, *comparator);
+  return bench.plan_for(index, p.call_ns[index], candidate, *comparator, p.hopeless);
+}
+
+// The calls that checked the candidate tell roughly how fast it is: the least time of several. Nothing is
+// decided by that but how long it is timed.
+bool cpu_fitness::state::is_hopeless(const passage& p) const {
+  constexpr double far = 1.5;
+  const auto& workloads = bench.subject().workloads;
+  std::vector<weighted_estimate> parts;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    if (workloads[i].hidden) continue;
+    const double ratio = p.call_ns[i] > 0 ? bench.baseline_call_ns(i) / p.call_ns[i] : 0;
+    parts.push_back({{ratio, {ratio, ratio}}, workloads[i].weight});
+  }
+  const double roughly = geometric_mean(parts).value;
+  return roughly > 0 && far * roughly < bench.settings().promising * p.request.best_speedup;
 }
 
 bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fresh) {
@@ -225,8 +247,11 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
     }
     return true;
   };
+  p.hopeless = !fresh && is_hopeless(p);
   for (const auto index : visible) timers.push_back(timer_for(p, candidate, index, fresh));
-  const auto plan = fresh ? confirming_looks(budget) : planned_looks(budget);
+  const auto plan = fresh        ? confirming_looks(budget)
+                    : p.hopeless ? std::vector<int>{pairs_of_hopeless}
+                                 : planned_looks(budget);
   const int looks = static_cast<int>(plan.size());
   for (int number = 1; number <= looks; ++number) {
     // Fewer pairs than these decide next to nothing, however short the time is. A confirmation has longer.
@@ -274,6 +299,30 @@ bool cpu_fitness::state::time_workloads(passage& p, runner& candidate, bool fres
   return true;
 }
 
+// A program that was built to the same bytes as the baseline was checked with it, and its speedup is 1 whatever
+// the machine does. It is run once, for its times.
+bool cpu_fitness::state::time_baseline_itself(passage& p, runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    auto& w = p.result.workloads[i];
+    w.outcome = outcome::valid;
+    if (workloads[i].hidden) continue;
+    auto timer = bench.plan_for(i, bench.baseline_call_ns(i), candidate, true);
+    timer.select();
+    if (const auto failure = timer.block()) return fail(p, i, workloads[i], *failure), false;
+    w.samples = timer.pairs();
+    w.time_ns = w.baseline_ns = w.samples.front().candidate_ns;
+    w.speedup = 1;
+    w.sol_fraction = w.time_ns > 0 ? bench.speed_of_light_ns(i) / w.time_ns : 0;
+  }
+  p.result.outcome = outcome::valid;
+  p.result.stage = p.request.wanted;
+  p.result.speedup = 1;
+  p.result.speedup_interval = {1, 1};
+  p.result.context["clock"] = "the speedup of the baseline's own program is 1";
+  return true;
+}
+
 void cpu_fitness::state::time_other_baselines(passage& p, runner& candidate) {
   const auto& workloads = bench.subject().workloads;
   for (auto& other : bench.other_baselines()) {
@@ -312,7 +361,11 @@ void cpu_fitness::state::run_cascade(passage& p) {
   const auto start = std::chrono::steady_clock::now();
   const auto before = bench.trusted_times();
   auto candidate = bench.run_candidate(p.built.object_path, p.request.stop);
+  const bool known = p.result.context.contains("identical_to") && !p.request.fresh &&
+                     p.request.wanted > evaluation_stage::checked &&
+                     p.request.wanted < evaluation_stage::confirmed;
   const auto climb = [&] {
+    if (known) return void(time_baseline_itself(p, candidate));
     if (!check_smallest(p, candidate) || !check_all(p, candidate)) return;
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;

@@ -13,7 +13,7 @@ namespace {
 constexpr double turn_ns = 1e6;     // of calls in a turn
 constexpr double turn_calls = 12;   // in a turn
 constexpr double most_rounds = 10;  // in a block
-constexpr double long_ns = 20e6;    // a call of which one in a block is enough, beside a much faster program
+constexpr double long_ns = 20e6;    // a call of which one in a block is enough: more pairs say more
 
 constexpr int first_pacer_calls = 8;    // in the first block
 constexpr int pacer_calls_of_long = 3;  // in each later block, where calls are long
@@ -35,7 +35,7 @@ pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t c
   pairing_plan plan;
   const double slower = std::max({candidate_ns, baseline_ns, 1.0});
   const double faster = std::max(std::min(candidate_ns, baseline_ns), 1.0);
-  plan.half = slower > long_ns && slower > 3 * faster;
+  plan.half = slower > long_ns;
   const double most = std::clamp(static_cast<double>(contents) / 2 - 1, 1.0, turn_calls);
   const auto count = [&](double ns) { return std::clamp(std::ceil(turn_ns / std::max(ns, 1.0)), 1.0, most); };
   if (faster >= long_beside_pace_ns) plan.pacer_calls = pacer_calls_of_long;

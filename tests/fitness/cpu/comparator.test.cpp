@@ -44,6 +44,40 @@ TEST_CASE("an indirect comparison says so, and agrees with the direct one of a c
   CHECK(confirmed.cost.parts_s.at("calls of the baselines") > 0);
 }
 
+TEST_CASE("a program that is about as slow as the first baseline is compared with that one itself") {
+  const auto t = example(60000, very_slow);
+  t->baselines.push_back({.name = "fast", .source = *candidate(right)});
+  auto settings = fixture::settings({});
+  settings.timing.short_s = settings.timing.full_s = 0.2;
+  kevo::cpu_fitness fitness(t, settings);
+  kevo::evaluation_request request;
+  request.program = candidate(very_slow + "// the same\n");
+  request.fresh = true;  // else nothing of the baseline's own program is measured
+  const auto e = fitness.evaluate(request);
+  REQUIRE_MESSAGE(e.valid(), e.feedback);
+  CHECK_FALSE(e.context.contains("compared_indirectly"));
+  CHECK(e.workloads[0].samples.size() >= 6);
+  CHECK(e.speedup > 0.5);
+  CHECK(e.speedup < 2);
+}
+
+TEST_CASE("a candidate that is far slower than the best one is timed briefly, and its time is right") {
+  fixture f;
+  kevo::evaluation_request request;
+  request.program = candidate(half_as_slow);
+  const auto usual = f.fitness.evaluate(request);
+  request.best_speedup = 100;
+  request.fresh = true;
+  const auto brief = f.fitness.evaluate(request);
+  REQUIRE_MESSAGE(brief.valid(), brief.feedback);
+  CHECK(usual.stage == kevo::evaluation_stage::timed_full);
+  CHECK(brief.stage == kevo::evaluation_stage::timed_short);
+  CHECK(brief.workloads[0].samples.size() == 4);
+  CHECK(brief.workloads[0].samples.size() < usual.workloads[0].samples.size());
+  CHECK(brief.speedup_interval.low <= usual.speedup_interval.high);
+  CHECK(usual.speedup_interval.low <= brief.speedup_interval.high);
+}
+
 TEST_CASE("the parts of an evaluation's time do not exceed the whole") {
   fixture f;
   const auto e = f.run(right, kevo::evaluation_stage::timed_full);

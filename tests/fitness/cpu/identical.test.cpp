@@ -28,6 +28,23 @@ TEST_CASE("a program that differs from the baseline in names and comments alone 
   CHECK(named(f.run(right)).empty());
 }
 
+TEST_CASE("the speedup of the baseline's own program is 1 in a search, and measured where that is asked for") {
+  fixture f(6000);
+  const auto known = f.run(slow, kevo::evaluation_stage::timed_full);
+  REQUIRE_MESSAGE(known.valid(), known.feedback);
+  CHECK(known.stage == kevo::evaluation_stage::timed_full);
+  CHECK(known.speedup == 1);
+  CHECK(known.speedup_interval.low == 1);
+  CHECK(known.speedup_interval.high == 1);
+  CHECK(known.workloads[0].samples.size() == 1);
+  CHECK(known.workloads[0].time_ns > 0);
+  for (const auto& w : known.workloads) CHECK(w.outcome == kevo::outcome::valid);
+  const auto confirmed = f.run(slow, kevo::evaluation_stage::confirmed);
+  REQUIRE_MESSAGE(confirmed.valid(), confirmed.feedback);
+  CHECK(confirmed.workloads[0].samples.size() >= 8);
+  CHECK(confirmed.speedup_interval.low < confirmed.speedup_interval.high);
+}
+
 TEST_CASE("objects are the same where their bytes are") {
   const kevo::scratch_folder folder(false);
   const auto write = [&](const char* name, const char* text) {

@@ -54,6 +54,7 @@ TEST_CASE("a plan does not depend on a candidate's time but in the number of cal
   CHECK(kevo::plan_pairing(5e6, 5e6, 256, 10e6).rounds == 1);
   CHECK(kevo::plan_pairing(400e6, 1e6, 256, 10e6).half);
   CHECK(kevo::plan_pairing(1e6, 400e6, 256, 10e6).half);
+  CHECK(kevo::plan_pairing(60e6, 60e6, 256, 10e6).half);
 }
 
 TEST_CASE("no plan needs more contents than there are, so that a process sees none twice") {
