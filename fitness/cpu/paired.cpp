@@ -137,14 +137,15 @@ void paired_timer::begin_processes() {
 }
 
 // One turn: adds what its calls took.
-std::optional<call_failure> paired_timer::read(runner& program, contents_of_calls given, readings& times) {
+std::optional<call_failure> paired_timer::read(runner& program, contents_of_calls given, const rng& places,
+                                               readings& times) {
   // A process that has just been started has its first call untimed, so that code and pages are there.
   if (!program.warm()) {
     if (auto warm = program.isolated(cycle_.front(), limit_); warm.failure) return *warm.failure;
   }
   const double cost = delivered_ ? 0 : boundary_.cost_ns();
-  for (const auto& c : given) {
-    const auto time = program.isolated(c, limit_);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto time = program.isolated(given[i], limit_, places.split(i));
     if (time.failure) return *time.failure;
     (time.disturbed ? times.disturbed : times.quiet).push_back(time.whole_ns - cost);
   }
@@ -185,16 +186,21 @@ std::optional<call_failure> paired_timer::block() {
   readings baseline;
   readings candidate;
   contents_of_calls given;
+  rng places;
   for (int round = 0; round < plan_.rounds; ++round) {
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (i % 2 == 0) given = next_contents();
+      if (i % 2 == 0) {
+        given = next_contents();
+        places = rng(random_());
+      }
       if (load_failure_) return load_failure_;
       if (order[i] == baseline_outside) {
         const auto turn = given.first(static_cast<std::size_t>(plan_.baseline_calls));
-        if (const auto failure = read(*baseline_, turn, baseline)) trusted_failed("baseline", *failure);
+        if (const auto failure = read(*baseline_, turn, places, baseline))
+          trusted_failed("baseline", *failure);
       } else {
         const auto turn = given.first(static_cast<std::size_t>(plan_.candidate_calls));
-        if (const auto failure = read(*candidate_, turn, candidate)) return failure;
+        if (const auto failure = read(*candidate_, turn, places, candidate)) return failure;
       }
     }
   }
@@ -214,7 +220,7 @@ std::variant<double, call_failure> paired_timer::sustained(double seconds) {
     readings times;
     const auto turn = next_contents().first(static_cast<std::size_t>(plan_.candidate_calls));
     if (load_failure_) return *load_failure_;
-    if (const auto failure = read(*candidate_, turn, times)) return *failure;
+    if (const auto failure = read(*candidate_, turn, rng(random_()), times)) return *failure;
     turns.push_back(settled(times));
   }
   const auto last = std::span(turns).last(std::max<std::size_t>(1, turns.size() / 3));

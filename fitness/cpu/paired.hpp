@@ -52,8 +52,10 @@ class call_boundary {
 content_list shuffled_mixture(const content_list& contents, rng& random);
 
 /// Times pairs. Each block is one pair, from a process of its own for either program: what is peculiar to a
-/// process (where its pages lie) is in the differences between pairs, and so in the interval. Several timers
-/// may share runners, one after the other.
+/// process (where its pages lie) is in the differences between pairs, and so in the interval. The calls of a
+/// content have their buffers at the same places of a page in both programs: where two buffers lie to each
+/// other changes what a call takes by some per cent, and is no difference between the programs. Several
+/// timers may share runners, one after the other.
 class paired_timer {
  public:
   /// @param pacer the trusted program that `call_boundary` speaks of
@@ -91,7 +93,8 @@ class paired_timer {
     std::vector<double> quiet;
     std::vector<double> disturbed;
   };
-  std::optional<call_failure> read(runner& program, contents_of_calls given, readings& times);
+  std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
+                                   readings& times);
   double settled(const readings& times);
   void pace();
 

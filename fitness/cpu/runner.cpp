@@ -235,11 +235,13 @@ std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
 
 }  // namespace
 
-call_time runner::isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit) {
+call_time runner::isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit,
+                           const std::optional<rng>& places) {
   const bool needed = !session_ || session_->report() || (verify_ && saw(given));
   if (auto failure = needed ? begin_process() : await()) return {.failure = failure};
   if (verify_) seen_.push_back(given);
   const bool cold = task_->workloads[workload_].cache == "cold";
+  if (places) session_->place_next(*places);
   const auto start = std::chrono::steady_clock::now();
   const auto call = session_->run_isolated(given->call(), random_, first_limit(limit), cold);
   times_.calls_s += 1e-9 * call.ns;

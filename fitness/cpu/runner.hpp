@@ -67,8 +67,10 @@ class runner {
   /// From now on calls are of this workload. Keeps the process.
   void select(std::size_t workload);
 
-  /// A call of this content, which the process must not have seen.
-  call_time isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit);
+  /// A call of this content, which the process must not have seen. Its buffers lie at places drawn from
+  /// `places`, if any.
+  call_time isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit,
+                     const std::optional<rng>& places = std::nullopt);
 
   /// No call follows soon: a worker that still looks for the next one goes to sleep, so that it does not take
   /// the processor from another.

@@ -47,14 +47,14 @@ void arena::poison(std::size_t begin, std::size_t end, const slot_layout& layout
     std::memcpy(at(i), layout.poison.data(), line);
 }
 
-slot_layout arena::prepare(std::size_t slot, rng& random, bool inputs_follow) const {
+slot_layout arena::prepare(std::size_t slot, rng& random, bool inputs_follow, rng* places) const {
   slot_layout layout;
   layout.begin = slot * slot_bytes_;
   layout.end = layout.begin + slot_bytes_;
   for (auto& word : layout.poison) word = random();
   std::size_t place = layout.begin;
   for (const auto& buffer : buffers_) {
-    place += guard + line * random.below(page / line);
+    place += guard + line * (places != nullptr ? *places : random).below(page / line);
     layout.offsets.push_back(place);
     place += round_up(buffer.bytes, line);
   }

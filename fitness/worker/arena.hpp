@@ -66,9 +66,9 @@ class arena {
   const shared_memory& memory() const { return memory_; }
   std::byte* at(std::size_t offset) const { return memory_.data() + offset; }
 
-  /// Lays the buffers out anew, at places drawn from `random`, and poisons the slot with a new pattern: the
-  /// whole slot, or all but the inputs where these are filled at once.
-  slot_layout prepare(std::size_t slot, rng& random, bool inputs_follow = false) const;
+  /// Lays the buffers out anew, at places drawn from `places`, or from `random` without them, and poisons the
+  /// slot with a new pattern: the whole slot, or all but the inputs where these are filled at once.
+  slot_layout prepare(std::size_t slot, rng& random, bool inputs_follow = false, rng* places = nullptr) const;
   /// Writes the slot's pattern into its outputs once more, so that their lines are in this processor's caches
   /// and in no other's.
   void poison_outputs(const slot_layout& layout) const;

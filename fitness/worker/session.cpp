@@ -260,8 +260,11 @@ isolated_call worker_session::run_isolated(const call_content& content, rng& ran
                                            bool cold) {
   next_slot_ = (next_slot_ + 1) % memory().slots();
   kept_.clear();
-  if (clock_of(cold) == call_clock::delivered && !frozen_) return run_delivered(content, random, limit);
-  return run_prepared(content, random, limit, cold);
+  auto call = clock_of(cold) == call_clock::delivered && !frozen_
+                  ? run_delivered(content, random, limit)
+                  : run_prepared(content, random, limit, cold);
+  places_.reset();
+  return call;
 }
 
 // The worker may look at its next call while it is prepared; so nothing of the inputs, scalars and addresses
@@ -270,7 +273,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   isolated_call result;
   const bool brief = delivered_ns_ < short_call_ns;
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
-  result.layout = memory().prepare(next_slot_, random);
+  result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
   const auto stuck = [&] {
@@ -331,7 +334,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
                                            bool cold) {
   isolated_call result;
   page_->look_ns.store(0, std::memory_order_relaxed);
-  result.layout = memory().prepare(next_slot_, random, true);
+  result.layout = memory().prepare(next_slot_, random, true, places_ ? &*places_ : nullptr);
   memory().fill_inputs(result.layout, content.inputs);
   post(content, result.layout);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);

@@ -103,6 +103,8 @@ class worker_session {
   /// Which clock calls of the arena's present buffers are timed by. Does not depend on the program.
   call_clock clock_of(bool cold) const;
 
+  /// The buffers of the next call, of that one alone, lie at places drawn from `places`.
+  void place_next(rng places) { places_ = places; }
   /// Runs one call in the next slot. `limit` is for this call.
   isolated_call run_isolated(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
@@ -151,6 +153,7 @@ class worker_session {
   double used_ns_ = 0;           // by the process, when the latest call had been timed
   std::vector<std::byte> kept_;  // outputs of a delivered call, one after the other
   std::size_t next_slot_ = 0;
+  std::optional<rng> places_;  // of the next call's buffers
 };
 
 }  // namespace kevo

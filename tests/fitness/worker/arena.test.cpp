@@ -41,3 +41,22 @@ TEST_CASE("whether inputs are poisoned first or filled at once, all else is pois
     }
   }
 }
+
+TEST_CASE("calls with equal places lie alike in both programs, and are poisoned differently") {
+  kevo::rng random(3);
+  kevo::arena one(2 * kevo::arena::slot_bytes(buffers));
+  kevo::arena other(2 * kevo::arena::slot_bytes(buffers));
+  one.reshape(buffers);
+  other.reshape(buffers);
+  std::vector<std::size_t> first;
+  for (std::uint64_t call = 0; call < 20; ++call) {
+    auto places = kevo::rng(7).split(call);
+    auto the_same = places;
+    const auto a = one.prepare(0, random, false, &places);
+    const auto b = other.prepare(0, random, false, &the_same);
+    CHECK(a.offsets == b.offsets);
+    CHECK(a.poison != b.poison);
+    if (call == 0) first = a.offsets;
+    if (call == 1) CHECK(a.offsets != first);
+  }
+}
