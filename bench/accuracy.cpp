@@ -6,8 +6,8 @@
 // Each try is a full timing in new processes. One line per kernel and load says how many intervals exclude
 // the truth, how wide they are, and what an evaluation takes. With `--task` the first seed of a task is
 // compared with itself: its calls touch more memory than the kernels, which have 8 KB. After `--seconds` no
-// further try of a line begins. `--samples` keeps all pairs as CSV, with speedup and interval of their try, for
-// simulations.
+// further try of a line begins. `--samples` keeps all pairs as CSV, with speedup and interval of their try,
+// for simulations.
 
 #include <atomic>
 #include <chrono>
@@ -221,8 +221,8 @@ found measure(kevo::cpu_fitness& fitness, const subject& what, const options& gi
       for (const auto& w : e.workloads) {
         int pair = 0;
         for (const auto& p : w.samples)
-          csv << fmt::format("{},{},{},{},{},{:.1f},{:.1f},{:.5f},{:.5f},{:.5f}\n", what.name, w.uuid, load, i,
-                             pair++, p.candidate_ns, p.baseline_ns, e.speedup, e.speedup_interval.low,
+          csv << fmt::format("{},{},{},{},{},{:.1f},{:.1f},{:.5f},{:.5f},{:.5f}\n", what.name, w.uuid, load,
+                             i, pair++, p.candidate_ns, p.baseline_ns, e.speedup, e.speedup_interval.low,
                              e.speedup_interval.high);
       }
       csv.flush();

@@ -37,6 +37,7 @@ test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings,
       cores_(claim_.plan()),
       device_(device_name()),
       kind_(std::move(kind)) {
+  if (measuring_places(physical_cores(), settings_.threads) > 1) memory_.emplace();
   if (!task_) throw error(error_code::usage, "the CPU fitness function needs a task");
   if (!kind_) kind_ = std::make_shared<const program_kind>(cpp_programs(task_, settings_, &running_));
   double least = 1e300;
@@ -257,9 +258,9 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
           rng(settings_.seed ? *settings_.seed + 2 : secret_seed())};
 }
 
-// Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long. The
-// ratio of the two baselines was timed a while ago, and it is not the same all the time: one uses the caches
-// as the other does not. Programs that are alike are to be compared with each other.
+// Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long.
+// The ratio of the two baselines was timed a while ago, and it is not the same all the time: one uses the
+// caches as the other does not. Programs that are alike are to be compared with each other.
 trusted_program* test_bench::comparator_for(std::size_t workload, double candidate_ns) {
   constexpr double long_ns = 5e6;  // of which a block of ten milliseconds has few
   constexpr double much_faster = 4;
@@ -300,6 +301,13 @@ estimate test_bench::comparator_speedup(std::size_t workload, double alpha, cons
 void test_bench::renew_memory() {
   baseline_.program->renew();
   if (arenas_) arenas_->clear();
+}
+
+std::string test_bench::memory_disturbance() {
+  if (!memory_) return "";
+  auto said = memory_->disturbance();
+  memory_->forget();
+  return said;
 }
 
 runner_times test_bench::trusted_times() const {

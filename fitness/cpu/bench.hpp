@@ -19,6 +19,7 @@
 #include "fitness/machine/ceilings.hpp"
 #include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
+#include "fitness/machine/memory_watch.hpp"
 #include "fitness/machine/turns.hpp"
 #include "fitness/oracle/oracle.hpp"
 
@@ -105,6 +106,13 @@ class test_bench {
   /// The speedup of that program over the first baseline. Times some pairs of both at first, and a pair now
   /// and then, since the machine changes. @throws kevo::error (environment, interrupted)
   estimate comparator_speedup(std::size_t workload, double alpha, const std::stop_token& stop);
+  /// Where several runs measure side by side, each on cores of its own: waits a moment while another one
+  /// keeps the memory busy. Before a pair begins, when its processes are not there yet.
+  void await_quiet_memory() {
+    if (memory_) memory_->await_quiet();
+  }
+  /// What became of these waits since the latest call of this; empty if nothing disturbed.
+  std::string memory_disturbance();
   /// One call of the first baseline: nothing, or what is wrong with the machine.
   std::optional<call_failure> canary();
 
@@ -134,6 +142,7 @@ class test_bench {
   cpu_settings settings_;
   claimed_cores claim_;
   core_plan cores_;
+  std::optional<memory_watch> memory_;  // where runs share the machine by core
   std::string device_;
   running_builds running_;
   turns turns_;

@@ -1,6 +1,8 @@
 // kevo doctor: what is in force on this machine, and what is missing for what.
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "fitness/machine/ceilings.hpp"
 #include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
+#include "fitness/machine/memory_watch.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -49,6 +52,24 @@ std::string first_line_of(std::vector<std::string> command) {
   }
 }
 
+/// How fast memory is read that no cache holds, now: readings within some milliseconds.
+finding memory_now() {
+  constexpr std::size_t bytes = std::size_t{1} << 20U;
+  const auto memory = std::make_unique<std::byte[]>(bytes);
+  std::vector<double> readings;
+  for (int i = 0; i < 12; ++i) {
+    if (const auto reading = read_bandwidth(memory.get(), bytes)) readings.push_back(*reading / 1e9);
+  }
+  if (readings.empty())
+    return {"memory", false, false, "this processor cannot empty its caches, so that memory is not watched"};
+  const auto [least, most] = std::minmax_element(readings.begin(), readings.end());
+  return {"memory", true, false,
+          fmt::format("one core reads {:.1f} GB/s past the caches{}", *most,
+                      *least < 0.7 * *most
+                          ? fmt::format(", at times only {:.1f}: other programs use the memory", *least)
+                          : "")};
+}
+
 std::vector<finding> look_around() {
   std::vector<finding> all;
   for (const auto& layer : probe_sandbox_again()) {
@@ -70,6 +91,7 @@ std::vector<finding> look_around() {
                  objdump.empty()
                      ? "not found; without it vector instructions are not counted (install binutils)"
                      : objdump});
+  all.push_back(memory_now());
   const bool counters = std::filesystem::exists("/proc/sys/kernel/perf_event_paranoid");
   all.push_back({"hardware counters", counters, false,
                  counters

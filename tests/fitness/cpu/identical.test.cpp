@@ -28,7 +28,8 @@ TEST_CASE("a program that differs from the baseline in names and comments alone 
   CHECK(named(f.run(right)).empty());
 }
 
-TEST_CASE("the speedup of the baseline's own program is 1 in a search, and measured where that is asked for") {
+TEST_CASE(
+    "the speedup of the baseline's own program is 1 in a search, and measured where that is asked for") {
   fixture f(6000);
   const auto known = f.run(slow, kevo::evaluation_stage::timed_full);
   REQUIRE_MESSAGE(known.valid(), known.feedback);

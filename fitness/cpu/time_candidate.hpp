@@ -1,0 +1,40 @@
+#pragma once
+// Times a candidate that has been checked: how many pairs, compared with what, and when there are enough.
+
+#include <map>
+#include <vector>
+
+#include <kevo/evaluate.hpp>
+#include <kevo/evaluate/statistics.hpp>
+#include <kevo/evaluation.hpp>
+
+#include "fitness/build/compiler.hpp"
+#include "fitness/cpu/bench.hpp"
+#include "fitness/cpu/runner.hpp"
+
+namespace kevo {
+
+/// One evaluation on its way through the cascade.
+struct passage {
+  const evaluation_request& request;
+  evaluation result;
+  build_result built;
+  std::vector<double> call_ns;                       // of one call of each workload; 0 if unknown
+  bool machine = false;                              // the failure may be the machine's
+  std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
+  bool hopeless = false;                             // far slower than the best program
+};
+
+/// Takes down that a call has failed.
+void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure);
+
+/// Times all visible workloads. @param fresh for a confirmation @return false if the candidate failed
+bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh);
+
+/// The same for the baseline's own program, without checks.
+bool time_baseline_itself(test_bench& bench, passage& p, runner& candidate);
+
+/// Compares with the baselines besides the first one, roughly.
+void time_other_baselines(test_bench& bench, passage& p, runner& candidate);
+
+}  // namespace kevo
