@@ -25,6 +25,7 @@ constexpr std::size_t most_lines = lines_per_call + most_pointers;
 constexpr std::size_t most_delivered = 64U << 10U;
 // [ns] How long a worker looks for the next of such calls before it sleeps: judging one takes less.
 constexpr std::uint32_t look_ns = 150'000;
+constexpr double long_beside_looking = 50;
 // A processor that was idle is slow at first. A worker that was asleep has this time before the inputs of a
 // delivered call are written.
 constexpr auto warming = std::chrono::microseconds(40);
@@ -298,8 +299,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   post(content, result.layout);
   page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
-  const bool again = page_->asleep.load(std::memory_order_seq_cst) != 0;
-  if (again) ring();
+  if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
   if (!brief) page_->look_ns.store(0, std::memory_order_relaxed);
   if (!brief) doze(content, random, start);
   result.end = wait_for(page_->done, call_number_, start + limit);
@@ -318,12 +318,15 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   if (!brief) {
     if (!rest()) return stuck();
     used_ns_ = used_->used_ns();
-    // Besides the sleep after the call. Whether one that slept again before it did so before its rests were
-    // counted is not known.
-    const bool waited = again || used_->rests() > rests + 1;
-    // Processor time also has the worker's looking for the call, which the time without delays has not.
+    // Besides the sleep after the call. One before it, after its rests were counted, looks the same, so that
+    // real time counts then, too.
+    const bool waited = used_->rests() > rests + 1;
+    // Processor time also has the worker's looking for the call, which the time without delays has not. It
+    // does not depend on when the controller looks, whereas real time does.
     result.whole_ns =
         waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(result.whole_ns, used_ns_ - used);
+    // What the worker may have looked for a call longer than usual is little beside a long one.
+    result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
   }
   result.early = !memory().same(secret, seen.data());
   result.damage = memory().inspect(result.layout, content.inputs);
