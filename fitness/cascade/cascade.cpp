@@ -10,6 +10,7 @@
 #include <kevo/task_extents.hpp>
 
 #include "fitness/cascade/feedback.hpp"
+#include "fitness/cascade/signed_rank.hpp"
 
 namespace kevo {
 
@@ -100,7 +101,8 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
       baseline_times.push_back(pair.baseline_ns);
     }
     const std::size_t batches = one.batches != nullptr ? one.batches(independent.size()) : 0;
-    auto speedup = positive_location(ratios, alpha, batches);
+    auto speedup =
+        one.independent ? positive_signed_rank(ratios, alpha) : positive_location(ratios, alpha, batches);
     const auto time = positive_location(times, alpha, batches);
     const double baseline_time = positive_location(baseline_times, alpha, batches).value;
     if (one.process_spread_ns > 0 && time.value > 0 && speedup.range.low > 0)

@@ -53,6 +53,8 @@ struct timed_pairs {
   std::optional<estimate> comparator;
   /// The number of batches of the intervals (kevo::location) for that many pairs; null: the usual one.
   std::size_t (*batches)(std::size_t pairs) = nullptr;
+  /// Pairs do not depend on the ones before: the interval of the speedup is `positive_signed_rank`'s.
+  bool independent = false;
 };
 
 /// Estimates times and speedups from all pairs so far. @param alpha error probability of the intervals

@@ -8,6 +8,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cascade/cascade.hpp"
+#include "fitness/cpu/error_budget.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "src/base/time/seconds_since.hpp"
 
@@ -44,6 +45,7 @@ bool look(const test_bench& bench, passage& p, std::vector<paired_timer>& timers
     auto& one = timed.emplace_back();
     one.workload = timer.workload();
     one.pairs = &timer.pairs();
+    one.independent = true;  // each is of its own processes, memory and places
     one.speed_of_light_ns = bench.speed_of_light_ns(timer.workload());
     if (const auto found = p.comparators.find(timer.workload()); found != p.comparators.end())
       one.comparator = found->second;
@@ -91,11 +93,9 @@ void tell_clock(evaluation& e, const std::vector<workload>& workloads,
                               workloads[timer.workload()].uuid, timer.resolution_ns());
   }
   e.context["clock"] = "isolated calls";
-  if (delivered)
-    e.context["clock"] += "; times of small workloads include the delivery of their inputs";
+  if (delivered) e.context["clock"] += "; times of small workloads include the delivery of their inputs";
   if (!short_ones.empty())
-    e.context["too_short"] =
-        "too short to measure, counted as the resolution of the clock: " + short_ones;
+    e.context["too_short"] = "too short to measure, counted as the resolution of the clock: " + short_ones;
 }
 
 }  // namespace
@@ -138,6 +138,7 @@ bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh
                     : p.hopeless ? std::vector<int>{pairs_of_hopeless}
                                  : planned_looks(budget);
   const int looks = static_cast<int>(plan.size());
+  error_budget errors(budget.alpha, plan.back());
   for (int number = 1; number <= looks; ++number) {
     // Fewer pairs than these decide next to nothing, however short the time is. A confirmation has longer.
     const int least = fresh ? 8 : number == 1 ? 4 : 6;
@@ -145,16 +146,17 @@ bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh
     for (std::size_t i = 0; i < timers.size(); ++i) {
       if (!run_until(i, plan[static_cast<std::size_t>(number) - 1], least, seconds)) return false;
     }
-    const bool narrow = look(bench, p, timers, alpha_of_look(budget.alpha, number, looks));
+    const auto over = [&](double s) { return s > (fresh ? seconds : budget.full_s); };
+    const bool late = (fresh || number > 1) && std::all_of(spent.begin(), spent.end(), over);
+    const bool last = late || number == looks || p.request.wanted == evaluation_stage::timed_short;
+    const bool narrow = look(bench, p, timers, errors.next(plan[static_cast<std::size_t>(number) - 1], last));
     p.result.stage = number == 1 && !fresh ? evaluation_stage::timed_short
                      : fresh               ? evaluation_stage::confirmed
                                            : evaluation_stage::timed_full;
     if (p.request.wanted == evaluation_stage::timed_short) break;
     // Further looks are for those that may still be the best.
     if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
-    if ((fresh || number > 1) && narrow) break;
-    const auto over = [&](double s) { return s > (fresh ? seconds : budget.full_s); };
-    if ((fresh || number > 1) && std::all_of(spent.begin(), spent.end(), over)) break;
+    if ((fresh || number > 1) && (narrow || late)) break;
   }
   if (fresh && budget.sustained_s > 0) {
     for (auto& timer : timers) {
@@ -171,8 +173,8 @@ bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh
   return true;
 }
 
-// A program that was built to the same bytes as the baseline was checked with it, and its speedup is 1 whatever
-// the machine does. It is run once, for its times.
+// A program that was built to the same bytes as the baseline was checked with it, and its speedup is 1
+// whatever the machine does. It is run once, for its times.
 bool time_baseline_itself(test_bench& bench, passage& p, runner& candidate) {
   const auto& workloads = bench.subject().workloads;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
