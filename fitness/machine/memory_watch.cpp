@@ -85,7 +85,8 @@ void memory_watch::await_quiet() {
 std::string memory_watch::disturbance() const {
   if (given_up_ == 0 || given_up_ < worth_telling * awaited_) return "";
   return fmt::format(
-      "other programs used the memory: it was read at {:.0f} % of the usual {:.1f} GB/s, before {} of {} pairs",
+      "other programs used the memory: it was read at {:.0f} % of the usual {:.1f} GB/s, before {} of {} "
+      "pairs",
       100 * slowest_, usual() / 1e9, given_up_, awaited_);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Whether other programs keep the memory of the machine busy. Runs share a machine by core, but all cores read
-// through the same memory controllers.
+// Whether other programs keep the memory of the machine busy. Runs share a machine by core, but all cores
+// read through the same memory controllers.
 
 #include <cstddef>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace kevo {
 
-/// Reads `bytes` that no cache holds, on the calling thread's processor; the better of two attempts. [bytes/s]
-/// Nothing where the machine has no instruction that empties caches. @param memory at least `bytes`
+/// Reads `bytes` that no cache holds, on the calling thread's processor; the better of two attempts.
+/// [bytes/s] Nothing where the machine has no instruction that empties caches. @param memory at least `bytes`
 std::optional<double> read_bandwidth(const std::byte* memory, std::size_t bytes);
 
 /// Compares readings with what the memory of this machine has shown before. One thread at a time.
@@ -26,8 +26,8 @@ class memory_watch {
 
   /// What the memory reaches where nobody else uses it: the best quarter of the readings so far. 0: too few
   double usual() const;
-  /// A sentence for the user where calls of `await_quiet` since the latest `forget` ended before the memory was
-  /// quiet; empty otherwise.
+  /// A sentence for the user where calls of `await_quiet` since the latest `forget` ended before the memory
+  /// was quiet; empty otherwise.
   std::string disturbance() const;
   void forget() { awaited_ = given_up_ = 0, slowest_ = 1; }
 
