@@ -11,7 +11,8 @@ namespace {
 namespace json = boost::json;
 
 /// The latest evaluation before an event; null if there is none.
-const recorded_evaluation* latest_before(const std::vector<recorded_evaluation>& all, std::uint64_t sequence) {
+const recorded_evaluation* latest_before(const std::vector<recorded_evaluation>& all,
+                                         std::uint64_t sequence) {
   const recorded_evaluation* found = nullptr;
   for (const auto& one : all) {
     if (one.sequence < sequence) found = &one;
@@ -56,7 +57,8 @@ class sample_reader {
   }
 
  private:
-  void end(std::uint64_t step, const variation_told& told, std::uint64_t asked_at, const variation_asked& asked) {
+  void end(std::uint64_t step, const variation_told& told, std::uint64_t asked_at,
+           const variation_asked& asked) {
     const auto calls = calls_.find(told.job);
     if (calls == calls_.end()) return;
     model_sample sample;

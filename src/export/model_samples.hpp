@@ -21,8 +21,8 @@ struct model_turn {
   std::string reply;            ///< text of the reply
 };
 
-/// A variation in which a model took part. The result is that of the program that the variation proposed, also
-/// where the run knew the program already.
+/// A variation in which a model took part. The result is that of the program that the variation proposed,
+/// also where the run knew the program already.
 struct model_sample {
   std::uint64_t step = 0;  ///< number of the event that ended the variation
   std::string operator_name;

@@ -39,7 +39,8 @@ void write_row(const json::object& o, std::ostream& out) {
 json::value result_of(const model_sample& sample) {
   if (!sample.result) return nullptr;
   const evaluation& r = *sample.result;
-  json::object o{{"outcome", to_string(r.outcome)}, {"stage", to_string(r.stage)}, {"score", finite_or_null(r.score)}};
+  json::object o{
+      {"outcome", to_string(r.outcome)}, {"stage", to_string(r.stage)}, {"score", finite_or_null(r.score)}};
   o["speedup"] = r.speedup > 0 ? finite_or_null(r.speedup) : json::value(nullptr);
   o["speedup_interval"] = r.speedup > 0 ? json::value{finite_or_null(r.speedup_interval.low),
                                                       finite_or_null(r.speedup_interval.high)}
@@ -76,15 +77,16 @@ double reward_of(const model_sample& sample, const training_options& options) {
 json::object origin_of(const journal& record, const model_sample& sample) {
   json::array parents;
   for (const candidate_id id : sample.parents) parents.push_back(id);
-  return {{"run", record.header().run_name},
-          {"task_id", record.header().task_id},
-          {"step", sample.step},
-          {"operator", sample.operator_name},
-          {"parents", std::move(parents)},
-          {"candidate", sample.candidate == no_candidate ? json::value(nullptr) : json::value(sample.candidate)},
-          {"model", sample.last().call.model},
-          {"policy_version", sample.last().call.policy_version},
-          {"turn", sample.last().call.turn}};
+  return {
+      {"run", record.header().run_name},
+      {"task_id", record.header().task_id},
+      {"step", sample.step},
+      {"operator", sample.operator_name},
+      {"parents", std::move(parents)},
+      {"candidate", sample.candidate == no_candidate ? json::value(nullptr) : json::value(sample.candidate)},
+      {"model", sample.last().call.model},
+      {"policy_version", sample.last().call.policy_version},
+      {"turn", sample.last().call.turn}};
 }
 
 /// Replies to the same messages by the same model are samples of one prompt.
@@ -144,7 +146,8 @@ groups groups_of(const std::vector<model_sample>& samples) {
 
 }  // namespace
 
-training_summary export_trajectories(const journal& record, const training_options& options, std::ostream& out) {
+training_summary export_trajectories(const journal& record, const training_options& options,
+                                     std::ostream& out) {
   training_summary summary;
   for (const auto& sample : wanted_samples(record, options, summary)) {
     json::object o = origin_of(record, sample);
@@ -207,7 +210,8 @@ training_summary export_dpo(const journal& record, const training_options& optio
     for (const auto* sample : members)
       siblings.push_back({sample->terms.earns(), sample->result->speedup_interval});
     const auto pairs = preference_pairs(siblings);
-    if (pairs.empty()) summary.left_out["no other reply to the prompt differs by more than its uncertainty"] += members.size();
+    if (pairs.empty())
+      summary.left_out["no other reply to the prompt differs by more than its uncertainty"] += members.size();
     for (const auto& [better, worse] : pairs) {
       const auto& chosen = *members[better];
       const auto& rejected = *members[worse];
@@ -269,7 +273,8 @@ std::string training_card(const journal& record, std::string_view format, const 
       format, record.header().run_name, summary.rows, record.header().task_path, record.header().task_id,
       record.header().kevo_version, options.recipe,
       options.need_kernel ? ", with the rules defines_kernel and launches_own_kernel" : "",
-      options.confirmed ? "confirmed ones of valid programs" : "the latest of each program, confirmed or not");
+      options.confirmed ? "confirmed ones of valid programs"
+                        : "the latest of each program, confirmed or not");
   text += "## Left out\n\n";
   if (summary.left_out.empty()) text += "Nothing.\n";
   for (const auto& [why, count] : summary.left_out) text += fmt::format("* {}: {}\n", why, count);

@@ -23,12 +23,14 @@ struct training_summary {
   std::map<std::string, std::size_t> left_out;
 };
 
-/// One line a variation: its turns as sent and received, its result, the terms of the rewards and the rewards of
-/// all recipes.
-training_summary export_trajectories(const journal& record, const training_options& options, std::ostream& out);
+/// One line a variation: its turns as sent and received, its result, the terms of the rewards and the rewards
+/// of all recipes.
+training_summary export_trajectories(const journal& record, const training_options& options,
+                                     std::ostream& out);
 
-/// Supervised fine-tuning, one line a reply: `messages` with the reply as the last one. Kept are replies whose
-/// program is correct and, where there is a valid parent, faster than it (Kernel-Smith, arXiv 2603.28342).
+/// Supervised fine-tuning, one line a reply: `messages` with the reply as the last one. Kept are replies
+/// whose program is correct and, where there is a valid parent, faster than it (Kernel-Smith, arXiv
+/// 2603.28342).
 training_summary export_sft(const journal& record, const training_options& options, std::ostream& out);
 
 /// Pairs for direct preference optimization: `prompt`, `chosen`, `rejected`, of replies to the same prompt

@@ -130,7 +130,8 @@ TEST_CASE("trajectories hold every turn, the result, and the rewards of all reci
   CHECK(first.at("rewards").as_object().at("kernel_smith").to_number<double>() == 2);
   CHECK(first.at("rewards").as_object().at("dr_kernel").to_number<double>() == 3);
   CHECK(rows.at(4).at("result").as_object().at("outcome").as_string() == "rejected");
-  for (const auto& [recipe, reward] : rows.at(4).at("rewards").as_object()) CHECK(reward.to_number<double>() == 0);
+  for (const auto& [recipe, reward] : rows.at(4).at("rewards").as_object())
+    CHECK(reward.to_number<double>() == 0);
   CHECK(first.at("group") == rows.at(2).at("group"));
   CHECK(first.at("group") != rows.at(3).at("group"));
 }
@@ -161,7 +162,8 @@ TEST_CASE("preferences are pairs of replies to one prompt that differ by more th
     return std::string(side.as_array().at(0).as_object().at("content").as_string());
   };
   for (const auto& row : rows) pairs.emplace_back(text(row.at("chosen")), text(row.at("rejected")));
-  CHECK(pairs == decltype(pairs){{"faster", "little"}, {"faster", "wrong"}, {"little", "wrong"}, {"slower", "cheat"}});
+  CHECK(pairs ==
+        decltype(pairs){{"faster", "little"}, {"faster", "wrong"}, {"little", "wrong"}, {"slower", "cheat"}});
 }
 
 TEST_CASE("advantages are those of the group of replies to one prompt") {
