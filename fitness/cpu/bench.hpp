@@ -76,8 +76,8 @@ class test_bench {
                                                      const wait_listener& listener = {});
   /// Whether `add_contents` would make any.
   bool lacks_contents() const;
-  /// Makes further contents for timed calls, for about 0.15 s, until there are as many as the settings allow.
-  /// Only while `take_processors` is held. @throws kevo::error
+  /// Now and then makes further contents for timed calls, for about 0.15 s, until there are as many as the
+  /// settings allow. Only while `take_processors` is held. @throws kevo::error
   void add_contents(const std::stop_token& stop);
   runner run_candidate(const std::string& object, std::stop_token stop) const;
 
@@ -165,6 +165,7 @@ class test_bench {
   std::string left_out_;                                 // optional baselines that do not build here
   std::vector<bool> lends_nothing_;  // contents of other workloads' generators do not suit this one
   std::vector<content_list> mixed_;  // of the visible workloads
+  std::size_t evaluations_ = 0;      // that found contents missing
 };
 
 }  // namespace kevo

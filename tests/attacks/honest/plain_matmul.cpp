@@ -5,7 +5,7 @@
 
 namespace {
 
-void work(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+[[gnu::noinline]] void work(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
   for (int64_t i = 0; i < M; ++i) {
     for (int64_t j = 0; j < N; ++j) {
       float sum = 0;
