@@ -154,6 +154,7 @@ void cpu_fitness::state::run_cascade(passage& p) {
   const auto start = std::chrono::steady_clock::now();
   const auto before = bench.trusted_times();
   auto candidate = bench.run_candidate(p.built.object_path, p.request.stop);
+  if (bench.kind().suite_rule) candidate.compare_by_suite_rule();
   const bool known = p.result.context.contains("identical_to") && !p.request.fresh &&
                      p.request.wanted > evaluation_stage::checked &&
                      p.request.wanted < evaluation_stage::confirmed;
@@ -168,6 +169,7 @@ void cpu_fitness::state::run_cascade(passage& p) {
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(bench, p, candidate);
   };
   climb();
+  tell_suite_rule(p.result, candidate.by_suite());
   for (const auto& sentence : {neighbours.disturbance(), bench.memory_disturbance()}) {
     auto& said = p.result.context["disturbed"];
     if (!sentence.empty()) said += (said.empty() ? "" : "; ") + sentence;

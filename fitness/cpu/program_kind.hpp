@@ -23,8 +23,9 @@ enum class trusted_role : std::uint8_t { reference, baseline, pacer };
 
 /// One kind of programs, for one task. The functions may be called from several threads.
 struct program_kind {
-  std::string backend;   ///< `evaluation::backend`
-  std::string protocol;  ///< `evaluation::protocol`
+  std::string backend;      ///< `evaluation::backend`
+  std::string protocol;     ///< `evaluation::protocol`
+  bool suite_rule = false;  ///< results are compared by the rule of KernelBench, too
   /// Why a program is none of this kind; empty if it is.
   std::function<std::string(const program&)> refusal;
   /// Builds a candidate. A failed build is a value.

@@ -17,6 +17,7 @@
 
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/oracle/oracle.hpp"
+#include "fitness/oracle/suite_rule.hpp"
 #include "fitness/worker/session.hpp"
 
 namespace kevo {
@@ -91,6 +92,9 @@ class runner {
   std::optional<call_failure> await();
   /// Whether the process has had a call.
   bool warm() const { return session_ && !called_.empty(); }
+  /// From now on the first calls of visible workloads are compared by the rule of KernelBench, too.
+  void compare_by_suite_rule() { compares_by_suite_ = true; }
+  const suite_verdict& by_suite() const { return by_suite_; }
   /// Since it was made.
   const runner_times& times() const { return times_; }
 
@@ -99,7 +103,7 @@ class runner {
   void launch();
   std::chrono::nanoseconds first_limit(std::chrono::nanoseconds limit) const;
   std::optional<call_failure> failure_of(call_end end) const;
-  std::optional<call_failure> verify(const slot_layout& layout, const content& expected) const;
+  std::optional<call_failure> verify(const slot_layout& layout, const content& expected);
   bool saw(const std::shared_ptr<const content>& c) const;
 
   std::shared_ptr<const task> task_;
@@ -118,6 +122,8 @@ class runner {
   double loads_s_ = 0;            // spent so far, of all processes
   double first_calls_s_ = 0;
   runner_times times_;
+  suite_verdict by_suite_;
+  bool compares_by_suite_ = false;
   bool for_one_ = false;  // the process, or the next one, serves the selected workload alone
   bool loading_ = false;  // launched, and not awaited
   std::chrono::steady_clock::time_point launched_;

@@ -120,6 +120,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   program_kind kind;
   kind.backend = "torch";
   kind.protocol = "torch 1";
+  kind.suite_rule = true;
   kind.refusal = [own](const program& source) -> std::string {
     if (source.language != "python" && source.language != "triton")
       return "the torch backend supports programs in python, not in " + source.language;

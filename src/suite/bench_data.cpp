@@ -85,6 +85,12 @@ json::object solution_object(const bench_solution& s) {
   return o;
 }
 
+// What KernelBench's own comparison says; empty where it was not asked.
+std::string suite_rule_of(const evaluation& e) {
+  const auto found = e.context.find("kernelbench_rule");
+  return found == e.context.end() ? std::string() : found->second;
+}
+
 json::object task_object(const bench_task& one, const task_score& score) {
   json::array solutions;
   for (const auto& s : one.solutions) solutions.push_back(solution_object(s));
@@ -100,6 +106,7 @@ json::object task_object(const bench_task& one, const task_score& score) {
       {"problem", one.entry.problem ? json::value(*one.entry.problem) : json::value(nullptr)},
       {"outcome", e != nullptr ? json::value(to_string(e->outcome)) : json::value(nullptr)},
       {"reason", text_or_null(task_reason(one))},
+      {"kernelbench_rule", text_or_null(e != nullptr ? suite_rule_of(*e) : std::string())},
       {"call", score.best.called},
       {"exe", score.best.correct},
       {"speedup", valid ? known_or_null(e->speedup) : json::value(nullptr)},
@@ -151,9 +158,10 @@ std::string bench_csv(const bench_report& report) {
   std::ostringstream out;
   csv_row row;
   for (const char* name :
-       {"task",      "level",  "category", "problem",     "solution",     "best",  "round",    "state",
-        "outcome",   "stage",  "speedup",  "speedup_low", "speedup_high", "score", "baseline", "sol_fraction",
-        "sol_score", "device", "protocol", "finished_at", "program",      "file",  "message"})
+       {"task",         "level",       "category", "problem",      "solution",  "best",
+        "round",        "state",       "outcome",  "stage",        "speedup",   "speedup_low",
+        "speedup_high", "score",       "baseline", "sol_fraction", "sol_score", "device",
+        "protocol",     "finished_at", "program",  "file",         "message",   "kernelbench_rule"})
     row.text(name);
   row.end(out);
   const auto put = [&](const bench_task& one, const bench_solution* s, const evaluation* e, bool best,
@@ -183,6 +191,7 @@ std::string bench_csv(const bench_report& report) {
           .text(s->file)
           .text(s->message);
     }
+    row.text(e == nullptr ? std::string() : suite_rule_of(*e));
     row.end(out);
   };
   for (const auto& one : report.outcome.tasks) {

@@ -70,6 +70,7 @@ TEST_CASE("the reference as a candidate is the baseline, and is as fast as itsel
   CHECK_MESSAGE(e.speedup_interval.low < 1.1, e.speedup);
   CHECK_MESSAGE(e.speedup_interval.high > 0.9, e.speedup);
   CHECK(e.measures.at("triton_kernels") == 0);
+  CHECK(e.context.at("kernelbench_rule").find("accepts") == 0);
 }
 
 TEST_CASE("parameters are drawn from a secret seed, and candidates are given them") {
@@ -104,11 +105,15 @@ TEST_CASE("a reference that cannot compute in float64 computes in its own type, 
   CHECK(e->front().context.at("reference").find("does not compute in float64") != std::string::npos);
 }
 
-TEST_CASE("an exception of a candidate is told with its line") {
+TEST_CASE(
+    "an exception of a candidate is told with its line, and what KernelBench would say of its results") {
   const auto t = task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n");
   const auto all =
       judged(t, {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return x + undefined_name\n",
-                 "class ModelNew(nn.Module:\n", "x = 1\n"});
+                 "class ModelNew(nn.Module:\n", "x = 1\n",
+                 // Wrong by less than KernelBench minds, and by more.
+                 "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x + 1.00009\n",
+                 "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x + 1.5\n"});
   if (!all) return;
   const auto& crashed = (*all)[0];
   CHECK(crashed.outcome == kevo::outcome::crashed);
@@ -118,6 +123,10 @@ TEST_CASE("an exception of a candidate is told with its line") {
   CHECK((*all)[1].outcome == kevo::outcome::launch_failed);
   CHECK_MESSAGE((*all)[1].feedback.find("SyntaxError") != std::string::npos, said((*all)[1]));
   CHECK_MESSAGE((*all)[2].feedback.find("does not define ModelNew") != std::string::npos, said((*all)[2]));
+  CHECK((*all)[3].outcome == kevo::outcome::incorrect);
+  CHECK((*all)[3].context.at("kernelbench_rule").find("accepts") == 0);
+  CHECK((*all)[4].outcome == kevo::outcome::incorrect);
+  CHECK((*all)[4].context.at("kernelbench_rule").find("refuses") == 0);
 }
 
 TEST_CASE("a rule refuses programs without a kernel of their own") {

@@ -146,6 +146,8 @@ std::string make_content(gpu& device, const reference_run& reference, const devi
 
 namespace {
 
+constexpr std::uint64_t nothing_found[8] = {0, ~0ULL, 0, 0, 0, ~0ULL, 0, 0};
+
 // What of the contract of a whole output is broken; empty: nothing.
 std::string broken_contract(gpu& device, const device_output& rule, address got, address want, address sums) {
   const auto given = [](double limit) { return std::isfinite(limit) ? std::optional(limit) : std::nullopt; };
@@ -162,6 +164,20 @@ std::string broken_contract(gpu& device, const device_output& rule, address got,
 
 }  // namespace
 
+std::uint64_t suite_misses(gpu& device, const device_output& rule, const device_content& content,
+                           std::size_t index, address got, address found) {
+  const address want = content.expected[index].at();
+  device.copy_in(found, nothing_found, sizeof nothing_found);
+  if (element_of(rule.type).kind == element_kind::real) {
+    device.over("kevo_compare", rule.count, got, rule.type, want, address{0}, rule.count, 1, rule.suite,
+                rule.suite, -1.0, 0, found);
+  } else {
+    device.over("kevo_compare_integers", rule.count, got, rule.type, want, rule.count, 0, 0.0, 0.0, -1.0, 0,
+                found);
+  }
+  return words_of<std::uint64_t>(device, found, 1).front();
+}
+
 bool accepted(gpu& device, const device_output& rule, const device_content& content, std::size_t index,
               address got, address found, output_finding& finding) {
   const bool real = element_of(rule.type).kind == element_kind::real;
@@ -176,8 +192,7 @@ bool accepted(gpu& device, const device_output& rule, const device_content& cont
                   rule.q, rule.cap, number, found);
     }
   };
-  const std::uint64_t empty[8] = {0, ~0ULL, 0, 0, 0, ~0ULL, 0, 0};
-  device.copy_in(found, empty, sizeof empty);
+  device.copy_in(found, nothing_found, sizeof nothing_found);
   pass(0);
   auto words = words_of<std::uint64_t>(device, found, 8);
   finding = {static_cast<std::uint32_t>(index), words[0], rule.count, words[1], 0, 0, 0,

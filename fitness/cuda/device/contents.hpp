@@ -38,4 +38,8 @@ std::string make_content(gpu& device, const reference_run& reference, const devi
 bool accepted(gpu& device, const device_output& rule, const device_content& content, std::size_t index,
               address got, address found, output_finding& finding);
 
+/// Elements of an output that KernelBench's rule refuses (`device_output::suite`). `found` as above.
+std::uint64_t suite_misses(gpu& device, const device_output& rule, const device_content& content,
+                           std::size_t index, address got, address found);
+
 }  // namespace kevo::cuda

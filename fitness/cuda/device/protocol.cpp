@@ -80,7 +80,7 @@ template <class Codec>
 void members(Codec& c, device_output& v) {
   c(v.type), c(v.count), c(v.rule), c(v.p), c(v.q), c(v.cap), c(v.allowed_misses),
       c(v.allow_negative_infinity);
-  c(v.scale), c(v.min_cosine), c(v.max_relative_l1), c(v.max_rmse);
+  c(v.scale), c(v.min_cosine), c(v.max_relative_l1), c(v.max_rmse), c(v.suite);
 }
 template <class Codec>
 void members(Codec& c, device_workload& v) {
@@ -117,7 +117,7 @@ template <class Codec>
 void members(Codec& c, call_result& v) {
   c(v.answer), c(v.outside_ns), c(v.event_ns), c(v.clock_mhz), c(v.unblocked), c(v.preempted),
       c(v.each_outside_ns), c(v.each_event_ns), c(v.fence_ns), c(v.early), c(v.guards), c(v.inputs);
-  c(v.findings), c(v.fingerprint), c(v.calls_ns), c(v.remark);
+  c(v.findings), c(v.fingerprint), c(v.calls_ns), c(v.suite_misses), c(v.remark);
 }
 
 template <class T>

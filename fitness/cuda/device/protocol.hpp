@@ -108,6 +108,7 @@ struct device_output {
   double min_cosine = -std::numeric_limits<double>::infinity();
   double max_relative_l1 = std::numeric_limits<double>::infinity();
   double max_rmse = std::numeric_limits<double>::infinity();
+  double suite = -1;  ///< KernelBench's tolerance, by which results are compared, too; negative: they are not
 };
 
 struct device_workload {
@@ -214,7 +215,8 @@ struct call_result {
   std::vector<output_finding> findings;  ///< outputs that are not accepted
   std::string fingerprint;               ///< equal for equal bits; empty unless asked for
   double calls_ns = 0;  ///< of an interval: between request and "done" alone, all timed calls together
-  std::string remark;   ///< of a hosted interval: what the worker said at its last "done". Untrusted text
+  std::int64_t suite_misses = -1;  ///< elements that KernelBench's rule refuses; negative: not compared
+  std::string remark;  ///< of a hosted interval: what the worker said at its last "done". Untrusted text
 };
 
 std::string encode(const device_description& value);

@@ -91,6 +91,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
     throw;
   }
   candidate.restart();
+  tell_suite_rule(p.result, p.by_suite);
   if (p.machine) require_order(bench.canary(), "device");
   account(p, device);
 }

@@ -14,6 +14,7 @@
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "fitness/oracle/suite_rule.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -46,6 +47,7 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
   made.min_cosine = rule.min_cosine.value_or(made.min_cosine);
   made.max_relative_l1 = rule.max_relative_l1.value_or(made.max_relative_l1);
   made.max_rmse = rule.max_rmse.value_or(made.max_rmse);
+  if (is_python_task(t)) made.suite = suite_tolerance(type);
   if (rule.rule == "exact") return made;
   if (rule.rule == "finite") {
     made.rule = 1;

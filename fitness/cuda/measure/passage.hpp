@@ -10,6 +10,7 @@
 
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
+#include "fitness/oracle/suite_rule.hpp"
 
 namespace kevo::cuda {
 
@@ -22,6 +23,7 @@ struct passage {
   gpu_bench::call_profile profile = {};
   std::vector<double> resolution_ns = {};  // of the clock, for a call of each workload; 0: far below any time
   std::vector<std::size_t> too_short = {};  // workloads whose figure is the clock's resolution
+  suite_verdict by_suite = {};              // what KernelBench's rule says
   bool machine = false;                     // the failure may be the machine's
   bool again = false;                       // or the neighbours'
 };

@@ -291,6 +291,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.preempted = result.preempted;
   time.fingerprint = result.fingerprint;
   time.remark = result.remark;
+  time.suite_misses = result.suite_misses;
   return time;
 }
 

@@ -34,9 +34,10 @@ struct gpu_time {
   double clock_mhz = 0;
   int calls = 1;
   bool unblocked = false;
-  bool preempted = false;   ///< the trusted clock was late, for its thread had lost its processor
-  std::string fingerprint;  ///< of the outputs' bits, where it was asked for
-  std::string remark;       ///< what a hosted program's process said of itself; untrusted
+  bool preempted = false;          ///< the trusted clock was late, for its thread had lost its processor
+  std::string fingerprint;         ///< of the outputs' bits, where it was asked for
+  std::string remark;              ///< what a hosted program's process said of itself; untrusted
+  std::int64_t suite_misses = -1;  ///< `call_result::suite_misses`
   std::optional<call_failure> failure;
 };
 

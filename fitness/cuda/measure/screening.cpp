@@ -25,6 +25,8 @@ bool check_workload(gpu_bench& bench, passage& p, program_runner& candidate, std
   for (std::uint32_t i = from; i < count; ++i) {
     if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
     const auto time = candidate.check(index, i, limit_of(bench, candidate, index));
+    if (time.suite_misses >= 0 && !bench.subject().workloads[index].hidden)
+      p.by_suite.add(static_cast<std::uint64_t>(time.suite_misses));
     if (time.failure) return fail(p, index, bench.subject().workloads[index], *time.failure), false;
     auto& known = p.call_ns[index];
     known = known > 0 ? std::min(known, time.event_ns) : time.event_ns;
