@@ -247,7 +247,7 @@ namespace {
 using filter_context = std::unique_ptr<void, release>;
 
 // The filter of a worker whose process id is `self`.
-filter_context worker_filter(int threads, bool error_output, std::uint64_t self) {
+filter_context worker_filter(int threads, bool error_output, std::uint64_t self, int written = -1) {
   filter_context context(seccomp_init(SCMP_ACT_ERRNO(EPERM)));
   if (!context) throw std::runtime_error("cannot restrict the worker process: libseccomp failed");
   void* c = context.get();
@@ -258,6 +258,8 @@ filter_context worker_filter(int threads, bool error_output, std::uint64_t self)
   if (error_output) {
     for (const char* name : {"write", "writev"}) rule(c, SCMP_ACT_ALLOW, name, {SCMP_A0(SCMP_CMP_EQ, 2)});
   }
+  if (written >= 0)
+    rule(c, SCMP_ACT_ALLOW, "write", {SCMP_A0(SCMP_CMP_EQ, static_cast<std::uint64_t>(written))});
   // A socket of the machine is what the C library asks for to learn the name of a user (nscd); it is not
   // there.
   constexpr std::uint64_t local = 1;  // AF_UNIX
@@ -333,8 +335,8 @@ std::vector<sock_filter> exported(void* context) {
 
 }  // namespace
 
-void lock_down(int threads, bool error_output) {
-  const auto context = worker_filter(threads, error_output, static_cast<std::uint64_t>(::getpid()));
+void lock_down(int threads, bool error_output, int written) {
+  const auto context = worker_filter(threads, error_output, static_cast<std::uint64_t>(::getpid()), written);
   check(seccomp_load(context.get()), "the kernel rejected the filter");
 }
 

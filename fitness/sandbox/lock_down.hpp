@@ -14,9 +14,10 @@ namespace kevo {
 /// ...) ends the process by SIGSYS. Threads may be started only if `threads` > 1 (clone3 answers ENOSYS, so
 /// that the C library uses clone, whose flags a filter can see). To be called while the process has one
 /// thread; cannot be undone. `error_output`: the process may write to standard error (descriptor 2) alone, so
-/// that a trusted program can say why it fails.
+/// that a trusted program can say why it fails. `written`: a further descriptor that it may write, a socket
+/// through which it asks for something; -1: none.
 /// @throws std::runtime_error if the kernel refuses the filter
-void lock_down(int threads, bool error_output = false);
+void lock_down(int threads, bool error_output = false, int written = -1);
 
 /// The filter of `lock_down`, made ahead by a process that forks: making it takes longer than setting it.
 class prepared_lock_down {

@@ -1,5 +1,6 @@
 #include "fitness/torch/compile_server.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -14,7 +15,9 @@
 namespace kevo::torch {
 namespace {
 
-constexpr std::uint64_t scratch_bytes = std::uint64_t{256} << 20U;
+// Preprocessed sources and objects of several builds at a time. Memory is taken for what is there.
+constexpr std::uint64_t scratch_bytes = std::uint64_t{3} << 30U;
+constexpr const char* inside_modules = "/kevo/modules";
 
 std::pair<detail::descriptor, detail::descriptor> socket_pair() {
   int ends[2];
@@ -26,13 +29,27 @@ std::pair<detail::descriptor, detail::descriptor> socket_pair() {
 }  // namespace
 
 compile_server::compile_server(const python_tools& tools, sandbox_mode sandbox,
-                               const std::vector<std::string>& libraries) {
+                               const compile_settings& settings) {
   auto [ours, theirs] = socket_pair();
   launch_spec spec = python_spec(tools, sandbox, compile_script(), {tools.packages}, theirs.get());
-  spec.argv.push_back(mount_libraries(spec, libraries));
+  spec.argv.push_back(mount_libraries(spec, settings.libraries));
+  spec.argv.emplace_back(settings.modules.empty() ? "" : inside_modules);
+  spec.argv.push_back(settings.nvcc);
+  spec.argv.push_back(settings.architecture);
+  if (!settings.modules.empty()) spec.mounts.push_back({settings.modules, inside_modules, true});
+  for (const auto& one : settings.toolkit) {
+    const bool seen = std::any_of(spec.mounts.begin(), spec.mounts.end(),
+                                  [&](const mount& m) { return m.inside == one.inside; });
+    if (!seen) spec.mounts.push_back(one);
+  }
   spec.limits.scratch_bytes = scratch_bytes;
   process_ = launch(spec);
   socket_ = std::move(ours);
+}
+
+bool uses_extensions(const program& source) {
+  return std::any_of(source.files.begin(), source.files.end(),
+                     [](const auto& file) { return file.text.find("cpp_extension") != std::string::npos; });
 }
 
 detail::descriptor compile_server::connect() {
@@ -53,7 +70,7 @@ detail::descriptor compile_server::connect() {
   std::memcpy(CMSG_DATA(rights), &given, sizeof given);
   if (::sendmsg(socket_.get(), &message, MSG_NOSIGNAL) == 1) return std::move(ours);
   const auto report = process_.try_wait();
-  throw error(error_code::environment, "the process that compiles for Triton has ended" +
+  throw error(error_code::environment, "the process that compiles for programs of PyTorch has ended" +
                                            (report ? ": it " + describe(*report) + "; " + report->err : ""));
 }
 

@@ -258,7 +258,9 @@ def begin(helper, job, descriptors):
         fail(claim, str(text).encode(errors="replace")[:1000])
 
     helper.kevo_worker_open.restype = ctypes.c_char_p
-    failed = helper.kevo_worker_open(descriptors[0], descriptors[1], descriptors[2] if len(descriptors) > 2 else -1, job["threads"],
+    rest = descriptors[2:]
+    compiler = rest.pop() if job.get("compiler") else -1
+    failed = helper.kevo_worker_open(descriptors[0], descriptors[1], rest[0] if rest else -1, compiler, job["threads"],
                                      job["cpus"].encode(), ctypes.c_uint64(job["memory"]), int(job["role"] in ("state", "script")))
     if failed:
         give_up(2, failed.decode())
@@ -273,6 +275,7 @@ def begin(helper, job, descriptors):
         if job["role"] == "pacer":
             model = spin(job["pace_us"])
         else:
+            provide_extensions(torch, asking(compiler) if compiler >= 0 else None, job["files"])
             module = execute(job["files"], "kevo_program", names)
             if job["role"] == "script":
                 own = {"__name__": "kevo_script"}

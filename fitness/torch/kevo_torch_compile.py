@@ -1,22 +1,28 @@
-# A process that compiles for candidates that run on a GPU: machine code of kernels (ptxas) and the C code by which Triton launches them. The
-# candidates' processes may neither start programs nor write files. Each has a socket to this process, which executes nothing of
-# theirs: it gives their texts to compilers, with options that it chooses, in a sandbox of its own without a device. It remembers what it
-# has compiled, by content.
+# A process that compiles for candidates: machine code of kernels (ptxas) and the C code by which Triton launches them, on a GPU, and
+# extensions in C++ and CUDA (kevo_torch_build.py). The candidates' processes may neither start programs nor write files. Each has a
+# socket to this process, which executes nothing of theirs: it gives their texts to compilers, with options that it chooses, in a sandbox
+# of its own without a device. It remembers what it has compiled, by content.
 #
-# A request: length of a JSON object (4 bytes), the object, the text. An answer: length (4 bytes), 1 if it was done (1 byte), the bytes.
+# A request: length of a JSON object (4 bytes), the object, the text. An answer: length (4 bytes), 1 if it was done (1 byte), the bytes; for an
+# extension these are the path of a shared object. It lies in a folder that candidates may read but not list, under a name that nobody
+# can guess, until the connection ends.
 import hashlib
 import json
 import os
 import re
-import selectors
+import secrets
+import shutil
 import socket
 import struct
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 
 MOST_BYTES = 64 << 20
+MOST_BUILDS = 4  # beside each other
+MOST_MODULES_OF_ONE = 16
 ALLOWED = re.compile(r"-O[0-3]|--maxrregcount=[0-9]+|--fmad=(true|false)|-lineinfo|-suppress-debug-info|--register-usage-level=[0-9]+")
 
 
@@ -44,57 +50,106 @@ def ptx_command(triton, options, source, target):
     return [tool, *options["options"], "-v", "--gpu-name=" + options["arch"], source, "-o", target]
 
 
-def compile_text(triton, libraries, options, text):
-    with tempfile.TemporaryDirectory() as folder:
+def compile_text(tools, options, text, wanted):
+    folder = tempfile.mkdtemp()
+    try:
         kind = options["kind"]
+        if kind == "extension":
+            return True, tools.builder.build(folder, json.loads(text), wanted)
         source, target = folder + ("/text.c" if kind == "c" else "/text.ptx"), folder + "/made"
         with open(source, "wb") as file:
             file.write(text)
-        command = c_command(triton, libraries, source, target) if kind == "c" else ptx_command(triton, options, source, target)
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        command = c_command(tools.triton, tools.libraries, source, target) if kind == "c" else ptx_command(tools.triton, options, source, target)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
         if done.returncode != 0:
             return False, done.stdout[-4000:]
         with open(target, "rb") as file:
             return True, file.read()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def answer(connection, triton, libraries, known):
-    connection.settimeout(10)
-    length, size = struct.unpack("=II", receive(connection, 8))
-    if length > 65536 or size > MOST_BYTES:
-        raise EOFError
-    head, text = receive(connection, length), receive(connection, size)
-    key = hashlib.sha256(struct.pack("=I", length) + head + text).digest()
-    if key not in known:
+# What was compiled, by content. One text is compiled once, whoever else asks for it meanwhile.
+class memory:
+    def __init__(self, tools):
+        self.tools, self.known, self.busy = tools, {}, set()
+        self.changed, self.room = threading.Condition(), threading.Semaphore(MOST_BUILDS)
+
+    def get(self, head, text, wanted):
+        key = hashlib.sha256(struct.pack("=I", len(head)) + head + text).digest()
+        with self.changed:
+            while key in self.busy:
+                self.changed.wait(0.1)
+                if not wanted():
+                    raise EOFError
+            if key in self.known:
+                return self.known[key]
+            self.busy.add(key)
         try:
-            known[key] = compile_text(triton, libraries, json.loads(head), text)
+            with self.room:
+                result = compile_text(self.tools, json.loads(head), text, wanted)
+        except EOFError:
+            raise
         except Exception as error:
-            known[key] = (False, str(error).encode(errors="replace"))
-    done, data = known[key]
-    connection.sendall(struct.pack("=IB", len(data), done) + data)
-    while sum(len(one) for _, one in known.values()) > 4 * MOST_BYTES:
-        known.pop(next(iter(known)))
+            result = (False, str(error).encode(errors="replace"))
+        finally:
+            with self.changed:
+                self.busy.discard(key)
+                self.changed.notify_all()
+        with self.changed:
+            self.known[key] = result
+            while sum(len(one) for _, one in self.known.values()) > 4 * MOST_BYTES:
+                self.known.pop(next(iter(self.known)))
+        return result
 
 
-def serve_compilers(packages, libraries):
-    triton = os.path.join(packages, "triton/backends/nvidia")
-    control = socket.socket(fileno=3)
-    selector = selectors.DefaultSelector()
-    selector.register(control, selectors.EVENT_READ)
-    known = {}
-    while True:
-        for key, _ in selector.select():
-            if key.fileobj is control:
-                head, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-                if not head:
-                    return
-                selector.register(socket.socket(fileno=descriptors[0]), selectors.EVENT_READ)
-                continue
+class compile_tools:
+    def __init__(self, packages, libraries, modules, nvcc, architecture):
+        self.triton, self.libraries, self.modules = os.path.join(packages, "triton/backends/nvidia"), libraries, modules
+        self.builder = extension_builder(packages, nvcc, architecture)
+
+
+# Serves one process until it ends. One that says nothing disturbs nobody else.
+def serve_one(connection, tools, all_known):
+    made = []
+    try:
+        while True:
+            length, size = struct.unpack("=II", receive(connection, 8))
+            if length > 65536 or size > MOST_BYTES:
+                return
+            head, text = receive(connection, length), receive(connection, size)
+            done, data = all_known.get(head, text, lambda: is_there(connection))
+            if done and json.loads(head)["kind"] == "extension":
+                if len(made) == MOST_MODULES_OF_ONE or not tools.modules:
+                    done, data = 0, b"a process may load 16 extensions at most"
+                else:
+                    path = f"{tools.modules}/{secrets.token_hex(16)}.so"
+                    made.append(path)
+                    with open(path, "wb") as file:
+                        file.write(data)
+                    data = path.encode()
+            connection.sendall(struct.pack("=IB", len(data), done) + data)
+    except (EOFError, OSError, struct.error, ValueError, KeyError):
+        pass
+    finally:
+        for path in made:
             try:
-                answer(key.fileobj, triton, libraries, known)
-            except (EOFError, OSError, struct.error):
-                selector.unregister(key.fileobj)
-                key.fileobj.close()
+                os.unlink(path)
+            except OSError:
+                pass
+        connection.close()
 
 
-serve_compilers(sys.argv[1], sys.argv[2])
+def serve_compilers(packages, libraries, modules, nvcc, architecture):
+    tools = compile_tools(packages, libraries, modules, nvcc, architecture)
+    all_known = memory(tools)
+    control = socket.socket(fileno=3)
+    while True:
+        head, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not head:
+            os._exit(0)
+        connection = socket.socket(fileno=descriptors[0])
+        threading.Thread(target=serve_one, args=(connection, tools, all_known), daemon=True).start()
+
+
+serve_compilers(*sys.argv[1:6])

@@ -33,8 +33,9 @@ def begin_on_device(library, job, descriptors):
     rest = descriptors[2:]
     parameters = rest.pop(0) if job["parameters"] else -1
     helper.kevo_device_open(job["device"].encode(), ctypes.c_uint64(job["arena_bytes"]), parameters)
-    if job["compiler"]:
-        redirect_triton(socket.socket(fileno=rest.pop(0)))
+    ask = asking(rest.pop(0)) if job["compiler"] else None
+    if ask:
+        redirect_triton(ask)
     torch.cuda.init()
     torch.set_num_threads(1)
     # float32 is float32, unless a program says otherwise; PyTorch's own choice for convolutions is tf32.
@@ -48,12 +49,12 @@ def begin_on_device(library, job, descriptors):
     torch.cuda.synchronize()
     names = set()
     helper.kevo_device_ready()
-    serve_device(torch, helper, job, names)
+    serve_device(torch, helper, job, names, ask)
 
 
 # What a request is answered with. Made before the program is executed, so that it holds PyTorch's own functions, whatever the program
 # replaces: a program that replaces them would harm nobody but itself, but should learn what is wrong with it.
-def serve_device(torch, helper, job, names):
+def serve_device(torch, helper, job, names, ask):
     following, end, launched, drained = (helper.kevo_device_next, helper.kevo_device_end, helper.kevo_device_launched,
                                          helper.kevo_device_drained)
     trusted = job["memory"] == 0
@@ -74,6 +75,8 @@ def serve_device(torch, helper, job, names):
             remark = []
             try:
                 prepare, answer = device_calls(torch, program, remark)
+                if ask:
+                    provide_extensions(torch, ask, program["files"])
                 answer.model = load_on_device(torch, helper, program, names, remark)
                 if profile:
                     answer.call = profile(answer.call, answer.run, remark)
@@ -275,11 +278,10 @@ def warm_triton():
 MOST_MODULES, MODULE_BYTES = 48, 1 << 20
 
 
-def redirect_triton(connection):
+def redirect_triton(ask):
     import fcntl
     import importlib.machinery
     import importlib.util
-    import struct
     from pathlib import PurePosixPath
     from triton import knobs
     from triton.backends.nvidia import compiler, driver
@@ -293,21 +295,6 @@ def redirect_triton(connection):
         os.ftruncate(file, MODULE_BYTES)
         fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
         files.append(file)
-
-    def ask(head, text):
-        head = json.dumps(head).encode()
-        connection.sendall(struct.pack("=II", len(head), len(text)) + head + text)
-        length, done = struct.unpack("=IB", receive(5))
-        return done, receive(length)
-
-    def receive(count):
-        data = bytearray()
-        while len(data) < count:
-            part = connection.recv(count - len(data))
-            if not part:
-                raise RuntimeError("the process that compiles has ended")
-            data += part
-        return bytes(data)
 
     def compile_module(src, name, library_dirs=None, include_dirs=None, libraries=None, ccflags=None):
         if src not in modules:

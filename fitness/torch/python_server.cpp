@@ -19,6 +19,7 @@
 #include "fitness/process/memory_file.hpp"
 #include "fitness/process/own_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/module_folder.hpp"
 #include "fitness/torch/python_spec.hpp"
 #include "src/base/json/exact_parse.hpp"
 
@@ -37,10 +38,11 @@ constexpr int longest_fork_ms = 20'000;
 }
 
 launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::string& helper, int socket,
-                    const std::optional<python_device>& device) {
+                    const std::optional<python_device>& device, const std::string& modules) {
   auto spec = python_spec(tools, sandbox, torch_script(),
                           {"serve", helper_inside, device ? "device" : "none", tools.packages}, socket);
   spec.mounts.push_back({helper, helper_inside});
+  spec.mounts.push_back({modules, "/kevo/modules"});
   if (!device) {
     // Without it PyTorch takes the processor for one without vector instructions.
     spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
@@ -125,6 +127,12 @@ struct python_server::state {
   detail::descriptor socket;
   torch_facts facts;
 
+  std::optional<module_folder> modules;
+
+  const std::string& folder() {
+    if (!modules) modules.emplace(sandbox != sandbox_mode::off);
+    return modules->path();
+  }
   void start_server();
   void require_server() {
     if (!process || process.try_wait()) start_server();
@@ -138,7 +146,7 @@ void python_server::state::start_server() {
     fail("cannot make a socket", std::strerror(errno));
   socket = detail::descriptor(ends[0]);
   detail::descriptor theirs(ends[1]);
-  process = launch(spec_of(tools, sandbox, helper, theirs.get(), device));
+  process = launch(spec_of(tools, sandbox, helper, theirs.get(), device, folder()));
   theirs.reset();
   std::string line;
   for (;;) {
@@ -194,6 +202,10 @@ const torch_facts& python_server::facts() {
   const std::lock_guard lock(state_->mutex);
   state_->require_server();
   return state_->facts;
+}
+std::string python_server::modules() {
+  const std::lock_guard lock(state_->mutex);
+  return state_->folder();
 }
 const python_tools& python_server::tools() const {
   return state_->tools;

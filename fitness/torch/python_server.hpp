@@ -54,6 +54,9 @@ class python_server {
   /// @throws kevo::error (environment) if the server cannot be started
   const torch_facts& facts();
   const python_tools& tools() const;
+  /// A folder of the host that its processes see as /kevo/modules: a compile_server leaves there what they
+  /// load. They can read what they know the name of, and not list it. @throws kevo::error (environment)
+  std::string modules();
 
  private:
   struct state;

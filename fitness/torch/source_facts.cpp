@@ -64,14 +64,19 @@ source_facts facts_of(const program& source) {
         decorated = false;
       }
     }
-    add_global_functions(file.text, facts.kernels);
+    std::set<std::string> global;
+    add_global_functions(file.text, global);
+    facts.cuda_kernels += static_cast<int>(global.size());
+    facts.kernels.insert(global.begin(), global.end());
   }
   facts.kernels.erase("");
   return facts;
 }
 
 std::map<std::string, double> measures_of(const source_facts& facts) {
-  return {{"triton_kernels", facts.triton_kernels}, {"source_lines", facts.lines}};
+  return {{"triton_kernels", facts.triton_kernels},
+          {"cuda_kernels", facts.cuda_kernels},
+          {"source_lines", facts.lines}};
 }
 
 }  // namespace kevo::torch

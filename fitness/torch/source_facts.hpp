@@ -11,6 +11,7 @@ namespace kevo::torch {
 
 struct source_facts {
   int triton_kernels = 0;  ///< functions that are decorated with triton.jit
+  int cuda_kernels = 0;    ///< `__global__` functions of C++ in its text
   int lines = 0;           ///< that are neither empty nor a comment alone
   /// Names of kernels of its own: functions in Triton, and `__global__` functions of C++ in its text.
   std::set<std::string> kernels;
@@ -18,7 +19,7 @@ struct source_facts {
 
 source_facts facts_of(const program& source);
 
-/// As measures of an evaluation: "triton_kernels", "source_lines".
+/// As measures of an evaluation: "triton_kernels", "cuda_kernels", "source_lines".
 std::map<std::string, double> measures_of(const source_facts& facts);
 
 }  // namespace kevo::torch

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <sys/socket.h>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -15,6 +16,7 @@
 #include "fitness/cpu/paired.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/job.hpp"
 #include "fitness/torch/sealed_memory.hpp"
 #include "fitness/torch/source_facts.hpp"
@@ -30,6 +32,24 @@ struct programs {
   std::uint64_t seed = 0;  // of the parameters
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<const program>> known;  // candidates and baselines, by their object
+  // Compiles extensions; null until a program has one.
+  std::mutex compiling;
+  std::unique_ptr<compile_server> compilers;
+  detail::descriptor connect() {
+    const std::lock_guard lock(compiling);
+    if (!compilers) {
+      compile_settings wanted;
+      wanted.modules = server->modules();
+      compilers = std::make_unique<compile_server>(server->tools(), settings.sandbox, wanted);
+    }
+    try {
+      return compilers->connect();
+    } catch (const error&) {
+      compilers.reset();  // it has ended: the next program gets another
+      throw;
+    }
+  }
+
   // The parameters of the reference, which every process of a candidate is given to read.
   std::optional<sealed_memory> state;
 
@@ -48,6 +68,7 @@ struct programs {
     return found->second;
   }
 
+  worker_process start_with_compiler(json::object job, std::vector<int> descriptors);
   worker_start start_of(const std::string& object, std::optional<trusted_role> role);
   void make_parameters(const std::stop_token& stop) {
     if (t->reference->form == "function" || t->reference->form.empty()) return;
@@ -57,6 +78,17 @@ struct programs {
 
 std::string list_of(const std::vector<int>& cpus) {
   return cpus.empty() ? "any" : fmt::format("{}", fmt::join(cpus, ","));
+}
+
+// The process may ask for extensions while its program is loaded, but not in a call: what a compiler computes
+// there would not be in the time of the call.
+worker_process programs::start_with_compiler(json::object job, std::vector<int> descriptors) {
+  const auto compiler = std::make_shared<detail::descriptor>(connect());
+  job["compiler"] = true;
+  descriptors.push_back(compiler->get());
+  worker_process process(server->start(json::serialize(job), descriptors));
+  process.when_loaded([compiler] { ::shutdown(compiler->get(), SHUT_RDWR); });
+  return process;
 }
 
 worker_start programs::start_of(const std::string& object, std::optional<trusted_role> role) {
@@ -76,9 +108,11 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
       job["memory"] = 0;
     } else {
       job["role"] = "candidate";
-      job["files"] = files_of(*find(object));
+      const auto source = find(object);
+      job["files"] = files_of(*source);
       job["entries"] = entries_of_candidate(*t);
       if (state) descriptors.push_back(state->descriptor());
+      if (uses_extensions(*source)) return start_with_compiler(std::move(job), std::move(descriptors));
     }
     return worker_process(server->start(json::serialize(job), descriptors));
   };
@@ -124,7 +158,8 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   kind.refusal = [own](const program& source) -> std::string {
     if (source.language != "python" && source.language != "triton")
       return "the torch backend supports programs in python, not in " + source.language;
-    if (own->settings.own_kernel && facts_of(source).triton_kernels == 0)
+    const auto facts = facts_of(source);
+    if (own->settings.own_kernel && facts.triton_kernels + facts.cuda_kernels == 0)
       return "the program has no kernel of its own, which fitness.own_kernel demands";
     return {};
   };

@@ -189,6 +189,7 @@ call_end worker_session::load() {
     if (clock::now() > deadline) return process_.kill(), note_end(), call_end::timed_out;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+  process_.loaded();
   freezer_.emplace(process_.worker_freezer());
   used_.emplace(process_.pid());
   if (!pause()) return call_end::stuck;

@@ -2,6 +2,7 @@
 // The process of a worker, whoever forked it: the parent of one object's workers, or a warm process that
 // serves many.
 
+#include <functional>
 #include <optional>
 #include <sys/types.h>
 #include <utility>
@@ -20,6 +21,12 @@ class worker_process {
       : process_(std::move(started)) {}
   worker_process(forked_process forked)  // NOLINT(google-explicit-constructor)
       : process_(std::move(forked)) {}
+
+  /// What is to be done as soon as the program is loaded, before any call.
+  void when_loaded(std::function<void()> then) { loaded_ = std::move(then); }
+  void loaded() {
+    if (loaded_) std::exchange(loaded_, nullptr)();
+  }
 
   /// Whether it is known that the process has begun; from then on its id is known.
   bool begun() {
@@ -49,6 +56,7 @@ class worker_process {
 
  private:
   std::variant<forked_worker, forked_process> process_;
+  std::function<void()> loaded_;
 };
 
 }  // namespace kevo

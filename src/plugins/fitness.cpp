@@ -150,10 +150,10 @@ any_fitness torch_from(settings& from, const build_context& context) {
        .doc =
            "number of threads of PyTorch and maximum number of threads of a candidate; with more than one, "
            "calls are timed in real time"}));
-  made.own_kernel = from.boolean(
-      "own_kernel",
-      {.def = false,
-       .doc = "refuse programs that contain no kernel of their own (a function with @triton.jit)"});
+  made.own_kernel =
+      from.boolean("own_kernel", {.def = false,
+                                  .doc = "refuse programs that contain no kernel of their own (a function "
+                                         "with @triton.jit, or a __global__ function)"});
   made.own_kernel_share = from.real(
       "own_kernel_share",
       {.def = 0.0,

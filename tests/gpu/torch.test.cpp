@@ -5,13 +5,16 @@
 // that its file names, every one in tests/gpu/torch/honest is accepted; their first lines are those of
 // tests/torch. The reference compared with itself is not called different. Skips, and says so, where there is
 // no device or no PyTorch. KEVO_EXHIBITS=part,of,names judges those alone; KEVO_TORCH_TRIES=100 is how often
-// the reference is compared with itself.
+// the reference is compared with itself, KEVO_ISOLATION=200 how many programs of which every tenth fails are
+// judged one after the other, KEVO_ISOLATION_SECONDS for how long at most.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -216,4 +219,100 @@ TEST_CASE("the reference is as fast as itself") {
   }
   std::printf("called different: %d of %d\n", different, compared);
   CHECK(different <= 1 + compared / 100);
+}
+
+// Extensions are compiled once for a text, whichever process asks for it.
+TEST_CASE("a program with a kernel in CUDA is built in seconds, and not again") {
+  if (!all_is_there()) return;
+  auto fitness = fitness_for("softmax");
+  const auto text = shell::read_file(corpus / "honest/inline_cuda.py");
+  const auto plain = judge(fitness, shell::read_file(corpus / "honest/plain.py"));
+  REQUIRE_MESSAGE(plain.valid(), plain.feedback);
+  std::vector<double> fresh;
+  std::vector<double> known;
+  for (int i = 0; i < 5; ++i) {
+    auto changed = text;
+    changed.insert(changed.find("__global__"), "// number " + std::to_string(i) + "\n");
+    for (auto* to : {&fresh, &known}) {
+      const auto got = judge(fitness, changed, kevo::evaluation_stage::checked);
+      CHECK_MESSAGE(got.valid(), got.feedback);
+      to->push_back(got.cost.wall_s);
+    }
+  }
+  std::printf(
+      "a program with a kernel in CUDA, checked: new %.2f s, built before %.2f s (medians of 5); slowest "
+      "%.2f "
+      "and %.2f s\n",
+      kevo::median(fresh), kevo::median(known), *std::max_element(fresh.begin(), fresh.end()),
+      *std::max_element(known.begin(), known.end()));
+  CHECK(kevo::median(known) < kevo::median(fresh));
+}
+
+namespace {
+
+struct kind_on_device {
+  const char* name;
+  std::string call;  // what happens before the sum
+  std::set<kevo::outcome> right;
+};
+
+std::string text_on_device(const kind_on_device& kind, int number) {
+  return "import ctypes, os, torch\n\ndef run(x):\n    " + kind.call +
+         "\n    return torch.softmax(x, dim=1) + " + std::to_string(number) + " * 0\n";
+}
+
+}  // namespace
+
+TEST_CASE("programs that fail in every way on a GPU disturb nobody else") {
+  if (!all_is_there()) return;
+  using kevo::outcome;
+  const kind_on_device honest = {"honest", "pass", {outcome::valid}};
+  const kind_on_device broken[] = {
+      {"raises", "raise ValueError('no')", {outcome::crashed}},
+      {"hangs", "while True: pass", {outcome::timed_out}},
+      {"faults on the device", "x[torch.full((1,), 1 << 40, device='cuda')]", {outcome::crashed}},
+      {"crashes", "ctypes.string_at(8)", {outcome::crashed}},
+      {"takes all memory of the device", "kept = torch.empty(1 << 42, device='cuda')", {outcome::crashed}},
+      {"never ends on the device", "torch.cuda._sleep(1 << 50)", {outcome::timed_out}},
+      {"takes all memory of the host",
+       "kept = [torch.ones(1 << 26) for _ in range(1000)]",
+       {outcome::crashed, outcome::timed_out}},
+      {"ends its process", "os._exit(0)", {outcome::crashed}},
+      {"is wrong", "x = x + torch.arange(x.shape[1], device='cuda')", {outcome::incorrect}},
+  };
+  const char* given = std::getenv("KEVO_ISOLATION");
+  const char* most = std::getenv("KEVO_ISOLATION_SECONDS");
+  const int wanted = given == nullptr ? 20 : std::max(std::atoi(given), 10);
+  kevo::torch_settings settings;
+  settings.device = "cuda";
+  settings.limits.call_s = settings.limits.first_call_s = 3;
+  kevo::torch_fitness fitness(
+      std::make_shared<const kevo::task>(kevo::load_task((corpus / "softmax.yaml").string())), settings);
+  using clock = std::chrono::steady_clock;
+  const auto start = clock::now();
+  const auto seconds_since = [](clock::time_point then) {
+    return std::chrono::duration<double>(clock::now() - then).count();
+  };
+  double spent[2] = {};
+  int tried[2] = {};
+  int right = 0;
+  for (int i = 0; i < wanted && (most == nullptr || seconds_since(start) < std::atof(most)); ++i) {
+    const bool breaks = i % 10 == 4 || (given == nullptr && i % 2 == 1);
+    const auto& kind = breaks ? broken[static_cast<std::size_t>(tried[1]) % std::size(broken)] : honest;
+    const auto began = clock::now();
+    const auto e = judge(fitness, text_on_device(kind, i), kevo::evaluation_stage::checked);
+    if (i > 0) spent[breaks] += seconds_since(began);  // the first one also starts the bench
+    ++tried[breaks];
+    const bool fine = kind.right.contains(e.outcome);
+    CHECK_MESSAGE(fine, "number ", i, ", which ", std::string(kind.name), ", is ", to_string(e.outcome), ": ",
+                  e.feedback);
+    right += fine ? 1 : 0;
+  }
+  CHECK(right == tried[0] + tried[1]);
+  std::printf(
+      "%d of %d programs on a GPU judged rightly, %d of them fail; an honest one took %.3f s, one that fails "
+      "%.3f "
+      "s\n",
+      right, tried[0] + tried[1], tried[1], spent[0] / std::max(tried[0] - 1, 1),
+      spent[1] / std::max(tried[1], 1));
 }

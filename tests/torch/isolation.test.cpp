@@ -7,12 +7,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <map>
 #include <set>
 #include <thread>
-#include <unistd.h>
 
+#include "tests/support/descendants.hpp"
 #include "tests/torch/corpus.hpp"
 
 namespace {
@@ -21,33 +19,6 @@ using clock_type = std::chrono::steady_clock;
 
 double seconds_since(clock_type::time_point start) {
   return std::chrono::duration<double>(clock_type::now() - start).count();
-}
-
-// Processes whose ancestor this one is.
-std::size_t descendants() {
-  std::map<int, int> parents;
-  std::error_code ignored;
-  for (const auto& folder : std::filesystem::directory_iterator("/proc", ignored)) {
-    const int id = std::atoi(folder.path().filename().c_str());
-    std::ifstream stat(folder.path() / "stat");
-    std::string text;
-    if (id == 0 || !std::getline(stat, text)) continue;
-    std::istringstream rest(text.substr(text.rfind(')') + 1));
-    std::string state;
-    int parent = 0;
-    if (rest >> state >> parent) parents[id] = parent;
-  }
-  std::size_t count = 0;
-  for (const auto& [id, direct] : parents) {
-    std::set<int> seen;
-    for (int at = direct; at > 1 && seen.insert(at).second && parents.contains(at); at = parents[at]) {
-      if (at == ::getpid()) {
-        ++count;
-        break;
-      }
-    }
-  }
-  return count;
 }
 
 struct kind_of_program {
@@ -121,7 +92,7 @@ TEST_CASE("candidates that fail in every way disturb nobody else") {
     CHECK_MESSAGE(fine, "number ", i, ", which ", std::string(kind.name), ", is ", torch_corpus::said(e));
     right += fine ? 1 : 0;
     if (i == 3 || i == wanted - 1) {
-      const auto now = descendants();
+      const auto now = kevo_test::descendants();
       // As many at the end as at the beginning: the warm Python, its sandbox, and what waits for the next
       // one.
       if (most_processes == 0) most_processes = now + 2;
@@ -131,9 +102,9 @@ TEST_CASE("candidates that fail in every way disturb nobody else") {
   CHECK(right == wanted);
   fitness.reset();
   const auto start = clock_type::now();
-  while (descendants() > 0 && seconds_since(start) < 5)
+  while (kevo_test::descendants() > 0 && seconds_since(start) < 5)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK(descendants() == 0);
+  CHECK(kevo_test::descendants() == 0);
   std::printf(
       "%d of %d evaluations said what their program did; an honest one took %.3f s, one that fails %.3f s\n",
       right, wanted, spent[0] / (tried[0] - 1), spent[1] / std::max(tried[1], 1));

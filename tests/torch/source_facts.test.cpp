@@ -9,6 +9,7 @@ TEST_CASE("kernels are functions that are decorated with triton.jit, and lines a
                                 "# @triton.jit\nimport triton\n\n@triton.jit\ndef one(x):\n    pass\n\n    "
                                 "@triton.jit(debug=True)\ntext = '@triton.jit'\n"));
   CHECK(facts.triton_kernels == 2);
+  CHECK(facts.cuda_kernels == 0);
   CHECK(facts.lines == 6);
 }
 
@@ -22,4 +23,5 @@ TEST_CASE("the names of own kernels are those of functions in Triton and of __gl
                                 "extern \"C\" __global__ void __launch_bounds__(64, 2)\n    "
                                 "three_times(float* x) {}\n__global__\n\"\"\"\n"));
   CHECK(facts.kernels == std::set<std::string>{"add", "scale", "three_times", "twice"});
+  CHECK(facts.cuda_kernels == 2);
 }

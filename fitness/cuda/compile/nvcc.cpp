@@ -86,13 +86,7 @@ launch_spec nvcc_spec(const std::string& nvcc, std::vector<std::string> argument
   spec.argv.emplace_back(entry);
   const auto prefix = fs::path(nvcc).parent_path().parent_path();
   spec.environment = {"PATH=" + (prefix / "bin").string() + ":/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp"};
-  spec.mounts = toolchain_mounts(nvcc);
-  for (const char* part : {"nvvm", "targets", "include", "lib64", "lib"}) {
-    const auto folder = (prefix / part).string();
-    bool seen = false;
-    for (const auto& m : spec.mounts) seen = seen || folder == m.inside || folder.starts_with(m.inside + '/');
-    if (!seen) spec.mounts.push_back({folder, folder, false, true});
-  }
+  spec.mounts = toolkit_mounts(nvcc);
   spec.mounts.push_back({sources.string(), "/src"});
   spec.mounts.push_back({output.string(), "/out", true});
   spec.directory = "/src";
@@ -192,6 +186,18 @@ std::vector<std::string> finished_kernels(const fs::path& prefix) {
 }
 
 }  // namespace
+
+std::vector<mount> toolkit_mounts(const std::string& nvcc) {
+  const auto prefix = fs::path(nvcc).parent_path().parent_path();
+  auto mounts = toolchain_mounts(nvcc);
+  for (const char* part : {"nvvm", "targets", "include", "lib64", "lib"}) {
+    const auto folder = (prefix / part).string();
+    bool seen = false;
+    for (const auto& m : mounts) seen = seen || folder == m.inside || folder.starts_with(m.inside + '/');
+    if (!seen) mounts.push_back({folder, folder, false, true});
+  }
+  return mounts;
+}
 
 std::vector<std::string> toolkit_library_folders(const std::string& nvcc) {
   const auto prefix = fs::path(nvcc).parent_path().parent_path();

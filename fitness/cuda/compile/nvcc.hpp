@@ -64,6 +64,9 @@ struct hosted_answer {
 hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_report(const launch_spec&)>& run,
                              exit_report& report);
 
+/// What nvcc needs in a sandbox, read-only: its toolkit and the system's compilers.
+std::vector<mount> toolkit_mounts(const std::string& nvcc);
+
 /// Folders of an nvcc's toolkit in which libraries lie; there may be none.
 std::vector<std::string> toolkit_library_folders(const std::string& nvcc);
 

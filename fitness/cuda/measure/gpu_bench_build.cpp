@@ -70,7 +70,7 @@ built_program gpu_bench::build_python(const program& source, bool trusted, bool 
     return refused(outcome::launch_failed, failure.message());
   }
   const auto facts = torch::facts_of(source);
-  if (!trusted && settings_.own_kernel && facts.triton_kernels == 0)
+  if (!trusted && settings_.own_kernel && facts.triton_kernels + facts.cuda_kernels == 0)
     return refused(outcome::rejected,
                    "the program has no kernel of its own, which fitness.own_kernel demands");
   built_program result;

@@ -60,7 +60,8 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
   if (is_python_task(*task_) && !python_) {
     python_ = std::make_unique<python_programs>(
-        task_, python_settings{settings_.python, settings_.sandbox, settings_.limits.memory_bytes},
+        task_, python_settings{settings_.python, settings_.sandbox,
+                                                          settings_.limits.memory_bytes, find_hosted_nvcc()},
         device_->facts(), stop);
   }
   device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));

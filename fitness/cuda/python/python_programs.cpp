@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
+#include <string_view>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -11,6 +12,7 @@
 #include <kevo/error.hpp>
 #include <kevo/task_extents.hpp>
 
+#include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/launch/launch_signature.hpp"
 #include "fitness/cuda/worker/driver_libraries.hpp"
 #include "fitness/oracle/generate.hpp"
@@ -36,6 +38,19 @@ torch::python_device device_for(const device_description& device, bool trusted) 
   made.nodes = device.nodes;
   made.scratch_bytes = trusted ? scratch_of_trusted : 0;
   return made;
+}
+
+torch::compile_settings compilers_for(const device_description& device, const std::string& nvcc,
+                                      const std::string& modules) {
+  torch::compile_settings wanted;
+  wanted.libraries = device.libraries;
+  wanted.modules = modules;
+  if (!nvcc.empty()) {
+    wanted.nvcc = nvcc;
+    wanted.toolkit = toolkit_mounts(nvcc);
+  }
+  wanted.architecture = device.architecture().substr(std::string_view("sm_").size());
+  return wanted;
 }
 
 bool speaks_of_convolutions(const program& source) {
@@ -92,9 +107,10 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
       tools_(torch::find_torch(settings.python, contains(settings.sandbox))),
       has_convolutions_(speaks_of_convolutions(task_->reference->source)),
       seed_(secret_seed()) {
-  compilers_ = std::make_unique<torch::compile_server>(tools_, settings_.sandbox, device.libraries);
   candidates_ =
       std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, false));
+  compilers_ = std::make_unique<torch::compile_server>(
+      tools_, settings_.sandbox, compilers_for(device, settings_.nvcc, candidates_->modules()));
   trusted_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, true));
   auto other = std::async(std::launch::async, [this] { candidates_->facts(); });
   trusted_->facts();

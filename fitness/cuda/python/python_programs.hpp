@@ -35,6 +35,7 @@ struct python_settings {
   std::string python;  ///< as in cuda_settings
   sandbox_mode sandbox = sandbox_mode::required;
   std::uint64_t memory_bytes = 8ULL << 30U;  ///< of the host, for a candidate
+  std::string nvcc;  ///< absolute path, for extensions in CUDA; empty: they cannot be compiled
 };
 
 class python_programs {

@@ -37,11 +37,13 @@ const char* map_parameters(int descriptor, bool writable) {
 
 /// Maps the pages, binds the process to its processors, caps its memory and restricts its system calls.
 /// @param state descriptor of the parameters of the reference; -1: there are none
+/// @param compiler socket of the process that compiles, which may be written; -1: there is none
 /// @param memory_bytes that the process may have beyond what it has; 0: any
 /// @param writes whether the parameters are written rather than read
 /// @return null, or why it failed
-KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int state, int threads,
-                                         const char* cpus, std::uint64_t memory_bytes, int writes) {
+KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int state, int compiler,
+                                         int threads, const char* cpus, std::uint64_t memory_bytes,
+                                         int writes) {
   side::bind_to(cpus);
   const auto shared = side::map_descriptor(control);
   arena = side::map_descriptor(arena_descriptor);
@@ -57,7 +59,7 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
   side::touch_pages(arena);
   try {
     if (memory_bytes > 0) kevo::limit_further_addresses(memory_bytes + side::spare_addresses(threads));
-    kevo::lock_down(threads);
+    kevo::lock_down(threads, false, compiler);
   } catch (const std::exception& problem) {
     failure = problem.what();
     return failure.c_str();

@@ -1,0 +1,288 @@
+# Extensions in C++ and CUDA (torch.utils.cpp_extension) for the process of kevo_torch_compile.py: sources of a candidate become a shared
+# object. Files, commands and options are chosen here; of a candidate's options those are kept that change how code is generated and
+# nothing else.
+#
+# Nearly all of the time would go into PyTorch's headers, which nvcc's front end reads twice and for which it has no precompiled form. So the
+# headers that bring everything (torch/extension.h, ATen/ATen.h, ...) are replaced by one that brings tensors, and of the operators those
+# whose names the sources have. What does not compile because a name is missing is compiled again with PyTorch's own.
+import glob
+import os
+import re
+import select
+import signal
+import subprocess
+import sysconfig
+import time
+
+BUILD_SECONDS = 80
+MOST_UNITS, MOST_OPTIONS = 16, 64
+WIDE_HEADERS = ("torch/extension.h", "torch/types.h", "torch/torch.h", "torch/all.h", "ATen/ATen.h")
+# What a compiler says where a name or a header is missing; with all headers it may be there.
+MISSING = re.compile(rb"has no member|is undefined|not been declared|not declared|not a member|does not name|incomplete type|no member named|"
+                     rb"not a template|no such file|cannot open source|no instance of|no matching function|not a class or namespace|"
+                     rb"must be a namespace|expected a|expected ';'|expected initializer|expected constructor|not a type|no suitable")
+
+HOST_OPTIONS = re.compile(
+    r"-O[0-3s]?|-Ofast|-g|-w|-fPIC|-fopenmp|-ffast-math|-funroll-loops|-fno-math-errno|-fno-trapping-math|-fassociative-math|"
+    r"-freciprocal-math|-ffinite-math-only|-fno-signed-zeros|-ffp-contract=(fast|off|on)|-f(no-)?strict-aliasing|-fomit-frame-pointer|-ftree-vectorize|"
+    r"-fvisibility=hidden|-fpermissive|-m(arch|tune)=(native|x86-64(-v[234])?)|-m(avx|avx2|fma|f16c|bmi|bmi2|sse4\.[12]|popcnt|amx-[a-z0-9]+|"
+    r"avx512[a-z0-9]+)|-mprefer-vector-width=[0-9]+|-std=(c|gnu)\+\+(17|20|2a|23|2b)|-W[a-z][a-z0-9=+-]*|-D[A-Za-z_][A-Za-z_0-9]*(=[A-Za-z_0-9.]*)?|"
+    r"-U[A-Za-z_][A-Za-z_0-9]*|-pthread")
+CUDA_OPTIONS = re.compile(
+    r"-O[0-3]|-g|-w|-lineinfo|--generate-line-info|-?-use_fast_math|-?-expt-relaxed-constexpr|-?-expt-extended-lambda|-?-extended-lambda|"
+    r"-?-maxrregcount[= ][0-9]+|-?-(fmad|ftz|prec-div|prec-sqrt)=(true|false)|-?-extra-device-vectorization|-?-restrict|-?-ptxas-options=(-v|-O[0-3]|"
+    r"-v,-O[0-3])|-?-std=c\+\+(17|20)|-D[A-Za-z_][A-Za-z_0-9]*(=[A-Za-z_0-9.]*)?|-U[A-Za-z_][A-Za-z_0-9]*|-?-default-stream[= ]legacy|-m64")
+# Chosen here: for which device, where headers and libraries are found, with how many threads.
+CHOSEN_HERE = re.compile(r"-?-(arch|gpu-architecture|gpu-code|code|gencode|generate-code|threads|t|resource-usage|split-compile)([= ].*|[0-9]*)|"
+                         r"-[IL].+|-isystem.+|-Wl,-rpath.*|-std=(c|gnu)\+\+(11|14|1y)|--std=c\+\+(11|14)|--verbose|-v")
+TAKES_ONE = ("-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "-t", "--threads", "-I", "-isystem", "-L", "-maxrregcount",
+             "--maxrregcount", "-Xptxas", "--ptxas-options", "-Xcompiler", "--compiler-options", "-default-stream", "--default-stream")
+
+
+class Unfit(Exception):
+    pass
+
+
+def words_of(options):
+    words = []
+    for one in options:
+        words += str(one).split()
+    if len(words) > MOST_OPTIONS:
+        raise Unfit("the extension has too many options")
+    joined, rest = [], iter(words)
+    for word in rest:
+        joined.append(word + " " + next(rest, "") if word in TAKES_ONE else word)
+    return joined
+
+
+def refuse(option):
+    raise Unfit(f"the option {option!r} of an extension is not allowed here")
+
+
+def host_options(options):
+    kept = []
+    for one in words_of(options):
+        if HOST_OPTIONS.fullmatch(one):
+            kept.append(one)
+        elif not CHOSEN_HERE.fullmatch(one):
+            refuse(one)
+    return kept
+
+
+def cuda_options(options):
+    kept = []
+    for one in words_of(options):
+        name, _, value = one.partition(" ")
+        if name in ("-Xcompiler", "--compiler-options") or one.startswith(("-Xcompiler=", "--compiler-options=")):
+            value = value or one.partition("=")[2]
+            for word in host_options(value.strip("'\"").split(",")):
+                kept += ["-Xcompiler", word]
+        elif name == "-Xptxas":
+            if not re.fullmatch(r"-v|-O[0-3]|-v,-O[0-3]|-O[0-3],-v|-dlcm=c[agv]|--warn-on-spills|-warn-spills", value):
+                refuse(one)
+            kept += ["-Xptxas", value]
+        elif CUDA_OPTIONS.fullmatch(one):
+            kept += one.split()
+        elif not CHOSEN_HERE.fullmatch(one):
+            refuse(one)
+    return kept
+
+
+def libraries_of(options):
+    kept = []
+    for one in words_of(options):
+        if re.fullmatch(r"-l[A-Za-z0-9_+-]+", one) or one == "-fopenmp":
+            kept.append(one)
+        elif not CHOSEN_HERE.fullmatch(one):
+            refuse(one)
+    return kept
+
+
+# What the headers of operators bring besides, and takes as long to read as all the rest.
+BESIDE_OPERATORS = re.compile(r"^#include <ATen/(Context|DeviceGuard|TensorUtils|TracerMode)\.h>\n", re.MULTILINE)
+
+
+# The header that stands for those that bring everything, and the operators that it names.
+def narrow_header(torch_folder, texts):
+    names = {"empty_like"}
+    for text in texts:
+        names |= set(re.findall(r"\b(?:torch|at|aten)\s*::\s*([a-z_][a-z_0-9]*)", text))
+    operators = [name for name in sorted(names) if os.path.exists(f"{torch_folder}/include/ATen/ops/{name}.h")]
+    alike = "".join(f"constexpr auto {new} = at::{old};\n" for new, old in
+                    (("kU8", "kByte"), ("kUInt8", "kByte"), ("kI8", "kChar"), ("kInt8", "kChar"), ("kI16", "kShort"), ("kInt16", "kShort"),
+                     ("kI32", "kInt"), ("kInt32", "kInt"), ("kI64", "kLong"), ("kInt64", "kLong"), ("kF16", "kHalf"), ("kFloat16", "kHalf"),
+                     ("kF32", "kFloat"), ("kFloat32", "kFloat"), ("kF64", "kDouble"), ("kFloat64", "kDouble")))
+    return ("#pragma once\n#include <ATen/core/Tensor.h>\n#include <ATen/Dispatch.h>\n#include <ATen/Parallel.h>\n#include <c10/core/ScalarType.h>\n"
+            "#include <ATen/TensorOperators.h>\n"
+            + "".join(f"#include <ATen/ops/{name}.h>\n" for name in operators)
+            + "#if defined(KEVO_BINDS)\n#include <torch/csrc/utils/pybind.h>\n#endif\n"
+            "namespace torch {\nusing namespace at;\nusing Dtype = at::ScalarType;\n" + alike + "}\n"), operators
+
+
+def binding_of(functions):
+    if functions is None:
+        return ""
+    if isinstance(functions, list):
+        functions = {name: name for name in functions}
+    lines = []
+    for name, words in functions.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9:]*", name):
+            raise Unfit(f"{name!r} is no name of a function")
+        quoted = '"' + re.sub(r"[^ -!#-\[\]-~]", " ", str(words))[:200] + '"'
+        lines.append(f'  m.def("{name}", &{name}, {quoted});')
+    return "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n" + "\n".join(lines) + "\n}\n"
+
+
+# Runs commands beside each other, each in a process group of its own that goes when it is late or when nobody waits for it any more.
+def run_all(commands, until, wanted):
+    begun = []
+    limits = "ulimit -c 0 -f 131072 -v 16777216 2>/dev/null; exec \"$@\""  # 128 MiB a file (blocks of 1024), 16 GiB of addresses
+    for command, log in commands:
+        with open(log, "wb") as file:
+            begun.append(subprocess.Popen(["/bin/bash", "-c", limits, "sh", *command], stdin=subprocess.DEVNULL, stdout=file,
+                                          stderr=subprocess.STDOUT, start_new_session=True, cwd=os.path.dirname(log)))
+    try:
+        while any(one.poll() is None for one in begun):
+            if time.monotonic() > until:
+                raise Unfit(f"the extension is not built within {BUILD_SECONDS} s")
+            if not wanted():
+                raise EOFError
+            time.sleep(0.01)
+    finally:
+        for one in begun:
+            try:
+                os.killpg(one.pid, signal.SIGKILL)
+            except OSError:
+                pass
+            one.wait()
+    results = []
+    for one, (_, log) in zip(begun, commands):
+        with open(log, "rb") as file:
+            results.append((one.returncode, file.read(1 << 20)))
+    return results
+
+
+class extension_builder:
+    def __init__(self, packages, nvcc, architecture):
+        import importlib.util
+        found = importlib.util.find_spec("torch") if not packages else None
+        self.torch = os.path.dirname(found.origin) if found else packages + "/torch"
+        self.nvcc, self.architecture = nvcc, architecture
+        self.python = sysconfig.get_paths(scheme="posix_prefix")["include"]
+        self.toolkit = os.path.dirname(os.path.dirname(nvcc)) if nvcc != "none" else ""
+        self.nvidia = sorted(glob.glob(os.path.dirname(self.torch) + "/nvidia/*/include"))
+
+    def includes(self, cuda):
+        folders = [self.torch + "/include", self.torch + "/include/torch/csrc/api/include", self.python]
+        if cuda:
+            folders += ([self.toolkit + "/include"] if self.toolkit else []) + self.nvidia
+        return [word for folder in folders for word in ("-isystem", folder)]
+
+    def command(self, unit, folder, narrow, name, asked, cuda, binds):
+        common = [f"-I{folder}/narrow", "-DAT_PER_OPERATOR_HEADERS"] if narrow else []
+        common += [f"-DTORCH_EXTENSION_NAME={name}", "-DTORCH_API_INCLUDE_EXTENSION_H", f"-I{folder}/own", *self.includes(cuda)]
+        if binds:
+            common.append("-DKEVO_BINDS")
+        made = ["-c", unit, "-o", unit + ".o"]
+        if unit.endswith(".cu"):
+            # As PyTorch compiles extensions, but for the one device that there is.
+            return [self.nvcc, "-std=c++17", "-O3", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+                    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr", "-Xcompiler", "-fPIC",
+                    "-diag-suppress", "20012,20014", f"-gencode=arch=compute_{self.architecture},code=sm_{self.architecture}",
+                    *cuda_options(asked["cuda_cflags"]), *common, *made]
+        with open(unit, encoding="utf-8") as file:
+            level = "-O2" if not cuda or "{" in file.read().partition("PYBIND11_MODULE")[0] else "-O0"
+        return ["g++", "-std=c++17", level, "-fPIC", "-w", *host_options(asked["cflags"]), *common, *made]
+
+    def link(self, folder, units, asked, cuda):
+        libraries = ["-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
+        places = ["-L" + self.torch + "/lib"]
+        if cuda:
+            libraries += ["-lc10_cuda", "-ltorch_cuda", "-lcudart"]
+            places += ["-L" + one for root in ([self.toolkit] if self.toolkit else []) for one in (root + "/lib64", root + "/lib")
+                       if os.path.isdir(one)]
+            places += ["-L" + os.path.dirname(one) + "/lib" for one in self.nvidia]
+        return ["g++", "-shared", "-s", *(unit + ".o" for unit in units), *places, *libraries, *libraries_of(asked["ldflags"]), "-o",
+                folder + "/made.so"]
+
+    # The bytes of a shared object. Raises Unfit with what compilers say, and EOFError where nobody wants it any more.
+    def build(self, folder, asked, wanted):
+        name = asked["name"]
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]{0,99}", name):
+            raise Unfit(f"{name!r} is no name of a module")
+        for check, options in ((host_options, "cflags"), (cuda_options, "cuda_cflags"), (libraries_of, "ldflags")):
+            check(asked[options])
+        units, texts = self.write(folder, asked)
+        cuda = any(unit.endswith(".cu") for unit in units)
+        until = time.monotonic() + BUILD_SECONDS
+        binding = {unit: "PYBIND11_MODULE" in text for unit, text in zip(units, texts)}
+
+        def compile_units(which, narrow):
+            commands = [(self.command(unit, folder, narrow, name, asked, cuda, binding[unit]), unit + (".log" if narrow else ".wide.log"))
+                        for unit in which]
+            return {unit: result for unit, result in zip(which, run_all(commands, until, wanted))}
+
+        done = compile_units(units, True)
+        again = [unit for unit, (code, said) in done.items() if code != 0 and MISSING.search(said)]
+        if again and all(unit in again or done[unit][0] == 0 for unit in units):
+            done.update(compile_units(again, False))
+        failed = [said for code, said in done.values() if code != 0]
+        if failed:
+            raise Unfit(self.readable(b"\n".join(failed), folder))
+        [(code, said)] = run_all([(self.link(folder, units, asked, cuda), folder + "/link.log")], until, wanted)
+        if code != 0:
+            raise Unfit(self.readable(said, folder))
+        with open(folder + "/made.so", "rb") as file:
+            return file.read()
+
+    def write(self, folder, asked):
+        given = asked["units"]
+        if not given or len(given) + len(asked["headers"]) > MOST_UNITS:
+            raise Unfit("an extension has between 1 and 16 sources")
+        units, texts = [], []
+        for number, (kind, text) in enumerate(given):
+            if kind not in ("cpp", "cu"):
+                raise Unfit("sources of extensions are .cpp or .cu")
+            if kind == "cu" and self.nvcc == "none":
+                raise Unfit("CUDA sources need nvcc, which was not found (or device: cuda, for programs that run on a GPU)")
+            units.append(f"{folder}/unit_{number}.{kind}")
+            texts.append(text)
+        binding = binding_of(asked["functions"])
+        if binding:
+            texts[0] += binding
+        for place, text in zip(units, texts):
+            with open(place, "w", encoding="utf-8") as file:
+                file.write(text)
+        os.mkdir(folder + "/own")
+        for path, text in asked["headers"]:
+            if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", path):
+                raise Unfit("a header has a path that is not allowed here")
+            os.makedirs(os.path.dirname(f"{folder}/own/{path}"), exist_ok=True)
+            with open(f"{folder}/own/{path}", "w", encoding="utf-8") as file:
+                file.write(text)
+        narrow, operators = narrow_header(self.torch, texts + [text for _, text in asked["headers"]])
+        for header in WIDE_HEADERS:
+            os.makedirs(os.path.dirname(f"{folder}/narrow/{header}"), exist_ok=True)
+            with open(f"{folder}/narrow/{header}", "w", encoding="utf-8") as file:
+                file.write(narrow if header == WIDE_HEADERS[0] else f"#include <{WIDE_HEADERS[0]}>\n")
+        os.makedirs(folder + "/narrow/ATen/ops", exist_ok=True)
+        for name in operators:
+            with open(f"{self.torch}/include/ATen/ops/{name}.h", encoding="utf-8") as file:
+                text = file.read()
+            with open(f"{folder}/narrow/ATen/ops/{name}.h", "w", encoding="utf-8") as file:
+                file.write(BESIDE_OPERATORS.sub("", text))
+        return units, texts
+
+    # What compilers said, without the names of folders; errors come first.
+    def readable(self, said, folder):
+        text = said.decode(errors="replace").replace(folder + "/", "").replace(self.torch + "/include/", "")
+        lines = text.splitlines()
+        first = next((i for i, line in enumerate(lines) if "error" in line), 0)
+        return "the extension does not compile: " + "\n".join(lines[first:first + 40])[:3500]
+
+
+# Whether the other end of a socket is still there.
+def is_there(connection):
+    watch = select.poll()
+    watch.register(connection, select.POLLRDHUP | select.POLLHUP | select.POLLERR)
+    return not watch.poll(0)
