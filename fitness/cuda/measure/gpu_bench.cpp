@@ -272,7 +272,7 @@ evaluation gpu_bench::blank() const {
     e.context["flags"] = fmt::format("{}", fmt::join(settings_.flags, " "));
   }
   e.context["sandbox"] = describe_layers(settings_.sandbox);
-  if (!left_out_.empty()) e.context["baselines_left_out"] = left_out_;
+  if (auto names = left_out(); !names.empty()) e.context["baselines_left_out"] = std::move(names);
   e.workloads = blank_results(*task_);
   return e;
 }

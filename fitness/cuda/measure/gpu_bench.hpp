@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -105,6 +106,11 @@ class gpu_bench {
                    double candidate_ns);
   gpu_baseline& baseline() { return baselines_.front(); }
   std::vector<gpu_baseline>& baselines() { return baselines_; }
+  /// Starts the baselines that only a confirmation needs, once; the device must be held. Optional ones that
+  /// torch.compile makes: it takes longer than an evaluation. @throws kevo::error (interrupted)
+  void prepare_later_baselines();
+  /// Which optional baselines do not build or run here, and why; empty: none.
+  std::string left_out() const;
   /// One call of the first baseline: nothing, or what is wrong with the machine.
   std::optional<call_failure> canary();
 
@@ -198,7 +204,9 @@ class gpu_bench {
   std::unique_ptr<program_runner> empty_;  // the trusted empty program; null until a timer needs it
   std::vector<std::unique_ptr<worker_source>> baseline_workers_;
   std::vector<gpu_baseline> baselines_;
-  std::string left_out_;  // optional baselines that do not build or run here, and why
+  std::vector<std::pair<const kevo::baseline*, built_program>> later_;  // baselines that are not needed yet
+  mutable std::mutex naming_;  // of `left_out_`, which evaluations beside a confirmation read
+  std::string left_out_;       // optional baselines that do not build or run here, and why
   std::string identity_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/compiled_baseline.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -59,10 +61,11 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   }
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
   if (is_python_task(*task_) && !python_) {
-    python_ = std::make_unique<python_programs>(
-        task_, python_settings{settings_.python, settings_.sandbox,
+    python_ =
+        std::make_unique<python_programs>(task_,
+                                          python_settings{settings_.python, settings_.sandbox,
                                                           settings_.limits.memory_bytes, find_hosted_nvcc()},
-        device_->facts(), stop);
+                                          device_->facts(), stop);
   }
   device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
   const auto described = python_ ? describe_python_reference() : describe_reference(stop);
@@ -96,7 +99,15 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
                       std::any_of(task_->seeds.begin(), task_->seeds.end(),
                                   [](const program& one) { return is_hosted(one); });
   arena_ = arena_for(hosted ? built.size() + 3 : 0);
-  for (const auto& [which, program] : built) add_baseline(*which, program);
+  baselines_.reserve(built.size());  // timers keep pointers to them
+  later_.clear();
+  for (auto& [which, program] : built) {
+    if (which != built.front().first && which->optional && torch::is_compiled(which->link)) {
+      later_.emplace_back(which, std::move(program));
+    } else {
+      add_baseline(*which, program);
+    }
+  }
   const auto first = std::find_if(built.begin(), built.end(),
                                   [](const auto& one) { return one.second.kind == program_kind::declared; });
   if (first != built.end()) {
@@ -116,7 +127,17 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   return device.lock().waited_s();
 }
 
+void gpu_bench::prepare_later_baselines() {
+  for (const auto& [which, program] : std::exchange(later_, {})) add_baseline(*which, program);
+}
+
+std::string gpu_bench::left_out() const {
+  const std::lock_guard lock(naming_);
+  return left_out_;
+}
+
 void gpu_bench::leave_out(const std::string& name, const std::string& why) {
+  const std::lock_guard lock(naming_);
   left_out_ += (left_out_.empty() ? "" : "; ") + name + " (" + why.substr(0, why.find('\n')) + ")";
 }
 

@@ -249,6 +249,9 @@ bool time_workloads(gpu_bench& bench, passage& p, program_runner& candidate, boo
 
 void time_other_baselines(gpu_bench& bench, passage& p, program_runner& candidate) {
   const auto& workloads = bench.subject().workloads;
+  bench.prepare_later_baselines();
+  if (auto names = bench.left_out(); !names.empty())
+    p.result.context["baselines_left_out"] = std::move(names);
   for (std::size_t other = 1; other < bench.baselines().size(); ++other) {
     auto& against = bench.baselines()[other];
     std::vector<weighted_estimate> parts;
