@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/check_by_programs.hpp"
 #include "fitness/torch/torch_programs.hpp"
 
 namespace kevo::torch {
 
 task_report check_torch_task(const std::shared_ptr<const task>& t, const torch_settings& settings,
                              std::shared_ptr<python_server> server, std::stop_token stop) {
+  if (settings.device != "cpu") return check_by_programs(t, settings, std::move(stop));
   const auto whole = with_baseline(t);
   if (!server)
     server = std::make_shared<python_server>(find_torch(settings.python, contains(settings.sandbox)),

@@ -13,6 +13,7 @@
 namespace kevo::torch {
 
 /// Mutants as for C++; honest are the first baseline and the seeds.
+/// With another device than "cpu" by whole programs (check_by_programs.hpp), without `server`.
 /// @param server to use; null: one is started. @throws kevo::error as torch_fitness does
 task_report check_torch_task(const std::shared_ptr<const task>& t, const torch_settings& settings,
                              std::shared_ptr<python_server> server = nullptr, std::stop_token stop = {});

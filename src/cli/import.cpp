@@ -73,6 +73,9 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
   verb->add_option("--seconds", given->seconds,
                    "Time for finding out which extents may vary, for each file (default: 60)")
       ->check(CLI::PositiveNumber);
+  verb->add_option("--device", given->device,
+                   "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
   add_json_flag(*verb, shared);
   verb->callback([given, unchecked, &shared] {

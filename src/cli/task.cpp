@@ -71,8 +71,13 @@ void add_task(CLI::App& program, invocation& shared) {
   check->add_option("task", *path, "Task file")->required();
   check->add_option("--sandbox", *sandbox, "Sandbox mode: required, best or off (default: required)")
       ->check(CLI::IsMember({"required", "best", "off"}));
+  auto device = std::make_shared<std::string>("cpu");
+  check
+      ->add_option("--device", *device,
+                   "Where programs of PyTorch run: cpu or cuda (default: cpu). Other tasks have no choice")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   add_json_flag(*check, shared);
-  check->callback([path, sandbox, &shared] {
+  check->callback([path, sandbox, device, &shared] {
     const auto loaded = std::make_shared<const task>(load_task(*path));
     cpu_settings settings;
     settings.sandbox = *sandbox == "required" ? sandbox_mode::required
@@ -82,6 +87,7 @@ void add_task(CLI::App& program, invocation& shared) {
     if (loaded->reference && loaded->reference->language == "python") {
       torch_settings torch;
       torch.sandbox = settings.sandbox;
+      torch.device = *device;
       const task_report report = torch::check_torch_task(loaded, torch);
       (shared.json ? print_report_json : print_report)(loaded->name, report);
       if (!report.ok()) shared.exit_code = exit_code(error_code::input);

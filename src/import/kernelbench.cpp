@@ -218,6 +218,7 @@ class importer {
       : what_(what), server_(std::move(server)) {
     settings_.sandbox = what.sandbox;
     settings_.python = what.python;
+    settings_.device = what.device;
   }
 
   imported_task import(const std::string& file) {

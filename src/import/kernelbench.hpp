@@ -15,9 +15,10 @@ struct kernelbench_import {
   std::string to;      ///< folder in which each task gets a folder of its own; made if it does not exist
   std::string python;  ///< as torch_settings::python
   sandbox_mode sandbox = sandbox_mode::required;
-  bool check = true;    ///< whether each task's tolerance is tested with controls, and tightened where it
-                        ///< accepts mutants
-  double seconds = 60;  ///< for finding out which extents may vary, for each file
+  bool check = true;  ///< whether each task's tolerance is tested with controls, and tightened where it
+                      ///< accepts mutants
+  std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"; extents are found out on the CPU
+  double seconds = 60;         ///< for finding out which extents may vary, for each file
 };
 
 /// What became of one file.
