@@ -73,6 +73,7 @@ endfunction()
 
 # The test of one source: its cases in the program `program`, whichever sources that program has besides.
 function(kevo_add_test name source program tags)
+  set(labels)
   set(left_out)
   if(NOT KEVO_SLOW_TESTS)
     set(once ${tags})
@@ -96,7 +97,8 @@ function(kevo_add_test name source program tags)
     set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   endif()
   if(tags MATCHES "// serial")
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    # The label, so that a script can run them when nothing else runs on the machine.
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON LABELS "${labels};alone")
   endif()
 endfunction()
 

@@ -26,11 +26,11 @@ at_once=$((jobs + 1))
 
 # A neighbour of a virtual machine can disturb what a test measures or waits for. A test that fails is therefore run once
 # more, alone; whatever fails again fails the script, and the log names those that passed only then.
-run_tests() {  # PRESET
-  local failed=0
-  ctest --preset "$1" -j "$at_once" -LE '^timing$' || again "$1" || failed=1
-  ctest --preset "$1" -j "$jobs" -L '^timing$' --no-tests=ignore || again "$1" || failed=1
-  return "$failed"
+run_together() {  # PRESET
+  ctest --preset "$1" -j "$at_once" -LE '^(timing|alone)$' || again "$1"
+}
+run_alone() {  # PRESET: what measures, and must not have neighbours
+  ctest --preset "$1" -j 1 -L '^(timing|alone)$' --no-tests=ignore || again "$1"
 }
 
 again() {  # PRESET; after ctest has failed
@@ -38,25 +38,38 @@ again() {  # PRESET; after ctest has failed
   ctest --preset "$1" -j 1 --rerun-failed
 }
 
-step "release tests"
-run_tests release
+# With the other compiler, so that both see every source. What is slow or timed says nothing there. The build gets what the release tests
+# leave of the processors: these wait for each other and for time limits during a fifth of their time.
+step "release tests, and beside them the sanitized build (Clang, ASan, UBSan), headers and benchmarks alone"
+cmake --fresh --preset asan -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh clang++)"
+idle=(nice -n 19)
+if command -v chrt >/dev/null; then idle=(chrt --idle 0); fi
+mkdir -p build/log
+"${idle[@]}" cmake --build --preset asan --target all header_alone benchmarks_compile -j "$jobs" >build/log/asan_build.txt 2>&1 &
+sanitized_build=$!
+stop_build() { kill "$sanitized_build" 2>/dev/null || true; }
+trap stop_build EXIT
+run_together release
+
+step "the rest of the sanitized build"
+if ! wait "$sanitized_build"; then
+  cat build/log/asan_build.txt
+  exit 1
+fi
+trap - EXIT
+
+step "release tests that measure"
+run_alone release
 
 step "installed copy and its consumer"
 tests/install/test.sh build/release
-
-# With the other compiler, so that both see every source. What is slow or timed says nothing there.
-step "sanitized build (Clang, ASan, UBSan)"
-cmake --fresh --preset asan -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh clang++)"
-cmake --build --preset asan -j "$jobs"
-
-step "every public header compiles alone, and so do the benchmarks"
-cmake --build --preset asan --target header_alone benchmarks_compile -j "$jobs"
 
 step "compile time of kevo.hpp"
 RUNS=5 scripts/compile_time.sh 2.3  # the aim is 2; the rest is noise
 
 step "sanitized tests"
-run_tests asan
+run_together asan
+run_alone asan
 
 step "clang-tidy on what changed"
 scripts/tidy.sh
