@@ -38,31 +38,20 @@ again() {  # PRESET; after ctest has failed
   ctest --preset "$1" -j 1 --rerun-failed
 }
 
-# With the other compiler, so that both see every source. What is slow or timed says nothing there. The build gets what the release tests
-# leave of the processors: these wait for each other and for time limits during a fifth of their time.
-step "release tests, and beside them the sanitized build (Clang, ASan, UBSan), headers and benchmarks alone"
-cmake --fresh --preset asan -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh clang++)"
-idle=(nice -n 19)
-if command -v chrt >/dev/null; then idle=(chrt --idle 0); fi
-mkdir -p build/log
-"${idle[@]}" cmake --build --preset asan --target all header_alone benchmarks_compile -j "$jobs" >build/log/asan_build.txt 2>&1 &
-sanitized_build=$!
-stop_build() { kill "$sanitized_build" 2>/dev/null || true; }
-trap stop_build EXIT
+step "release tests"
 run_together release
-
-step "the rest of the sanitized build"
-if ! wait "$sanitized_build"; then
-  cat build/log/asan_build.txt
-  exit 1
-fi
-trap - EXIT
 
 step "release tests that measure"
 run_alone release
 
 step "installed copy and its consumer"
 tests/install/test.sh build/release
+
+# With the other compiler, so that both see every source. What is slow or timed says nothing there. Not beside the release tests: even with
+# the lowest priority it made measurements fail.
+step "sanitized build (Clang, ASan, UBSan), every public header and the benchmarks alone"
+cmake --fresh --preset asan -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh clang++)"
+cmake --build --preset asan -j "$jobs" --target all header_alone benchmarks_compile
 
 step "compile time of kevo.hpp"
 RUNS=5 scripts/compile_time.sh 2.3  # the aim is 2; the rest is noise
