@@ -21,22 +21,7 @@
 namespace kevo {
 namespace {
 
-llm_settings llm_from(settings& from, const build_context& context) {
-  llm_settings made;
-  made.models = context.services.get<language_models>();
-  if (!made.models && !from.probing() && context.task)
-    throw error(error_code::input, "this operator needs a language model", from.place("type"),
-                "add llm: {models: [{name: NAME, url: URL}]} to the config; docs/llm.md shows how");
-  made.model = from.text(
-      "model",
-      {.def = "", .doc = "name of a model in llm.models; empty chooses among the models of the tier"});
-  made.tier =
-      from.text("tier", {.def = "", .doc = "tier of the models to choose from; empty means all models"});
-  if (made.models) {
-    if (!made.model.empty()) made.models->named(made.model);
-    rng unused;
-    if (made.model.empty()) made.models->choose(made.tier, unused);
-  }
+void sampling_from(settings& from, llm_settings& made) {
   made.sampling.temperature = from.optional<double>(
       "temperature",
       {.min = 0.0, .max = 5.0, .doc = "sampling temperature; null uses the default of the server"});
@@ -48,24 +33,10 @@ llm_settings llm_from(settings& from, const build_context& context) {
                                   .min = 1,
                                   .unit = "tokens",
                                   .doc = "maximum length of a reply, including its reasoning"});
-  made.prompt_tokens =
-      from.integer("prompt_tokens", {.def = made.prompt_tokens,
-                                     .min = 256,
-                                     .unit = "tokens",
-                                     .doc = "maximum length of the first prompt, by a conservative estimate; "
-                                            "sections are shortened to fit, but never the parent's source"});
-  made.attempts = from.integer(
-      "attempts",
-      {.def = made.attempts,
-       .min = 1,
-       .max = 100,
-       .unit = "replies",
-       .doc = "maximum number of replies requested in one variation until one gives a usable new program"});
-  made.concurrency = count_from(from, "concurrency", made.concurrency,
-                                {.min = 1,
-                                 .max = 4096,
-                                 .unit = "variations",
-                                 .doc = "maximum number of concurrent variations of this operator"});
+}
+
+/// Which programs count as known.
+void likeness_from(settings& from, llm_settings& made) {
   made.similarity = from.real(
       "similarity", {.def = made.similarity,
                      .min = 0.0,
@@ -98,6 +69,10 @@ llm_settings llm_from(settings& from, const build_context& context) {
     if (std::none_of(all.begin(), all.end(), [&wanted = name](const auto& m) { return m.name == wanted; }))
       from.fail(key, "llm.models has no model named '" + name + "'");
   }
+}
+
+/// Which part of the past a prompt shows.
+void memory_from(settings& from, llm_settings& made) {
   settings memory = from.child_or_empty(
       "memory",
       "weights with which each prompt's share of the past is drawn; all 0: the selector's scope. Where the "
@@ -110,6 +85,9 @@ llm_settings llm_from(settings& from, const build_context& context) {
     made.scopes[i] =
         memory.real(memory_scope_names[i], {.def = 0.0, .min = 0.0, .unit = "weight", .doc = docs[i]});
   }
+}
+
+void knowledge_from(settings& from, llm_settings& made) {
   settings knowledge = from.child_or_empty("knowledge", "how prompts use the pages of llm.knowledge");
   made.injection_rate =
       knowledge.real("rate", {.def = made.injection_rate,
@@ -125,6 +103,46 @@ llm_settings llm_from(settings& from, const build_context& context) {
                            .doc = "maximum number of pages in a prompt, beside "
                                   "those of kind constraints, which all "
                                   "prompts include"});
+}
+
+llm_settings llm_from(settings& from, const build_context& context) {
+  llm_settings made;
+  made.models = context.services.get<language_models>();
+  if (!made.models && !from.probing() && context.task)
+    throw error(error_code::input, "this operator needs a language model", from.place("type"),
+                "add llm: {models: [{name: NAME, url: URL}]} to the config; docs/llm.md shows how");
+  made.model = from.text(
+      "model",
+      {.def = "", .doc = "name of a model in llm.models; empty chooses among the models of the tier"});
+  made.tier =
+      from.text("tier", {.def = "", .doc = "tier of the models to choose from; empty means all models"});
+  if (made.models) {
+    if (!made.model.empty()) made.models->named(made.model);
+    rng unused;
+    if (made.model.empty()) made.models->choose(made.tier, unused);
+  }
+  sampling_from(from, made);
+  made.prompt_tokens =
+      from.integer("prompt_tokens", {.def = made.prompt_tokens,
+                                     .min = 256,
+                                     .unit = "tokens",
+                                     .doc = "maximum length of the first prompt, by a conservative estimate; "
+                                            "sections are shortened to fit, but never the parent's source"});
+  made.attempts = from.integer(
+      "attempts",
+      {.def = made.attempts,
+       .min = 1,
+       .max = 100,
+       .unit = "replies",
+       .doc = "maximum number of replies requested in one variation until one gives a usable new program"});
+  made.concurrency = count_from(from, "concurrency", made.concurrency,
+                                {.min = 1,
+                                 .max = 4096,
+                                 .unit = "variations",
+                                 .doc = "maximum number of concurrent variations of this operator"});
+  likeness_from(from, made);
+  memory_from(from, made);
+  knowledge_from(from, made);
   return made;
 }
 

@@ -38,6 +38,35 @@ std::vector<counted_loop> shared_loops(const kernel& of, const device_kernel& on
   return found;
 }
 
+/// The text of a function that combines a value of every thread of a block, which has `threads` of them.
+std::string block_reduction(const reduction& r, const std::string& name, const std::string& threads) {
+  return "// Over all threads of the block, in every thread: within a warp, and then between warps.\n"
+         "__device__ __forceinline__ " +
+         r.type + " " + name + "(" + r.type +
+         " a) {\n"
+         "  __shared__ " +
+         r.type +
+         " parts[32];\n"
+         "  for (int distance = 16; distance > 0; distance /= 2) {\n"
+         "    const " +
+         r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) +
+         ";\n  }\n"
+         "  if (" +
+         threads +
+         " == 32) return a;\n"
+         "  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = a;\n  __syncthreads();\n"
+         "  a = parts[threadIdx.x % (" +
+         threads +
+         " / 32)];\n"
+         "  for (int distance = " +
+         threads +
+         " / 64; distance > 0; distance /= 2) {\n"
+         "    const " +
+         r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) +
+         ";\n  }\n"
+         "  return a;\n}\n";
+}
+
 }  // namespace
 
 std::vector<site> cooperate_sites(const kernel& of) {
@@ -91,32 +120,7 @@ std::string cooperate(const kernel& of, const site& where, rng& random) {
       to.add(r.kind == reduction_kind::sum       ? r.name + " += " + whole + ";"
              : r.kind == reduction_kind::product ? r.name + " *= " + whole + ";"
                                                  : r.name + " = " + whole + ";");
-      top +=
-          "// Over all threads of the block, in every thread: within a warp, and then between warps.\n"
-          "__device__ __forceinline__ " +
-          r.type + " " + name + "(" + r.type +
-          " a) {\n"
-          "  __shared__ " +
-          r.type +
-          " parts[32];\n"
-          "  for (int distance = 16; distance > 0; distance /= 2) {\n"
-          "    const " +
-          r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) +
-          ";\n  }\n"
-          "  if (" +
-          threads +
-          " == 32) return a;\n"
-          "  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = a;\n  __syncthreads();\n"
-          "  a = parts[threadIdx.x % (" +
-          threads +
-          " / 32)];\n"
-          "  for (int distance = " +
-          threads +
-          " / 64; distance > 0; distance /= 2) {\n"
-          "    const " +
-          r.type + " b = __shfl_xor_sync(~0u, a, distance);\n    a = " + combined(r.kind) +
-          ";\n  }\n"
-          "  return a;\n}\n";
+      top += block_reduction(r, name, threads);
       ++number;
     }
     all.replace(loop, to);
