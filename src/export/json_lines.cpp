@@ -8,8 +8,8 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/json/exact_parse.hpp"
 #include "src/base/json/finite.hpp"
-#include "src/base/text/utf8.hpp"
 #include "src/export/export.hpp"
+#include "src/export/recorded_result.hpp"
 
 namespace kevo {
 namespace {
@@ -44,30 +44,8 @@ void add_source(json::object& to, const content_id& id, const std::shared_ptr<co
   }
   to["files"] = std::move(files);
 }
-void write_line(const json::object& o, std::ostream& out) {
-  out << as_utf8(json::serialize(o)) << '\n';
-}
-
-/// What a trainer wants to know of a candidate's result at some time; null if there was none.
 json::value result_of(const recorded_evaluation* e) {
-  if (e == nullptr) return nullptr;
-  const evaluation& r = *e->result;
-  return json::object{{"outcome", to_string(r.outcome)},
-                      {"stage", to_string(r.stage)},
-                      {"score", number(r.score)},
-                      {"speedup", measured(r.speedup)},
-                      {"speedup_interval", r.speedup > 0 ? json::value{number(r.speedup_interval.low),
-                                                                       number(r.speedup_interval.high)}
-                                                         : json::value(nullptr)},
-                      {"feedback", r.feedback}};
-}
-/// The latest one before `sequence`, so that a step shows nothing of its future.
-const recorded_evaluation* latest(const std::vector<recorded_evaluation>& all, std::uint64_t before) {
-  const recorded_evaluation* found = nullptr;
-  for (const auto& one : all) {
-    if (one.sequence < before) found = &one;
-  }
-  return found;
+  return e == nullptr ? json::value(nullptr) : json::value(result_json(*e->result));
 }
 double speedup_of(const recorded_evaluation* e) {
   return e != nullptr && e->result->valid() ? e->result->speedup : 0;
@@ -99,7 +77,7 @@ class step_writer {
     const auto known = record_.candidate(id);
     const content_id program = known ? known->program : content_id{};
     add_source(o, program, store_.program_of(program));
-    o["result"] = result_of(latest(all, before));
+    o["result"] = result_of(latest_before(all, before));
     return o;
   }
 
@@ -113,8 +91,8 @@ class step_writer {
     double parent_score = 0;
     for (const candidate_id id : asked.selection.parents) {
       const auto all = record_.evaluations(id);
-      parent_speedup = std::max(parent_speedup, speedup_of(latest(all, asked_at)));
-      parent_score = std::max(parent_score, score_of(latest(all, asked_at)));
+      parent_speedup = std::max(parent_speedup, speedup_of(latest_before(all, asked_at)));
+      parent_score = std::max(parent_score, score_of(latest_before(all, asked_at)));
       parents.push_back(member(id, all, asked_at));
     }
     o["parents"] = std::move(parents);
@@ -126,7 +104,7 @@ class step_writer {
     o["ended"] = told.duplicate ? "known" : born ? "candidate" : "nothing";
 
     const auto all = born ? record_.evaluations(told.candidate) : std::vector<recorded_evaluation>();
-    const recorded_evaluation* final = latest(all, end_of_time);
+    const recorded_evaluation* final = latest_before(all, end_of_time);
     o["child"] = born ? json::value(member(told.candidate, all, end_of_time)) : json::value(nullptr);
     json::object reward{{"evaluated", final != nullptr},
                         {"valid", final != nullptr && final->result->valid()}};

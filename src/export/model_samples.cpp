@@ -5,20 +5,12 @@
 #include <utility>
 #include <variant>
 
+#include "src/export/recorded_result.hpp"
+
 namespace kevo {
 namespace {
 
 namespace json = boost::json;
-
-/// The latest evaluation before an event; null if there is none.
-const recorded_evaluation* latest_before(const std::vector<recorded_evaluation>& all,
-                                         std::uint64_t sequence) {
-  const recorded_evaluation* found = nullptr;
-  for (const auto& one : all) {
-    if (one.sequence < sequence) found = &one;
-  }
-  return found;
-}
 
 std::optional<model_turn> turn_of(model_call call) {
   boost::system::error_code failed;

@@ -11,9 +11,8 @@
 #include <kevo/error.hpp>
 #include <kevo/learn/advantage.hpp>
 
-#include "src/base/json/finite.hpp"
-#include "src/base/text/utf8.hpp"
 #include "src/export/model_samples.hpp"
+#include "src/export/recorded_result.hpp"
 
 namespace kevo {
 namespace {
@@ -32,21 +31,8 @@ json::value document(const std::string& text) {
   return failed ? json::value(text) : value;
 }
 
-void write_row(const json::object& o, std::ostream& out) {
-  out << as_utf8(json::serialize(o)) << '\n';
-}
-
 json::value result_of(const model_sample& sample) {
-  if (!sample.result) return nullptr;
-  const evaluation& r = *sample.result;
-  json::object o{
-      {"outcome", to_string(r.outcome)}, {"stage", to_string(r.stage)}, {"score", finite_or_null(r.score)}};
-  o["speedup"] = r.speedup > 0 ? finite_or_null(r.speedup) : json::value(nullptr);
-  o["speedup_interval"] = r.speedup > 0 ? json::value{finite_or_null(r.speedup_interval.low),
-                                                      finite_or_null(r.speedup_interval.high)}
-                                        : json::value(nullptr);
-  o["feedback"] = r.feedback;
-  return o;
+  return sample.result ? json::value(result_json(*sample.result)) : json::value(nullptr);
 }
 
 json::object terms_of(const reward_terms& terms) {
@@ -171,7 +157,7 @@ training_summary export_trajectories(const journal& record, const training_optio
     o["result"] = result_of(sample);
     o["reward_terms"] = sample.result ? json::value(terms_of(sample.terms)) : json::value(nullptr);
     o["rewards"] = sample.result ? json::value(rewards_of(sample.terms)) : json::value(nullptr);
-    write_row(o, out);
+    write_line(o, out);
     ++summary.rows;
   }
   return summary;
@@ -195,7 +181,7 @@ training_summary export_sft(const journal& record, const training_options& optio
     o["messages"] = std::move(messages);
     o["reward"] = reward_of(sample, options);
     o["result"] = result_of(sample);
-    write_row(o, out);
+    write_line(o, out);
     ++summary.rows;
   }
   return summary;
@@ -223,7 +209,7 @@ training_summary export_dpo(const journal& record, const training_options& optio
       o["rejected"] = answer_of(rejected);
       o["chosen_result"] = result_of(chosen);
       o["rejected_result"] = result_of(rejected);
-      write_row(o, out);
+      write_line(o, out);
       ++summary.rows;
     }
   }
@@ -257,7 +243,7 @@ training_summary export_grpo(const journal& record, const training_options& opti
       o["data_source"] = "kevo/" + record.header().run_name;
       o["ability"] = "kernel";
       o["reward_model"] = json::object{{"style", "rule"}, {"ground_truth", ""}};
-      write_row(o, out);
+      write_line(o, out);
       ++summary.rows;
     }
   }

@@ -13,7 +13,7 @@ namespace kevo {
 
 struct training_options {
   std::string recipe = "dr_kernel";  ///< name of the reward (reward_recipes)
-  bool confirmed = false;            ///< only programs whose result was confirmed in new processes
+  bool confirmed = false;            ///< leave out valid programs that were not confirmed in new processes
   bool need_kernel = false;          ///< programs without a kernel of their own earn nothing
 };
 
