@@ -1,35 +1,25 @@
 #include "fitness/cuda/measure/pair_timer.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <thread>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
-#include "fitness/cuda/wire/worker_protocol.hpp"
+#include "fitness/cuda/measure/two_clocks.hpp"
 
 namespace kevo::cuda {
 namespace {
 
-constexpr double goal_ns = 150e3;       // of one reading of several calls
-constexpr double cold_goal_ns = 100e3;  // of the calls whose median is one cold reading
-constexpr std::uint32_t most_calls = 32;
-constexpr double shortest_ns = 500;  // a call that is planned for
 // The trusted clock minus events is constant within about a microsecond (docs/gpu.md); a descheduled thread
 // adds more.
 constexpr double usual_tolerance_ns = 3e3;
 constexpr double admitted_tolerance_ns = 1.5e3;  // of a call, the mean of many
-constexpr double tolerance_share = 0.005;
 // What programs differ by in how they end, as far as events do not show it; of a call.
 constexpr double usual_allowance_ns = 500;
 constexpr double admitted_allowance_ns = 150;
 constexpr double usual_constant_ns = 8e3;
-constexpr double most_clock_change = 0.02;
 // Programs that draw much power make the device lower its clock, and the programs beside them do not. Before
 // each reading the device then rests so long, after so many blocks in which its clock has changed.
 struct rest_of_device {
@@ -37,125 +27,11 @@ struct rest_of_device {
   std::chrono::milliseconds time;
 };
 constexpr rest_of_device rests[] = {{8, std::chrono::milliseconds(60)}, {4, std::chrono::milliseconds(15)}};
-constexpr int most_contested = 3;  // blocks, each in other processes
-constexpr std::size_t least_constants = 3;
 // A copy on a quiet device takes some 10 us, and a descheduled thread adds to it.
 constexpr double fence_tolerance_ns = 10e3;
 constexpr double fence_tolerance_share = 1.5;
-// Calls in one graph and calls alone must agree so far, besides what events resolve of a single call.
-constexpr double modes_tolerance = 0.05;
-constexpr double isolated_resolution_ns = 500;
-constexpr int isolated_readings = 4;
-constexpr int isolated_repeats = 5;
-constexpr double interval_ns = 2.2e6;  // at least 2 ms, and what the estimate of a call is wrong by
-
-// Timed contents are of all varieties, of which a baseline was checked on a few: where it is wrong on another
-// one, the tolerance is too tight more often than the machine is broken.
-error failed_baseline(const call_failure& failure) {
-  const std::string what =
-      "the baseline failed while it was timed (" + failure.reason + " " + failure.detail + ")";
-  if (failure.outcome == outcome::incorrect)
-    return {
-        error_code::input,
-        what,
-        {.key = "tolerance"},
-        "if it fails for contents of one variety only (scaled, constant, ...), the tolerance is too tight "
-        "for them; `kevo task check` tries more"};
-  return {error_code::environment, what + ": the machine is not in order"};
-}
 
 }  // namespace
-
-reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, bool alone,
-                           std::uint32_t contents, std::uint32_t room) {
-  const double shorter = std::max(std::min(candidate_ns, baseline_ns), shortest_ns);
-  reading_plan plan;
-  plan.cold = cold;
-  if (cold || alone) {
-    plan.repeats = static_cast<int>(std::clamp(std::ceil(cold_goal_ns / shorter), 1.0, 5.0));
-    return plan;
-  }
-  // Half of them, so that one process serves a block of two readings.
-  const double most =
-      std::clamp(std::min<double>(contents / 2.0, room), 1.0, static_cast<double>(most_calls));
-  plan.calls = static_cast<std::uint32_t>(std::clamp(std::ceil(goal_ns / shorter), 1.0, most));
-  return plan;
-}
-
-std::uint32_t most_calls_of_reading(double least_ns) {
-  const double calls = std::ceil(goal_ns / std::max(least_ns, shortest_ns));
-  return static_cast<std::uint32_t>(std::clamp(calls, 1.0, static_cast<double>(most_calls)));
-}
-
-reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
-                            std::uint32_t room) {
-  const double shorter = std::max(std::min(candidate_ns, baseline_ns), shortest_ns);
-  reading_plan plan;
-  plan.cold = cold;
-  // One is for the untimed first call of a process.
-  const double most = std::clamp(std::min<double>(contents, most_slots) - 1, 1.0, std::max<double>(room, 1));
-  plan.calls = static_cast<std::uint32_t>(std::clamp(std::ceil(interval_ns / shorter), 1.0, most));
-  return plan;
-}
-
-reading_plan plan_python_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
-                                   std::uint32_t room) {
-  constexpr std::uint32_t first_calls = 4;
-  constexpr std::uint32_t enough_contents = 100;
-  reading_plan plan;
-  plan.cold = cold;
-  plan.slow_start = true;
-  plan.pairs = contents >= enough_contents ? 4 : 2;
-  // One process serves a block, and has one call more, its first.
-  const auto most = std::min({(contents - 1) / plan.pairs, room, static_cast<std::uint32_t>(most_slots)});
-  plan.untimed = std::min(first_calls, most / 4);
-  const double shorter = std::max(std::min(candidate_ns, baseline_ns), shortest_ns);
-  const double left = std::max(1.0, static_cast<double>(most) - plan.untimed);
-  plan.calls = static_cast<std::uint32_t>(std::clamp(std::ceil(python_interval_ns / shorter), 1.0, left));
-  return plan;
-}
-
-double middle_mean(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto quarter = static_cast<std::ptrdiff_t>(times.size() / 4);
-  const auto from = times.begin() + quarter;
-  const auto to = times.end() - quarter;
-  return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
-}
-
-clock_check reconcile(double event_ns, double outside_ns, double constant_ns, double tolerance_ns) {
-  const double seen = outside_ns - constant_ns;
-  if (std::abs(seen - event_ns) <= tolerance_ns + tolerance_share * seen) return {event_ns, true};
-  // Whatever is the truth, a claim never makes a call shorter than the trusted clock saw it.
-  return {std::max(seen, event_ns), false};
-}
-
-double clock_excess(double outside_ns, double event_ns, int calls, const std::vector<double>& each_outside_ns,
-                    const std::vector<double>& each_event_ns) {
-  std::vector<double> excesses;
-  for (std::size_t k = 0; k < each_outside_ns.size() && k < each_event_ns.size(); ++k)
-    excesses.push_back(each_outside_ns[k] - each_event_ns[k]);
-  if (excesses.empty()) return (outside_ns - event_ns) / std::max(calls, 1);
-  std::sort(excesses.begin(), excesses.end());
-  excesses.resize(excesses.size() - excesses.size() / 10);
-  return std::accumulate(excesses.begin(), excesses.end(), 0.0) / static_cast<double>(excesses.size());
-}
-
-double hidden_time(const std::vector<double>& candidate_excess, const std::vector<double>& baseline_excess,
-                   double allowance_ns) {
-  if (candidate_excess.size() < 4 || baseline_excess.size() < 4) return 0;
-  const auto error_of = [](const std::vector<double>& values) {
-    const double middle = median(values);
-    std::vector<double> distances;
-    distances.reserve(values.size());
-    for (const double value : values) distances.push_back(std::abs(value - middle));
-    // Of a median: 1.25 standard deviations of one value, 1.48 median distances each, by the root of their
-    // number.
-    return 1.25 * 1.48 * median(distances) / std::sqrt(static_cast<double>(values.size()));
-  };
-  const double error = std::hypot(error_of(candidate_excess), error_of(baseline_excess));
-  return std::max(0.0, median(candidate_excess) - median(baseline_excess) - 3 * error - allowance_ns);
-}
 
 pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, std::size_t workload,
                        reading_plan plan, std::chrono::nanoseconds limit)
@@ -328,44 +204,6 @@ pair_timer::reading pair_timer::read(program_runner& program, bool trusted, cons
   return result;
 }
 
-// Whether calls in one graph and calls by themselves stand in the same relation to the baseline's. Where they
-// do not, all further calls are timed by themselves, and what was timed before is dropped.
-std::optional<call_failure> pair_timer::compare_modes() {
-  modes_compared_ = true;
-  if (by_intervals() || plan_.calls <= 1 || pairs_.empty()) return std::nullopt;
-  const auto calls = plan_.calls;
-  plan_.calls = 1;
-  plan_.repeats = isolated_repeats;
-  // What the trusted clock adds is another for calls that are held back alone.
-  auto constants = std::exchange(constants_, {});
-  auto excesses = std::exchange(excesses_, {});
-  std::vector<double> candidate;
-  std::vector<double> baseline;
-  for (int n = 0; n < isolated_readings; ++n) {
-    const auto contents = draw();
-    for (const bool trusted : {n % 2 == 0, n % 2 != 0}) {
-      const auto once = read(trusted ? *baseline_ : *candidate_, trusted, contents);
-      if (once.failure) return once.failure;
-      (trusted ? baseline : candidate).push_back(once.ns);
-    }
-  }
-  const double alone = median(baseline) / median(candidate);
-  const double together = pairs_.back().baseline_ns / pairs_.back().candidate_ns;
-  const double resolution = isolated_resolution_ns / std::min(median(baseline), median(candidate));
-  if (together <= alone * (1 + modes_tolerance + resolution)) {
-    plan_.calls = calls;
-    plan_.repeats = 1;
-    constants_ = std::move(constants);
-    excesses_ = std::move(excesses);
-    return std::nullopt;
-  }
-  modes_disagreed_ = true;
-  pairs_.clear();
-  shown_pairs_.clear();
-  hidden_ns_ = 0;
-  return std::nullopt;
-}
-
 void pair_timer::renew() {
   candidate_->restart();
   if (baseline_->kind() == program_kind::declared) baseline_->restart();
@@ -394,140 +232,6 @@ std::variant<double, call_failure> pair_timer::sustained(double seconds) {
     times.push_back(once.ns);
   }
   return median({times.end() - static_cast<std::ptrdiff_t>((times.size() + 2) / 3), times.end()});
-}
-
-// Of programs whose processes start slowly: half of the baseline's readings, all of the candidate's in one
-// process, and the baseline's others. Each reading of the one has its pair with the same contents.
-std::optional<call_failure> pair_timer::block_of_process() {
-  clocks_.clear();
-  const auto end_candidate = [this] {
-    if (!candidate_->running()) return;
-    candidate_->restart();
-    candidate_->workers().settle();
-  };
-  end_candidate();
-  do read_empty();
-  while (constants_.size() < least_constants);
-  const auto contents = draw_block();
-  std::vector<timing_pair> read_pairs(contents.size());
-  const auto read_baseline = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      const auto once = read(*baseline_, true, contents[i]);
-      if (once.failure) throw failed_baseline(*once.failure);
-      read_pairs[i].baseline_ns = once.ns;
-    }
-  };
-  read_baseline(0, contents.size() / 2);
-  for (std::size_t i = 0; i < contents.size(); ++i) {
-    const auto once = read(*candidate_, false, contents[i]);
-    if (once.failure) return once.failure;
-    read_pairs[i].candidate_ns = once.ns;
-  }
-  end_candidate();
-  read_baseline(contents.size() / 2, contents.size());
-  if (clock_changed()) {
-    ++discarded_;
-    require_some_pairs();
-    return std::nullopt;
-  }
-  pairs_.insert(pairs_.end(), read_pairs.begin(), read_pairs.end());
-  show_pairs();
-  return std::nullopt;
-}
-
-// Whether the device's clock changed within a block; counts those in which it did.
-bool pair_timer::clock_changed() {
-  if (clocks_.empty()) return false;
-  const auto [least, most] = std::minmax_element(clocks_.begin(), clocks_.end());
-  const bool changed = *least < (1 - most_clock_change) * *most;
-  clock_changes_ += changed ? 1 : 0;
-  return changed;
-}
-
-std::optional<call_failure> pair_timer::block() {
-  if (plan_.slow_start) return block_of_process();
-  clocks_.clear();
-  const int disagreed_before = disagreements_;
-  // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
-  const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
-  double b = 0;
-  double c = 0;
-  bool disturbed = false;
-  // Whatever a candidate's host code may have left on the device ends with it, before anything else is timed.
-  const auto end_candidate = [this] {
-    if (!by_intervals() || candidate_->kind() != program_kind::hosted || !candidate_->running()) return;
-    candidate_->restart();
-    candidate_->workers().settle();
-  };
-  if (by_intervals()) {
-    end_candidate();
-    do read_empty();
-    while (constants_.size() < least_constants);
-  }
-  drawn_contents contents;
-  std::size_t number = 0;
-  for (const bool outer : {true, false, false, true}) {
-    const bool trusted = outer == baseline_outside;
-    if (trusted) end_candidate();
-    if (number++ % 2 == 0) contents = draw();
-    const auto once = read(trusted ? *baseline_ : *candidate_, trusted, contents);
-    if (once.failure) {
-      if (!trusted) return once.failure;
-      throw failed_baseline(*once.failure);
-    }
-    (trusted ? b : c) += 0.5 * once.ns;
-    disturbed = disturbed || once.disturbed;
-  }
-  if (clock_changed()) disturbed = true;
-  if (!disturbed && b > 0 && c > 0) {
-    pairs_.push_back({c, b});
-    show_pairs();
-    return modes_compared_ ? std::nullopt : compare_modes();
-  }
-  ++discarded_;
-  // It may be the process and not the program (one of a thousand honest settings was called suspect,
-  // docs/gpu.md):
-  // fresh ones show which.
-  if (disagreements_ > disagreed_before) {
-    ++contested_;
-    renew();
-  }
-  const int lost = discarded_ - forgiven_;
-  const bool hopeless = lost > 12 + 2 * static_cast<int>(pairs_.size());
-  const int against = disagreements_ + (hopeless ? late_disagreements_ : 0);
-  // Where the clocks also disagree about the baseline, the machine is the reason.
-  if ((contested_ >= most_contested || hopeless) && 2 * against > readings_ &&
-      against > 2 * trusted_disagreements_) {
-    return call_failure{outcome::suspect, "its events and the trusted clock disagree",
-                        "what the device says the call took is not what the trusted clock saw", true, true};
-  }
-  if (!hopeless) return std::nullopt;
-  // Too often for a time by events, too rarely for a suspicion. Where they disagree, a reading is what the
-  // trusted clock saw, which is the longer time, so that nobody gains by it.
-  if (!trusted_clock_alone_ && 2 * disagreements_ >= lost) {
-    trusted_clock_alone_ = true;
-    forgiven_ = discarded_;
-    return std::nullopt;
-  }
-  no_time();
-}
-
-void pair_timer::require_some_pairs() const {
-  if (discarded_ > 12 + 2 * static_cast<int>(pairs_.size())) no_time();
-}
-
-void pair_timer::no_time() const {
-  throw error(error_code::environment,
-              fmt::format("no time can be taken: of {} blocks of readings {} were discarded. The device's "
-                          "clock changed in {} of them, "
-                          "kevo lost its processor in {} readings, and the two clocks disagreed in {} "
-                          "readings of the candidate and {} "
-                          "of the baseline",
-                          discarded_ + static_cast<int>(pairs_.size()), discarded_, clock_changes_,
-                          late_disagreements_, disagreements_, trusted_disagreements_),
-              {},
-              "end what else runs on the device and on this machine, or build fewer candidates at once "
-              "(run.parallel.builds)");
 }
 
 }  // namespace kevo::cuda

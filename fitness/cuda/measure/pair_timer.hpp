@@ -3,6 +3,8 @@
 // calls and traffic for both.
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -10,63 +12,9 @@
 #include <kevo/evaluation.hpp>
 
 #include "fitness/cuda/measure/program_runner.hpp"
+#include "fitness/cuda/measure/reading_plans.hpp"
 
 namespace kevo::cuda {
-
-/// What one reading is: `calls` distinct calls as one measurement, the median of `repeats` of them.
-struct reading_plan {
-  std::uint32_t calls = 1;
-  int repeats = 1;
-  bool cold = false;
-  std::uint32_t untimed = 0;  ///< calls in front of each interval, before its clock runs
-  bool slow_start = false;    ///< a process of the candidate takes long to start: one does for a block
-  std::uint32_t pairs = 1;    ///< of a block, where processes start slowly
-};
-
-/// Short calls are measured several at a time (for about 0.15 ms), where the cache may be warm; a cold call
-/// is always by itself, the short ones repeated. @param alone so are warm ones: the host code of one side
-/// cannot wait within a graph; @param contents how many distinct calls a process can be given
-/// @param room calls that the arenas hold at once
-reading_plan plan_readings(double candidate_ns, double baseline_ns, bool cold, bool alone,
-                           std::uint32_t contents, std::uint32_t room);
-
-/// No reading has more calls at a time, where no call takes less than `least_ns` (0: unknown).
-std::uint32_t most_calls_of_reading(double least_ns);
-
-/// For intervals by the trusted clock: as many distinct calls as make 2 ms, where there are contents and room
-/// for them. @param room calls that the arena holds
-reading_plan plan_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
-                            std::uint32_t room);
-
-/// The same for programs in Python, whose calls vary more: 12 ms, after calls that are not timed, because the
-/// first calls after a rest are slow.
-reading_plan plan_python_intervals(double candidate_ns, double baseline_ns, bool cold, std::uint32_t contents,
-                                   std::uint32_t room);
-/// How long they are, with the calls that are not timed. [ns]
-inline constexpr double python_interval_ns = 12e6;
-
-/// The mean of the middle half of some times, which calls that were held up do not change; nor do those that
-/// are short because the next one is long. Pure. @param times not empty
-double middle_mean(std::vector<double> times);
-
-/// How a time by events and one by the trusted clock become one. Pure.
-struct clock_check {
-  double ns = 0;  ///< of a call
-  bool agree = true;
-};
-/// @param constant_ns what the trusted clock shows above events for trusted programs; @param tolerance_ns how
-/// far a single reading of a trusted program may lie from that
-clock_check reconcile(double event_ns, double outside_ns, double constant_ns, double tolerance_ns);
-
-/// What the trusted clock shows above events, for a call of a reading: of several admitted calls the mean
-/// without the longest tenth, which are those whose thread was held up. Pure. [ns]
-double clock_excess(double outside_ns, double event_ns, int calls, const std::vector<double>& each_outside_ns,
-                    const std::vector<double>& each_event_ns);
-
-/// How much longer a candidate's calls are than its events say, by all readings together: the difference of
-/// the medians of both sides' excesses, less three standard errors and `allowance_ns`; at least 0. Pure. [ns]
-double hidden_time(const std::vector<double>& candidate_excess, const std::vector<double>& baseline_excess,
-                   double allowance_ns);
 
 /// Times pairs. Several timers may share runners, one after the other.
 class pair_timer {
@@ -125,6 +73,8 @@ class pair_timer {
   std::uint32_t calls() const { return plan_.calls; }
 
  private:
+  static constexpr std::size_t least_constants = 3;  // readings of the empty program
+
   struct reading {
     double ns = 0;  // per call
     bool disturbed = false;

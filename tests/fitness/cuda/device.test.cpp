@@ -27,7 +27,8 @@
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/measure/cuda_fitness.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
-#include "fitness/cuda/measure/pair_timer.hpp"
+#include "fitness/cuda/measure/reading_plans.hpp"
+#include "fitness/cuda/measure/two_clocks.hpp"
 #include "fitness/worker/shared_memory.hpp"
 #include "src/task/task_loader.hpp"
 

@@ -16,7 +16,8 @@
 
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
-#include "fitness/cuda/measure/pair_timer.hpp"
+#include "fitness/cuda/measure/reading_plans.hpp"
+#include "fitness/cuda/measure/two_clocks.hpp"
 #include "tests/fitness/cuda/fake/toy_candidates.hpp"
 #include "tests/support/fake_gpu.hpp"
 #include "tests/support/skip.hpp"

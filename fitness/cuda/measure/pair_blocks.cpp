@@ -1,0 +1,213 @@
+// The blocks of a pair_timer: which readings make a pair, and which are thrown away.
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/cuda/measure/pair_timer.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+constexpr double most_clock_change = 0.02;
+constexpr int most_contested = 3;  // blocks, each in other processes
+// Calls in one graph and calls alone must agree so far, besides what events resolve of a single call.
+constexpr double modes_tolerance = 0.05;
+constexpr double isolated_resolution_ns = 500;
+constexpr int isolated_readings = 4;
+constexpr int isolated_repeats = 5;
+
+// Timed contents are of all varieties, of which a baseline was checked on a few: where it is wrong on another
+// one, the tolerance is too tight more often than the machine is broken.
+error failed_baseline(const call_failure& failure) {
+  const std::string what =
+      "the baseline failed while it was timed (" + failure.reason + " " + failure.detail + ")";
+  if (failure.outcome == outcome::incorrect)
+    return {
+        error_code::input,
+        what,
+        {.key = "tolerance"},
+        "if it fails for contents of one variety only (scaled, constant, ...), the tolerance is too tight "
+        "for them; `kevo task check` tries more"};
+  return {error_code::environment, what + ": the machine is not in order"};
+}
+
+}  // namespace
+
+// Whether calls in one graph and calls by themselves stand in the same relation to the baseline's. Where they
+// do not, all further calls are timed by themselves, and what was timed before is dropped.
+std::optional<call_failure> pair_timer::compare_modes() {
+  modes_compared_ = true;
+  if (by_intervals() || plan_.calls <= 1 || pairs_.empty()) return std::nullopt;
+  const auto calls = plan_.calls;
+  plan_.calls = 1;
+  plan_.repeats = isolated_repeats;
+  // What the trusted clock adds is another for calls that are held back alone.
+  auto constants = std::exchange(constants_, {});
+  auto excesses = std::exchange(excesses_, {});
+  std::vector<double> candidate;
+  std::vector<double> baseline;
+  for (int n = 0; n < isolated_readings; ++n) {
+    const auto contents = draw();
+    for (const bool trusted : {n % 2 == 0, n % 2 != 0}) {
+      const auto once = read(trusted ? *baseline_ : *candidate_, trusted, contents);
+      if (once.failure) return once.failure;
+      (trusted ? baseline : candidate).push_back(once.ns);
+    }
+  }
+  const double alone = median(baseline) / median(candidate);
+  const double together = pairs_.back().baseline_ns / pairs_.back().candidate_ns;
+  const double resolution = isolated_resolution_ns / std::min(median(baseline), median(candidate));
+  if (together <= alone * (1 + modes_tolerance + resolution)) {
+    plan_.calls = calls;
+    plan_.repeats = 1;
+    constants_ = std::move(constants);
+    excesses_ = std::move(excesses);
+    return std::nullopt;
+  }
+  modes_disagreed_ = true;
+  pairs_.clear();
+  shown_pairs_.clear();
+  hidden_ns_ = 0;
+  return std::nullopt;
+}
+
+// Of programs whose processes start slowly: half of the baseline's readings, all of the candidate's in one
+// process, and the baseline's others. Each reading of the one has its pair with the same contents.
+std::optional<call_failure> pair_timer::block_of_process() {
+  clocks_.clear();
+  const auto end_candidate = [this] {
+    if (!candidate_->running()) return;
+    candidate_->restart();
+    candidate_->workers().settle();
+  };
+  end_candidate();
+  do read_empty();
+  while (constants_.size() < least_constants);
+  const auto contents = draw_block();
+  std::vector<timing_pair> read_pairs(contents.size());
+  const auto read_baseline = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      const auto once = read(*baseline_, true, contents[i]);
+      if (once.failure) throw failed_baseline(*once.failure);
+      read_pairs[i].baseline_ns = once.ns;
+    }
+  };
+  read_baseline(0, contents.size() / 2);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const auto once = read(*candidate_, false, contents[i]);
+    if (once.failure) return once.failure;
+    read_pairs[i].candidate_ns = once.ns;
+  }
+  end_candidate();
+  read_baseline(contents.size() / 2, contents.size());
+  if (clock_changed()) {
+    ++discarded_;
+    require_some_pairs();
+    return std::nullopt;
+  }
+  pairs_.insert(pairs_.end(), read_pairs.begin(), read_pairs.end());
+  show_pairs();
+  return std::nullopt;
+}
+
+// Whether the device's clock changed within a block; counts those in which it did.
+bool pair_timer::clock_changed() {
+  if (clocks_.empty()) return false;
+  const auto [least, most] = std::minmax_element(clocks_.begin(), clocks_.end());
+  const bool changed = *least < (1 - most_clock_change) * *most;
+  clock_changes_ += changed ? 1 : 0;
+  return changed;
+}
+
+std::optional<call_failure> pair_timer::block() {
+  if (plan_.slow_start) return block_of_process();
+  clocks_.clear();
+  const int disagreed_before = disagreements_;
+  // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
+  const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
+  double b = 0;
+  double c = 0;
+  bool disturbed = false;
+  // Whatever a candidate's host code may have left on the device ends with it, before anything else is timed.
+  const auto end_candidate = [this] {
+    if (!by_intervals() || candidate_->kind() != program_kind::hosted || !candidate_->running()) return;
+    candidate_->restart();
+    candidate_->workers().settle();
+  };
+  if (by_intervals()) {
+    end_candidate();
+    do read_empty();
+    while (constants_.size() < least_constants);
+  }
+  drawn_contents contents;
+  std::size_t number = 0;
+  for (const bool outer : {true, false, false, true}) {
+    const bool trusted = outer == baseline_outside;
+    if (trusted) end_candidate();
+    if (number++ % 2 == 0) contents = draw();
+    const auto once = read(trusted ? *baseline_ : *candidate_, trusted, contents);
+    if (once.failure) {
+      if (!trusted) return once.failure;
+      throw failed_baseline(*once.failure);
+    }
+    (trusted ? b : c) += 0.5 * once.ns;
+    disturbed = disturbed || once.disturbed;
+  }
+  if (clock_changed()) disturbed = true;
+  if (!disturbed && b > 0 && c > 0) {
+    pairs_.push_back({c, b});
+    show_pairs();
+    return modes_compared_ ? std::nullopt : compare_modes();
+  }
+  ++discarded_;
+  // It may be the process and not the program (one of a thousand honest settings was called suspect,
+  // docs/gpu.md):
+  // fresh ones show which.
+  if (disagreements_ > disagreed_before) {
+    ++contested_;
+    renew();
+  }
+  const int lost = discarded_ - forgiven_;
+  const bool hopeless = lost > 12 + 2 * static_cast<int>(pairs_.size());
+  const int against = disagreements_ + (hopeless ? late_disagreements_ : 0);
+  // Where the clocks also disagree about the baseline, the machine is the reason.
+  if ((contested_ >= most_contested || hopeless) && 2 * against > readings_ &&
+      against > 2 * trusted_disagreements_) {
+    return call_failure{outcome::suspect, "its events and the trusted clock disagree",
+                        "what the device says the call took is not what the trusted clock saw", true, true};
+  }
+  if (!hopeless) return std::nullopt;
+  // Too often for a time by events, too rarely for a suspicion. Where they disagree, a reading is what the
+  // trusted clock saw, which is the longer time, so that nobody gains by it.
+  if (!trusted_clock_alone_ && 2 * disagreements_ >= lost) {
+    trusted_clock_alone_ = true;
+    forgiven_ = discarded_;
+    return std::nullopt;
+  }
+  no_time();
+}
+
+void pair_timer::require_some_pairs() const {
+  if (discarded_ > 12 + 2 * static_cast<int>(pairs_.size())) no_time();
+}
+
+void pair_timer::no_time() const {
+  throw error(error_code::environment,
+              fmt::format("no time can be taken: of {} blocks of readings {} were discarded. The device's "
+                          "clock changed in {} of them, "
+                          "kevo lost its processor in {} readings, and the two clocks disagreed in {} "
+                          "readings of the candidate and {} "
+                          "of the baseline",
+                          discarded_ + static_cast<int>(pairs_.size()), discarded_, clock_changes_,
+                          late_disagreements_, disagreements_, trusted_disagreements_),
+              {},
+              "end what else runs on the device and on this machine, or build fewer candidates at once "
+              "(run.parallel.builds)");
+}
+
+}  // namespace kevo::cuda
