@@ -33,6 +33,9 @@ constexpr auto warming = std::chrono::microseconds(40);
 constexpr auto most_unrest = std::chrono::milliseconds(2);
 // [ns] Of a delivered call that takes longer, the accounts are read. Neighbours seldom disturb a shorter one.
 constexpr double short_call_ns = 100e3;
+// [ns] What a trusted worker works at most between "done" and its sleep. One that works longer has kept some
+// of the call for later, or has begun what the next one needs.
+constexpr double falling_asleep_ns = 6e3;
 // [ns] Shorter waits for a processor belong to the call: a neighbour that takes the processor keeps it
 // longer.
 constexpr double least_lost_ns = 50e3;
@@ -125,6 +128,8 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
 }
 
 // Sleeps for a part of what such a call takes at least. What the worker does meanwhile is in its accounts.
+// Where controller and worker are threads of one core, a call is slower beside a controller that looks: calls
+// that are compared with each other draw the same.
 void worker_session::doze(const call_content& content, rng& random, clock::time_point start) {
   const bool undozed = random.uniform() < undozed_calls;
   const auto known = shortest_ns_.find({content.axes.begin(), content.axes.end()});
@@ -293,6 +298,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   touch(content);
 
   const long preemptions = preemptions_of_thread();
+  const double used_before = brief ? 0 : used_->used_ns();
   const auto start = clock::now();
   // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
   memory().poison_outputs(result.layout);
@@ -302,7 +308,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
   if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
   if (!brief) page_->look_ns.store(0, std::memory_order_relaxed);
-  if (!brief) doze(content, random, start);
+  if (!brief) doze(content, places_ ? *places_ : random, start);
   result.end = wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
@@ -326,6 +332,8 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
     // does not depend on when the controller looks, whereas real time does.
     result.whole_ns =
         waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(result.whole_ns, used_ns_ - used);
+    if (const double worked = used_ns_ - used_before; worked > result.whole_ns + falling_asleep_ns)
+      result.whole_ns = worked;
     // What the worker may have looked for a call longer than usual is little beside a long one.
     result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
   }
@@ -351,7 +359,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
-  if (!sleeps() && !settings_.patient) doze(content, random, start);
+  if (!sleeps() && !settings_.patient) doze(content, places_ ? *places_ : random, start);
   result.end =
       sleeps() ? sleep_until_done(start + limit) : wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();

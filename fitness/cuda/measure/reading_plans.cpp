@@ -11,7 +11,7 @@ namespace {
 constexpr double goal_ns = 150e3;       // of one reading of several calls
 constexpr double cold_goal_ns = 100e3;  // of the calls whose median is one cold reading
 constexpr std::uint32_t most_calls = 32;
-constexpr double shortest_ns = 500;  // a call that is planned for
+constexpr double shortest_ns = 500;    // a call that is planned for
 constexpr double interval_ns = 2.2e6;  // at least 2 ms, and what the estimate of a call is wrong by
 
 }  // namespace

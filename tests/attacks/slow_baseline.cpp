@@ -1,0 +1,15 @@
+// The matrix product, computed so often that a call takes some tens of milliseconds: a baseline, no exploit.
+#include <cstdint>
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int times = 0; times < 200; ++times) {
+    for (int64_t i = 0; i < M; ++i) {
+      for (int64_t j = 0; j < N; ++j) {
+        float sum = 0;
+        for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+        C[i * N + j] = sum;
+      }
+    }
+    asm volatile("" : : : "memory");
+  }
+}
