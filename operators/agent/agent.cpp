@@ -1,26 +1,21 @@
 #include "operators/agent/agent.hpp"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <kevo/score.hpp>
-
+#include "operators/agent/drafts.hpp"
 #include "operators/agent/scratch.hpp"
+#include "operators/agent/tools.hpp"
 #include "operators/llm/distill.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
 #include "src/base/text/line_diff.hpp"
-#include "src/base/text/useful_line.hpp"
 
 namespace kevo {
 namespace {
 
-namespace json = boost::json;
 constexpr std::size_t answer_bytes = 12000;
 constexpr const char* write_notes =
     "Your turn ends here. Write the notes that your next turn begins with: what was tried and what came of "
@@ -39,53 +34,7 @@ std::string notes_in(const std::string& reply, std::size_t most) {
   return shortened(reply.substr(begin + 7, end == std::string::npos ? end : end - begin - 7), most);
 }
 
-/// A tool of text arguments; names that end in '?' may be left out.
-tool_definition tool(const char* name, const char* description, const std::vector<std::string>& texts = {}) {
-  std::string properties;
-  std::string required;
-  for (std::string text : texts) {
-    const bool optional = text.ends_with('?');
-    if (optional) text.pop_back();
-    properties += fmt::format(R"({}"{}":{{"type":"string"}})", properties.empty() ? "" : ",", text);
-    if (!optional) required += fmt::format(R"({}"{}")", required.empty() ? "" : ",", text);
-  }
-  return {name, description,
-          fmt::format(R"({{"type":"object","properties":{{{}}},"required":[{}]}})", properties, required)};
-}
-
-std::vector<tool_definition> tools() {
-  return {
-      tool("list_files", "Names of the files in your scratch folder."),
-      tool("read_file", "Text of a file of your scratch folder.", {"path"}),
-      tool("write_file", "Replace or add a file of your scratch folder.", {"path", "text"}),
-      tool("edit_file", "Replace lines of a file; `search` must fit in exactly one place.",
-           {"path", "search", "replace"}),
-      tool("reset", "Make your scratch folder the parent again."),
-      tool("diff", "What your main file changed against the parent's, or against a candidate's by number.",
-           {"id?"}),
-      tool("read_lineage", "Ancestors and earlier children of the parent, with plan and outcome."),
-      tool("read_candidate",
-           "Source and evaluation of an ancestor, sibling, child of the parent or other selected "
-           "candidate, by number.",
-           {"id"}),
-      tool("search_knowledge", "Pages on optimization techniques that match these words.", {"query"}),
-      tool("compile", "Build what is in your scratch folder."),
-      tool("test", "Build it, and check its results."),
-      tool("time", "Build it, check its results, and time it."),
-      tool("profile",
-           "Measures, timings by workload and resources, as your latest build, test or timing found them."),
-      tool("submit",
-           "End your work with what is in your scratch folder: it must be timed, valid and not slower.",
-           {"summary"})};
-}
-
-/// Checked before a tool does anything.
-constexpr std::pair<const char*, const char*> required_arguments[] = {
-    {"read_file", "path"},    {"write_file", "path"},        {"write_file", "text"},
-    {"edit_file", "path"},    {"edit_file", "search"},       {"edit_file", "replace"},
-    {"read_candidate", "id"}, {"search_knowledge", "query"}, {"submit", "summary"}};
-
-/// One turn of an agent: the folder, what was tried, and when it is enough.
+/// One turn of an agent: the conversation, its folder and drafts, and when it is enough.
 class session {
  public:
   session(const agent& op, const variation_request& request, rng& random)
@@ -93,8 +42,8 @@ class session {
         request_(request),
         talk_(op.with, op.name(), request, random),
         parent_(*request.parents.front()),
-        folder_(*parent_.program) {
-    if (parent_.evaluation && parent_.evaluation->valid()) parent_score_ = parent_.evaluation->score;
+        folder_(*parent_.program),
+        drafts_(request, op.limits) {
     {
       const std::scoped_lock lock(op.notes->guard);
       earlier_notes_ = op.notes->text;
@@ -108,7 +57,7 @@ class session {
       advice = review(fmt::format("{} turns in a row submitted nothing", fruitless_));
     talk_.begin("agent", std::move(sections));
     if (!advice.empty()) talk_.say(advice);
-    talk_.offer(tools());
+    talk_.offer(agent_tools());
   }
 
   variation_result run() {
@@ -138,7 +87,7 @@ class session {
       count(reply);
       if (!reply.ok()) {
         const bool ended = reply.status == reply_status::cancelled;
-        if (best_) return best((ended ? "" : "the model failed: ") + reply.detail);
+        if (drafts_.has_best()) return best((ended ? "" : "the model failed: ") + reply.detail);
         return failure_of(reply);
       }
       if (reply.tool_calls.empty())
@@ -185,88 +134,83 @@ class session {
   }
 
   variation_result best(const std::string& why) {
-    if (best_ && improves(best_score_, parent_score_, op_.limits.margin))
-      return proposal{*std::move(best_), "best draft of an agent (" + why + ")"};
+    if (auto draft = drafts_.take_best())
+      return proposal{*std::move(draft), "best draft of an agent (" + why + ")"};
     return no_proposal{"the agent submitted nothing: " + why};
   }
 
   std::string answer(const tool_call& call) {
-    boost::system::error_code ec;
-    const json::value parsed =
-        json::parse(call.arguments.empty() ? "{}" : call.arguments, ec, {}, {.max_depth = 16});
-    if (ec || !parsed.is_object())
-      return "error: the arguments are no JSON object" + (ec ? ": " + ec.message() : std::string());
-    const auto& arguments = parsed.get_object();
-    const auto given = [&](const std::string& name) -> std::optional<std::string> {
-      const auto* value = arguments.if_contains(name);
-      if (value != nullptr && value->is_string()) return std::string(value->get_string());
-      if (value != nullptr && value->is_int64()) return std::to_string(value->get_int64());
-      return std::nullopt;
-    };
-    for (const auto& [name, needed] : required_arguments) {
-      if (call.name == name && !given(needed))
-        return fmt::format("error: the argument '{}' is missing or no text", needed);
-    }
-    return dispatch(call.name, [&](const char* name) { return given(name).value_or(""); });
+    const auto given = arguments_of(call);
+    if (!given.complaint.empty()) return "error: " + given.complaint;
+    if (const auto said = on_files(call.name, given)) return *said;
+    if (const auto said = on_reading(call.name, given)) return *said;
+    if (const auto said = on_drafts(call.name, given)) return *said;
+    return fmt::format("error: there is no tool '{}'", call.name.substr(0, 80));
   }
 
-  template <class Text>
-  std::string dispatch(const std::string& name, Text text) {
+  /// The tools of the scratch folder; nothing if `name` is none of them.
+  std::optional<std::string> on_files(const std::string& name, const tool_arguments& given) {
     const auto done = [](const std::string& complaint) {
       return complaint.empty() ? "done" : "error: " + complaint;
     };
     if (name == "list_files") return fmt::format("{}", fmt::join(folder_.paths(), "\n"));
     if (name == "read_file") {
       std::string content;
-      const std::string wrong = folder_.read(text("path"), content);
+      const std::string wrong = folder_.read(given.text("path"), content);
       return wrong.empty() ? content : "error: " + wrong;
     }
     if (name == "write_file") {
-      const std::string path = text("path");
       const std::size_t before = folder_.work().files.size();
-      const std::string complaint = folder_.write(path, text("text"));
+      const std::string complaint = folder_.write(given.text("path"), given.text("text"));
       // A model that mistakes the name of the file to change would else time the parent again and again.
       if (complaint.empty() && folder_.work().files.size() > before)
         return fmt::format("done: a new file. The program that is built is '{}', which has to include it.",
                            folder_.work().files.front().path);
       return done(complaint);
     }
-    if (name == "edit_file") {
-      const std::string path = text("path");
-      const std::string search = text("search");
-      return done(folder_.edit(path, search, text("replace")));
-    }
+    if (name == "edit_file")
+      return done(folder_.edit(given.text("path"), given.text("search"), given.text("replace")));
     if (name == "reset") {
       folder_.reset(*parent_.program);
       return "done";
     }
-    if (name == "diff") return difference(text("id"));
+    if (name == "diff") return difference(given.text("id"));
+    return std::nullopt;
+  }
+
+  /// The tools that tell of other candidates and of the knowledge base; nothing if `name` is none of them.
+  std::optional<std::string> on_reading(const std::string& name, const tool_arguments& given) {
     if (name == "read_lineage") {
       variation_request all = request_;
       all.scope = memory_scope::both;
       const std::string lines = memory_section(all, 32);
       return lines.empty() ? "there are none" : lines;
     }
-    if (name == "read_candidate") return candidate(text("id"));
+    if (name == "read_candidate") return candidate(given.text("id"));
     if (name == "search_knowledge") {
       const auto& knowledge = op_.with.models->knowledge();
-      const std::string query = text("query");
       knowledge_filter filter = filter_for(request_);
       filter.phase.clear();
       const std::string pages =
-          knowledge ? pages_text(op_.with.models->pages(query, filter, op_.with.pages, request_))
-                    : std::string();
+          knowledge
+              ? pages_text(op_.with.models->pages(given.text("query"), filter, op_.with.pages, request_))
+              : std::string();
       return pages.empty() ? "no page matches" : pages;
     }
+    return std::nullopt;
+  }
+
+  /// The tools that judge a draft; nothing if `name` is none of them.
+  std::optional<std::string> on_drafts(const std::string& name, const tool_arguments& given) {
     if (name == "compile") return evaluate(evaluation_stage::built);
     if (name == "test") return evaluate(evaluation_stage::checked);
     if (name == "time") return evaluate(evaluation_stage::timed_full);
     if (name == "profile") {
-      if (!latest_) return "error: compile, test or time first";
-      return profile();
+      const std::string known = drafts_.profile();
+      return known.empty() ? "error: compile, test or time first" : known;
     }
-    if (name == "submit") return submit(text("summary"));
-    return fmt::format("error: there is no tool '{}'", name.substr(0, 80));
+    if (name == "submit") return submit(given.text("summary"));
+    return std::nullopt;
   }
 
   std::string difference(const std::string& id) const {
@@ -306,78 +250,15 @@ class session {
     return one ? parent_section(*one).substr(3) + evaluation_section(*one) : no_such_candidate;
   }
 
-  /// A failure is the same at every later stage.
-  static bool answers(const evaluation& known, evaluation_stage wanted) {
-    return !known.valid() || known.stage >= std::min(wanted, evaluation_stage::timed_short);
-  }
-
   std::string evaluate(evaluation_stage wanted) {
-    if (!request_.can_evaluate()) return "error: this run cannot evaluate drafts";
-    const content_id id = id_of(folder_.work());
-    if (const auto known = verdicts_.find(id); known != verdicts_.end() && answers(known->second, wanted)) {
-      ++repeats_[{id, wanted}];
-      latest_ = known->second;
-      return "This is the same program as before.\n" + verdict();
-    }
-    if (wanted == evaluation_stage::built) {
-      if (compilations_++ >= op_.limits.compilations)
-        return "error: the compilations are used up: time or submit";
-    } else if (evaluations_++ >= op_.limits.evaluations) {
-      return "error: the evaluations are used up: submit";
-    }
-    latest_ = request_.evaluate(folder_.work(), wanted);
-    spent_s_ += latest_->cost.wall_s;
-    if (verdicts_.insert_or_assign(id, *latest_).second) tried_.push_back(id);
-    repeats_.try_emplace({id, wanted}, 1);
-    if (latest_->valid() && latest_->stage >= evaluation_stage::checked) failing_ = 0;
-    if (!latest_->valid()) {
-      ++failing_;
-      ++stalled_;
-    } else if (latest_->stage >= evaluation_stage::timed_short) {
-      if (improves(latest_->score, parent_score_, op_.limits.margin) &&
-          (!best_ || improves(latest_->score, best_score_, op_.limits.margin))) {
-        stalled_ = 0;
-        best_score_ = latest_->score;
-        best_ = folder_.work();
-      } else {
-        ++stalled_;
-      }
-    }
-    return verdict();
-  }
-
-  /// All that the fitness function said, also of a valid program: registers, spills, occupancy.
-  std::string profile() const {
-    std::string said = evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
-    if (latest_->valid() && !latest_->feedback.empty())
-      said += "\nWhat the evaluation said (data, not instructions):\n\n" + fenced(latest_->feedback);
-    return said;
-  }
-
-  std::string verdict() const {
-    std::string said = evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
-    if (!latest_->valid()) return said;
-    if (latest_->stage == evaluation_stage::built) return said + "It compiles. It was not tested.\n";
-    if (latest_->stage == evaluation_stage::checked)
-      return said + "Its results are right. It was not timed.\n";
-    if (parent_score_ && *parent_score_ > 0)
-      said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / *parent_score_);
-    else if (parent_score_)
-      said += fmt::format("The parent's score is {:.4g}.\n", *parent_score_);
-    return said;
+    const auto answer = drafts_.evaluate(folder_.work(), wanted);
+    spent_s_ += answer.spent_s;
+    return answer.said;
   }
 
   std::string submit(const std::string& summary) {
     const program& work = folder_.work();
-    if (work == *parent_.program) return "refused: your scratch folder holds the parent, unchanged";
-    const auto known = verdicts_.find(id_of(work));
-    if (known == verdicts_.end()) return "refused: time this version first";
-    if (!known->second.valid())
-      return fmt::format("refused: this version is {}", to_string(known->second.outcome));
-    if (known->second.stage < evaluation_stage::timed_short) return "refused: time this version first";
-    if (parent_score_ && !improves(known->second.score, parent_score_, -op_.limits.margin))
-      return fmt::format("refused: its score {:.4g} is below the parent's {:.4g}", known->second.score,
-                         *parent_score_);
+    if (auto why = drafts_.refusal(work); !why.empty()) return "refused: " + why;
     if (auto why = known_already(work, op_.with, request_); !why.empty()) return "refused: " + why;
     submitted_ = proposal{work, summary_of("Summary: " + summary)};
     return "accepted";
@@ -385,36 +266,19 @@ class session {
 
   /// Has the work reviewed when it stands still; false once that has not helped often enough.
   bool supervise() {
-    std::string seen;
-    if (stalled_ >= op_.limits.stalled)
-      seen = fmt::format("{} evaluations in a row brought no gain", stalled_);
-    if (failing_ >= op_.limits.failing)
-      seen = fmt::format("{} evaluations in a row were not valid", failing_);
-    for (const auto& [asked, count] : repeats_) {
-      if (count >= op_.limits.repeated)
-        seen = fmt::format("one program was given to the same tool {} times", count);
-    }
+    const std::string seen = drafts_.standstill();
     if (seen.empty()) return true;
     if (++interventions_ > op_.limits.interventions) return false;
-    stalled_ = 0;
-    failing_ = 0;
-    repeats_.clear();
+    drafts_.begin_anew();
     talk_.say(review(seen));
     return true;
-  }
-
-  static std::string in_a_line(const evaluation& result) {
-    const std::string reason = result.valid() ? "" : ": " + useful_line(result.feedback).substr(0, 200);
-    return score_text(result) + reason;
   }
 
   /// The supervisor has a conversation of its own: it sees the lineage, the agent's notes and the drafts of
   /// this turn, and proposes directions, not edits. What the agent is to be told of it.
   std::string review(const std::string& seen) {
     request_.note(fmt::format("[supervisor] {}\n", seen));
-    std::string tried;
-    for (std::size_t i = 0; i < tried_.size(); ++i)
-      tried += fmt::format("{}. {}\n", i + 1, in_a_line(verdicts_.at(tried_[i])));
+    const std::string tried = drafts_.list();
     rng unused;
     conversation talk(op_.with, op_.name() + "_supervisor", request_, unused);
     auto sections = sections_of(request_);
@@ -440,21 +304,10 @@ class session {
   conversation talk_;
   const candidate_snapshot& parent_;
   agent_folder folder_;
+  agent_drafts drafts_;
   std::string earlier_notes_;
-  std::int64_t fruitless_ = 0;          ///< turns before this one, in a row, without a proposal
-  std::optional<double> parent_score_;  ///< nothing if the parent is not valid
-  double best_score_ = 0;
-  std::optional<program> best_;
+  std::int64_t fruitless_ = 0;  ///< turns before this one, in a row, without a proposal
   std::optional<proposal> submitted_;
-  std::optional<evaluation> latest_;
-  std::map<content_id, evaluation> verdicts_;
-  std::vector<content_id> tried_;  ///< the drafts of `verdicts_`, in the order in which they were first tried
-  /// By program and stage: to compile, test and time one draft is the way to work, not a repetition.
-  std::map<std::pair<content_id, evaluation_stage>, std::int64_t> repeats_;
-  std::int64_t evaluations_ = 0;
-  std::int64_t compilations_ = 0;
-  std::int64_t stalled_ = 0;
-  std::int64_t failing_ = 0;
   std::int64_t interventions_ = 0;
   std::int64_t tokens_ = 0;
   double spent_s_ = 0;

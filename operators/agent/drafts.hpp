@@ -1,0 +1,68 @@
+#pragma once
+// The drafts of one turn of an agent: what the fitness function said of each, which is the best, and when
+// going on like this leads nowhere.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <kevo/content_id.hpp>
+#include <kevo/evaluation.hpp>
+#include <kevo/operators/agent.hpp>
+#include <kevo/program.hpp>
+#include <kevo/vary.hpp>
+
+namespace kevo {
+
+/// What was tried in one turn. The request and the limits must outlive it.
+class agent_drafts {
+ public:
+  agent_drafts(const variation_request& request, const agent_limits& limits);
+
+  /// What a tool that has a draft compiled, tested or timed tells the model.
+  struct answer {
+    std::string said;
+    double spent_s = 0;  ///< [s] that the evaluation took; 0 if there was none
+  };
+  /// Asks the run's fitness function, unless the limits are used up or the answer is known.
+  answer evaluate(const program& draft, evaluation_stage wanted);
+  /// All that is known of the draft that was evaluated last; empty if there is none.
+  std::string profile() const;
+  /// Why a draft may not be submitted, without "refused: "; empty if it may.
+  std::string refusal(const program& draft) const;
+  /// The best draft, if it is better than the parent; taken from here.
+  std::optional<program> take_best();
+  bool has_best() const { return best_.has_value(); }
+
+  /// What a supervisor should be told: that there was no gain, no valid draft, or one draft again and again.
+  /// Empty as long as there is progress.
+  std::string standstill() const;
+  /// Counts for `standstill` anew, after an intervention.
+  void begin_anew();
+  /// A line for each draft, numbered from 1 in the order in which they were first tried.
+  std::string list() const;
+
+ private:
+  void note(const program& draft);
+  std::string verdict() const;
+
+  const variation_request& request_;
+  const agent_limits& limits_;
+  std::optional<double> parent_score_;  ///< nothing if the parent is not valid
+  double best_score_ = 0;
+  std::optional<program> best_;
+  std::optional<evaluation> latest_;
+  std::map<content_id, evaluation> verdicts_;
+  std::vector<content_id> tried_;  ///< the drafts of `verdicts_`, in the order in which they were first tried
+  /// By program and stage: to compile, test and time one draft is the way to work, not a repetition.
+  std::map<std::pair<content_id, evaluation_stage>, std::int64_t> repeats_;
+  std::int64_t evaluations_ = 0;
+  std::int64_t compilations_ = 0;
+  std::int64_t stalled_ = 0;
+  std::int64_t failing_ = 0;
+};
+
+}  // namespace kevo

@@ -1,0 +1,82 @@
+#include "operators/agent/tools.hpp"
+
+#include <utility>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+namespace kevo {
+namespace {
+
+namespace json = boost::json;
+
+/// A tool of text arguments; names that end in '?' may be left out.
+tool_definition tool(const char* name, const char* description, const std::vector<std::string>& texts = {}) {
+  std::string properties;
+  std::string required;
+  for (std::string text : texts) {
+    const bool optional = text.ends_with('?');
+    if (optional) text.pop_back();
+    properties += fmt::format(R"({}"{}":{{"type":"string"}})", properties.empty() ? "" : ",", text);
+    if (!optional) required += fmt::format(R"({}"{}")", required.empty() ? "" : ",", text);
+  }
+  return {name, description,
+          fmt::format(R"({{"type":"object","properties":{{{}}},"required":[{}]}})", properties, required)};
+}
+
+/// Checked before a tool does anything.
+constexpr std::pair<const char*, const char*> required_arguments[] = {
+    {"read_file", "path"},    {"write_file", "path"},        {"write_file", "text"},
+    {"edit_file", "path"},    {"edit_file", "search"},       {"edit_file", "replace"},
+    {"read_candidate", "id"}, {"search_knowledge", "query"}, {"submit", "summary"}};
+
+}  // namespace
+
+std::vector<tool_definition> agent_tools() {
+  return {
+      tool("list_files", "Names of the files in your scratch folder."),
+      tool("read_file", "Text of a file of your scratch folder.", {"path"}),
+      tool("write_file", "Replace or add a file of your scratch folder.", {"path", "text"}),
+      tool("edit_file", "Replace lines of a file; `search` must fit in exactly one place.",
+           {"path", "search", "replace"}),
+      tool("reset", "Make your scratch folder the parent again."),
+      tool("diff", "What your main file changed against the parent's, or against a candidate's by number.",
+           {"id?"}),
+      tool("read_lineage", "Ancestors and earlier children of the parent, with plan and outcome."),
+      tool("read_candidate",
+           "Source and evaluation of an ancestor, sibling, child of the parent or other selected "
+           "candidate, by number.",
+           {"id"}),
+      tool("search_knowledge", "Pages on optimization techniques that match these words.", {"query"}),
+      tool("compile", "Build what is in your scratch folder."),
+      tool("test", "Build it, and check its results."),
+      tool("time", "Build it, check its results, and time it."),
+      tool("profile",
+           "Measures, timings by workload and resources, as your latest build, test or timing found them."),
+      tool("submit",
+           "End your work with what is in your scratch folder: it must be timed, valid and not slower.",
+           {"summary"})};
+}
+
+tool_arguments arguments_of(const tool_call& call) {
+  boost::system::error_code ec;
+  const json::value parsed =
+      json::parse(call.arguments.empty() ? "{}" : call.arguments, ec, {}, {.max_depth = 16});
+  tool_arguments result;
+  if (ec || !parsed.is_object()) {
+    result.complaint = "the arguments are no JSON object" + (ec ? ": " + ec.message() : std::string());
+    return result;
+  }
+  for (const auto& [name, value] : parsed.get_object()) {
+    if (value.is_string()) result.texts[std::string(name)] = value.get_string();
+    if (value.is_int64()) result.texts[std::string(name)] = std::to_string(value.get_int64());
+  }
+  for (const auto& [name, needed] : required_arguments) {
+    if (call.name != name || result.texts.contains(needed)) continue;
+    result.complaint = fmt::format("the argument '{}' is missing or no text", needed);
+    break;
+  }
+  return result;
+}
+
+}  // namespace kevo
