@@ -1,5 +1,8 @@
 # Tests mirror the tree: every tests/**/*.test.cpp is a doctest program of its own name, run by ctest.
 # First-line tags in a test file: "// labels: slow" adds ctest labels, "// serial" runs it alone (timing),
+# "// one processor" binds it to a processor that no other such test has meanwhile. That is for tests in which programs are measured on
+# the CPU, but whose verdict does not depend on how well: the controller and the candidate take turns on that processor, so that two such
+# tests need not wait for each other, and neither spins while the other one works.
 # "// links: kevo" (default) or "// links: core"; "// once: WILDCARD,..." (several lines are allowed) names cases that builds without the
 # slow tests (the sanitized one) leave out: what they judge runs in other processes, which are not sanitized, or is the numbers that a
 # long simulation ends with, whose code other cases run, too.
@@ -92,6 +95,9 @@ function(kevo_add_test name source program tags)
     # What may take long begins first, so that no processor waits for it at the end.
     set_tests_properties(${name} PROPERTIES TIMEOUT ${CMAKE_MATCH_1} COST ${CMAKE_MATCH_1})
   endif()
+  if(tags MATCHES "// one processor")
+    set_tests_properties(${name} PROPERTIES PROCESSORS 1 PROCESSOR_AFFINITY ON)
+  endif()
   if(tags MATCHES "// labels: ([a-z ]+)")
     string(REPLACE " " ";" labels "${CMAKE_MATCH_1}")
     set_tests_properties(${name} PROPERTIES LABELS "${labels}")
@@ -108,7 +114,7 @@ foreach(source IN LISTS kevo_test_sources)
   file(RELATIVE_PATH inside ${PROJECT_SOURCE_DIR}/tests ${source})
   string(REGEX REPLACE "\\.test\\.cpp$" "" name ${inside})
   string(REPLACE "/" "." name ${name})
-  file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|links|timeout|once)")
+  file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once)")
   if(tags MATCHES "// labels: [a-z ]*(slow|timing)" AND NOT KEVO_SLOW_TESTS)
     continue()
   endif()
@@ -149,7 +155,7 @@ foreach(group IN LISTS kevo_test_groups)
     string(APPEND text_of_${program} "#include \"${source}\"\n")
     # The target that is named after a test builds the program that contains it.
     add_custom_target(test.${name} DEPENDS ${program})
-    file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|links|timeout|once)")
+    file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once)")
     kevo_add_test(${name} ${source} ${program} "${tags}")
   endforeach()
   foreach(part RANGE 1 ${parts})

@@ -83,8 +83,7 @@ std::string agent_drafts::verdict() const {
   std::string said = evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
   if (!latest_->valid()) return said;
   if (latest_->stage == evaluation_stage::built) return said + "It compiles. It was not tested.\n";
-  if (latest_->stage == evaluation_stage::checked)
-    return said + "Its results are right. It was not timed.\n";
+  if (latest_->stage == evaluation_stage::checked) return said + "Its results are right. It was not timed.\n";
   if (parent_score_ && *parent_score_ > 0)
     said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / *parent_score_);
   else if (parent_score_)

@@ -8,5 +8,5 @@
 #include "tests/attacks/corpus.hpp"
 
 TEST_CASE("exploits that must be caught are caught on a busy machine, too") {
-  attacks::judge_those(true);
+  attacks::judge_those(attacks::group::caught);
 }

@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // What `kevo attack` says of a sound task and of a weak one, with few exploits and short times.
 
 #include <map>

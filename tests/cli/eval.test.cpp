@@ -1,4 +1,5 @@
 // labels: slow
+// one processor
 // What `kevo eval` takes: the same sources that a run takes.
 
 #include <boost/json.hpp>

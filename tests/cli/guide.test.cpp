@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // What the commands of the guide leave behind, on a task that `kevo init` wrote. tests/docs follows the pages
 // themselves.
 

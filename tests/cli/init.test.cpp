@@ -1,4 +1,5 @@
 // labels: slow
+// one processor
 // The projects that `kevo init` writes are complete.
 
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // Shipped configs as they are, except that they measure briefly and stop early.
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
 // labels: slow
+// one processor
 // The exit code of `kevo task check`.
 
 #include <boost/json.hpp>

@@ -1,6 +1,6 @@
 // labels: slow
 // timeout: 300
-// serial
+// one processor
 // configs/systems/cuda_l1.yaml on two tasks with a scripted model: the journal shows that every contrastive
 // prompt held programs of two buckets, those that the selector drew, and that children belong to what they
 // were built on.

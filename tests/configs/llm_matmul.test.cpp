@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 300
+// one processor
 // configs/llm_matmul.yaml with the replies that were written by hand for it: offline, and faster than the
 // seed for real.
 

@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 300
+// one processor
 // Every config of configs/systems on a matrix product on the CPU with a scripted model: programs that its
 // operators propose are compiled, checked and timed, and a replay without a model comes to the same.
 

@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // Each page of docs/guide can be followed from an empty folder: its files are written, its commands are run,
 // and they print what the page says.
 

@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // The commands of README.md and of the reference pages, in a folder that looks like the source tree and holds
 // the run of `kevo init` that these pages speak of.
 

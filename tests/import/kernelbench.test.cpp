@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 300
+// one processor
 // Files in KernelBench's format become tasks: what may vary, what was guessed, which tolerance tells right
 // from wrong.
 #include "src/import/kernelbench.hpp"

@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // Wrong programs around the reference's own text, as devices need them, on the CPU: the same controls as
 // those that are made from expected outputs.
 #include "fitness/torch/check_by_programs.hpp"

@@ -1,5 +1,5 @@
 // labels: slow
-// serial
+// one processor
 // timeout: 600
 // The programs of tests/torch/attacks get the verdicts that they must get, and those of tests/torch/honest
 // are accepted.

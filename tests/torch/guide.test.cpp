@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // The page of the guide about PyTorch, whose commands tests/docs/guide.test.cpp leaves out, and the shipped
 // config.
 #include <sys/stat.h>

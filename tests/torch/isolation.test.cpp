@@ -1,5 +1,5 @@
 // labels: slow
-// serial
+// one processor
 // timeout: 900
 // Many candidates, of which every tenth hangs, crashes, takes all memory or ends its process: every
 // evaluation says what its own program did, none is lost, and no process is left. KEVO_ISOLATION=1000 tries

@@ -1,5 +1,5 @@
 // labels: slow
-// serial
+// one processor
 // timeout: 300
 // What an evaluation of a program of PyTorch says: parameters, float64, types, exceptions, rules.
 #include <filesystem>

@@ -1,4 +1,4 @@
-// serial
+// one processor
 // timeout: 600
 // What the CPU cascade remembers, and that a confirmation is measured anew.
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// serial
+// one processor
 // Where calls of the first baseline take long, candidates are timed against a faster one until they are
 // confirmed.
 #include <numeric>

@@ -1,4 +1,5 @@
 // timeout: 600
+// one processor
 // The cascade on a small task made by hand: verdicts and feedback. What is timed is in cache.test.cpp and
 // timing.test.cpp.
 #include "fitness/cpu/cpu_fitness.hpp"

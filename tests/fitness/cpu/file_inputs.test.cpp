@@ -1,4 +1,5 @@
 // timeout: 300
+// one processor
 // Inputs from files: a program that is correct for the file only is found out, and a program that does the
 // work is not.
 #include <cstring>

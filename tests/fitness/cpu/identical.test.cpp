@@ -1,4 +1,4 @@
-// serial
+// one processor
 // timeout: 600
 // A candidate that the compiler turns into the baseline's object is told as identical to it.
 #include <fstream>

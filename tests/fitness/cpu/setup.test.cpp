@@ -1,4 +1,5 @@
 // timeout: 300
+// one processor
 // What a candidate may take besides its calls: threads, loads and first calls, of one evaluation together.
 #include <chrono>
 #include <memory>

@@ -1,4 +1,5 @@
 // timeout: 600
+// one processor
 #include "fitness/cpu/task_check.hpp"
 
 #include <memory>

@@ -1,0 +1,11 @@
+// labels: slow
+// timeout: 600
+// Every odd but honest program is accepted, whatever else the machine does.
+
+#include <doctest/doctest.h>
+
+#include "tests/attacks/corpus.hpp"
+
+TEST_CASE("honest programs are accepted on a busy machine, too") {
+  attacks::judge_those(attacks::group::honest);
+}
