@@ -119,6 +119,60 @@ def narrow_header(torch_folder, texts):
             "namespace torch {\nusing namespace at;\nusing Dtype = at::ScalarType;\n" + alike + "}\n"), operators
 
 
+# PyTorch's text about tensors with those methods alone whose names the sources, or that text itself, have: the declarations of the other six
+# hundred are a sixth of what a unit reads. Gives texts by path; nothing where the headers do not have the form that is known.
+def fewer_methods(torch_folder, texts):
+    def read(path):
+        with open(f"{torch_folder}/include/{path}", encoding="utf-8") as file:
+            return file.read()
+
+    try:
+        body, methods = read("ATen/core/TensorBody.h"), read("ATen/MethodOperators.h")
+        beside = [read("ATen/core/Tensor.h"), read("ATen/TensorOperators.h")]
+    except OSError:
+        return {}
+    definition = re.compile(r"^// aten::(\w+)[^\n]*\ninline [^\n]*?\bTensor::(\w+)\([^\n]*\{\n(?:    [^\n]*\n)+\}\n", re.MULTILINE)
+    declaration = re.compile(r"^  [^\n(=]*?[ &](\w+)\([^\n]*\) const;\n", re.MULTILINE)
+    generated = {found[2] for found in definition.finditer(body)}
+    written = declaration.sub(lambda found: "" if found[1] in generated else found[0], definition.sub("", body))
+    needed = set(re.findall(r"\w+", "\n".join([written, *beside, *texts])))
+    operators = set()
+
+    def if_needed(found):
+        if found[2] not in needed:
+            return ""
+        operators.update((found[1], found[1].removesuffix("_")))  # what works in place is declared beside what does not
+        return found[0]
+
+    body = declaration.sub(lambda found: "" if found[1] in generated - needed else found[0], definition.sub(if_needed, body))
+    methods = re.sub(r"^#include <ATen/ops/(\w+)_ops\.h>\n", lambda found: found[0] if found[1] in operators else "", methods, flags=re.MULTILINE)
+    return {"ATen/core/TensorBody.h": body, "ATen/MethodOperators.h": methods} if operators else {}
+
+
+# For sources that have no complex numbers: PyTorch's header of their functions brings a fifth of all text that nvcc reads, for CUDA's.
+NO_COMPLEX = {"c10/util/complex_math.h": "#pragma once\n", "thrust/complex.h": """#pragma once
+namespace thrust {
+template <typename T>
+struct complex {
+  __host__ __device__ complex(const T& real = T(), const T& imag = T());
+  __host__ __device__ T real() const;
+  __host__ __device__ T imag() const;
+};
+template <typename T> __host__ __device__ T abs(const complex<T>&);
+template <typename T> __host__ __device__ T arg(const complex<T>&);
+template <typename T> __host__ __device__ complex<T> polar(const T&, const T& = T());
+}
+"""}
+
+
+# What a unit without bindings need not read.
+def fewer_headers(torch_folder, texts):
+    headers = fewer_methods(torch_folder, texts)
+    if not any(re.search(r"complex|thrust|cub\b|cub/", text, re.IGNORECASE) for text in texts):
+        headers.update(NO_COMPLEX)
+    return headers
+
+
 def binding_of(functions):
     if functions is None:
         return ""
@@ -179,8 +233,10 @@ class extension_builder:
         return [word for folder in folders for word in ("-isystem", folder)]
 
     def command(self, unit, folder, narrow, name, asked, cuda, binds):
-        common = [f"-I{folder}/narrow", "-DAT_PER_OPERATOR_HEADERS"] if narrow else []
-        common += [f"-DTORCH_EXTENSION_NAME={name}", "-DTORCH_API_INCLUDE_EXTENSION_H", f"-I{folder}/own", *self.includes(cuda)]
+        common = ["-DAT_PER_OPERATOR_HEADERS"] if narrow else []
+        common += [f"-I{folder}/{one}" for one in (("narrow",) if binds else ("fewer", "narrow")) if narrow]
+        common += [f"-DTORCH_EXTENSION_NAME={name}", "-DTORCH_API_INCLUDE_EXTENSION_H", f"-I{folder}/own"]
+        common += [*(f"-I{folder}/own/{one}" for one in asked["folders"]), *self.includes(cuda)]
         if binds:
             common.append("-DKEVO_BINDS")
         made = ["-c", unit, "-o", unit + ".o"]
@@ -210,6 +266,8 @@ class extension_builder:
         name = asked["name"]
         if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]{0,99}", name):
             raise Unfit(f"{name!r} is no name of a module")
+        if len(asked["folders"]) > MOST_UNITS:
+            raise Unfit("the extension has too many folders of headers")
         for check, options in ((host_options, "cflags"), (cuda_options, "cuda_cflags"), (libraries_of, "ldflags")):
             check(asked[options])
         units, texts = self.write(folder, asked)
@@ -254,9 +312,10 @@ class extension_builder:
             with open(place, "w", encoding="utf-8") as file:
                 file.write(text)
         os.mkdir(folder + "/own")
-        for path, text in asked["headers"]:
+        for path in [*asked["folders"], *(path for path, _ in asked["headers"])]:
             if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", path):
                 raise Unfit("a header has a path that is not allowed here")
+        for path, text in asked["headers"]:
             os.makedirs(os.path.dirname(f"{folder}/own/{path}"), exist_ok=True)
             with open(f"{folder}/own/{path}", "w", encoding="utf-8") as file:
                 file.write(text)
@@ -271,6 +330,10 @@ class extension_builder:
                 text = file.read()
             with open(f"{folder}/narrow/ATen/ops/{name}.h", "w", encoding="utf-8") as file:
                 file.write(BESIDE_OPERATORS.sub("", text))
+        for path, text in fewer_headers(self.torch, texts + [text for _, text in asked["headers"]]).items():
+            os.makedirs(os.path.dirname(f"{folder}/fewer/{path}"), exist_ok=True)
+            with open(f"{folder}/fewer/{path}", "w", encoding="utf-8") as file:
+                file.write(text)
         return units, texts
 
     # What compilers said, without the names of folders; errors come first.

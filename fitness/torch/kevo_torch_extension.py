@@ -57,9 +57,9 @@ def provide_extensions(torch, ask, files):
         loader.exec_module(module)
         return module
 
-    def request_for(name, units, headers, functions, cflags, cuda_cflags, ldflags):
-        return {"name": name, "units": units, "headers": headers, "functions": functions, "cflags": listed(cflags),
-                "cuda_cflags": listed(cuda_cflags), "ldflags": listed(ldflags)}
+    def request_for(name, units, headers, functions, cflags, cuda_cflags, ldflags, folders=()):
+        return {"name": name, "units": units, "headers": headers, "folders": list(folders), "functions": functions,
+                "cflags": listed(cflags), "cuda_cflags": listed(cuda_cflags), "ldflags": listed(ldflags)}
 
     def load_inline(name, cpp_sources="", cuda_sources=None, sycl_sources=None, functions=None, extra_cflags=None, extra_cuda_cflags=None,
                     extra_sycl_cflags=None, extra_ldflags=None, extra_include_paths=None, build_directory=None, verbose=False,
@@ -78,14 +78,20 @@ def provide_extensions(torch, ask, files):
     def load(name, sources, extra_cflags=None, extra_cuda_cflags=None, extra_sycl_cflags=None, extra_ldflags=None,
              extra_include_paths=None, build_directory=None, verbose=False, with_cuda=None, with_sycl=None, is_python_module=True,
              is_standalone=False, keep_intermediates=True):
-        units = []
+        def place_of(one):
+            return os.path.normpath(os.path.join("/kevo/program", str(one)))
+
+        # A source finds headers beside itself, and in the folders that are named.
+        units, folders = [], {place_of(one) for one in listed(extra_include_paths)}
         for one in listed(sources):
-            place = os.path.normpath(os.path.join("/kevo/program", str(one)))
+            place = place_of(one)
             if place not in texts:
                 raise FileNotFoundError(f"{one} is no file of the program")
+            folders.add(os.path.dirname(place))
             units.append(["cu" if place.endswith((".cu", ".cuh")) else "cpp", texts[place]])
         headers = [[path[len("/kevo/program/"):], text] for path, text in texts.items() if path.endswith((".h", ".hpp", ".cuh", ".inc"))]
-        return load_module(name, request_for(name, units, headers, None, extra_cflags, extra_cuda_cflags, extra_ldflags), is_python_module)
+        inside = sorted(one[len("/kevo/program/"):] for one in folders if one.startswith("/kevo/program/"))
+        return load_module(name, request_for(name, units, headers, None, extra_cflags, extra_cuda_cflags, extra_ldflags, inside), is_python_module)
 
     def other(name):
         if name.startswith("__"):

@@ -64,6 +64,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
       return;
     p.result.outcome = outcome::valid;
     p.result.stage = evaluation_stage::checked;
+    p.checked_s = device.seconds();
     const bool watches = bench.runs_python() && p.request.wanted > evaluation_stage::checked;
     const bool refuses = bench.settings().own_kernel_share > 0;
     if (watches && refuses && !watch_own_kernels(bench, p, candidate)) return;
@@ -75,6 +76,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
       // Programs that are timed briefly alone are many, and this takes another process.
       if (watches && !refuses && p.result.stage >= evaluation_stage::timed_full)
         watch_own_kernels(bench, p, candidate);
+      p.timed_s = device.seconds();
       candidate.workers().replace();
     }
     // Last of all: what a process says, and how long it takes, is told to operators, and must not be told by
@@ -109,6 +111,11 @@ void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
   context["held_share_kernels"] = share(spent.kernels_s);
   context["held_share_around_kernels"] = share(spent.calls_s - spent.kernels_s);
   context["held_share_workers"] = share(spent.workers_s);
+  context["held_share_loads"] = share(spent.loads_s);
+  context["held_share_first_calls"] = share(spent.first_calls_s);
+  if (p.timed_s > 0)
+    context["held_phases"] = fmt::format("checks {:.3f} s, times {:.3f} s, hidden sizes {:.3f} s",
+                                         p.checked_s, p.timed_s - p.checked_s, held - p.timed_s);
 }
 
 content_id cuda_fitness::state::key_of(const program& candidate) const {

@@ -9,7 +9,11 @@ namespace kevo::cuda {
 struct held_time {
   double kernels_s = 0;  ///< between release and "done" of all calls, candidate's and baseline's
   double calls_s = 0;    ///< of all calls as a whole: contents, poison, kernels, comparison
-  double workers_s = 0;  ///< workers started, awaited and ended
+  double workers_s = 0;  ///< workers started, awaited and ended, and programs loaded into them
+  double loads_s = 0;    ///< of these, programs loaded
+  /// Of `calls_s`, the first calls of a process on each workload: host code makes its plans then, and Triton
+  /// compiles.
+  double first_calls_s = 0;
   int calls = 0;
 };
 

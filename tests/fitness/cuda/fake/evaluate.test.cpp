@@ -363,6 +363,10 @@ TEST_CASE("the figures say what the device was held for") {
   CHECK(kernels_s < figure("held_calls") * 40e-6);
   CHECK(figure("held_share_workers") > 0);
   CHECK(figure("held_share_workers") < 1);
+  CHECK(figure("held_share_loads") > 0);
+  CHECK(figure("held_share_loads") < figure("held_share_workers"));
+  CHECK(figure("held_share_first_calls") > 0);
+  CHECK(result.context.at("held_phases").find("checks 0.") == 0);
 }
 
 TEST_CASE("a confirmation gives a sustained time") {
