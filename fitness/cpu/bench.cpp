@@ -250,10 +250,14 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
   const double block_ns =
       brief ? 0 : std::clamp(1e9 * settings_.timing.short_s / 10, shortest_block_ns, longest_block_ns);
   const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], mixed_[workload].size(), block_ns);
-  paired_timer timer(candidate, *other.program, *pacer_, workload, mixed_[workload], plan,
-                     call_limit(workload), rng(settings_.seed ? *settings_.seed + 2 : secret_seed()));
-  if (&other == &baseline_) timer.spare_first_calls(first_calls_[workload]);
-  return timer;
+  return {candidate,
+          *other.program,
+          *pacer_,
+          workload,
+          mixed_[workload],
+          plan,
+          call_limit(workload),
+          rng(settings_.seed ? *settings_.seed + 2 : secret_seed())};
 }
 
 // Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long.

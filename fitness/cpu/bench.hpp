@@ -161,7 +161,6 @@ class test_bench {
     int uses = 0;
   };
   std::map<std::size_t, comparator_pairs> comparators_;  // by workload
-  std::map<std::size_t, first_calls> first_calls_;       // of the baseline, by workload
   std::unique_ptr<runner> pacer_;                        // does nothing for a while: see call_boundary
   std::string left_out_;                                 // optional baselines that do not build here
   std::vector<bool> lends_nothing_;  // contents of other workloads' generators do not suit this one

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <utility>
 
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
@@ -20,11 +19,6 @@ constexpr int first_pacer_calls = 8;    // in the first block
 constexpr int pacer_calls_of_long = 3;  // in each later block, where calls are long
 constexpr double long_beside_pace_ns = 200e3;
 constexpr std::size_t pacer_calls_kept = 36;
-constexpr std::size_t first_calls_known = 8;  // processes, to know what is usual
-constexpr std::size_t first_calls_kept = 64;
-constexpr std::size_t first_call_again = 8;  // one process of so many
-constexpr double first_call_excess = 0.01;
-constexpr double much_faster_than_long = 4;  // candidates, where only the baseline's first calls are timed
 constexpr double least_resolution_ns = 500;
 constexpr double most_resolution_ns =
     5e3;  // a busy machine widens intervals; it must not make all times equal
@@ -42,8 +36,6 @@ pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t c
   const double slower = std::max({candidate_ns, baseline_ns, 1.0});
   const double faster = std::max(std::min(candidate_ns, baseline_ns), 1.0);
   plan.half = slower > long_ns || block_ns <= 0;
-  plan.baseline_alone_is_long =
-      baseline_ns > long_ns && baseline_ns > much_faster_than_long * std::max(candidate_ns, 1.0);
   const double most = std::clamp(static_cast<double>(contents) / 2 - 1, 1.0, turn_calls);
   const auto count = [&](double ns) { return std::clamp(std::ceil(turn_ns / std::max(ns, 1.0)), 1.0, most); };
   if (faster >= long_beside_pace_ns) plan.pacer_calls = pacer_calls_of_long;
@@ -99,28 +91,6 @@ double call_boundary::resolution_ns() const {
   return std::clamp(spread, least_resolution_ns, most_resolution_ns);
 }
 
-void first_calls::add(double first_ns, double next_ns) {
-  if (!(first_ns > 0) || !(next_ns > 0)) return;
-  if (excesses_.size() == first_calls_kept) excesses_.erase(excesses_.begin());
-  excesses_.push_back(std::log(first_ns / next_ns));
-}
-
-bool first_calls::alike() const {
-  if (excesses_.size() < first_calls_known) return false;
-  const double middle = median(excesses_);
-  std::vector<double> distances;
-  distances.reserve(excesses_.size());
-  for (const double x : excesses_) distances.push_back(std::abs(x - middle));
-  // The standard error of a median: 1.25 standard deviations by the root of the number; a standard deviation
-  // is 1.48 median distances.
-  const double error = 1.25 * 1.48 * median(distances) / std::sqrt(static_cast<double>(excesses_.size()));
-  return middle + 2 * error < first_call_excess;
-}
-
-bool first_calls::may_be_timed() {
-  return alike() && ++uses_ % first_call_again != 0;
-}
-
 paired_timer::paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,
                            const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit,
                            rng random)
@@ -132,12 +102,6 @@ paired_timer::paired_timer(runner& candidate, runner& baseline, runner& pacer, s
       plan_(plan),
       limit_(limit),
       random_(random) {}
-
-void paired_timer::spare_first_calls(first_calls& known) {
-  if (!plan_.half) return;
-  baseline_first_ = &known;
-  spares_first_ = plan_.baseline_alone_is_long;
-}
 
 void paired_timer::select() {
   for (auto* program : {candidate_, baseline_, pacer_}) program->select(workload_);
@@ -154,7 +118,6 @@ paired_timer::contents_of_calls paired_timer::next_contents() {
 void paired_timer::begin_processes() {
   cycle_ = shuffled_mixture(*contents_, random_);
   place_ = 1;
-  untimed_ns_ = 0;
   // The kernel hands memory out again in the order in which it came back, and a scheduler remembers how a
   // process began. If one program always came first, what that adds would be in every pair, and in no
   // difference between pairs: on a busy machine with 16 processors a program was 6 % faster than itself.
@@ -173,26 +136,17 @@ void paired_timer::begin_processes() {
     trusted_failed("baseline", *failure);
 }
 
-// A process that has just been started has its first call untimed, so that code and pages are there.
-std::optional<call_failure> paired_timer::warm_up(runner& program) {
-  if (program.warm()) return std::nullopt;
-  const bool learns = &program == baseline_ && baseline_first_ != nullptr;
-  if (learns && spares_first_ && baseline_first_->may_be_timed()) return std::nullopt;
-  const auto warm = program.isolated(cycle_.front(), limit_);
-  if (learns && !warm.failure) untimed_ns_ = warm.whole_ns;
-  return warm.failure;
-}
-
 // One turn: adds what its calls took.
 std::optional<call_failure> paired_timer::read(runner& program, contents_of_calls given, const rng& places,
                                                readings& times) {
-  if (auto failure = warm_up(program)) return failure;
+  // A process that has just been started has its first call untimed, so that code and pages are there.
+  if (!program.warm()) {
+    if (auto warm = program.isolated(cycle_.front(), limit_); warm.failure) return *warm.failure;
+  }
   const double cost = delivered_ ? 0 : boundary_.cost_ns();
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto time = program.isolated(given[i], limit_, places.split(i));
     if (time.failure) return *time.failure;
-    if (&program == baseline_ && untimed_ns_ > 0)
-      baseline_first_->add(std::exchange(untimed_ns_, 0.0), time.whole_ns);
     (time.disturbed ? times.disturbed : times.quiet).push_back(time.whole_ns - cost);
   }
   program.settle();

@@ -20,10 +20,8 @@ namespace kevo {
 struct pairing_plan {
   int candidate_calls = 1;
   int baseline_calls = 1;
-  int rounds = 1;     ///< how often the four turns are taken
-  bool half = false;  ///< two turns instead of four
-  /// The baseline is so slow that there are two turns, and the candidate is more than four times as fast.
-  bool baseline_alone_is_long = false;
+  int rounds = 1;       ///< how often the four turns are taken
+  bool half = false;    ///< two turns instead of four
   int pacer_calls = 8;  ///< after the first block: of a long call, what waking up costs is a small part
 };
 
@@ -49,24 +47,6 @@ class call_boundary {
   std::vector<double> costs_;
 };
 
-/// Whether the first call of a process of a trusted program takes as long as the next ones. Where a call
-/// takes tens of milliseconds, the untimed first call is half of what a pair costs.
-class first_calls {
- public:
-  /// The first two calls of one process, which had the same shape. [ns]
-  void add(double first_ns, double next_ns);
-  /// Whether a process needs no untimed call: those so far say that its first call is longer by no more than
-  /// 1 %, two standard errors included. Of eight processes one has to go on having one, so that a change is
-  /// seen. Counts its uses.
-  bool may_be_timed();
-  std::size_t processes() const { return excesses_.size(); }
-
- private:
-  bool alike() const;
-  std::vector<double> excesses_;  // of the logarithm, the latest ones
-  std::size_t uses_ = 0;
-};
-
 /// Contents in the order in which timed calls are given them: secret, but each eight in a row are the same
 /// mixture, so that few calls are of the same kinds as many.
 content_list shuffled_mixture(const content_list& contents, rng& random);
@@ -82,12 +62,6 @@ class paired_timer {
   /// @param contents at least two; candidate and baseline are given the same, in the same order
   paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,
                const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit, rng random);
-
-  /// From now on the baseline's processes have their first call timed where it is long, where the candidate
-  /// is much faster, and where `known`, which the caller keeps and which learns from this timer, allows it.
-  /// All candidates that are timed so are compared with the same times; near the baseline's own speed the two
-  /// programs are treated alike.
-  void spare_first_calls(first_calls& known);
 
   /// Makes the runners ready for this workload; before the first block and after another timer was at work.
   void select();
@@ -121,7 +95,6 @@ class paired_timer {
   };
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);
-  std::optional<call_failure> warm_up(runner& program);
   double settled(const readings& times);
   void pace();
 
@@ -139,9 +112,6 @@ class paired_timer {
   bool delivered_ = false;
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;
-  first_calls* baseline_first_ = nullptr;  // of long calls
-  bool spares_first_ = false;              // all processes have an untimed call otherwise
-  double untimed_ns_ = 0;  // what that took in the baseline's process, until the next one ends
   std::optional<call_failure> load_failure_;  // of the candidate's latest process
 };
 

@@ -1,8 +1,9 @@
 // task: matmul_of_a_slow_baseline
 // verdict: valid|rejected|suspect|crashed|timed_out
-// twin: honest/plain_matmul.cpp
+// twin: honest/leaves_caches_alone.cpp
 // because: Says "done" when its outputs are there, and then fills all caches with lines that have to be written back.
-//   A slow baseline has a single call in each of its processes, which comes next and would take longer by that.
+//   A slow baseline has a single timed call in each of its processes, soon afterwards. If it were the first one, it would take
+//   longer by that.
 #include <cstdint>
 
 namespace {

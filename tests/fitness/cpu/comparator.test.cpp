@@ -61,27 +61,6 @@ TEST_CASE("a program that is about as slow as the first baseline is compared wit
   CHECK(e.speedup < 2);
 }
 
-TEST_CASE("a slow baseline whose first calls take longer goes on having them untimed") {
-  // Some 30 ms a call, and twice as much for the first one.
-  const std::string long_at_first =
-      "static int calls = 0; const int times = calls++ == 0 ? 1600 : 800;\n"
-      "for (std::int64_t i = 0; i < N; ++i) {\n"
-      "  volatile float s = 0; for (int k = 0; k < times; ++k) s = 2 * x[i] + 1; y[i] = s; }\n";
-  auto settings = fixture::settings({});
-  settings.timing.short_s = settings.timing.full_s = 0.2;
-  kevo::cpu_fitness fitness(example(60000, long_at_first), settings);
-  kevo::evaluation_request request;
-  request.program = candidate(slow);
-  request.wanted = kevo::evaluation_stage::timed_full;
-  request.fresh = true;
-  const auto first = fitness.evaluate(request);
-  REQUIRE_MESSAGE(first.valid(), first.feedback);
-  fitness.evaluate(request);  // by now more than eight processes are known
-  const auto later = fitness.evaluate(request);
-  REQUIRE_MESSAGE(later.valid(), later.feedback);
-  CHECK(later.speedup < 1.4 * first.speedup);
-}
-
 TEST_CASE("a candidate that is far slower than the best one is timed briefly, and its time is right") {
   fixture f;
   kevo::evaluation_request request;

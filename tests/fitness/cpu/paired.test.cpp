@@ -77,37 +77,6 @@ TEST_CASE("no plan needs more contents than there are, so that a process sees no
   }
 }
 
-TEST_CASE("first calls are timed where they are known to take no longer than the next ones") {
-  kevo::first_calls alike;
-  for (int i = 0; i < 7; ++i) alike.add(50e6 + 1e5 * (i % 3), 50e6 + 1e5 * (i % 2));
-  CHECK_FALSE(alike.may_be_timed());  // too few
-  for (int i = 0; i < 9; ++i) alike.add(50e6 + 1e5 * (i % 3), 50e6 + 1e5 * (i % 2));
-  int timed = 0;
-  for (int i = 0; i < 16; ++i) timed += alike.may_be_timed() ? 1 : 0;
-  CHECK(timed == 14);  // one of eight processes goes on telling
-  // A change is seen.
-  for (int i = 0; i < 64; ++i) alike.add(55e6, 50e6 + 1e5 * (i % 2));
-  CHECK_FALSE(alike.may_be_timed());
-
-  kevo::first_calls longer;  // by 2 %
-  for (int i = 0; i < 64; ++i) longer.add(51e6 + 1e5 * (i % 3), 50e6 + 1e5 * (i % 2));
-  CHECK_FALSE(longer.may_be_timed());
-  kevo::first_calls uncertain;  // equal on average, by 10 % apart
-  for (int i = 0; i < 16; ++i) uncertain.add(i % 2 == 0 ? 55e6 : 45e6, 50e6);
-  CHECK_FALSE(uncertain.may_be_timed());
-  kevo::first_calls odd;
-  odd.add(0, 50e6);
-  CHECK(odd.processes() == 0);
-}
-
-TEST_CASE("only where the baseline alone is slow are the two programs' first calls treated differently") {
-  CHECK(kevo::plan_pairing(1e6, 50e6, 256, 10e6).baseline_alone_is_long);
-  CHECK_FALSE(kevo::plan_pairing(15e6, 50e6, 256, 10e6).baseline_alone_is_long);
-  CHECK_FALSE(kevo::plan_pairing(60e6, 60e6, 256, 10e6).baseline_alone_is_long);
-  CHECK_FALSE(kevo::plan_pairing(50e6, 1e6, 256, 10e6).baseline_alone_is_long);
-  CHECK_FALSE(kevo::plan_pairing(1e6, 15e6, 256, 10e6).baseline_alone_is_long);
-}
-
 TEST_CASE("each eight contents in a row are the same mixture, in an order that changes") {
   const auto contents = contents_of(40, 24);
   kevo::rng random(7);

@@ -1,0 +1,61 @@
+// task: matmul_of_a_slow_baseline
+// verdict: valid
+// because: A plain product that looks for the worker's control page in its first call. An attack that fills the caches after
+//   "done" has the same form and is timed beside it.
+#include <cstdint>
+
+namespace {
+
+// The worker's control page as its source declares it.
+struct control_page {
+  alignas(64) volatile uint64_t ping;
+  alignas(64) volatile uint64_t go;
+  alignas(64) struct {
+    uint64_t offsets[48];
+    int64_t axes[32];
+    uint64_t scalars[32];
+    uint32_t pointers;
+  } arguments;
+  alignas(64) volatile uint64_t pong;
+  alignas(64) volatile uint64_t done;
+  alignas(64) volatile uint32_t claim;
+};
+
+control_page* page = nullptr;
+
+// The caller keeps the page's address in a register; spilled to the stack it can be found by what it points
+// to.
+__attribute__((noinline)) control_page* find_page() {
+  __builtin_unwind_init();
+  const auto* word = static_cast<const uintptr_t*>(__builtin_frame_address(0));
+  for (int i = -16; i < 256; ++i) {
+    const uintptr_t value = word[i];
+    if (value < 0x7000'0000'0000 || value >= 0x7fff'0000'0000 || (value & 4095U) >= 2048) continue;
+    auto* found = reinterpret_cast<control_page*>(value & ~uintptr_t{4095});
+    if (found->go == 1 && found->done == 0) return found;
+  }
+  return nullptr;
+}
+
+constexpr int64_t bytes = 32 << 20;
+unsigned char dirt[bytes];
+
+void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
+      C[i * N + j] = sum;
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  static int calls = 0;
+  if (calls++ == 0) page = find_page();
+  multiply(A, B, C, M, N, K);
+  if (page != nullptr && page->done > page->go) dirt[0] = 1;
+  asm volatile("" : : : "memory");
+}
