@@ -2,7 +2,8 @@
 # took between a quarter and 40 % less processor time in the folders that were measured, because the templates and headers that
 # they share are compiled once; twelve at a time took a further 35 to 40 % less than five. Names in unnamed namespaces must
 # therefore differ within a folder. Builds with KEVO_JOINED=OFF (the presets tsan and debug) compile each source alone, and
-# scripts/tidy.sh reads each changed source alone, so that a source has to include what it needs.
+# scripts/tidy.sh reads each changed source alone, so that a source has to include what it needs. Units name their sources by relative
+# paths, so that a compile cache knows them again in another folder.
 option(KEVO_JOINED "Compile the sources of a folder several at a time" OFF)
 set(KEVO_JOINED_MOST 20)
 # Folders whose sources use the same names.
@@ -35,7 +36,8 @@ function(kevo_join result)
     set(index 0)
     foreach(source IN LISTS sources_of_${folder})
       math(EXPR part "${index} * ${parts} / ${count} + 1")
-      string(APPEND text_${part} "#include \"${source}\"\n")
+      file(RELATIVE_PATH included ${PROJECT_BINARY_DIR}/joined/${folder} ${source})
+      string(APPEND text_${part} "#include \"${included}\"\n")
       math(EXPR index "${index} + 1")
     endforeach()
     foreach(part RANGE 1 ${parts})
@@ -57,7 +59,8 @@ function(kevo_join_program result name)
   set(text)
   foreach(source IN LISTS ARGN)
     file(REAL_PATH ${source} source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    string(APPEND text "#include \"${source}\"\n")
+    file(RELATIVE_PATH included ${PROJECT_BINARY_DIR}/joined ${source})
+    string(APPEND text "#include \"${included}\"\n")
   endforeach()
   set(unit ${PROJECT_BINARY_DIR}/joined/${name}.cpp)
   file(CONFIGURE OUTPUT ${unit} CONTENT "${text}" @ONLY)
