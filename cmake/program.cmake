@@ -39,6 +39,7 @@ include(cmake/attacks.cmake)
 include(cmake/device_kit.cmake)
 include(cmake/triton_script.cmake)
 include(cmake/torch_script.cmake)
+include(cmake/openapi.cmake)
 
 # One static library a layer, each linking only what is below it (scripts/layers.txt). A library that only one layer uses is
 # private to that layer. All layers share the precompiled header of the lowest one.
@@ -95,9 +96,9 @@ endif()
 
 file(GLOB_RECURSE kevo_run_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/*.cpp)
 list(FILTER kevo_run_sources EXCLUDE REGEX "^src/(base|llm|cli)/")
-kevo_layer(run ${kevo_run_sources} ${kevo_import_source})
+kevo_layer(run ${kevo_run_sources} ${kevo_import_source} ${kevo_openapi_source})
 target_include_directories(kevo_run SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
-target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE ${CMAKE_DL_LIBS})
+target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE OpenSSL::SSL OpenSSL::Crypto ${CMAKE_DL_LIBS})
 
 # What waits for a compiler, a model or a reader is compiled with -O1, which took a quarter less time in the files that were measured. The
 # search, the journal, the laboratory and all that measures keep the build type's options. GCC 13 and newer do not use a header that
@@ -113,7 +114,7 @@ endfunction()
 kevo_compile_quickly(fitness fitness/attack fitness/build fitness/cuda/compile fitness/cuda/launch fitness/cuda/tools)
 kevo_compile_quickly(llm src/llm)
 kevo_compile_quickly(operators operators/llm operators/agent)
-kevo_compile_quickly(run src/display src/export src/import src/rejudge src/report src/run src/suite src/task)
+kevo_compile_quickly(run src/display src/export src/import src/rejudge src/remote src/report src/run src/serve src/suite src/task)
 
 # All layers below the command line.
 set(KEVO_LAYERS base fitness llm operators run)

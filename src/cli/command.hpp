@@ -31,6 +31,7 @@ void add_import(CLI::App& program, invocation& shared);
 void add_task(CLI::App& program, invocation& shared);
 void add_learn(CLI::App& program, invocation& shared);
 void add_lab(CLI::App& program, invocation& shared);
+void add_serve(CLI::App& program, invocation& shared);
 void add_init(CLI::App& program, invocation& shared);
 void add_doctor(CLI::App& program, invocation& shared);
 void add_completion(CLI::App& program, invocation& shared);

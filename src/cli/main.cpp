@@ -58,8 +58,8 @@ int run_verb(int count, char** words, bool json, int& write_error) {
   invocation shared;
   shared.program = words[0];
   for (const auto add : {add_run, add_resume, add_rejudge, add_eval, add_bench, add_attack, add_report,
-                         add_show, add_export, add_import, add_task, add_learn, add_lab, add_init, add_doctor,
-                         add_completion, add_man, add_version}) {
+                         add_show, add_export, add_import, add_task, add_learn, add_lab, add_serve, add_init,
+                         add_doctor, add_completion, add_man, add_version}) {
     add(program, shared);
   }
   try {

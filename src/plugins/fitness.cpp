@@ -353,6 +353,7 @@ void register_fitness(registry& all) {
   all.fitness.add("command", command_from,
                   "runs a program of your own that is given the path of a candidate and prints its "
                   "evaluation as a JSON object");
+  register_remote_fitness(all);
 }
 
 }  // namespace kevo

@@ -1,0 +1,118 @@
+// kevo serve: evaluations for other programs, over HTTP.
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+
+#include "src/base/text/format.hpp"
+#include "src/cli/command.hpp"
+#include "src/cli/fitness_words.hpp"
+#include "src/plugins/builtin.hpp"
+#include "src/run/interrupts.hpp"
+#include "src/serve/service.hpp"
+
+namespace kevo::cli {
+namespace {
+
+struct serve_options {
+  serve::service_settings settings;
+  std::string listen = "127.0.0.1:8750";
+  std::vector<std::string> overrides;
+};
+
+/// "127.0.0.1:8750" or "[::1]:8750".
+void take_address(const std::string& text, serve::http_settings& to) {
+  const auto colon = text.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos && colon + 1 < text.size() &&
+      text.find_first_not_of("0123456789", colon + 1) == std::string::npos && text.size() - colon <= 6)
+    port = std::stoi(text.substr(colon + 1));
+  if (port < 0 || port > 65535)
+    throw error(error_code::usage, "'" + text + "' is no address with a port", {},
+                "for example --listen 127.0.0.1:8750");
+  to.port = static_cast<std::uint16_t>(port);
+  to.address = text.substr(0, colon);
+  if (to.address.size() > 2 && to.address.front() == '[' && to.address.back() == ']')
+    to.address = to.address.substr(1, to.address.size() - 2);
+}
+
+void serve_until_stopped(serve_options& given) {
+  take_address(given.listen, given.settings.http);
+  const registry plugins = builtin_plugins();
+  const auto make = [&](std::shared_ptr<const task> one) {
+    const build_context context{.task = std::move(one), .directory = ".", .plugins = &plugins};
+    return fitness_from_words(given.overrides, plugins, context);
+  };
+  interrupts signals;
+  {
+    const serve::service running(given.settings, make, [](const std::string& line) {
+      fmt::print(stderr, "kevo: {}\n", format::printable(line));
+    });
+    fmt::print("serving {} task{} on {}\n", running.tasks(), running.tasks() == 1 ? "" : "s", running.url());
+    std::fflush(stdout);
+    while (!signals.wind_down().stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      signals.poll();
+    }
+    fmt::print("ending; what is not done goes on when the server is started again\n");
+    std::fflush(stdout);
+  }
+}
+
+void add_limits(CLI::App& verb, serve_options& given) {
+  auto& http = given.settings.http;
+  verb.add_option("--at-once", given.settings.at_once, "Number of evaluations at work at a time (default 1)")
+      ->check(CLI::Range(1, 1024));
+  verb.add_option("--queue", given.settings.longest_queue,
+                  "Maximum number of evaluations that wait (default 100000)")
+      ->check(CLI::Range(1, 100000000));
+  verb.add_option("--rate", given.settings.requests_per_s,
+                  "Maximum number of requests a second of a tenant (default: any)")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--body", http.body_bytes, "Maximum size of a request's body in bytes (default 16777216)")
+      ->check(CLI::Range(1, 1 << 30));
+  verb.add_option("--connections", http.connections, "Maximum number of open connections (default 1024)")
+      ->check(CLI::Range(1, 1000000));
+  verb.add_option("--read-timeout", http.body_s, "Seconds in which a request must arrive whole (default 60)")
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--threads", http.threads, "Number of threads that answer requests (default 2)")
+      ->check(CLI::Range(1, 64));
+}
+
+}  // namespace
+
+void add_serve(CLI::App& program, invocation& shared) {
+  (void)shared;
+  auto* verb = program.add_subcommand("serve", "Evaluate programs for other programs, over HTTP");
+  auto given = std::make_shared<serve_options>();
+  verb->add_option("tasks", given->settings.tasks, "Task files, and folders in which all tasks are served");
+  verb->add_option(
+          "--state", given->settings.state,
+          "Folder of the record of all requests and results, from which the server goes on after its end")
+      ->required();
+  verb->add_option(
+      "--listen", given->listen,
+      "Address and port (default 127.0.0.1:8750; port 0 means any). An address that other machines "
+      "reach needs --tokens");
+  verb->add_option("--tokens", given->settings.tokens,
+                   "File with a line NAME TOKEN for each token of a tenant");
+  verb->add_option("--certificate", given->settings.http.certificate,
+                   "PEM file with the certificate, for TLS");
+  verb->add_option("--key", given->settings.http.key, "PEM file with the key of the certificate");
+  verb->add_flag("--allow-tasks", given->settings.allow_tasks,
+                 "Also take tasks that come with requests; their references and baselines are executed as "
+                 "trusted programs");
+  add_limits(*verb, *given);
+  verb->add_option(
+          "--set", given->overrides,
+          "Set a fitness setting: --set fitness.compiler=clang++. Relative paths start in the current folder")
+      ->allow_extra_args(false);
+  verb->callback([given] { serve_until_stopped(*given); });
+}
+
+}  // namespace kevo::cli

@@ -1,0 +1,237 @@
+#include "src/serve/broker.hpp"
+
+#include <bit>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include <kevo/content_id.hpp>
+#include <kevo/program.hpp>
+
+#include "src/serve/refusal.hpp"
+
+namespace kevo::serve {
+namespace {
+
+/// A job during which the server ended so often is not tried again: it may be what ends the server.
+constexpr std::int64_t most_starts = 3;
+
+double unix_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string ticket_id(const std::string& tenant, const std::string& key, bool knows_task) {
+  return to_string(
+      content_hasher().text("kevo ticket 1").text(tenant).text(key).number(knows_task ? 1 : 0).finish());
+}
+
+}  // namespace
+
+std::string job_key(const remote::submission& what, const std::string& task_key) {
+  content_hasher hash;
+  hash.text("kevo job 1").text(task_key).text(kevo::to_string(id_of(what.program)));
+  hash.text(kevo::to_string(what.stage)).number(std::bit_cast<std::uint64_t>(what.best_speedup));
+  hash.text(what.attempt).number(std::bit_cast<std::uint64_t>(what.limit_s));
+  return kevo::to_string(hash.finish());
+}
+
+broker::broker(const std::string& folder, std::size_t longest_queue, metrics& counts)
+    : longest_queue_(longest_queue), counts_(counts), record_(folder) {
+  for (auto& left : record_.unfinished()) {
+    if (left.progress == remote::progress::running && left.starts >= most_starts) {
+      left.progress = remote::progress::failed;
+      left.ended_unix_s = unix_now();
+      left.error =
+          R"({"code":"environment","message":"the server ended three times while it evaluated this program"})";
+      record_.end(left);
+      continue;
+    }
+    if (left.progress == remote::progress::running) record_.set_queued(left.key);
+    enqueue(left);
+  }
+}
+
+void broker::enqueue(const job& one) {
+  const double deadline =
+      one.deadline_unix_s > 0 ? one.deadline_unix_s : std::numeric_limits<double>::infinity();
+  const place at{-one.priority, deadline, next_++};
+  queue_.insert({at, one.key});
+  places_[one.key] = at;
+  more_.notify_one();
+}
+
+ticket_view broker::view(ticket owner, job work) const {
+  ticket_view seen{std::move(owner), std::move(work)};
+  if (running_.contains(seen.work.key)) seen.work.progress = remote::progress::running;
+  if (const auto found = places_.find(seen.work.key); found != places_.end()) {
+    // Counting the queue is not worth its time when it is long.
+    constexpr std::int64_t most_counted = 1000;
+    seen.position = 0;
+    for (auto each = queue_.begin(); each->at < found->second && seen.position < most_counted; ++each)
+      ++seen.position;
+  }
+  return seen;
+}
+
+ticket_view broker::submit(const std::string& tenant, const remote::submission& what,
+                           const std::string& task_key, const std::string& label) {
+  const std::string key = job_key(what, task_key);
+  ticket owner{ticket_id(tenant, key, !what.task_id.empty()), tenant, key, !what.task_id.empty(), label};
+  const std::scoped_lock lock(guard_);
+  auto known = record_.find_job(key);
+  const bool again =
+      known && (known->progress == remote::progress::failed || known->progress == remote::progress::expired);
+  const bool fresh = !known || again;
+  if (fresh && queue_.size() >= longest_queue_)
+    throw refusal{429, "busy", "the queue is full", "try again later", 5};
+  const auto ticket_there = record_.find_ticket(tenant, owner.id);
+  const bool new_ticket = !ticket_there || (!label.empty() && ticket_there->label != label);
+  if (fresh) {
+    job made;
+    made.key = key;
+    made.payload = remote::to_json(what);
+    made.priority = what.priority;
+    made.deadline_unix_s = what.deadline_s > 0 ? unix_now() + what.deadline_s : 0;
+    record_.transaction_begin();
+    try {
+      record_.put(made);
+      if (new_ticket) record_.put(owner);
+      record_.transaction_commit();
+    } catch (...) {
+      record_.transaction_rollback();
+      throw;
+    }
+    known = made;
+    enqueue(made);
+    ++counts_.accepted;
+    tell(key, "queued");
+  } else {
+    if (new_ticket) record_.put(owner);
+    ++counts_.known;
+  }
+  return view(std::move(owner), std::move(*known));
+}
+
+std::optional<ticket_view> broker::find(const std::string& tenant, const std::string& id) {
+  const std::scoped_lock lock(guard_);
+  auto owner = record_.find_ticket(tenant, id);
+  if (!owner) return std::nullopt;
+  auto work = record_.find_job(owner->job);
+  if (!work) return std::nullopt;
+  return view(std::move(*owner), std::move(*work));
+}
+
+std::optional<ticket_view> broker::find_label(const std::string& tenant, const std::string& label) {
+  const std::scoped_lock lock(guard_);
+  auto owner = record_.find_label(tenant, label);
+  if (!owner) return std::nullopt;
+  auto work = record_.find_job(owner->job);
+  if (!work) return std::nullopt;
+  return view(std::move(*owner), std::move(*work));
+}
+
+std::uint64_t broker::when_ended(const std::string& key, std::function<void()> wake) {
+  {
+    const std::scoped_lock lock(guard_);
+    if (places_.contains(key) || running_.contains(key)) {
+      waiters_.emplace(key, std::pair{next_, std::move(wake)});
+      return next_++;
+    }
+  }
+  wake();
+  return 0;
+}
+
+void broker::forget(const std::string& key, std::uint64_t number) {
+  const std::scoped_lock lock(guard_);
+  const auto [first, last] = waiters_.equal_range(key);
+  for (auto each = first; each != last; ++each) {
+    if (each->second.first == number) {
+      waiters_.erase(each);
+      return;
+    }
+  }
+}
+
+std::uint64_t broker::listen(const std::string& tenant, listener told) {
+  const std::scoped_lock lock(guard_);
+  listeners_.emplace(next_, std::pair{tenant, std::move(told)});
+  return next_++;
+}
+
+void broker::unlisten(std::uint64_t number) {
+  const std::scoped_lock lock(guard_);
+  listeners_.erase(number);
+}
+
+// Called with the lock held: listeners only hand the event on to their connection.
+void broker::tell(const std::string& key, const char* kind) {
+  if (listeners_.empty()) return;
+  for (const auto& owner : record_.tickets_of_job(key)) {
+    for (const auto& [number, listening] : listeners_) {
+      if (listening.first == owner.tenant) listening.second(kind, owner.id);
+    }
+  }
+}
+
+std::optional<job> broker::take(std::stop_token stop) {
+  std::unique_lock lock(guard_);
+  for (;;) {
+    if (!more_.wait(lock, stop, [this] { return !queue_.empty(); })) return std::nullopt;
+    if (stop.stop_requested()) return std::nullopt;
+    const std::string key = queue_.begin()->key;
+    auto work = record_.find_job(key);
+    queue_.erase(queue_.begin());
+    places_.erase(key);
+    if (!work) continue;
+    const double now = unix_now();
+    if (work->deadline_unix_s > 0 && now > work->deadline_unix_s) {
+      work->progress = remote::progress::expired;
+      running_.insert(key);
+      lock.unlock();
+      end(std::move(*work));
+      lock.lock();
+      continue;
+    }
+    record_.begin(key, now);
+    running_.insert(key);
+    work->progress = remote::progress::running;
+    work->begun_unix_s = now;
+    tell(key, "running");
+    return work;
+  }
+}
+
+void broker::end(job work) {
+  std::vector<std::function<void()>> wake;
+  {
+    const std::scoped_lock lock(guard_);
+    work.ended_unix_s = unix_now();
+    record_.end(work);
+    running_.erase(work.key);
+    tell(work.key, std::string(to_string(work.progress)).c_str());
+    const auto [first, last] = waiters_.equal_range(work.key);
+    for (auto each = first; each != last; ++each) wake.push_back(std::move(each->second.second));
+    waiters_.erase(first, last);
+  }
+  ++counts_.ended[static_cast<std::size_t>(work.progress)];
+  for (const auto& one : wake) one();
+}
+
+void broker::put_back(const std::string& key) {
+  const std::scoped_lock lock(guard_);
+  record_.set_queued(key);
+  running_.erase(key);
+  if (const auto work = record_.find_job(key)) enqueue(*work);
+}
+
+std::size_t broker::queued() const {
+  const std::scoped_lock lock(guard_);
+  return queue_.size();
+}
+std::size_t broker::running() const {
+  const std::scoped_lock lock(guard_);
+  return running_.size();
+}
+
+}  // namespace kevo::serve

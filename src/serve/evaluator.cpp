@@ -1,0 +1,101 @@
+#include "src/serve/evaluator.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include <boost/json.hpp>
+
+#include <kevo/error.hpp>
+
+#include "src/base/json/evaluation_json.hpp"
+#include "src/base/time/seconds_since.hpp"
+#include "src/serve/refusal.hpp"
+
+namespace kevo::serve {
+namespace {
+
+/// Requests a stop after some time, or when the service ends.
+class limited_stop {
+ public:
+  limited_stop(const std::stop_token& outer, double seconds)
+      : forward_(outer, [this] { inner_.request_stop(); }) {
+    if (seconds <= 0) return;
+    watch_ = std::jthread([this, seconds](const std::stop_token& ended) {
+      std::mutex guard;
+      std::condition_variable_any never;
+      std::unique_lock lock(guard);
+      never.wait_for(lock, ended, std::chrono::duration<double>(seconds),
+                     [&] { return ended.stop_requested(); });
+      if (ended.stop_requested()) return;
+      late_ = true;
+      inner_.request_stop();
+    });
+  }
+  std::stop_token token() const { return inner_.get_token(); }
+  bool late() const { return late_; }
+
+ private:
+  std::stop_source inner_;
+  std::atomic<bool> late_{false};
+  std::stop_callback<std::function<void()>> forward_;
+  std::jthread watch_;
+};
+
+std::string error_text(const std::string& code, const std::string& message) {
+  return boost::json::serialize(boost::json::object{{"code", code}, {"message", message}});
+}
+
+}  // namespace
+
+evaluator::evaluator(broker& jobs, task_shelf& tasks, metrics& counts, std::size_t at_once,
+                     std::function<void(const std::string&)> log)
+    : jobs_(jobs), tasks_(tasks), counts_(counts), log_(std::move(log)) {
+  for (std::size_t i = 0; i < at_once; ++i)
+    threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+}
+
+evaluator::~evaluator() {
+  for (auto& each : threads_) each.request_stop();
+}
+
+void evaluator::work(const std::stop_token& stop) {
+  while (auto one = jobs_.take(stop)) evaluate(std::move(*one), stop);
+}
+
+void evaluator::evaluate(job one, const std::stop_token& stop) {
+  one.progress = remote::progress::failed;
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    const auto what = remote::submission_from_json(one.payload);
+    const limited_stop limit(stop, what.limit_s);
+    try {
+      const any_fitness fitness = tasks_.fitness_for(what);
+      // Jobs of one content are one job: what is asked for is always a measurement of its own.
+      const evaluation made = fitness.evaluate({.program = std::make_shared<const program>(what.program),
+                                                .wanted = what.stage,
+                                                .best_speedup = what.best_speedup,
+                                                .fresh = !what.attempt.empty(),
+                                                .stop = limit.token()});
+      one.result = to_json(made);
+      one.public_result = to_json(made, {.hidden_details = false});
+      one.progress = remote::progress::done;
+      ++counts_.outcomes[static_cast<std::size_t>(made.outcome)];
+    } catch (const error& failed) {
+      if (failed.code() == error_code::interrupted && stop.stop_requested()) return jobs_.put_back(one.key);
+      const bool late = failed.code() == error_code::interrupted && limit.late();
+      one.error = late ? error_text("timeout", "the evaluation took longer than limit_s")
+                       : error_text(to_string(failed.code()), failed.what());
+    }
+  } catch (const refusal& no) {  // the tasks of the server are others than when this was submitted
+    one.error = error_text("input", no.message);
+  } catch (const std::exception& failed) {
+    one.error = error_text("environment", failed.what());
+  }
+  counts_.evaluation_us += static_cast<std::uint64_t>(seconds_since(began) * 1e6);
+  if (!one.error.empty()) log_("evaluation " + one.key + " failed: " + one.error);
+  jobs_.end(std::move(one));
+}
+
+}  // namespace kevo::serve
