@@ -110,10 +110,11 @@ bool below(std::string_view path, std::string_view prefix, std::string& rest) {
   return !rest.empty() && rest.find('/') == std::string::npos;
 }
 
-/// True if the path exists with another method.
-bool known_path(std::string_view path) {
+/// True if the path exists, but with other methods only.
+bool known_path(std::string_view path, std::string_view method) {
   std::string rest;
   for (const auto& each : all_routes()) {
+    if (each.method == method) continue;
     const auto brace = each.path.find('{');
     if (brace == std::string::npos ? path == each.path
                                    : below(path, std::string_view(each.path).substr(0, brace), rest))
@@ -141,7 +142,8 @@ void dispatch(const service_parts& parts, const http_call& call, const exchange&
   if (call.method == "GET" && below(call.path, "/v1/evaluations/", id))
     return get_evaluation(parts, call, tenant, id, back);
   if (handle_kernelgym(parts, call, tenant, back)) return;
-  if (known_path(call.path)) throw refusal{405, "usage", "this path does not take the method " + call.method};
+  if (known_path(call.path, call.method))
+    throw refusal{405, "usage", "this path does not take the method " + call.method};
   throw refusal{404, "not_found", "there is nothing at this path", "GET /openapi.json lists what there is"};
 }
 

@@ -1,5 +1,7 @@
 // Evaluations by servers that go away and come back.
 
+#include "src/remote/remote_fitness.hpp"
+
 #include <chrono>
 #include <thread>
 
@@ -8,7 +10,6 @@
 #include <kevo/error.hpp>
 #include <kevo/load_task.hpp>
 
-#include "src/remote/remote_fitness.hpp"
 #include "tests/serve/played_service.hpp"
 
 namespace {
@@ -16,18 +17,22 @@ namespace {
 using kevo::evaluation_stage;
 
 std::shared_ptr<const kevo::task> first_task(const played::service& of) {
-  return std::make_shared<const kevo::task>(kevo::load_task((of.folder() / "tasks/first/task.yaml").string()));
+  return std::make_shared<const kevo::task>(
+      kevo::load_task((of.folder() / "tasks/first/task.yaml").string()));
 }
 
-kevo::evaluation_request asking(const std::string& text, evaluation_stage wanted = evaluation_stage::timed_full) {
-  return {.program = std::make_shared<const kevo::program>(
-              kevo::single_file_program("text", "kernel.txt", text)),
-          .wanted = wanted};
+kevo::evaluation_request asking(const std::string& text,
+                                evaluation_stage wanted = evaluation_stage::timed_full) {
+  return {
+      .program = std::make_shared<const kevo::program>(kevo::single_file_program("text", "kernel.txt", text)),
+      .wanted = wanted};
 }
 
 }  // namespace
 
-TEST_CASE("a server's evaluation is the fitness function's; earlier ones are marked, fresh ones are measured again") {
+TEST_CASE(
+    "a server's evaluation is the fitness function's; earlier ones are marked, fresh ones are measured "
+    "again") {
   const played::service it;
   const kevo::remote::remote_fitness fitness(first_task(it), {.urls = {it.url()}});
   const auto made = fitness.evaluate(asking("abc"));
@@ -93,7 +98,8 @@ TEST_CASE("the next server is asked where one does not answer; without any, pati
 TEST_CASE("what will be refused for ever ends the run with its reason; a task can be sent instead of named") {
   const played::service it;
   const shell::scratch folder;
-  shell::write_file(folder / "task.yaml", "name: first\nseeds: [seed.txt]\nbaselines: [{name: b, file: b.txt}]\n");
+  shell::write_file(folder / "task.yaml",
+                    "name: first\nseeds: [seed.txt]\nbaselines: [{name: b, file: b.txt}]\n");
   shell::write_file(folder / "seed.txt", "two\n");
   shell::write_file(folder / "b.txt", "baseline\n");
   const auto other = std::make_shared<const kevo::task>(kevo::load_task((folder / "task.yaml").string()));

@@ -57,7 +57,8 @@ inline int port_of(const std::string& url) {
 /// A service with the tasks "first" and "second".
 class service {
  public:
-  explicit service(std::function<void(kevo::serve::service_settings&)> change = {}) : service_change_(change) {
+  explicit service(std::function<void(kevo::serve::service_settings&)> change = {})
+      : service_change_(change) {
     shell::write_file(folder_ / "tasks/first/task.yaml", "name: first\nseeds: [seed.txt]\n");
     shell::write_file(folder_ / "tasks/first/seed.txt", "one\n");
     shell::write_file(folder_ / "tasks/second.yaml", "name: second\nseeds: [first/seed.txt]\n");
@@ -94,8 +95,8 @@ class service {
 
 inline std::string submission(const std::string& text, const std::string& more = {},
                               const std::string& task = "first") {
-  return R"({"task":")" + task + R"(","program":{"language":"text","files":[{"path":"kernel.txt","text":")" + text +
-         R"("}]})" + (more.empty() ? "" : "," + more) + "}";
+  return R"({"task":")" + task + R"(","program":{"language":"text","files":[{"path":"kernel.txt","text":")" +
+         text + R"("}]})" + (more.empty() ? "" : "," + more) + "}";
 }
 
 inline boost::json::object object(const probe::reply& of) {

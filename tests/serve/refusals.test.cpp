@@ -1,5 +1,5 @@
-// What a server must refuse, and that nothing is lost by it: wrong tokens, giant bodies, slow clients, malformed
-// requests, paths that lead elsewhere, bodies that were mutated at random.
+// What a server must refuse, and that nothing is lost by it: wrong tokens, giant bodies, slow clients,
+// malformed requests, paths that lead elsewhere, bodies that were mutated at random.
 
 #include <chrono>
 #include <random>
@@ -58,25 +58,28 @@ TEST_CASE("requests that are no requests are refused with their reason") {
   CHECK(answer_to("GET / HTTP/1.1\r\nX: " + std::string(40000, 'x') + "\r\n\r\n").status == 431);
   CHECK(answer_to("POST /v1/evaluations HTTP/1.1\r\nContent-Length: 5000000000\r\n\r\n").status == 413);
   CHECK(answer_to("POST /v1/evaluations HTTP/1.1\r\nContent-Length: -1\r\n\r\n").status == 400);
-  CHECK(answer_to("POST /v1/evaluations HTTP/1.1\r\nContent-Length: 200000\r\n\r\n" + std::string(200000, ' ')).status ==
-        413);
+  CHECK(
+      answer_to("POST /v1/evaluations HTTP/1.1\r\nContent-Length: 200000\r\n\r\n" + std::string(200000, ' '))
+          .status == 413);
   // A body without an announced length is counted as it comes.
   std::string chunks = "POST /v1/evaluations HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (int i = 0; i < 20; ++i) chunks += "2710\r\n" + std::string(10000, ' ') + "\r\n";
   CHECK(answer_to(chunks).status == 413);
-  for (const char* body : {"", "{", "[]", "7", "null", "{\"task\":\"first\"}", "{\"task\":\"first\",\"program\":[]}",
-                           "{\"task\":{},\"program\":{}}", "\xff\xfe", "{\"program\":{\"language\":\"x\",\"files\":[]}}"})
+  for (const char* body :
+       {"", "{", "[]", "7", "null", "{\"task\":\"first\"}", "{\"task\":\"first\",\"program\":[]}",
+        "{\"task\":{},\"program\":{}}", "\xff\xfe", "{\"program\":{\"language\":\"x\",\"files\":[]}}"})
     CHECK_MESSAGE(it.ask("POST", "/v1/evaluations", body).status == 400, body);
   CHECK(it.ask("POST", "/v1/evaluations?wait=soon", submission("a")).status == 400);
   CHECK(it.ask("POST", "/v1/evaluations", std::string(1000, '[') + std::string(1000, ']')).status == 400);
   for (const char* path : {"../x", "/etc/passwd", "a/../../x", "a//b", "", ".", "a\\\\b"}) {
-    const std::string body = R"({"task":"first","program":{"language":"text","files":[{"path":")" + std::string(path) +
-                             R"(","text":"x"}]}})";
+    const std::string body = R"({"task":"first","program":{"language":"text","files":[{"path":")" +
+                             std::string(path) + R"(","text":"x"}]}})";
     CHECK_MESSAGE(it.ask("POST", "/v1/evaluations", body).status == 400, path);
   }
-  for (const char* target : {"/", "/v1", "/v1/evaluations/", "/v1/evaluations/..", "/v1/evaluations/../../etc/passwd",
-                             "/v1/evaluations/%2e%2e", "/../openapi.json", "//healthz", "/status/a/b", "/status/%zz",
-                             "/results/%00", "/v1/evaluations/00000000000000000000000000000000"})
+  for (const char* target :
+       {"/", "/v1", "/v1/evaluations/", "/v1/evaluations/..", "/v1/evaluations/../../etc/passwd",
+        "/v1/evaluations/%2e%2e", "/../openapi.json", "//healthz", "/status/a/b", "/status/%zz",
+        "/results/%00", "/v1/evaluations/00000000000000000000000000000000"})
     CHECK_MESSAGE(it.ask("GET", target).status == 404, target);
   CHECK(it.it->evaluations == 0);
   CHECK(is_well(it, "fine"));
@@ -100,6 +103,7 @@ TEST_CASE("a full queue, too many requests and too many connections are refused 
   CHECK(full.head.find("Retry-After: ") != std::string::npos);
   CHECK(it.ask("POST", "/v1/evaluations", submission("3")).status == 202);  // it is there already
   go = true;
+  CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("3")).status == 200);
   CHECK(is_well(it, "5"));
   {
     std::vector<std::unique_ptr<probe::connection>> held;
@@ -141,14 +145,31 @@ TEST_CASE("mutated requests are answered or refused, and the service goes on") {
   const played::service it;
   std::mt19937 random(7);
   const std::vector<std::pair<std::string, std::string>> seeds = {
-      {"/v1/evaluations", submission("abc", R"("stage":"checked","priority":3,"deadline_s":5,"attempt":"x")")},
+      {"/v1/evaluations",
+       submission("abc", R"("stage":"checked","priority":3,"deadline_s":5,"attempt":"x")")},
       {"/v1/batches", R"({"evaluations":[)" + submission("a") + "," + submission("b") + "]}"},
-      {"/evaluate", R"({"task_id":"t","reference_code":"class Model: pass","kernel_code":"class ModelNew: pass"})"},
+      {"/evaluate",
+       R"({"task_id":"t","reference_code":"class Model: pass","kernel_code":"class ModelNew: pass"})"},
       {"/workflow/submit",
        R"({"workflow":"kernelbench","task_id":"t","payload":{"reference_code":"class Model: pass","kernel_code":"x"}})"},
   };
-  const std::string pieces[] = {"{", "}", "[", "]", "\"", ",", ":", "null", "1e999", "-1", "\\u0000", "\\ud800", "\xff",
-                                std::string(1, '\0'), "{}", "\"task\":", "9999999999999999999999"};
+  const std::string pieces[] = {"{",
+                                "}",
+                                "[",
+                                "]",
+                                "\"",
+                                ",",
+                                ":",
+                                "null",
+                                "1e999",
+                                "-1",
+                                "\\u0000",
+                                "\\ud800",
+                                "\xff",
+                                std::string(1, '\0'),
+                                "{}",
+                                "\"task\":",
+                                "9999999999999999999999"};
   const auto below = [&random](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   const auto mutate = [&](std::string text) {
     for (std::size_t changes = 1 + below(4); changes > 0; --changes) {

@@ -116,8 +116,8 @@ TEST_CASE("priority comes before deadline, deadline before order; what is late e
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   shut->let_in();
   CHECK(it.ask("GET", "/v1/evaluations/" + text_in(low, "id") + "?wait=20").status == 200);
-  CHECK(it.it->order == std::vector<std::string>{"first", "high", "sooner deadline", "later deadline", "plain",
-                                                 "plain too", "low"});
+  CHECK(it.it->order == std::vector<std::string>{"first", "high", "sooner deadline", "later deadline",
+                                                 "plain", "plain too", "low"});
   const auto expired = it.ask("GET", "/v1/evaluations/" + text_in(late, "id"));
   CHECK(text_in(expired, "status") == "expired");
   CHECK(text_in(it.ask("POST", "/v1/evaluations?wait=20", submission("late")), "status") == "done");
@@ -171,20 +171,22 @@ TEST_CASE("sizes of hidden workloads go to those who have the task; another task
   const auto list = object(tasks).at("tasks").as_array();
   REQUIRE(list.size() == 2);
   const std::string id(list[0].at("id").as_string());
-  CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("abc")).body.find("secret size") == std::string::npos);
-  const auto knowing = it.ask("POST", "/v1/evaluations?wait=20", submission("abc", R"("task_id":")" + id + '"'));
+  CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("abc")).body.find("secret size") ==
+        std::string::npos);
+  const auto knowing =
+      it.ask("POST", "/v1/evaluations?wait=20", submission("abc", R"("task_id":")" + id + '"'));
   CHECK(knowing.body.find("secret size") != std::string::npos);
   CHECK(it.it->evaluations == 1);
-  CHECK(it.ask("POST", "/v1/evaluations", submission("abc", R"("task_id":")" + std::string(32, '0') + '"')).status ==
-        409);
+  CHECK(it.ask("POST", "/v1/evaluations", submission("abc", R"("task_id":")" + std::string(32, '0') + '"'))
+            .status == 409);
   CHECK(it.ask("POST", "/v1/evaluations", submission("abc", "", "third")).status == 404);
 }
 
 TEST_CASE("a batch is answered in its order, its errors in their places") {
   const played::service it;
-  const auto answered =
-      it.ask("POST", "/v1/batches", R"({"evaluations":[)" + submission("a") + "," + submission("b", "", "none") +
-                                        R"(,{"task":1},)" + submission("ccc") + "]}");
+  const auto answered = it.ask("POST", "/v1/batches",
+                               R"({"evaluations":[)" + submission("a") + "," + submission("b", "", "none") +
+                                   R"(,{"task":1},)" + submission("ccc") + "]}");
   REQUIRE(answered.status == 200);
   const auto all = object(answered).at("evaluations").as_array();
   REQUIRE(all.size() == 4);
@@ -217,9 +219,10 @@ TEST_CASE("metrics count, and the description lists every route and every field 
   it.ask("POST", "/v1/evaluations?wait=20", submission("abc"));
   it.ask("POST", "/v1/evaluations?wait=20", submission("abc"));
   const std::string metrics = it.ask("GET", "/metrics").body;
-  for (const char* line : {"kevo_serve_accepted_total 1\n", "kevo_serve_known_total 1\n", "kevo_serve_queue_length 0\n",
-                           "kevo_serve_ended_total{state=\"done\"} 1\n",
-                           "kevo_serve_outcomes_total{outcome=\"valid\"} 1\n", "kevo_serve_answers_total{status=\"2xx\"} 2\n"})
+  for (const char* line :
+       {"kevo_serve_accepted_total 1\n", "kevo_serve_known_total 1\n", "kevo_serve_queue_length 0\n",
+        "kevo_serve_ended_total{state=\"done\"} 1\n", "kevo_serve_outcomes_total{outcome=\"valid\"} 1\n",
+        "kevo_serve_answers_total{status=\"2xx\"} 2\n"})
     CHECK_MESSAGE(metrics.find(line) != std::string::npos, line);
   const auto described = object(it.ask("GET", "/openapi.json"));
   const auto& paths = described.at("paths").as_object();
@@ -228,22 +231,25 @@ TEST_CASE("metrics count, and the description lists every route and every field 
   CHECK(operations == kevo::serve::all_routes().size());
   for (const auto& route : kevo::serve::all_routes()) {
     REQUIRE_MESSAGE(paths.contains(route.path), route.path);
-    CHECK_MESSAGE(paths.at(route.path).as_object().contains(route.method == "GET" ? "get" : "post"), route.path);
+    CHECK_MESSAGE(paths.at(route.path).as_object().contains(route.method == "GET" ? "get" : "post"),
+                  route.path);
     // What is described is there: neither unknown nor of another method.
     std::string target = route.path;
-    if (const auto brace = target.find('{'); brace != std::string::npos) target = target.substr(0, brace) + "x";
+    if (const auto brace = target.find('{'); brace != std::string::npos)
+      target = target.substr(0, brace) + "x";
     if (target == "/v1/events") continue;
     const auto said = it.ask(route.method, target, route.method == "POST" ? "{}" : "");
     CHECK_MESSAGE(said.body.find("there is nothing at this path") == std::string::npos, route.path);
     CHECK_MESSAGE(said.status != 405, route.path);
     CHECK_MESSAGE(it.ask("DELETE", target).status == 405, route.path);
   }
-  const auto& fields =
-      described.at("components").at("schemas").at("Submission").at("properties").as_object();
+  const auto& fields = described.at("components").at("schemas").at("Submission").at("properties").as_object();
   for (const auto& field : fields) {
     const std::string value = field.key() == "program" || field.key() == "task" ? "7" : "{}";
-    const auto said = it.ask("POST", "/v1/evaluations", "{\"" + std::string(field.key()) + "\":" + value + "}");
+    const auto said =
+        it.ask("POST", "/v1/evaluations", "{\"" + std::string(field.key()) + "\":" + value + "}");
     CHECK_MESSAGE(said.body.find("unknown key") == std::string::npos, field.key());
   }
-  CHECK(it.ask("POST", "/v1/evaluations", submission("a", R"("colour":1)")).body.find("unknown key") != std::string::npos);
+  CHECK(it.ask("POST", "/v1/evaluations", submission("a", R"("colour":1)")).body.find("unknown key") !=
+        std::string::npos);
 }
