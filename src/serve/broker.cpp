@@ -1,5 +1,6 @@
 #include "src/serve/broker.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <limits>
@@ -107,9 +108,23 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
     tell(key, "queued");
   } else {
     if (new_ticket) record_.put(owner);
+    if (places_.contains(key)) join(*known, what);
     ++counts_.known;
   }
   return view(std::move(owner), std::move(*known));
+}
+
+// A job that waits for several submissions is begun when the most urgent one wants it, and expires when the
+// most patient one gives up.
+void broker::join(job& waits, const remote::submission& what) {
+  const double deadline = what.deadline_s > 0 ? unix_now() + what.deadline_s : 0;
+  const bool longer = waits.deadline_unix_s > 0 && (deadline == 0 || deadline > waits.deadline_unix_s);
+  if (!longer && what.priority <= waits.priority) return;
+  if (longer) waits.deadline_unix_s = deadline;
+  waits.priority = std::max(waits.priority, what.priority);
+  record_.set_terms(waits);
+  queue_.erase({places_.at(waits.key), waits.key});
+  enqueue(waits);
 }
 
 std::optional<ticket_view> broker::find(const std::string& tenant, const std::string& id) {

@@ -72,6 +72,7 @@ class broker {
     bool operator<(const waiting_job& other) const { return at < other.at; }
   };
   void enqueue(const job& one);
+  void join(job& waits, const remote::submission& what);
   void tell(const std::string& key, const char* kind);
   ticket_view view(ticket owner, job work) const;
 

@@ -1,9 +1,6 @@
 #include "src/serve/http_server.hpp"
 
-#include <atomic>
 #include <chrono>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -12,354 +9,21 @@
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
 
 #include <kevo/error.hpp>
 
+#include "src/serve/http_connection.hpp"
+
 namespace kevo::serve {
-namespace http_parts {  // named, because a class with external linkage has members of these types
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 using io_error = boost::system::error_code;
-using plain_stream = beast::tcp_stream;
-using tls_stream = beast::ssl_stream<beast::tcp_stream>;
-
-std::chrono::steady_clock::duration span(double seconds) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-      std::chrono::duration<double>(seconds));
-}
-
-struct shared_parts {
-  http_settings settings;
-  http_handler handle;
-  metrics& counts;
-};
-
-/// One connection: reads a request, hands it on, writes the answer, and so on. All members are used on its
-/// strand only.
-template <class Stream>
-class http_connection : public std::enable_shared_from_this<http_connection<Stream>> {
- public:
-  http_connection(Stream stream, shared_parts& parts) : stream_(std::move(stream)), parts_(parts) {
-    ++parts_.counts.open_connections;
-  }
-  http_connection(const http_connection&) = delete;
-  http_connection& operator=(const http_connection&) = delete;
-  ~http_connection() { --parts_.counts.open_connections; }
-
-  void start() {
-    asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->greet(); });
-  }
-
-  /// What one request's exchange asks for; ignored if another request has begun since.
-  void answer(std::uint64_t number, http_answer what) {
-    on_strand(number, [this, what = std::move(what)]() mutable {
-      if (answered_) return;
-      answered_ = true;
-      write(std::move(what), parser_->keep_alive());
-    });
-  }
-  void begin_stream(std::uint64_t number, std::string type) {
-    on_strand(number, [this, type = std::move(type)] {
-      if (answered_) return;
-      answered_ = true;
-      streaming_ = true;
-      send_part("HTTP/1.1 200 OK\r\nServer: kevo\r\nContent-Type: " + type +
-                "\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n");
-      ping();
-    });
-  }
-  void send(std::uint64_t number, std::string part) {
-    // Never within this call: whoever sends may hold a lock that the end of the connection needs.
-    asio::post(stream_.get_executor(),
-               [self = this->shared_from_this(), number, part = std::move(part)]() mutable {
-                 if (number == self->number_ && !self->closed_) self->send_part(std::move(part));
-               });
-  }
-  void after(std::uint64_t number, double seconds, std::function<void()> then) {
-    on_strand(number, [this, number, seconds, then = std::move(then)]() mutable {
-      if (answered_) return;
-      timer_.emplace(stream_.get_executor());
-      timer_->expires_after(span(seconds));
-      timer_->async_wait(
-          [self = this->shared_from_this(), number, then = std::move(then)](const io_error& ec) {
-            if (!ec && number == self->number_ && !self->answered_) then();
-          });
-    });
-  }
-  void when_over(std::uint64_t number, std::function<void()> then) {
-    asio::dispatch(stream_.get_executor(),
-                   [self = this->shared_from_this(), number, then = std::move(then)]() mutable {
-                     if (number != self->number_ || self->closed_) return then();
-                     self->over_.push_back(std::move(then));
-                   });
-  }
-
- private:
-  template <class Work>
-  void on_strand(std::uint64_t number, Work work) {
-    asio::dispatch(stream_.get_executor(),
-                   [self = this->shared_from_this(), number, work = std::move(work)]() mutable {
-                     if (number == self->number_ && !self->closed_) work();
-                   });
-  }
-
-  void greet() {
-    if constexpr (std::is_same_v<Stream, tls_stream>) {
-      beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.head_s));
-      stream_.async_handshake(asio::ssl::stream_base::server,
-                              [self = this->shared_from_this()](const io_error& ec) {
-                                if (ec) return self->give_up(ec);
-                                self->wait_for_request();
-                              });
-    } else {
-      wait_for_request();
-    }
-  }
-
-  // The time for a header counts from its first byte, so that a connection may rest between requests.
-  void wait_for_request() {
-    if (buffer_.size() > 0) return read_header();
-    beast::get_lowest_layer(stream_).expires_after(
-        span(number_ == 0 ? parts_.settings.head_s : parts_.settings.idle_s));
-    stream_.async_read_some(buffer_.prepare(4096),
-                            [self = this->shared_from_this()](const io_error& ec, std::size_t got) {
-                              self->buffer_.commit(got);
-                              if (ec) return self->close();
-                              self->read_header();
-                            });
-  }
-
-  void read_header() {
-    parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(parts_.settings.header_bytes));
-    parser_->body_limit(parts_.settings.body_bytes);
-    beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.head_s));
-    http::async_read_header(stream_, buffer_, *parser_,
-                            [self = this->shared_from_this()](const io_error& ec, std::size_t) {
-                              if (ec) return self->refuse(ec);
-                              self->read_body();
-                            });
-  }
-
-  void read_body() {
-    if (beast::iequals(parser_->get()[http::field::expect], "100-continue") && !parser_->is_done()) {
-      go_on_ = std::make_unique<http::response<http::empty_body>>(http::status::continue_, 11);
-      http::async_write(stream_, *go_on_, [self = this->shared_from_this()](const io_error& ec, std::size_t) {
-        if (ec) return self->give_up(ec);
-        self->read_rest();
-      });
-      return;
-    }
-    read_rest();
-  }
-
-  void read_rest() {
-    beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.body_s));
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = this->shared_from_this()](const io_error& ec, std::size_t) {
-                       if (ec) return self->refuse(ec);
-                       self->hand_on();
-                     });
-  }
-
-  void hand_on();  // below, where the exchange is complete
-
-  void write(http_answer what, bool keep) {
-    const std::size_t digit = what.status / 100;
-    if (digit < parts_.counts.answers.size()) ++parts_.counts.answers[digit];
-    response_ =
-        std::make_unique<http::response<http::string_body>>(static_cast<http::status>(what.status), 11);
-    response_->set(http::field::server, "kevo");
-    response_->set(http::field::content_type, what.content_type);
-    response_->set(http::field::cache_control, "no-store");
-    response_->set("X-Content-Type-Options", "nosniff");
-    for (const auto& [name, value] : what.headers) response_->set(name, value);
-    response_->keep_alive(keep);
-    response_->body() = std::move(what.body);
-    response_->prepare_payload();
-    beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.write_s));
-    http::async_write(stream_, *response_,
-                      [self = this->shared_from_this(), keep](const io_error& ec, std::size_t) {
-                        if (ec) return self->give_up(ec);
-                        self->end_request();
-                        if (!keep) return self->end_politely();
-                        self->wait_for_request();
-                      });
-  }
-
-  void end_request() {
-    timer_.reset();
-    auto told = std::move(over_);
-    over_.clear();
-    for (const auto& one : told) one();
-  }
-
-  // What is no request of HTTP, or too large, or too slow.
-  void refuse(const io_error& ec) {
-    if (ec == http::error::end_of_stream) return close();
-    if (ec == beast::error::timeout) return give_up(ec);
-    unsigned status = 400;
-    std::string code = "usage";
-    std::string message = "this is not a valid HTTP request";
-    if (ec == http::error::body_limit) {
-      status = 413;
-      code = "too_large";
-      message = "the body is larger than " + std::to_string(parts_.settings.body_bytes) + " bytes";
-    } else if (ec == http::error::header_limit) {
-      status = 431;
-      code = "too_large";
-      message = "the header is larger than " + std::to_string(parts_.settings.header_bytes) + " bytes";
-    } else if (ec.category() != http::make_error_code(http::error::bad_method).category()) {
-      return close();  // the connection is broken
-    }
-    write({.status = status, .body = R"({"error":{"code":")" + code + R"(","message":")" + message + "\"}}"},
-          false);
-  }
-
-  // A socket that is closed with unread bytes drops what was written; so the client gets a moment to stop.
-  void end_politely() {
-    io_error ignored;
-    beast::get_lowest_layer(stream_).socket().shutdown(tcp::socket::shutdown_send, ignored);
-    beast::get_lowest_layer(stream_).expires_after(span(2));
-    drained_ = 0;
-    drain();
-  }
-  void drain() {
-    buffer_.clear();
-    beast::get_lowest_layer(stream_).async_read_some(
-        buffer_.prepare(65536), [self = this->shared_from_this()](const io_error& ec, std::size_t got) {
-          self->drained_ += got;
-          constexpr std::size_t most_drained = std::size_t{4} << 20U;
-          if (ec || self->drained_ > most_drained) return self->close();
-          self->drain();
-        });
-  }
-
-  void send_part(std::string part) {
-    if (!streaming_) return;
-    waiting_bytes_ += part.size();
-    if (waiting_bytes_ > parts_.settings.backlog_bytes) {
-      ++parts_.counts.slow_clients;
-      return close();
-    }
-    parts_to_send_.push_back(std::move(part));
-    if (parts_to_send_.size() == 1) write_part();
-  }
-  void write_part() {
-    beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.write_s));
-    asio::async_write(stream_, asio::buffer(parts_to_send_.front()),
-                      [self = this->shared_from_this()](const io_error& ec, std::size_t) {
-                        if (ec) return self->give_up(ec);
-                        self->waiting_bytes_ -= self->parts_to_send_.front().size();
-                        self->parts_to_send_.pop_front();
-                        if (!self->parts_to_send_.empty()) return self->write_part();
-                        beast::get_lowest_layer(self->stream_).expires_never();
-                      });
-  }
-  // A stream whose client has gone is noticed by writing to it.
-  void ping() {
-    timer_.emplace(stream_.get_executor());
-    timer_->expires_after(span(10));
-    timer_->async_wait([self = this->shared_from_this()](const io_error& ec) {
-      if (ec || self->closed_) return;
-      self->send_part(": still here\n\n");
-      self->ping();
-    });
-  }
-
-  void give_up(const io_error& ec) {
-    if (ec == beast::error::timeout) ++parts_.counts.slow_clients;
-    close();
-  }
-  void close() {
-    if (closed_) return;
-    closed_ = true;
-    io_error ignored;
-    beast::get_lowest_layer(stream_).socket().close(ignored);
-    end_request();
-  }
-
-  Stream stream_;
-  shared_parts& parts_;
-  beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::string_body>> parser_;
-  std::unique_ptr<http::response<http::string_body>> response_;
-  std::unique_ptr<http::response<http::empty_body>> go_on_;
-  std::optional<asio::steady_timer> timer_;
-  std::vector<std::function<void()>> over_;
-  std::deque<std::string> parts_to_send_;
-  std::size_t waiting_bytes_ = 0;
-  std::size_t drained_ = 0;
-  std::uint64_t number_ = 0;  ///< of the request
-  bool answered_ = true;
-  bool streaming_ = false;
-  bool closed_ = false;
-};
-
-template <class Stream>
-class exchange_of final : public http_exchange {
- public:
-  exchange_of(std::weak_ptr<http_connection<Stream>> connection, std::uint64_t number)
-      : connection_(std::move(connection)), number_(number) {}
-  void answer(http_answer what) override {
-    if (const auto there = connection_.lock()) there->answer(number_, std::move(what));
-  }
-  void begin_stream(std::string type) override {
-    if (const auto there = connection_.lock()) there->begin_stream(number_, std::move(type));
-  }
-  void send(std::string part) override {
-    if (const auto there = connection_.lock()) there->send(number_, std::move(part));
-  }
-  void after(double seconds, std::function<void()> then) override {
-    if (const auto there = connection_.lock()) there->after(number_, seconds, std::move(then));
-  }
-  void when_over(std::function<void()> then) override {
-    if (const auto there = connection_.lock()) return there->when_over(number_, std::move(then));
-    then();
-  }
-
- private:
-  // Whoever waits for an evaluation may keep this for longer than the server lives.
-  std::weak_ptr<http_connection<Stream>> connection_;
-  std::uint64_t number_;
-};
-
-template <class Stream>
-void http_connection<Stream>::hand_on() {
-  beast::get_lowest_layer(stream_).expires_never();
-  ++number_;
-  answered_ = false;
-  auto& request = parser_->get();
-  http_call call;
-  call.method = std::string(request.method_string());
-  const std::string target(request.target());
-  const auto mark = target.find('?');
-  call.path = target.substr(0, mark);
-  if (mark != std::string::npos) call.query = target.substr(mark + 1);
-  call.authorization = std::string(request[http::field::authorization]);
-  call.body = std::move(request.body());
-  // Something has to be pending, or nothing would keep this object.
-  constexpr double longest_answer_s = 4000;
-  after(number_, longest_answer_s, [this, number = number_] {
-    answer(number, {.status = 503, .body = R"({"error":{"code":"busy","message":"no answer in time"}})"});
-  });
-  parts_.handle(call, std::make_shared<exchange_of<Stream>>(this->shared_from_this(), number_));
-}
-
-}  // namespace http_parts
 
 class http_server::impl {
  public:
   impl(http_settings settings, http_handler handle, metrics& counts)
-      : parts_{std::move(settings), std::move(handle), counts},
-        acceptor_(http_parts::asio::make_strand(io_)) {
+      : parts_{std::move(settings), std::move(handle), counts}, acceptor_(asio::make_strand(io_)) {
     if (!parts_.settings.certificate.empty()) read_certificate();
     open();
     accept();
@@ -376,13 +40,13 @@ class http_server::impl {
 
  private:
   void read_certificate() {
-    context_.emplace(http_parts::asio::ssl::context::tls_server);
-    http_parts::io_error ec;
+    context_.emplace(asio::ssl::context::tls_server);
+    io_error ec;
     context_->use_certificate_chain_file(parts_.settings.certificate, ec);
     if (ec)
       throw error(error_code::input, "cannot read this certificate: " + ec.message(),
                   {parts_.settings.certificate});
-    context_->use_private_key_file(parts_.settings.key, http_parts::asio::ssl::context::pem, ec);
+    context_->use_private_key_file(parts_.settings.key, asio::ssl::context::pem, ec);
     if (ec)
       throw error(error_code::input,
                   "cannot read this key, or it is not that of the certificate: " + ec.message(),
@@ -391,16 +55,16 @@ class http_server::impl {
   }
 
   void open() {
-    http_parts::io_error ec;
-    const auto address = http_parts::asio::ip::make_address(parts_.settings.address, ec);
+    io_error ec;
+    const auto address = asio::ip::make_address(parts_.settings.address, ec);
     if (ec)
       throw error(error_code::usage, "'" + parts_.settings.address + "' is no IP address", {},
                   "for example 127.0.0.1, 0.0.0.0 or ::1");
-    const http_parts::tcp::endpoint where(address, parts_.settings.port);
+    const tcp::endpoint where(address, parts_.settings.port);
     acceptor_.open(where.protocol(), ec);
-    if (!ec) acceptor_.set_option(http_parts::asio::socket_base::reuse_address(true), ec);
+    if (!ec) acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
     if (!ec) acceptor_.bind(where, ec);
-    if (!ec) acceptor_.listen(http_parts::asio::socket_base::max_listen_connections, ec);
+    if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
     if (ec)
       throw error(error_code::environment,
                   "cannot listen on " + parts_.settings.address + ":" + std::to_string(parts_.settings.port) +
@@ -410,46 +74,39 @@ class http_server::impl {
   }
 
   void accept() {
-    acceptor_.async_accept(http_parts::asio::make_strand(io_),
-                           [this](const http_parts::io_error& ec, http_parts::tcp::socket socket) {
-                             if (ec == http_parts::asio::error::operation_aborted) return;
-                             if (!ec) {
-                               welcome(std::move(socket));
-                               return accept();
-                             }
-                             // No descriptors are left, for instance: not a reason to use a whole processor.
-                             rest_.expires_after(std::chrono::milliseconds(50));
-                             rest_.async_wait([this](const http_parts::io_error& stopped) {
-                               if (!stopped) accept();
-                             });
-                           });
+    acceptor_.async_accept(asio::make_strand(io_), [this](const io_error& ec, tcp::socket socket) {
+      if (ec == asio::error::operation_aborted) return;
+      if (!ec) {
+        welcome(std::move(socket));
+        return accept();
+      }
+      // No descriptors are left, for instance: not a reason to use a whole processor.
+      rest_.expires_after(std::chrono::milliseconds(50));
+      rest_.async_wait([this](const io_error& stopped) {
+        if (!stopped) accept();
+      });
+    });
   }
 
-  void welcome(http_parts::tcp::socket socket) {
+  void welcome(tcp::socket socket) {
     ++parts_.counts.connections;
     if (parts_.counts.open_connections >= static_cast<std::int64_t>(parts_.settings.connections)) {
       ++parts_.counts.connections_refused;
       return;  // closes it
     }
-    http_parts::io_error ignored;
-    socket.set_option(http_parts::tcp::no_delay(true), ignored);
-    if (context_) {
-      std::make_shared<http_parts::http_connection<http_parts::tls_stream>>(
-          http_parts::tls_stream(http_parts::plain_stream(std::move(socket)), *context_), parts_)
-          ->start();
-    } else {
-      std::make_shared<http_parts::http_connection<http_parts::plain_stream>>(
-          http_parts::plain_stream(std::move(socket)), parts_)
-          ->start();
-    }
+    io_error failed;
+    const bool v6 = socket.local_endpoint(failed).protocol() == tcp::v6();
+    if (failed) return;
+    const int taken = socket.release(failed);
+    if (!failed) start_connection(io_, context_ ? &*context_ : nullptr, taken, v6, parts_);
   }
 
   // What handlers keep of connections must end before the reactor: `io_` is destroyed last.
-  http_parts::shared_parts parts_;
-  std::optional<http_parts::asio::ssl::context> context_;
-  http_parts::asio::io_context io_;
-  http_parts::tcp::acceptor acceptor_;
-  http_parts::asio::steady_timer rest_{io_};
+  connection_parts parts_;
+  std::optional<asio::ssl::context> context_;
+  asio::io_context io_;
+  tcp::acceptor acceptor_;
+  asio::steady_timer rest_{io_};
   std::uint16_t port_ = 0;
   std::vector<std::jthread> threads_;
 };
@@ -463,8 +120,8 @@ std::uint16_t http_server::port() const {
 }
 
 bool http_server::is_loopback(const std::string& address) {
-  http_parts::io_error ec;
-  const auto parsed = http_parts::asio::ip::make_address(address, ec);
+  io_error ec;
+  const auto parsed = asio::ip::make_address(address, ec);
   return !ec && parsed.is_loopback();
 }
 

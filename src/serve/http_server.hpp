@@ -1,6 +1,7 @@
 #pragma once
 // An HTTP/1.1 server over TCP or TLS with limits on everything a client chooses. It knows nothing of
-// evaluations. The only unit of this folder that knows Asio, Beast and TLS is http_server.cpp.
+// evaluations. The only units of this folder that know Asio, Beast and TLS are http_server.cpp and
+// http_connection.cpp.
 
 #include <cstddef>
 #include <cstdint>

@@ -93,7 +93,7 @@ void get_events(const service_parts& parts, const std::string& tenant, const exc
 http_answer task_list(const service_parts& parts) {
   json::array all;
   for (const auto& one : parts.tasks.list())
-    all.push_back(json::object{{"name", one.name}, {"id", one.id}, {"description", one.description}});
+    all.push_back(json::object{{"name", one.name}, {"description", one.description}});
   return {.body = json::serialize(json::object{{"tasks", std::move(all)}})};
 }
 

@@ -45,14 +45,25 @@ std::string file_in(const std::string& folder) {
   return folder.empty() ? std::string() : folder + "/service.sqlite";
 }
 
+/// Makes the folder and takes its lock, a file with the number of this process.
+detail::descriptor lock_of(const std::string& folder) {
+  if (folder.empty()) return {};
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!failed) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failed);
+  if (failed) throw error(error_code::environment, "cannot make this folder: " + failed.message(), {folder});
+  detail::descriptor made(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!made || ::flock(made.get(), LOCK_EX | LOCK_NB) != 0)
+    throw error(error_code::environment, "another server uses this folder", {folder},
+                "end that one, or give another folder with --state");
+  const std::string process = std::to_string(::getpid()) + '\n';
+  if (::ftruncate(made.get(), 0) != 0 ||
+      ::pwrite(made.get(), process.data(), process.size(), 0) != static_cast<ssize_t>(process.size()))
+    throw error(error_code::environment, "cannot write into this folder", {folder + "/lock"});
+  return made;
+}
+
 sqlite::connection open_database(const std::string& folder) {
-  if (!folder.empty()) {
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failed);
-    if (failed)
-      throw error(error_code::environment, "cannot make this folder: " + failed.message(), {folder});
-  }
   try {
     sqlite::connection made(file_in(folder), sqlite::access::create);
     made.execute("PRAGMA journal_mode = WAL");
@@ -101,13 +112,7 @@ std::string select_from(const char* columns, const std::string& rest) {
 
 }  // namespace
 
-store::store(const std::string& folder) : database_(open_database(folder)) {
-  if (!folder.empty()) {
-    lock_ = ::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0)
-      throw error(error_code::environment, "another server uses this folder", {folder},
-                  "end that one, or give another folder with --state");
-  }
+store::store(const std::string& folder) : lock_(lock_of(folder)), database_(open_database(folder)) {
   put_job_ = database_.prepare(
       "INSERT INTO jobs (key, payload, progress, priority, deadline, starts, result, public_result, error) "
       "VALUES (?, ?, 0, ?, ?, 0, '', '', '') ON CONFLICT (key) DO UPDATE SET payload = excluded.payload, "
@@ -117,6 +122,7 @@ store::store(const std::string& folder) : database_(open_database(folder)) {
       "UPDATE SET label = excluded.label");
   begin_ = database_.prepare("UPDATE jobs SET progress = 1, starts = starts + 1, begun = ? WHERE key = ?");
   queue_ = database_.prepare("UPDATE jobs SET progress = 0 WHERE key = ?");
+  terms_ = database_.prepare("UPDATE jobs SET priority = ?, deadline = ? WHERE key = ?");
   end_ = database_.prepare(
       "UPDATE jobs SET progress = ?, ended = ?, result = ?, public_result = ?, error = ? WHERE key = ?");
   job_ = database_.prepare(select_from(job_columns, "jobs WHERE key = ?"));
@@ -124,10 +130,6 @@ store::store(const std::string& folder) : database_(open_database(folder)) {
   label_ = database_.prepare(
       select_from(ticket_columns, "tickets WHERE tenant = ? AND label = ? ORDER BY number DESC LIMIT 1"));
   tickets_ = database_.prepare(select_from(ticket_columns, "tickets WHERE job = ?"));
-}
-
-store::~store() {
-  if (lock_ >= 0) ::close(lock_);
 }
 
 void store::put(const job& one) {
@@ -141,6 +143,9 @@ void store::begin(const std::string& key, double now_unix_s) {
 }
 void store::set_queued(const std::string& key) {
   queue_.run(key);
+}
+void store::set_terms(const job& one) {
+  terms_.run(one.priority, one.deadline_unix_s, one.key);
 }
 void store::end(const job& one) {
   end_.run(static_cast<int>(one.progress), one.ended_unix_s, one.result, one.public_result, one.error,

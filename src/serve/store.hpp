@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fitness/process/descriptor.hpp"
 #include "src/base/sqlite/sqlite.hpp"
 #include "src/remote/protocol.hpp"
 
@@ -46,13 +47,14 @@ class store {
   explicit store(const std::string& folder);
   store(const store&) = delete;
   store& operator=(const store&) = delete;
-  ~store();
 
   /// Adds a job or, if it is there, sets it back to `queued`.
   void put(const job& one);
   void put(const ticket& one);
   void begin(const std::string& key, double now_unix_s);
   void set_queued(const std::string& key);
+  /// Records priority and deadline.
+  void set_terms(const job& one);
   /// Records a final state with result or error.
   void end(const job& one);
 
@@ -69,9 +71,9 @@ class store {
   void transaction_rollback() noexcept;
 
  private:
+  detail::descriptor lock_;
   sqlite::connection database_;
-  sqlite::statement put_job_, put_ticket_, begin_, queue_, end_, job_, ticket_, label_, tickets_;
-  int lock_ = -1;
+  sqlite::statement put_job_, put_ticket_, begin_, queue_, terms_, end_, job_, ticket_, label_, tickets_;
 };
 
 }  // namespace kevo::serve

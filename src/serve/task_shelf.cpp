@@ -102,7 +102,7 @@ std::vector<std::string> task_shelf::add(const std::string& path) {
 
 std::vector<task_shelf::entry> task_shelf::list() const {
   std::vector<entry> all;
-  for (const auto& [name, one] : tasks_) all.push_back({name, ids_.at(name), one->description});
+  for (const auto& [name, one] : tasks_) all.push_back({name, one->description});
   return all;
 }
 
@@ -114,8 +114,8 @@ std::string task_shelf::key_of(const remote::submission& what) const {
                     "GET /v1/tasks lists its tasks"};
     if (!what.task_id.empty() && what.task_id != found->second)
       throw refusal{409, "conflict",
-                    "the task '" + what.task + "' of this server differs from the one that is meant: " +
-                        found->second + " is not " + what.task_id,
+                    "the task '" + what.task +
+                        "' of this server differs from the one that is meant, whose id is " + what.task_id,
                     "give the server the same task files, or send the task with the request"};
     return found->second;
   }

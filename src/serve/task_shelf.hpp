@@ -30,9 +30,9 @@ class task_shelf {
   std::vector<std::string> add(const std::string& path);
   struct entry {
     std::string name;
-    std::string id;  ///< content id
     std::string description;
   };
+  /// Without content ids: whoever knows that of a task is taken to have it, hidden workloads included.
   std::vector<entry> list() const;
 
   /// What stands for the task of a submission in the key of its job. Cheap: nothing is executed.

@@ -41,6 +41,14 @@ TEST_CASE("a page is followed in its order, and what it says wrongly is a failur
       1);
 }
 
+TEST_CASE("the port that a page names is a free one in each of its tests") {
+  const std::string page = "<!-- test port: 8750 -->\n```sh\necho http://127.0.0.1:8750\n```\n";
+  const std::string replaced = page::with_free_port(page);
+  CHECK(replaced.find("8750") == std::string::npos);
+  CHECK(page::steps_of(replaced).at(0).text.starts_with("echo http://127.0.0.1:"));
+  CHECK(page::with_free_port("8750") == "8750");
+}
+
 TEST_CASE("a test shortens a command of the program without the reader seeing it") {
   const auto steps = page::steps_of(
       "<!-- test with: --set stop='{evaluations: 1}' -->\n```sh\nkevo run a.yaml   # goes on\nls\n```\n"

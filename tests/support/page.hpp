@@ -12,16 +12,23 @@
 // An HTML comment on a line of its own, which a reader of the page does not see:
 //   <!-- test: COMMAND -->       is run at this place
 //   <!-- test with: WORDS -->    is appended to each command of kevo in the next sh block
+//   <!-- test port: 8750 -->     this number stands for a port that is free, in the whole page: tests that
+//   run side
+//                                by side must not serve at the same one
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cctype>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <netinet/in.h>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/support/shell.hpp"
@@ -170,8 +177,38 @@ inline std::string lacks(const std::string& printed, const std::string& expected
   return {};
 }
 
+/// A port of this machine that nobody listened at a moment ago.
+inline std::string free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  int port = 0;
+  if (::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+      ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0)
+    port = ntohs(address.sin_port);
+  ::close(socket);
+  return std::to_string(port);
+}
+
+/// The page with the port that it names replaced by a free one.
+inline std::string with_free_port(std::string markdown) {
+  constexpr std::string_view key = "<!-- test port: ";
+  const auto at = markdown.find(key);
+  if (at == std::string::npos) return markdown;
+  const auto begin = at + key.size();
+  const std::string named = markdown.substr(begin, markdown.find(' ', begin) - begin);
+  const std::string free = free_port();
+  for (std::size_t place = markdown.find(named); place != std::string::npos;
+       place = markdown.find(named, place + free.size()))
+    markdown.replace(place, named.size(), free);
+  return markdown;
+}
+
 /// Follows a page in `folder`. `kevo` is found on the PATH, $KEVO is the source tree.
-inline result follow(const std::string& markdown, const std::filesystem::path& folder) {
+inline result follow(const std::string& page, const std::filesystem::path& folder) {
+  const std::string markdown = with_free_port(page);
   result done;
   std::string printed;
   bool ran = true;  // the block before; what a block that is not run would print is not known

@@ -1,0 +1,29 @@
+#pragma once
+// One connection of an HTTP server: reads a request within the limits, hands it on, writes the answer, and so
+// on until the client closes it or a limit is passed.
+
+#include "src/serve/http_server.hpp"
+
+namespace boost::asio {
+class io_context;
+namespace ssl {
+class context;
+}
+}  // namespace boost::asio
+
+namespace kevo::serve {
+
+/// What all connections of a server share.
+struct connection_parts {
+  http_settings settings;
+  http_handler handle;
+  metrics& counts;
+};
+
+/// Serves a connected socket, which it takes over, on the threads that run `on`, until the connection ends.
+/// `tls` may be null: no TLS. `v6`: whether the socket is one of IPv6. All references must outlive `on`'s
+/// run.
+void start_connection(boost::asio::io_context& on, boost::asio::ssl::context* tls, int socket, bool v6,
+                      connection_parts& parts);
+
+}  // namespace kevo::serve
