@@ -35,6 +35,16 @@ if(TARGET kevo_kevo)
   kevo_benchmark(bench.accuracy)
 endif()
 
+# A client of `kevo serve`, which it starts; it needs nothing of kevo's libraries.
+if(TARGET kevo_kevo)
+  add_executable(bench.serve bench/serve.cpp)
+  target_link_libraries(bench.serve PRIVATE kevo::core)
+  target_include_directories(bench.serve PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(bench.serve PRIVATE KEVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  set_target_properties(bench.serve PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  kevo_benchmark(bench.serve)
+endif()
+
 # The operator and the fitness function of bench/long_run.sh, which measures journals of long runs.
 if(TARGET kevo_kevo)
   add_library(kevo_long_run MODULE bench/long_run/plugin.cpp)

@@ -77,7 +77,7 @@ ticket_view broker::view(ticket owner, job work) const {
 ticket_view broker::submit(const std::string& tenant, const remote::submission& what,
                            const std::string& task_key, const std::string& label) {
   const std::string key = job_key(what, task_key);
-  ticket owner{ticket_id(tenant, key, !what.task_id.empty()), tenant, key, !what.task_id.empty(), label};
+  ticket owner{ticket_id(tenant, key, !what.task_id.empty()), tenant, key, !what.task_id.empty()};
   const std::scoped_lock lock(guard_);
   auto known = record_.find_job(key);
   const bool again =
@@ -85,8 +85,11 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
   const bool fresh = !known || again;
   if (fresh && queue_.size() >= longest_queue_)
     throw refusal{429, "busy", "the queue is full", "try again later", 5};
-  const auto ticket_there = record_.find_ticket(tenant, owner.id);
-  const bool new_ticket = !ticket_there || (!label.empty() && ticket_there->label != label);
+  const auto note_owner = [&] {
+    if (!record_.find_ticket(tenant, owner.id)) record_.put(owner);
+    const auto named = label.empty() ? std::optional(owner) : record_.find_label(tenant, label);
+    if (!named || named->id != owner.id) record_.put_label(owner, label);
+  };
   if (fresh) {
     job made;
     made.key = key;
@@ -96,7 +99,7 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
     record_.transaction_begin();
     try {
       record_.put(made);
-      if (new_ticket) record_.put(owner);
+      note_owner();
       record_.transaction_commit();
     } catch (...) {
       record_.transaction_rollback();
@@ -107,7 +110,7 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
     ++counts_.accepted;
     tell(key, "queued");
   } else {
-    if (new_ticket) record_.put(owner);
+    note_owner();
     if (places_.contains(key)) join(*known, what);
     ++counts_.known;
   }
@@ -196,20 +199,18 @@ std::optional<job> broker::take(std::stop_token stop) {
     if (stop.stop_requested()) return std::nullopt;
     const std::string key = queue_.begin()->key;
     auto work = record_.find_job(key);
+    const double now = unix_now();
+    const bool late = work && work->deadline_unix_s > 0 && now > work->deadline_unix_s;
+    // The record comes first: what cannot be recorded stays in the queue.
+    if (work && !late) record_.begin(key, now);
     queue_.erase(queue_.begin());
     places_.erase(key);
     if (!work) continue;
-    const double now = unix_now();
-    if (work->deadline_unix_s > 0 && now > work->deadline_unix_s) {
-      work->progress = remote::progress::expired;
-      running_.insert(key);
-      lock.unlock();
-      end(std::move(*work));
-      lock.lock();
-      continue;
-    }
-    record_.begin(key, now);
     running_.insert(key);
+    if (late) {
+      work->progress = remote::progress::expired;
+      return work;
+    }
     work->progress = remote::progress::running;
     work->begun_unix_s = now;
     tell(key, "running");
@@ -217,11 +218,12 @@ std::optional<job> broker::take(std::stop_token stop) {
   }
 }
 
-void broker::end(job work) {
+void broker::end(const job& what) {
   std::vector<std::function<void()>> wake;
+  job work = what;
+  work.ended_unix_s = unix_now();
   {
     const std::scoped_lock lock(guard_);
-    work.ended_unix_s = unix_now();
     record_.end(work);
     running_.erase(work.key);
     tell(work.key, std::string(to_string(work.progress)).c_str());

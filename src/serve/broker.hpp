@@ -54,10 +54,12 @@ class broker {
   std::uint64_t listen(const std::string& tenant, listener told);
   void unlisten(std::uint64_t number);
 
-  /// Waits for the next job, marks it as running and returns it; nothing if stopped.
+  /// Waits for the next job, marks it as running and returns it; nothing if stopped. One whose deadline has
+  /// passed is returned as `expired`, to be ended. @throws sqlite::failure; then the queue is as it was
   std::optional<job> take(std::stop_token stop);
-  /// Ends a running job. `work` has its final progress, result and error.
-  void end(job work);
+  /// Ends a running job. `what` has its final progress, result and error. @throws sqlite::failure; then the
+  /// job is running as before
+  void end(const job& what);
   /// Puts a job back that was interrupted, as if it had not begun.
   void put_back(const std::string& key);
 

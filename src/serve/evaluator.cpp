@@ -16,6 +16,15 @@
 namespace kevo::serve {
 namespace {
 
+/// False if stopped before the end.
+bool rest(double seconds, const std::stop_token& stop) {
+  std::mutex guard;
+  std::condition_variable_any never;
+  std::unique_lock lock(guard);
+  never.wait_for(lock, stop, std::chrono::duration<double>(seconds), [&] { return stop.stop_requested(); });
+  return !stop.stop_requested();
+}
+
 /// Requests a stop after some time, or when the service ends.
 class limited_stop {
  public:
@@ -23,12 +32,7 @@ class limited_stop {
       : forward_(outer, [this] { inner_.request_stop(); }) {
     if (seconds <= 0) return;
     watch_ = std::jthread([this, seconds](const std::stop_token& ended) {
-      std::mutex guard;
-      std::condition_variable_any never;
-      std::unique_lock lock(guard);
-      never.wait_for(lock, ended, std::chrono::duration<double>(seconds),
-                     [&] { return ended.stop_requested(); });
-      if (ended.stop_requested()) return;
+      if (!rest(seconds, ended)) return;
       late_ = true;
       inner_.request_stop();
     });
@@ -61,10 +65,35 @@ evaluator::~evaluator() {
 }
 
 void evaluator::work(const std::stop_token& stop) {
-  while (auto one = jobs_.take(stop)) evaluate(std::move(*one), stop);
+  while (!stop.stop_requested()) {
+    std::optional<job> one;
+    try {
+      one = jobs_.take(stop);
+      if (!one) return;
+    } catch (const std::exception& unrecorded) {
+      log_(std::string("the record cannot be written: ") + unrecorded.what());
+      rest(1, stop);
+      continue;
+    }
+    if (!is_final(one->progress)) evaluate(*one, stop);
+    end(*one, stop);
+  }
 }
 
-void evaluator::evaluate(job one, const std::stop_token& stop) {
+// A full disk or a record that somebody else has locked ends neither the server nor the result: it is written
+// when that is possible. A server that is stopped meanwhile makes the evaluation again after its next start.
+void evaluator::end(const job& one, const std::stop_token& stop) {
+  for (;;) {
+    try {
+      return is_final(one.progress) ? jobs_.end(one) : jobs_.put_back(one.key);
+    } catch (const std::exception& unrecorded) {
+      log_("the record cannot be written, so that evaluation " + one.key + " waits: " + unrecorded.what());
+      if (!rest(1, stop)) return;
+    }
+  }
+}
+
+void evaluator::evaluate(job& one, const std::stop_token& stop) {
   one.progress = remote::progress::failed;
   const auto began = std::chrono::steady_clock::now();
   try {
@@ -83,7 +112,10 @@ void evaluator::evaluate(job one, const std::stop_token& stop) {
       one.progress = remote::progress::done;
       ++counts_.outcomes[static_cast<std::size_t>(made.outcome)];
     } catch (const error& failed) {
-      if (failed.code() == error_code::interrupted && stop.stop_requested()) return jobs_.put_back(one.key);
+      if (failed.code() == error_code::interrupted && stop.stop_requested()) {
+        one.progress = remote::progress::running;  // as if it had not begun
+        return;
+      }
       const bool late = failed.code() == error_code::interrupted && limit.late();
       one.error = late ? error_text("timeout", "the evaluation took longer than limit_s")
                        : error_text(to_string(failed.code()), failed.what());
@@ -95,7 +127,6 @@ void evaluator::evaluate(job one, const std::stop_token& stop) {
   }
   counts_.evaluation_us += static_cast<std::uint64_t>(seconds_since(began) * 1e6);
   if (!one.error.empty()) log_("evaluation " + one.key + " failed: " + one.error);
-  jobs_.end(std::move(one));
 }
 
 }  // namespace kevo::serve

@@ -25,7 +25,8 @@ class evaluator {
 
  private:
   void work(const std::stop_token& stop);
-  void evaluate(job one, const std::stop_token& stop);
+  void evaluate(job& one, const std::stop_token& stop);
+  void end(const job& one, const std::stop_token& stop);
 
   broker& jobs_;
   task_shelf& tasks_;

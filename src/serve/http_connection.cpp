@@ -138,8 +138,28 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = this->shared_from_this()](const io_error& ec, std::size_t) {
                               if (ec) return self->refuse(ec);
-                              self->read_body();
+                              self->admit();
                             });
+  }
+
+  // Who may not ask shall not use memory and time with a body.
+  void admit() {
+    const bool whole = parser_->is_done();
+    if (auto refused = parts_.admit(head(), !whole))
+      return write(std::move(*refused), whole && parser_->keep_alive());
+    read_body();
+  }
+
+  http_call head() const {
+    const auto& request = parser_->get();
+    http_call call;
+    call.method = std::string(request.method_string());
+    const std::string target(request.target());
+    const auto mark = target.find('?');
+    call.path = target.substr(0, mark);
+    if (mark != std::string::npos) call.query = target.substr(mark + 1);
+    call.authorization = std::string(request[http::field::authorization]);
+    return call;
   }
 
   void read_body() {
@@ -330,15 +350,8 @@ void http_connection<Stream>::hand_on() {
   beast::get_lowest_layer(stream_).expires_never();
   ++number_;
   answered_ = false;
-  auto& request = parser_->get();
-  http_call call;
-  call.method = std::string(request.method_string());
-  const std::string target(request.target());
-  const auto mark = target.find('?');
-  call.path = target.substr(0, mark);
-  if (mark != std::string::npos) call.query = target.substr(mark + 1);
-  call.authorization = std::string(request[http::field::authorization]);
-  call.body = std::move(request.body());
+  http_call call = head();
+  call.body = std::move(parser_->get().body());
   // Something has to be pending, or nothing would keep this object.
   constexpr double longest_answer_s = 4000;
   after(number_, longest_answer_s, [this, number = number_] {

@@ -16,6 +16,7 @@ namespace kevo::serve {
 /// What all connections of a server share.
 struct connection_parts {
   http_settings settings;
+  http_gate admit;
   http_handler handle;
   metrics& counts;
 };

@@ -22,8 +22,9 @@ using io_error = boost::system::error_code;
 
 class http_server::impl {
  public:
-  impl(http_settings settings, http_handler handle, metrics& counts)
-      : parts_{std::move(settings), std::move(handle), counts}, acceptor_(asio::make_strand(io_)) {
+  impl(http_settings settings, http_gate admit, http_handler handle, metrics& counts)
+      : parts_{std::move(settings), std::move(admit), std::move(handle), counts},
+        acceptor_(asio::make_strand(io_)) {
     if (!parts_.settings.certificate.empty()) read_certificate();
     open();
     accept();
@@ -111,8 +112,8 @@ class http_server::impl {
   std::vector<std::jthread> threads_;
 };
 
-http_server::http_server(http_settings settings, http_handler handle, metrics& counts)
-    : impl_(std::make_unique<impl>(std::move(settings), std::move(handle), counts)) {}
+http_server::http_server(http_settings settings, http_gate admit, http_handler handle, metrics& counts)
+    : impl_(std::make_unique<impl>(std::move(settings), std::move(admit), std::move(handle), counts)) {}
 http_server::~http_server() = default;
 
 std::uint16_t http_server::port() const {

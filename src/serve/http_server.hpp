@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,9 @@ class http_exchange {
 };
 
 using http_handler = std::function<void(const http_call&, const std::shared_ptr<http_exchange>&)>;
+/// Asked when the header has arrived and the body has not: an answer refuses the request, whose body is then
+/// not read. `with_body`: whether one follows.
+using http_gate = std::function<std::optional<http_answer>(const http_call& head, bool with_body)>;
 
 struct http_settings {
   std::string address = "127.0.0.1";
@@ -72,7 +76,7 @@ struct http_settings {
 class http_server {
  public:
   /// @throws kevo::error: input (address, certificate, key), environment (the port is in use)
-  http_server(http_settings settings, http_handler handle, metrics& counts);
+  http_server(http_settings settings, http_gate admit, http_handler handle, metrics& counts);
   http_server(const http_server&) = delete;
   http_server& operator=(const http_server&) = delete;
   ~http_server();

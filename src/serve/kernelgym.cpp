@@ -38,12 +38,19 @@ void gym_evaluate(const service_parts& parts, const json::object& body, const st
                   const gym_exchange& back) {
   const gym_request asked = gym_request_from(body);
   const ticket_view seen = submit_gym(parts, tenant, asked);
-  answer_when_ended(parts.jobs, seen.work.key, open_for(asked), back,
-                    [&jobs = parts.jobs, tenant, id = seen.owner.id, ignored = asked.ignored, back] {
-                      if (const auto now = jobs.find(tenant, id))
-                        back->answer({.body = json::serialize(gym_result(*now, ignored))});
-                    });
+  answer_when_ended(
+      parts.jobs, seen.work.key, open_for(asked), back,
+      [&jobs = parts.jobs, tenant, id = seen.owner.id, name = asked.task_id, ignored = asked.ignored, back] {
+        if (const auto now = jobs.find(tenant, id))
+          back->answer({.body = json::serialize(gym_result(*now, name, ignored))});
+      });
 }
+
+struct gym_ticket {
+  std::string id;
+  std::string task_id;
+  json::array ignored;
+};
 
 /// Answers when the last of its tasks has ended.
 void gym_batch(const service_parts& parts, const json::object& body, const std::string& tenant,
@@ -59,12 +66,12 @@ void gym_batch(const service_parts& parts, const json::object& body, const std::
     if (!one.is_object()) gym_wrong("tasks must be a list of objects");
     all.push_back(gym_request_from(one.get_object()));
   }
-  auto ids = std::make_shared<std::vector<std::pair<std::string, json::array>>>();
+  auto ids = std::make_shared<std::vector<gym_ticket>>();
   std::vector<std::string> keys;
   double longest_s = 0;
   for (const auto& asked : all) {
     const ticket_view seen = submit_gym(parts, tenant, asked);
-    ids->emplace_back(seen.owner.id, asked.ignored);
+    ids->push_back({seen.owner.id, asked.task_id, asked.ignored});
     keys.push_back(seen.work.key);
     longest_s = std::max(longest_s, open_for(asked));
   }
@@ -73,13 +80,13 @@ void gym_batch(const service_parts& parts, const json::object& body, const std::
     json::array results;
     std::size_t completed = 0;
     std::size_t failed = 0;
-    for (const auto& [id, ignored] : *ids) {
+    for (const auto& [id, name, ignored] : *ids) {
       const auto now = jobs.find(tenant, id);
       if (!now) continue;
       const auto status = gym_status(now->work);
       completed += status == "completed" ? 1 : 0;
       failed += status == "failed" || status == "timeout" ? 1 : 0;
-      results.push_back(gym_result(*now, ignored));
+      results.push_back(gym_result(*now, name, ignored));
     }
     const bool whole = completed + failed == ids->size();
     back->answer({.body = json::serialize(json::object{
@@ -113,20 +120,21 @@ void gym_workflow(const service_parts& parts, const json::object& body, const st
   }
   const gym_request asked = gym_request_from(fields);
   const ticket_view seen = submit_gym(parts, tenant, asked);
-  answer_when_ended(parts.jobs, seen.work.key, open_for(asked), back,
-                    [&jobs = parts.jobs, tenant, id = seen.owner.id, ignored = asked.ignored, back] {
-                      const auto now = jobs.find(tenant, id);
-                      if (!now) return;
-                      json::object result = gym_result(*now, ignored);
-                      json::object made{{"task_id", result["task_id"]},
-                                        {"status", result["status"]},
-                                        {"error_message", result["error_message"]},
-                                        {"error_code", result["error_code"]},
-                                        {"submitted_at", result["submitted_at"]},
-                                        {"completed_at", result["completed_at"]}};
-                      made["result"] = std::move(result);
-                      back->answer({.body = json::serialize(made)});
-                    });
+  answer_when_ended(
+      parts.jobs, seen.work.key, open_for(asked), back,
+      [&jobs = parts.jobs, tenant, id = seen.owner.id, name = asked.task_id, ignored = asked.ignored, back] {
+        const auto now = jobs.find(tenant, id);
+        if (!now) return;
+        json::object result = gym_result(*now, name, ignored);
+        json::object made{{"task_id", result["task_id"]},
+                          {"status", result["status"]},
+                          {"error_message", result["error_message"]},
+                          {"error_code", result["error_code"]},
+                          {"submitted_at", result["submitted_at"]},
+                          {"completed_at", result["completed_at"]}};
+        made["result"] = std::move(result);
+        back->answer({.body = json::serialize(made)});
+      });
 }
 
 http_answer gym_poll(const service_parts& parts, const std::string& tenant, const std::string& task_id,
@@ -134,14 +142,14 @@ http_answer gym_poll(const service_parts& parts, const std::string& tenant, cons
   const auto seen = parts.jobs.find_label(tenant, task_id);
   if (!seen) throw refusal{404, "not_found", "there is no task " + task_id};
   if (whole && !is_final(seen->work.progress)) throw refusal{404, "not_found", "this task has not ended"};
-  if (whole) return {.body = json::serialize(gym_result(*seen, {}))};
+  if (whole) return {.body = json::serialize(gym_result(*seen, task_id, {}))};
   json::object made{{"task_id", task_id}, {"status", json::string(gym_status(seen->work))}};
   made["progress"] = nullptr;
   made["estimated_completion"] = nullptr;
   made["queue_position"] = seen->position < 0 ? json::value() : json::value(seen->position);
   made["assigned_device"] = nullptr;
   if (is_final(seen->work.progress)) {
-    const auto result = gym_result(*seen, {});
+    const auto result = gym_result(*seen, task_id, {});
     made["error_message"] = result.at("error_message");
   }
   return {.body = json::serialize(made)};

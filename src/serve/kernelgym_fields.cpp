@@ -187,8 +187,8 @@ void add_evaluation(json::object& to, json::object& metadata, const evaluation& 
 
 }  // namespace
 
-json::object gym_result(const ticket_view& seen, const json::array& ignored) {
-  json::object made{{"task_id", seen.owner.label}, {"status", json::string(gym_status(seen.work))}};
+json::object gym_result(const ticket_view& seen, const std::string& task_id, const json::array& ignored) {
+  json::object made{{"task_id", task_id}, {"status", json::string(gym_status(seen.work))}};
   for (const char* key : {"compiled", "correctness", "decoy_kernel", "reference_runtime", "kernel_runtime",
                           "speedup", "error_message", "error_code", "submitted_at", "completed_at"})
     made[key] = nullptr;

@@ -35,7 +35,9 @@ gym_request gym_request_from(const boost::json::object& fields);
 /// KernelGYM's word for where a task is: its clients poll until it is "completed", "failed" or "timeout".
 std::string_view gym_status(const job& work);
 
-/// The result of a task in KernelGYM's fields; what does not exist is null.
-boost::json::object gym_result(const ticket_view& seen, const boost::json::array& ignored);
+/// The result of a task in KernelGYM's fields; what does not exist is null. `task_id`: the client's name of
+/// it.
+boost::json::object gym_result(const ticket_view& seen, const std::string& task_id,
+                               const boost::json::array& ignored);
 
 }  // namespace kevo::serve

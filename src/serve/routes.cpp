@@ -10,6 +10,7 @@
 #include <kevo/version.hpp>
 
 #include "src/base/json/exact_parse.hpp"
+#include "src/base/sqlite/sqlite.hpp"
 #include "src/base/time/seconds_since.hpp"
 #include "src/remote/protocol.hpp"
 #include "src/serve/kernelgym.hpp"
@@ -125,11 +126,10 @@ bool known_path(std::string_view path, std::string_view method) {
 
 void dispatch(const service_parts& parts, const http_call& call, const exchange& back) {
   const std::string what = call.method + " " + call.path;
-  // What anybody may see says nothing of anybody's work.
+  // What everybody may see says nothing of anybody's work.
   if (what == "GET /healthz") return back->answer(health(parts));
   if (what == "GET /openapi.json") return back->answer({.body = std::string(openapi_text())});
   const std::string tenant = parts.who.tenant_of(call.authorization);
-  parts.who.admit(tenant);
   std::string id;
   if (what == "GET /metrics")
     return back->answer({.body = prometheus_text(parts.counts, parts.jobs.queued(), parts.jobs.running(),
@@ -160,6 +160,19 @@ const std::vector<route>& all_routes() {
   return all;
 }
 
+std::optional<http_answer> gate_request(const service_parts& parts, const http_call& head, bool with_body) {
+  try {
+    const bool everybodys = head.path == "/healthz" || head.path == "/openapi.json";
+    if (!everybodys) parts.who.admit(parts.who.tenant_of(head.authorization));
+    if (with_body && (everybodys || head.method != "POST"))
+      throw refusal{413, "too_large",
+                    "a request with the method " + head.method + " to this path has no body"};
+    return std::nullopt;
+  } catch (const refusal& no) {
+    return refusal_answer(no);
+  }
+}
+
 void handle_request(const service_parts& parts, const http_call& call, const exchange& back) {
   const auto began = std::chrono::steady_clock::now();
   try {
@@ -169,6 +182,9 @@ void handle_request(const service_parts& parts, const http_call& call, const exc
   } catch (const error& wrong) {
     const bool theirs = exit_code(wrong.code()) == 2;
     back->answer(refusal_answer({theirs ? 400U : 503U, to_string(wrong.code()), wrong.what()}));
+  } catch (const sqlite::failure& unrecorded) {  // a full disk, for instance; nothing was accepted
+    back->answer(refusal_answer(
+        {503, "environment", std::string("the record cannot be written: ") + unrecorded.what(), {}, 5}));
   } catch (const std::exception& wrong) {
     back->answer(refusal_answer({500, "internal", wrong.what()}));
   }

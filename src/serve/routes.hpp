@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,11 @@ struct route {
 /// All routes, KernelGYM's included, for the test that compares them with the description.
 const std::vector<route>& all_routes();
 
-/// Answers a request, now or later. Never throws.
+/// Refuses who may not ask, before the body is read: a missing or wrong token, too many requests, a body
+/// where none belongs. Never throws.
+std::optional<http_answer> gate_request(const service_parts& parts, const http_call& head, bool with_body);
+
+/// Answers a request that was let in, now or later. Never throws.
 void handle_request(const service_parts& parts, const http_call& call,
                     const std::shared_ptr<http_exchange>& back);
 

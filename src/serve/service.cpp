@@ -39,7 +39,7 @@ class service::impl {
           const std::scoped_lock lock(log_guard_);
           log(line);
         }),
-        tasks_(std::move(make), settings_.allow_tasks, settings_.state),
+        tasks_(std::move(make), settings_.import, settings_.allow_tasks, settings_.state),
         tenants_(settings_.requests_per_s),
         jobs_(settings_.state, settings_.longest_queue, counts_),
         parts_{jobs_, tasks_, tenants_, counts_} {
@@ -55,6 +55,7 @@ class service::impl {
     evaluator_.emplace(jobs_, tasks_, counts_, settings_.at_once, log_);
     server_.emplace(
         settings_.http,
+        [this](const http_call& head, bool with_body) { return gate_request(parts_, head, with_body); },
         [this](const http_call& call, const std::shared_ptr<http_exchange>& back) {
           handle_request(parts_, call, back);
         },

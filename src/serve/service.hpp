@@ -21,6 +21,7 @@ struct service_settings {
   double requests_per_s = 0;       ///< of a tenant; 0: any number
   std::size_t longest_queue = 100000;
   std::size_t at_once = 1;  ///< evaluations at work
+  problem_importer import = import_problem;
 };
 
 /// Serves from its construction to its destruction.

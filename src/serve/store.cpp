@@ -32,11 +32,15 @@ CREATE TABLE IF NOT EXISTS tickets (
   id         TEXT NOT NULL UNIQUE,
   tenant     TEXT NOT NULL,
   job        TEXT NOT NULL,
-  knows_task INTEGER NOT NULL,
-  label      TEXT NOT NULL
+  knows_task INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS tickets_by_job ON tickets (job);
-CREATE INDEX IF NOT EXISTS tickets_by_label ON tickets (tenant, label) WHERE label <> '';
+CREATE TABLE IF NOT EXISTS labels (
+  tenant TEXT NOT NULL,
+  label  TEXT NOT NULL,
+  ticket TEXT NOT NULL,
+  PRIMARY KEY (tenant, label)
+) WITHOUT ROWID;
 )sql";
 
 constexpr std::int64_t schema_version = 1;
@@ -99,10 +103,10 @@ job read_job(sqlite::statement& row) {
 }
 
 ticket read_ticket(sqlite::statement& row) {
-  return {row.text(0), row.text(1), row.text(2), row.integer(3) != 0, row.text(4)};
+  return {row.text(0), row.text(1), row.text(2), row.integer(3) != 0};
 }
 
-constexpr const char* ticket_columns = "id, tenant, job, knows_task, label";
+constexpr const char* ticket_columns = "id, tenant, job, knows_task";
 constexpr const char* job_columns =
     "key, payload, progress, priority, deadline, starts, begun, ended, result, public_result, error";
 
@@ -118,8 +122,10 @@ store::store(const std::string& folder) : lock_(lock_of(folder)), database_(open
       "VALUES (?, ?, 0, ?, ?, 0, '', '', '') ON CONFLICT (key) DO UPDATE SET payload = excluded.payload, "
       "progress = 0, priority = excluded.priority, deadline = excluded.deadline, starts = 0, error = ''");
   put_ticket_ = database_.prepare(
-      "INSERT INTO tickets (id, tenant, job, knows_task, label) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO "
-      "UPDATE SET label = excluded.label");
+      "INSERT INTO tickets (id, tenant, job, knows_task) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING");
+  put_label_ = database_.prepare(
+      "INSERT INTO labels (tenant, label, ticket) VALUES (?, ?, ?) ON CONFLICT (tenant, label) DO UPDATE SET "
+      "ticket = excluded.ticket");
   begin_ = database_.prepare("UPDATE jobs SET progress = 1, starts = starts + 1, begun = ? WHERE key = ?");
   queue_ = database_.prepare("UPDATE jobs SET progress = 0 WHERE key = ?");
   terms_ = database_.prepare("UPDATE jobs SET priority = ?, deadline = ? WHERE key = ?");
@@ -127,8 +133,8 @@ store::store(const std::string& folder) : lock_(lock_of(folder)), database_(open
       "UPDATE jobs SET progress = ?, ended = ?, result = ?, public_result = ?, error = ? WHERE key = ?");
   job_ = database_.prepare(select_from(job_columns, "jobs WHERE key = ?"));
   ticket_ = database_.prepare(select_from(ticket_columns, "tickets WHERE id = ? AND tenant = ?"));
-  label_ = database_.prepare(
-      select_from(ticket_columns, "tickets WHERE tenant = ? AND label = ? ORDER BY number DESC LIMIT 1"));
+  label_ = database_.prepare(select_from(
+      ticket_columns, "tickets WHERE id = (SELECT ticket FROM labels WHERE tenant = ? AND label = ?)"));
   tickets_ = database_.prepare(select_from(ticket_columns, "tickets WHERE job = ?"));
 }
 
@@ -136,7 +142,10 @@ void store::put(const job& one) {
   put_job_.run(one.key, one.payload, one.priority, one.deadline_unix_s);
 }
 void store::put(const ticket& one) {
-  put_ticket_.run(one.id, one.tenant, one.job, one.knows_task ? 1 : 0, one.label);
+  put_ticket_.run(one.id, one.tenant, one.job, one.knows_task ? 1 : 0);
+}
+void store::put_label(const ticket& of, const std::string& label) {
+  put_label_.run(of.tenant, label, of.id);
 }
 void store::begin(const std::string& key, double now_unix_s) {
   begin_.run(now_unix_s, key);

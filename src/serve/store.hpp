@@ -34,7 +34,6 @@ struct ticket {
   std::string tenant;
   std::string job;          ///< its key
   bool knows_task = false;  ///< whether the tenant named the task's content id and so has the task
-  std::string label;        ///< the tenant's own name for it; may be empty
 };
 
 /// Everything that is committed survives the end of the process at any moment (`kill -9`). After a power
@@ -51,6 +50,8 @@ class store {
   /// Adds a job or, if it is there, sets it back to `queued`.
   void put(const job& one);
   void put(const ticket& one);
+  /// Notes a tenant's own name for a ticket. A ticket may have several; of equal ones the latest counts.
+  void put_label(const ticket& of, const std::string& label);
   void begin(const std::string& key, double now_unix_s);
   void set_queued(const std::string& key);
   /// Records priority and deadline.
@@ -60,7 +61,7 @@ class store {
 
   std::optional<job> find_job(const std::string& key);
   std::optional<ticket> find_ticket(const std::string& tenant, const std::string& id);
-  /// The latest ticket of a tenant with that label.
+  /// The ticket that a tenant named so last.
   std::optional<ticket> find_label(const std::string& tenant, const std::string& label);
   std::vector<ticket> tickets_of_job(const std::string& key);
   /// Jobs that were queued or running when the record ends, in the order in which they came; without results.
@@ -73,7 +74,8 @@ class store {
  private:
   detail::descriptor lock_;
   sqlite::connection database_;
-  sqlite::statement put_job_, put_ticket_, begin_, queue_, terms_, end_, job_, ticket_, label_, tickets_;
+  sqlite::statement put_job_, put_ticket_, put_label_, begin_, queue_, terms_, end_, job_, ticket_, label_,
+      tickets_;
 };
 
 }  // namespace kevo::serve

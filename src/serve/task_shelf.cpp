@@ -1,8 +1,10 @@
 #include "src/serve/task_shelf.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -62,8 +64,36 @@ task decode_sent(const remote::submission& what) {
 
 }  // namespace
 
-task_shelf::task_shelf(fitness_maker make, bool allow_sent, std::string folder)
-    : make_(std::move(make)), allow_sent_(allow_sent), folder_(std::move(folder)) {}
+std::shared_ptr<const task> import_problem(const std::string& text, const std::string& folder) {
+  const fs::path made = fs::path("task") / "problem" / "task.yaml";
+  if (!fs::exists(folder / made)) {
+    // Under another name until it is whole: the server may be killed, or another thread may do the same.
+    static std::atomic<int> number{0};
+    const fs::path draft = folder + fmt::format(".{}.{}", ::getpid(), ++number);
+    std::error_code failed;
+    fs::create_directories(draft, failed);
+    const fs::path file = draft / "problem.py";
+    if (!(std::ofstream(file) << text).flush())
+      throw error(error_code::environment, "cannot write a problem of KernelBench", {file.string()});
+    const auto results =
+        import_kernelbench({.from = file.string(), .to = (draft / "task").string(), .check = false});
+    if (results.empty() || results.front().file.empty())
+      throw error(error_code::input,
+                  "the reference could not be imported: " +
+                      (results.empty() ? std::string("it defines no get_inputs") : results.front().problem));
+    fs::rename(draft, folder, failed);
+    if (failed && !fs::exists(folder / made))
+      throw error(error_code::environment, "cannot keep a problem of KernelBench: " + failed.message(),
+                  {folder});
+  }
+  return std::make_shared<const task>(load_task((folder / made).string()));
+}
+
+task_shelf::task_shelf(fitness_maker make, problem_importer import, bool allow_sent, std::string folder)
+    : make_(std::move(make)),
+      import_(std::move(import)),
+      allow_sent_(allow_sent),
+      folder_(std::move(folder)) {}
 
 std::vector<std::string> task_shelf::add(const std::string& path) {
   std::vector<std::string> problems;
@@ -127,34 +157,12 @@ std::string task_shelf::key_of(const remote::submission& what) const {
 
 std::shared_ptr<const task> task_shelf::task_of(const remote::submission& what) const {
   if (!what.task.empty()) return tasks_.at(what.task);
-  if (!what.kernelbench.empty()) return imported(what);
+  if (!what.kernelbench.empty())
+    return import_(what.kernelbench, (fs::path(folder_) / "kernelbench" / hash_of_sent(what)).string());
   auto made = std::make_shared<const task>(decode_sent(what));
   if (!what.task_id.empty() && what.task_id != kevo::to_string(id_of(*made)))
     throw error(error_code::input, "the task that was sent is not the one that is meant");
   return made;
-}
-
-// A problem of KernelBench becomes a task as `kevo import kernelbench` makes it, once for a text.
-std::shared_ptr<const task> task_shelf::imported(const remote::submission& what) const {
-  if (folder_.empty())
-    throw error(error_code::input, "this server has no folder for problems of KernelBench", {},
-                "start it with --state FOLDER");
-  const fs::path folder = fs::path(folder_) / "kernelbench" / hash_of_sent(what);
-  const fs::path file = folder / "problem.py";
-  const fs::path made = folder / "task" / "problem" / "task.yaml";
-  if (!fs::exists(made)) {
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (!(std::ofstream(file) << what.kernelbench).flush())
-      throw error(error_code::environment, "cannot write a problem of KernelBench", {file.string()});
-    const auto results =
-        import_kernelbench({.from = file.string(), .to = (folder / "task").string(), .check = false});
-    if (results.empty() || results.front().file.empty())
-      throw error(error_code::input,
-                  "the reference could not be imported: " +
-                      (results.empty() ? std::string("it defines no get_inputs") : results.front().problem));
-  }
-  return std::make_shared<const task>(load_task(made.string()));
 }
 
 any_fitness task_shelf::fitness_for(const remote::submission& what) {

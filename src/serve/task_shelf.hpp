@@ -19,11 +19,19 @@ namespace kevo::serve {
 /// Makes the fitness function of a task. @throws kevo::error (input, environment)
 using fitness_maker = std::function<any_fitness(std::shared_ptr<const task>)>;
 
+/// Makes a task of the text of a problem of KernelBench, in a folder that is its own and may be there from an
+/// earlier time. @throws kevo::error (input, environment)
+using problem_importer =
+    std::function<std::shared_ptr<const task>(const std::string& text, const std::string& folder)>;
+
+/// As `kevo import kernelbench` does it, once for a folder. Needs PyTorch.
+std::shared_ptr<const task> import_problem(const std::string& text, const std::string& folder);
+
 /// Thread-safe.
 class task_shelf {
  public:
-  /// @param folder where sent tasks are kept; empty: tasks that have to be on a disk are refused
-  task_shelf(fitness_maker make, bool allow_sent, std::string folder);
+  /// @param folder where sent tasks are kept
+  task_shelf(fitness_maker make, problem_importer import, bool allow_sent, std::string folder);
 
   /// Adds all tasks in a folder, at most four levels deep, or one task file. Returns what could not be loaded
   /// and why. @throws kevo::error (input): there is no such folder, or two tasks have one name
@@ -44,9 +52,9 @@ class task_shelf {
 
  private:
   std::shared_ptr<const task> task_of(const remote::submission& what) const;
-  std::shared_ptr<const task> imported(const remote::submission& what) const;
 
   fitness_maker make_;
+  problem_importer import_;
   bool allow_sent_;
   std::string folder_;
   std::map<std::string, std::shared_ptr<const task>> tasks_;

@@ -21,7 +21,8 @@ namespace played {
 /// Gives a valid evaluation whose score is the length of the text, and counts.
 struct world {
   std::atomic<int> evaluations{0};
-  std::function<void(const kevo::evaluation_request&)> before;  ///< may block or throw; may be empty
+  std::function<void(const kevo::evaluation_request&)> before;    ///< may block or throw; may be empty
+  std::function<kevo::evaluation(const std::string&)> evaluates;  ///< of a text; may be empty
   std::mutex guard;
   std::vector<std::string> order;  ///< texts as they were evaluated
 };
@@ -36,6 +37,7 @@ struct length_fitness {
       of->order.push_back(text);
     }
     if (of->before) of->before(request);
+    if (of->evaluates) return of->evaluates(text);
     kevo::evaluation made;
     made.outcome = kevo::outcome::valid;
     made.score = static_cast<double>(text.size());
@@ -73,7 +75,10 @@ class service {
     running_ = std::make_unique<kevo::serve::service>(
         settings,
         [it = it](const std::shared_ptr<const kevo::task>&) { return kevo::any_fitness(length_fitness{it}); },
-        [this](const std::string& line) { log += line + '\n'; });
+        [this](const std::string& line) {
+          const std::scoped_lock lock(log_guard_);
+          log_ += line + '\n';
+        });
   }
   void stop() { running_.reset(); }
   std::string url() const { return running_->url(); }
@@ -83,11 +88,16 @@ class service {
     return probe::ask(port(), method, target, body, token);
   }
   const shell::scratch& folder() const { return folder_; }
+  std::string log() const {
+    const std::scoped_lock lock(log_guard_);
+    return log_;
+  }
 
   std::shared_ptr<world> it = std::make_shared<world>();
-  std::string log;
 
  private:
+  mutable std::mutex log_guard_;
+  std::string log_;
   std::function<void(kevo::serve::service_settings&)> service_change_;
   shell::scratch folder_;
   std::unique_ptr<kevo::serve::service> running_;

@@ -9,6 +9,7 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/sqlite/sqlite.hpp"
 #include "src/serve/tenants.hpp"
 #include "tests/serve/played_service.hpp"
 
@@ -85,6 +86,49 @@ TEST_CASE("requests that are no requests are refused with their reason") {
   CHECK(is_well(it, "fine"));
 }
 
+TEST_CASE("who may not ask is refused before the body is read, and a body where none belongs is not read") {
+  const shell::scratch folder;
+  shell::write_file(folder / "tokens", "ann 0123456789abcdef0123456789abcdef\n");
+  std::filesystem::permissions(folder / "tokens", std::filesystem::perms::owner_read);
+  const played::service it([&](auto& settings) { settings.tokens = (folder / "tokens").string(); });
+  const auto answer_to = [&](const std::string& line, const std::string& header) {
+    probe::connection one(it.port());
+    one.send(line + " HTTP/1.1\r\n" + header + "Content-Length: 10000000\r\n\r\n");
+    const int status = one.receive(5000).status;
+    one.some(5000);
+    CHECK(one.ended());
+    return status;
+  };
+  CHECK(answer_to("POST /v1/evaluations", "") == 401);
+  CHECK(answer_to("POST /v1/evaluations", "Authorization: Bearer 0123456789abcdef0123456789abcdee\r\n") ==
+        401);
+  CHECK(answer_to("POST /v1/evaluations", "Authorization: Basic YTpi\r\nExpect: 100-continue\r\n") == 401);
+  CHECK(answer_to("GET /healthz", "") == 413);
+  CHECK(answer_to("POST /healthz", "") == 413);
+  CHECK(answer_to("GET /v1/tasks", "Authorization: Bearer 0123456789abcdef0123456789abcdef\r\n") == 413);
+  CHECK(it.ask("GET", "/v1/tasks", "", "0123456789abcdef0123456789abcdef").status == 200);
+}
+
+TEST_CASE("a record that cannot be written for a while loses no result, and the server goes on") {
+  const played::service it;
+  kevo::sqlite::connection other((it.folder() / "state/service.sqlite").string(),
+                                 kevo::sqlite::access::write);
+  it.it->before = [&](const kevo::evaluation_request& asked) {
+    if (asked.program->text() == "a") other.execute("ALTER TABLE jobs RENAME TO away");
+  };
+  CHECK(it.ask("POST", "/v1/evaluations?wait=0", submission("a")).status == 202);
+  while (it.it->evaluations == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int i = 0; i < 500 && it.log().find("cannot be written") == std::string::npos; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(it.log().find("cannot be written") != std::string::npos);
+  CHECK(it.ask("POST", "/v1/evaluations", submission("b")).status == 503);
+  CHECK(it.ask("GET", "/healthz").status == 200);
+  other.execute("ALTER TABLE away RENAME TO jobs");
+  CHECK(is_well(it, "a"));
+  CHECK(is_well(it, "b"));
+  CHECK(it.it->evaluations == 2);
+}
+
 TEST_CASE("a full queue, too many requests and too many connections are refused until there is room") {
   const played::service it([](auto& settings) {
     settings.longest_queue = 2;
@@ -106,9 +150,13 @@ TEST_CASE("a full queue, too many requests and too many connections are refused 
   CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("3")).status == 200);
   CHECK(is_well(it, "5"));
   {
+    // The server notices the ends of the connections before this one when it gets to it.
     std::vector<std::unique_ptr<probe::connection>> held;
-    for (int i = 0; i < 8; ++i) held.push_back(std::make_unique<probe::connection>(it.port()));
-    CHECK(held[7]->ask("GET", "/healthz").status == 200);
+    held.push_back(std::make_unique<probe::connection>(it.port()));
+    while (held[0]->ask("GET", "/metrics").body.find("kevo_serve_open_connections 1\n") == std::string::npos)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (held.size() < 8) held.push_back(std::make_unique<probe::connection>(it.port()));
+    for (const auto& each : held) CHECK(each->ask("GET", "/healthz").status == 200);
     CHECK(it.ask("GET", "/healthz").status == 0);
   }
   for (int i = 0; i < 500 && it.ask("GET", "/healthz").status != 200; ++i)

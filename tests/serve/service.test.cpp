@@ -97,7 +97,7 @@ TEST_CASE("results outlive the server, and what was queued or at work goes on") 
   for (const auto& each : {at_work, queued})
     CHECK(it.ask("GET", "/v1/evaluations/" + text_in(each, "id") + "?wait=20").status == 200);
   CHECK(it.it->evaluations == 4);  // the one at work began twice
-  CHECK(it.log.find("2 evaluations of an earlier server go on") != std::string::npos);
+  CHECK(it.log().find("2 evaluations of an earlier server go on") != std::string::npos);
 }
 
 TEST_CASE("priority comes before deadline, deadline before order; what is late expires") {
@@ -212,7 +212,7 @@ TEST_CASE("a batch is answered in its order, its errors in their places") {
   REQUIRE(all.size() == 4);
   CHECK(all[1].at("error").at("code") == "not_found");
   CHECK(all[2].at("error").at("code") == "input");
-  for (const auto place : {0, 3}) {
+  for (const std::size_t place : {std::size_t{0}, std::size_t{3}}) {
     const auto done =
         it.ask("GET", "/v1/evaluations/" + std::string(all[place].at("id").as_string()) + "?wait=20");
     CHECK(object(done).at("evaluation").at("score").to_number<double>() == (place == 0 ? 1 : 3));
