@@ -3,6 +3,8 @@
 // labels: slow
 // timeout: 300
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -94,7 +96,7 @@ void check_program(cuda_compiler* compiler, const kevo::task& t, const kevo::pro
 TEST_CASE("every CUDA task: references and seeds compile and can be launched on every workload") {
   auto compiler = find_compiler();
   const auto tasks = cuda_tasks();
-  CHECK(tasks.size() >= 7);
+  CHECK(tasks.size() >= 8);
   for (const auto& t : tasks) {
     CHECK(t.seeds.size() >= 2);
     for (const auto& seed : t.seeds) check_program(compiler ? &*compiler : nullptr, t, seed, signature_of);
@@ -116,7 +118,19 @@ TEST_CASE("settings of the tunable seeds that reach furthest compile and can be 
       {"cuda_rmsnorm", {{"MODE", "2"}, {"THREADS", "512"}, {"VECTORS", "4"}, {"HELD_WEIGHT", "1"}}},
       {"cuda_reduce", {{"THREADS", "1024"}, {"UNROLL", "4"}, {"ATOMIC", "1"}, {"LOAD_HINT", "2"}}},
       {"cuda_transpose", {{"TILE", "64"}, {"VECTOR", "4"}, {"THREADS", "256"}, {"PAD", "2"}}},
-      {"cuda_conv2d", {{"BM", "128"}, {"BN", "128"}, {"TM", "16"}, {"TN", "8"}, {"STAGES", "4"}}}};
+      {"cuda_conv2d", {{"BM", "128"}, {"BN", "128"}, {"TM", "16"}, {"TN", "8"}, {"STAGES", "4"}}},
+      {"cuda_im2win",
+       {{"BM", "96"},
+        {"BN", "128"},
+        {"TM", "12"},
+        {"TN", "8"},
+        {"VECTOR", "4"},
+        {"STAGES", "4"},
+        {"STORE", "1"}}},
+      {"cuda_im2win",
+       {{"WINDOW", "1"}, {"CHANNELS", "1"}, {"SPLIT", "4"}, {"STAGES", "1"}, {"PREFETCH", "0"}}},
+      {"cuda_im2win",
+       {{"SHARED", "0"}, {"BM", "32"}, {"BN", "32"}, {"TM", "1"}, {"TN", "1"}, {"VECTOR", "1"}}}};
   auto compiler = find_compiler();
   for (const auto& t : cuda_tasks()) {
     for (const auto& one : all) {
@@ -125,6 +139,28 @@ TEST_CASE("settings of the tunable seeds that reach furthest compile and can be 
                     signature_of);
     }
   }
+}
+
+TEST_CASE("cuda_im2win: layer.yaml is task.yaml with one of its layers") {
+  const std::string folder = KEVO_SOURCE_DIR "/configs/tasks/cuda_im2win/";
+  const kevo::task whole = kevo::load_task(folder + "task.yaml");
+  const kevo::task one = kevo::load_task(folder + "layer.yaml");
+  CHECK(one.name == whole.name);
+  CHECK(one.description == whole.description);
+  CHECK(one.reference->source == whole.reference->source);
+  CHECK(one.tolerances.at("").factor == whole.tolerances.at("").factor);
+  CHECK(one.seeds == whole.seeds);
+  CHECK(one.baselines.size() == whole.baselines.size());
+  CHECK(whole.workloads.size() == one.workloads.size() + 11);
+  std::size_t visible = 0;
+  for (const auto& w : one.workloads) {
+    const auto same = std::ranges::find(whole.workloads, w.uuid, &kevo::workload::uuid);
+    REQUIRE(same != whole.workloads.end());
+    CHECK(same->axes == w.axes);
+    CHECK(same->hidden == w.hidden);
+    visible += w.hidden ? 0 : 1;
+  }
+  CHECK(visible == 1);
 }
 
 TEST_CASE(

@@ -2,7 +2,7 @@
 // overlap by 2; transformed, each gives 4 x 4 outputs for 36 products a channel instead of 144 (Lavin and Gray, "Fast
 // Algorithms for Convolutional Neural Networks", arXiv 1509.09308). Four kernels: filters and inputs are transformed,
 // 36 matrix products (output channels x tiles, summed over input channels) are made, and their results transformed back.
-// Other strides go to a plain direct kernel.
+// Other strides and filters go to a plain direct kernel.
 #define BM 32       // kevo: {32, 64, 128, 256}
 #define BN 64       // kevo: {32, 64, 128, 256}
 #define BK 8        // kevo: {4, 8, 16, 32}
@@ -19,14 +19,14 @@
 // kevo: require BM * BN / (TM * TN) >= 64 && BM * BN / (TM * TN) <= 1024
 // kevo: require TM * TN <= 128 && BM * BN / (TM * TN) * MIN_BLOCKS * (TM * TN + 24) <= 65536
 // kevo: require 4 * STAGES * BK * (BM + BN) * MIN_BLOCKS <= 200 * 1024
-// kevo: when stride == 1: workspace filters float32 [36 * C * align_up(K, 4)]
-// kevo: when stride == 1: workspace tiles float32 [36 * C * align_up(N * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
-// kevo: when stride == 1: workspace products float32 [36 * K * align_up(N * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
-// kevo: when stride == 1: launch transform_filters<<<(ceildiv(align_up(K, 4), 128), C), 128>>>(w, filters, C, K)
-// kevo: when stride == 1: launch transform_inputs<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), IN_THREADS), C), IN_THREADS>>>(x, tiles, N, C, H, W, P, Q)
-// kevo: when stride == 1: launch multiply<<<(ceildiv(K, BM) * ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), BN), 36), BM * BN / (TM * TN), smem(4 * STAGES * BK * (BM + BN))>>>(filters, tiles, products, C, K, N * ceildiv(P, 4) * ceildiv(Q, 4))
-// kevo: when stride == 1: launch transform_outputs<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), OUT_THREADS), K), OUT_THREADS>>>(products, y, N, K, P, Q)
-// kevo: when stride != 1: launch direct<<<(ceildiv(P * Q, 128), K, N), 128>>>(x, w, y, C, H, W, K, P, Q, stride)
+// kevo: when stride == 1 && R == 3 && S == 3: workspace filters float32 [36 * C * align_up(K, 4)]
+// kevo: when stride == 1 && R == 3 && S == 3: workspace tiles float32 [36 * C * align_up(N * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
+// kevo: when stride == 1 && R == 3 && S == 3: workspace products float32 [36 * K * align_up(N * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
+// kevo: when stride == 1 && R == 3 && S == 3: launch transform_filters<<<(ceildiv(align_up(K, 4), 128), C), 128>>>(w, filters, C, K)
+// kevo: when stride == 1 && R == 3 && S == 3: launch transform_inputs<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), IN_THREADS), C), IN_THREADS>>>(x, tiles, N, C, H, W, P, Q)
+// kevo: when stride == 1 && R == 3 && S == 3: launch multiply<<<(ceildiv(K, BM) * ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), BN), 36), BM * BN / (TM * TN), smem(4 * STAGES * BK * (BM + BN))>>>(filters, tiles, products, C, K, N * ceildiv(P, 4) * ceildiv(Q, 4))
+// kevo: when stride == 1 && R == 3 && S == 3: launch transform_outputs<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), OUT_THREADS), K), OUT_THREADS>>>(products, y, N, K, P, Q)
+// kevo: when stride != 1 || R != 3 || S != 3: launch direct<<<(ceildiv(P * Q, 128), K, N), 128>>>(x, w, y, C, H, W, K, R, S, P, Q, stride)
 
 constexpr int threads = BM * BN / (TM * TN);
 constexpr int lanes_n = 32 / LANES_M;
@@ -176,9 +176,9 @@ extern "C" __global__ void __launch_bounds__(OUT_THREADS)
   }
 }
 
-// One thread an output element, for strides that Winograd does not serve.
+// One thread an output element, for strides and filters that this algorithm does not serve.
 extern "C" __global__ void direct(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, int C,
-                                  int H, int W, int K, int P, int Q, int stride) {
+                                  int H, int W, int K, int R, int S, int P, int Q, int stride) {
   const int pixel = blockIdx.x * 128 + threadIdx.x;
   if (pixel >= P * Q) return;
   const int p = pixel / Q;
@@ -186,9 +186,9 @@ extern "C" __global__ void direct(const float* __restrict__ x, const float* __re
   float sum = 0;
   for (int c = 0; c < C; ++c) {
     const float* plane = x + (static_cast<long long>(blockIdx.z) * C + c) * H * W;
-    const float* filter = w + (static_cast<long long>(blockIdx.y) * C + c) * 9;
-    for (int r = 0; r < 3; ++r) {
-      for (int s = 0; s < 3; ++s) sum = fmaf(plane[(p * stride + r) * W + q * stride + s], filter[r * 3 + s], sum);
+    const float* filter = w + (static_cast<long long>(blockIdx.y) * C + c) * R * S;
+    for (int r = 0; r < R; ++r) {
+      for (int s = 0; s < S; ++s) sum = fmaf(plane[(p * stride + r) * W + q * stride + s], filter[r * S + s], sum);
     }
   }
   y[(static_cast<long long>(blockIdx.z) * K + blockIdx.y) * P * Q + pixel] = sum;
