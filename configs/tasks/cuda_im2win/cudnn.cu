@@ -33,9 +33,12 @@ bool make(cudnnHandle_t handle, const std::array<int, 10>& a, const float* x, co
       !good(cudnnSetConvolutionMathType(made.convolution, CUDNN_FMA_MATH))) {
     return false;
   }
-  constexpr std::size_t most = std::size_t{8} << 30U;
+  std::size_t most = std::size_t{8} << 30U;  // or as much of it as the device has room for
   void* scratch = nullptr;
-  if (cudaMalloc(&scratch, most) != cudaSuccess) return false;
+  while (cudaMalloc(&scratch, most) != cudaSuccess) {
+    cudaGetLastError();
+    if ((most /= 2) < 1U << 20U) return false;
+  }
   std::array<cudnnConvolutionFwdAlgoPerf_t, CUDNN_CONVOLUTION_FWD_ALGO_COUNT> times{};
   int found = 0;
   const bool timed = good(cudnnFindConvolutionForwardAlgorithmEx(handle, made.x, x, made.w, w, made.convolution, made.y, y,
