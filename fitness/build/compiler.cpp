@@ -288,6 +288,7 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   const std::string output = scratch.folder("out");
   for (const auto& file : request.source.files) write_source(sources, file.path, file.text);
   if (!request.entry_text.empty()) write_source(sources, entry_name, request.entry_text);
+  let_everyone_read(sources);
 
   auto spec = spec_for(path);
   spec.mounts.push_back({sources, "/src"});

@@ -231,6 +231,7 @@ bool write_files(const program& candidate, const std::string& folder, evaluation
       throw error(error_code::environment, "cannot write the candidate", {target.string(), 0, 0, {}});
     }
   }
+  let_everyone_read(folder);
   return true;
 }
 

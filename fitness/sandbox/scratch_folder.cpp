@@ -141,4 +141,23 @@ std::string scratch_folder::folder(std::string_view name) const {
   return path;
 }
 
+void let_everyone_read(const std::string& folder) {
+  using fs::perms;
+  const auto open = [](const fs::path& path, perms which) {
+    fs::permissions(path, which, fs::perm_options::add | fs::perm_options::nofollow);
+  };
+  const perms readable = perms::owner_read | perms::group_read | perms::others_read;
+  const perms enterable = readable | perms::owner_exec | perms::group_exec | perms::others_exec;
+  try {
+    open(folder, enterable);
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      const auto status = entry.symlink_status();
+      if (fs::is_directory(status)) open(entry.path(), enterable);
+      if (fs::is_regular_file(status)) open(entry.path(), readable);
+    }
+  } catch (const fs::filesystem_error& wrong) {
+    throw error(error_code::environment, std::string("cannot share a folder: ") + wrong.what());
+  }
+}
+
 }  // namespace kevo

@@ -36,6 +36,10 @@ class scratch_folder {
   detail::descriptor lock_;
 };
 
+/// Lets every user read a folder and what lies in it, also where this process's umask forbids that of new
+/// files: the sandbox's user is another. Follows no link. @throws kevo::error (environment)
+void let_everyone_read(const std::string& folder);
+
 /// Removes the scratch folders in `base` that nobody holds any more: of this user, unlocked, unchanged for
 /// `age_s` seconds. Follows no link. O(entries of `base`). Never throws.
 /// @return the paths that were removed

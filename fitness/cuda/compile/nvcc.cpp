@@ -261,6 +261,7 @@ compile_answer compile_with_nvcc(const nvcc_job& job,
   for (std::size_t i = 0; i < job.kernels.size(); ++i)
     text += "void* kevo_kernel_" + std::to_string(i) + "() { return (void*)&" + job.kernels[i] + "; }\n";
   write(sources / entry, text);
+  let_everyone_read(sources);
 
   std::vector<std::string> arguments = {"-cubin", "--keep", "--keep-dir", "/out", "-o", "/out/kevo.cubin"};
   arguments.insert(arguments.end(), job.options.begin(), job.options.end());
@@ -300,6 +301,7 @@ hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_rep
   const fs::path output = scratch.folder("out");
   for (const auto& file : job.source->files) write(sources / file.path, file.text);
   write(sources / entry, job.entry);
+  let_everyone_read(sources);
   const fs::path headers = scratch.folder("headers");
   std::vector<std::string> arguments = {"-shared",  "-cudart",        "static", "-Xcompiler",  "-fPIC",
                                         "-Xlinker", "--no-undefined", "-o",     "/out/kevo.so"};

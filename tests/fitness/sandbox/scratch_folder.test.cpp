@@ -14,6 +14,8 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/error.hpp>
+
 #include "tests/support/shell.hpp"
 
 using kevo::scratch_folder;
@@ -174,4 +176,20 @@ TEST_CASE("root sweeps what it gave to the sandbox, and nobody else's") {
   REQUIRE(::chown((base / "kevo-scratch-others").c_str(), 4242, 4242) == 0);
   CHECK(sweep_scratch_folders(base.string(), 60) ==
         std::vector<std::string>{(base / "kevo-scratch-nobody").string()});
+}
+
+TEST_CASE("what a process writes whose umask is strict can be read by everyone when it says so") {
+  const shell::scratch base;
+  const ::mode_t before = ::umask(0077);
+  fs::create_directories(base / "shared/inner");
+  std::ofstream(base / "shared/inner/file") << "text";
+  ::umask(before);
+  kevo::let_everyone_read((base / "shared").string());
+  const auto mode = [&](const char* name) {
+    return static_cast<unsigned>(fs::status(base / name).permissions());
+  };
+  CHECK(mode("shared") == 0755U);
+  CHECK(mode("shared/inner") == 0755U);
+  CHECK(mode("shared/inner/file") == 0644U);
+  CHECK_THROWS_AS(kevo::let_everyone_read((base / "nothing").string()), kevo::error);
 }
