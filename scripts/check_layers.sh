@@ -7,13 +7,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$here/..}"
 table=scripts/layers.txt
 folders=()
-for folder in include src fitness operators; do
+for folder in include src fitness operators python/src; do
   if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
 
 # One line an include: "file:line:#include ...". grep finds nothing in a tree without includes, which is no error.
 includes() {
-  grep -rnE --include='*.hpp' --include='*.cpp' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](kevo|src|fitness|operators)/' \
+  grep -rnE --include='*.hpp' --include='*.cpp' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](kevo|src|fitness|operators|python)/' \
     "${folders[@]}" || [[ $? == 1 ]]
 }
 files() { find "${folders[@]}" -name '*.hpp' -o -name '*.cpp' | LC_ALL=C sort | sed 's/$/:0:/'; }

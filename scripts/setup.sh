@@ -20,7 +20,7 @@ elif [[ "${1:-}" == --tests ]]; then
   tests=yes
   triton=yes
   torch=yes
-  packages+=(clang clang-format clang-tidy doxygen lld libomp-dev sqlite3 git curl openssl)
+  packages+=(clang clang-format clang-tidy doxygen lld libomp-dev sqlite3 git curl openssl pybind11-dev python3-dev)
   # CI compiles with the newest of both compilers that there is a package of. What clang links into the sanitized build is a package of its
   # own version.
   newest() { apt-cache pkgnames "$1-" 2>/dev/null | sed -n "s/^$1-\([0-9]*\)$/\1/p" | sort -n | tail -n 1; }

@@ -18,7 +18,7 @@ if command -v doxygen >/dev/null; then scripts/api_reference.sh; else echo "skip
 
 step "release build"
 # A build folder of scripts/setup.sh may know the same compiler by another name, for which CMake would drop all settings of the preset.
-cmake --fresh --preset release -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh g++)"
+cmake --fresh --preset release -DKEVO_PYTHON=ON -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh g++)"
 cmake --build --preset release -j "$jobs"
 
 # Tests wait for processes and time limits, too: one more than there are processors keeps these busy. With two more, they took as long.
