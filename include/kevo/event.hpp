@@ -37,8 +37,9 @@ struct variation_asked {
   kevo::selection selection;
   operator_index op = seed_operator;
 };
-/// A variation ended. `candidate` is the new candidate; if `duplicate` is true, the known candidate with the
-/// same program; `no_candidate` if the operator proposed nothing.
+/// A variation ended, or has proposed a further program (see `further`). `candidate` is the new candidate; if
+/// `duplicate` is true, the known candidate with the same program; `no_candidate` if the operator proposed
+/// nothing.
 struct variation_told {
   ticket job = 0;
   std::optional<content_id> program;  ///< the proposed program; nothing if there is none
@@ -47,7 +48,11 @@ struct variation_told {
   std::string summary;     ///< summary of the proposal, or the reason why there is none
   bool exhausted = false;  ///< the operator has nothing left to propose in this run
   spending cost;
-  std::string transcript;  ///< what the operator noted while it worked
+  std::string transcript;    ///< what the operator noted while it worked
+  std::uint32_t sample = 0;  ///< `proposal::sample` of the program
+  /// Whether this is a further program of a variation that has not ended: its last program, or the reason why
+  /// there is none, is told later. Costs and transcript are told with the last one.
+  bool further = false;
 };
 /// The search decided on an evaluation. It hands it out as `job`, now or as soon as the driver can evaluate.
 struct evaluation_asked {

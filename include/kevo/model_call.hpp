@@ -13,8 +13,10 @@ struct model_call {
   std::string model;      ///< name of the model in the config
   std::string group;      ///< label of the group; all calls of one variation form a group
   std::int64_t turn = 0;  ///< number of the turn within its conversation, from 0
-  std::string messages;   ///< JSON, as sent
-  std::string response;   ///< JSON, as received, or a description of the failure
+  /// Number of the reply among those to the same prompt, from 0. In the journal it is a part of `sampling`.
+  std::int64_t sample = 0;
+  std::string messages;  ///< JSON, as sent
+  std::string response;  ///< JSON, as received, or a description of the failure
   std::string
       prompt_token_ids;   ///< JSON: ids of the tokens of the prompt; kevo's own operators leave it empty
   std::string token_ids;  ///< JSON: ids of the tokens of the reply

@@ -30,6 +30,9 @@ void run_to_end(search& engine, const any_fitness& fitness_function, Clock clock
         engine.tell_draft(vary->id, draft, result, clock_s());
         return result;
       };
+      services.propose = [&](proposal further) {
+        engine.tell_further(vary->id, std::move(further), clock_s());
+      };
       services.evaluate = [until = services.evaluate_until](const program& draft) {
         return until(draft, evaluation_stage::timed_full);
       };

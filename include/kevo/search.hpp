@@ -94,24 +94,7 @@ class search {
     ledger_.variation += cost;
     variation_told told{.job = id, .cost = cost, .transcript = std::move(transcript)};
     if (auto* made = std::get_if<proposal>(&result)) {
-      ++ledger_.proposals;
-      told.program = id_of(made->program);
-      told.summary = std::move(made->summary);
-      if (const auto known = graph_.find(*told.program)) {
-        told.candidate = *known;
-        told.duplicate = true;
-        ++ledger_.duplicates;
-      } else {
-        told.candidate = join(*told.program, std::make_shared<const program>(std::move(made->program)),
-                              static_cast<operator_index>(op), turn.parents);
-        turn_[told.candidate] = {cost.wall_s, id, {}};
-        ++pending_.proposals;
-        if (parts_.filter) {
-          gathered_.push_back(told.candidate);
-        } else {
-          enqueue(told.candidate);
-        }
-      }
+      take_in(std::move(*made), turn, told);
     } else {
       auto& none = std::get<no_proposal>(result);
       ++ledger_.no_proposals;
@@ -122,11 +105,16 @@ class search {
       fruitless_[op] += told.exhausted ? std::max(1U, settings_.patience / 5) : 1;
       parts_.portfolio.observe({.index = op, .reward = 0, .cost_s = cost.wall_s});
     }
-    if (told.program && !told.duplicate && !parts_.operators[op].replayable())
-      plans_[told.candidate] = {cost.wall_s, id, told.summary};
     emit({++sequence_, now_s, std::move(told)});
     parts_.stop.observe(progress(now_s));
   }
+
+  /// Takes a further program of the variation `id`, which is still outstanding (see
+  /// `variation_request::propose`). It becomes a candidate with the parents of the variation; a program that
+  /// is in the search graph is recorded as known. Ignored if the variation has told a program with the same
+  /// `sample` before, or if the program has no files.
+  /// @throws kevo::error (internal) if no variation with this id is outstanding
+  void tell_further(ticket id, proposal made, double now_s);
 
   /// Takes the result of the evaluation `id`. A valid result without a stage gets the stage that was
   /// requested.
@@ -306,11 +294,14 @@ class search {
     evaluation_stage wanted = evaluation_stage::timed_full;
     bool fresh = false;
     bool withdrawn = false;
+    std::vector<std::uint32_t> samples;  ///< of the further programs that the variation has told
   };
 
   void emit(const event& happened) const;
   candidate_id join(const content_id& id, std::shared_ptr<const program> source, operator_index op,
                     const std::vector<candidate_id>& parents);
+  /// Adds a proposed program to the search graph, or finds it there, and completes the record of it.
+  void take_in(proposal made, const in_flight& turn, variation_told& told);
   void halt(std::string reason, double now_s, bool external);
   void check_stop(double now_s);
   job ask_after_stop(capacity free, double now_s);

@@ -24,6 +24,15 @@
 
 namespace kevo {
 
+/// A new program, with a one-line summary of the change.
+struct proposal {
+  kevo::program program;
+  std::string summary;
+  /// Number of the reply of a model that the program was made from, where a turn asked for several replies to
+  /// one prompt; else 0.
+  std::uint32_t sample = 0;
+};
+
 /// Functions of the run that an operator may call while it works. `variation_request` has a member function
 /// for each, which says what it does. Every function is thread-safe. Any may be empty in a test.
 struct variation_services {
@@ -37,6 +46,7 @@ struct variation_services {
   std::function<void(const spending&)> book;
   std::function<void(std::string)> note;
   std::function<void(const model_call&)> record;
+  std::function<void(proposal)> propose;
 };
 
 /// What an operator is asked to vary. A request owns all data that it refers to, so that an operator may keep
@@ -104,12 +114,12 @@ struct variation_request {
   void record(const model_call& call) const {
     if (services && services->record) services->record(call);
   }
-};
-
-/// A new program, with a one-line summary of the change.
-struct proposal {
-  kevo::program program;
-  std::string summary;
+  /// Proposes a further program of this turn, beside the one that `vary` returns. It becomes a candidate with
+  /// the same parents. Each further program of a turn needs a `sample` of its own: of two with the same one,
+  /// the second is ignored, so that a turn which a resumed run repeats proposes nothing twice.
+  void propose(proposal further) const {
+    if (services && services->propose) services->propose(std::move(further));
+  }
 };
 
 /// The answer of an operator that made no program.

@@ -50,12 +50,23 @@ void conversation::say(std::string text) {
 chat_reply conversation::ask() {
   chat_reply reply = settings_.models->ask({operator_name_, model_, turn_, settings_.model, settings_.tier},
                                            chat_, request_);
+  hear(reply);
+  return reply;
+}
+
+std::vector<chat_reply> conversation::ask(std::size_t count) {
+  std::vector<chat_reply> replies = settings_.models->ask(
+      {operator_name_, model_, turn_, settings_.model, settings_.tier}, chat_, count, request_);
+  hear(replies.front());
+  return replies;
+}
+
+void conversation::hear(const chat_reply& reply) {
   ++turn_;
   failure_ = reply.ok() ? std::nullopt : std::optional(reply);
   // A model that babbles for a megabyte must not be sent that megabyte again with each further turn.
   if (!reply.content.empty() || !reply.tool_calls.empty())
     chat_.messages.push_back({"assistant", shortened(reply.content, kept_reply_bytes), reply.tool_calls});
-  return reply;
 }
 
 no_proposal failure_of(const chat_reply& reply) {
@@ -66,23 +77,65 @@ no_proposal failure_of(const chat_reply& reply) {
 
 namespace {
 
-variation_result ask_until_new(conversation& talk, const draft_reader& read) {
+/// Whether a reply is one that the model can be told what is wrong with.
+bool answered(const chat_reply& reply) {
+  return reply.ok() || reply.status == reply_status::truncated;
+}
+
+draft draft_of(const chat_reply& reply, const draft_reader& read) {
+  if (reply.ok()) return read(reply.content);
+  return {{}, "Your reply was cut by the token limit. Answer again, more briefly."};
+}
+
+/// The program of the first of several replies that has one; those of the others are proposed beside it. The
+/// complaint is that about the first reply. Nothing is refused as known, because a group of replies of which
+/// some have no result would teach that those are rare.
+draft propose_several(conversation& talk, const draft_reader& read, const std::string& label,
+                      std::optional<proposal>& answer, chat_reply& first) {
+  const std::vector<chat_reply> replies = talk.ask(talk.settings().samples);
+  first = replies.front();
+  draft of_first;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (!answered(replies[i])) {
+      talk.request().note(fmt::format("[sample {}] {}\n", i, replies[i].detail));
+      continue;
+    }
+    draft next = draft_of(replies[i], read);
+    if (!next.made) talk.request().note(fmt::format("[sample {}] {}\n", i, next.complaint));
+    if (i == 0) of_first.complaint = next.complaint;
+    if (!next.made) continue;
+    proposal made{*std::move(next.made), label + summary_of(replies[i].content),
+                  static_cast<std::uint32_t>(i)};
+    if (answer) {
+      talk.request().propose(std::move(made));
+    } else {
+      answer = std::move(made);
+    }
+  }
+  return of_first;
+}
+
+variation_result ask_until_new(conversation& talk, const draft_reader& read, const std::string& label) {
   const variation_request& request = talk.request();
   std::string why;
   for (std::int64_t n = 0; n < talk.settings().attempts && !request.stop.stop_requested(); ++n) {
     if (n > 0) talk.say(why);
-    const chat_reply reply = talk.ask();
-    if (!reply.ok() && reply.status != reply_status::truncated) return failure_of(reply);
+    chat_reply reply;
     draft next;
-    if (reply.ok()) {
-      next = read(reply.content);
+    if (n == 0 && talk.settings().samples > 1) {
+      std::optional<proposal> answer;
+      next = propose_several(talk, read, label, answer, reply);
+      if (answer) return *std::move(answer);
+      if (!answered(reply)) return failure_of(reply);
     } else {
-      next.complaint = "Your reply was cut by the token limit. Answer again, more briefly.";
+      reply = talk.ask();
+      if (!answered(reply)) return failure_of(reply);
+      next = draft_of(reply, read);
     }
     if (next.made) {
       next.complaint = known_already(*next.made, talk.settings(), request);
       if (next.complaint.empty()) {
-        return proposal{*std::move(next.made), summary_of(reply.content)};
+        return proposal{*std::move(next.made), label + summary_of(reply.content)};
       }
     }
     why = next.complaint;
@@ -94,8 +147,8 @@ variation_result ask_until_new(conversation& talk, const draft_reader& read) {
 
 }  // namespace
 
-variation_result propose(conversation& talk, const draft_reader& read) {
-  variation_result result = ask_until_new(talk, read);
+variation_result propose(conversation& talk, const draft_reader& read, const std::string& label) {
+  variation_result result = ask_until_new(talk, read, label);
   if (const auto* made = std::get_if<proposal>(&result)) {
     remember_attempt(talk.settings(), talk.request(), *made);
     distill_due(talk.settings(), talk.request(), talk.stream());

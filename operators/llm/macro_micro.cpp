@@ -170,14 +170,12 @@ variation_result macro_micro::vary(const variation_request& asked, rng& random) 
     set_section(sections, "example", examples_text(knowledge->examples(action.type, filter_for(request))));
   set_section(sections, "action", step_text(action));
   talk.begin(name(), std::move(sections));
-  variation_result result = propose(talk, [&source](const std::string& reply) {
+  const auto read = [&source](const std::string& reply) {
     draft edited = edits_of(source)(reply);
     if (edited.made || reply.find("<<<<<<<") != std::string::npos) return edited;
     return whole_file(source)(reply);
-  });
-  if (auto* made = std::get_if<proposal>(&result))
-    made->summary = fmt::format("{}: {}", action.type, made->summary);
-  return result;
+  };
+  return propose(talk, read, action.type + ": ");
 }
 
 void macro_micro::observe(const observation& seen) const {

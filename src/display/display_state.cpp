@@ -41,7 +41,7 @@ void display_state::consume(const event& what) {
   } else if (const auto* told = std::get_if<variation_told>(&what.what)) {
     const auto it = asked_.find(told->job);
     const operator_index op = it == asked_.end() ? seed_operator : it->second.op;
-    if (it != asked_.end()) asked_.erase(it);
+    if (it != asked_.end() && !told->further) asked_.erase(it);
     if (told->candidate != no_candidate && !told->duplicate)
       remember_maker(told->candidate, op, told->summary);
   } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {

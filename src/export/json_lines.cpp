@@ -63,8 +63,10 @@ class step_writer {
     if (const auto* asked = std::get_if<variation_asked>(&e.what)) asked_[asked->job] = {e.sequence, *asked};
     const auto* told = std::get_if<variation_told>(&e.what);
     if (told == nullptr) return;
-    const auto begun = asked_.extract(told->job);
-    if (begun) write(e, *told, begun.mapped().first, begun.mapped().second);
+    const auto begun = asked_.find(told->job);
+    if (begun == asked_.end()) return;
+    write(e, *told, begun->second.first, begun->second.second);
+    if (!told->further) asked_.erase(begun);
   }
   std::size_t lines() const { return lines_; }
 

@@ -21,20 +21,24 @@ struct model_turn {
   std::string reply;            ///< text of the reply
 };
 
-/// A variation in which a model took part. The result is that of the program that the variation proposed,
+/// What a model took part in to make one program: a variation, or one reply of a variation that asked for
+/// several replies to one prompt. The result is that of the program that the variation proposed,
 /// also where the run knew the program already.
 struct model_sample {
-  std::uint64_t step = 0;  ///< number of the event that ended the variation
+  std::uint64_t step = 0;  ///< number of the event that told the program, or that ended the variation
   std::string operator_name;
   std::vector<candidate_id> parents;
   candidate_id candidate = no_candidate;
   std::string ended;              ///< candidate, known or nothing
   std::vector<model_turn> turns;  ///< calls that have a reply, in order; not empty
+  /// Whether it is one of several replies and had no program: it has no result, but its terms count.
+  bool unread = false;
   std::optional<evaluation> result;
   std::optional<evaluation> parent;  ///< the best valid parent, as it was known when the variation began
   reward_terms terms;
 
   const model_turn& last() const { return turns.back(); }
+  bool judged() const { return result || unread; }
 };
 
 /// How many variations were left out, and why.

@@ -104,11 +104,12 @@ std::vector<model_sample> wanted_samples(const journal& record, const training_o
   return std::move(read.samples);
 }
 
-/// Samples whose last reply was judged.
+/// Samples whose last reply was judged; with `unread`, also those of several replies that had no program.
 std::vector<model_sample> judged_samples(const journal& record, const training_options& options,
-                                         training_summary& summary) {
+                                         training_summary& summary, bool unread = false) {
   auto samples = wanted_samples(record, options, summary);
-  const auto dropped = std::erase_if(samples, [](const model_sample& s) { return !s.result; });
+  const auto dropped = std::erase_if(
+      samples, [&](const model_sample& s) { return !(unread ? s.judged() : s.result.has_value()); });
   if (dropped > 0) summary.left_out["no program was evaluated"] += dropped;
   return samples;
 }
@@ -155,8 +156,8 @@ training_summary export_trajectories(const journal& record, const training_optio
     o["group"] = label_of(prompt_of(sample));
     o["turns"] = std::move(turns);
     o["result"] = result_of(sample);
-    o["reward_terms"] = sample.result ? json::value(terms_of(sample.terms)) : json::value(nullptr);
-    o["rewards"] = sample.result ? json::value(rewards_of(sample.terms)) : json::value(nullptr);
+    o["reward_terms"] = sample.judged() ? json::value(terms_of(sample.terms)) : json::value(nullptr);
+    o["rewards"] = sample.judged() ? json::value(rewards_of(sample.terms)) : json::value(nullptr);
     write_line(o, out);
     ++summary.rows;
   }
@@ -218,7 +219,7 @@ training_summary export_dpo(const journal& record, const training_options& optio
 
 training_summary export_grpo(const journal& record, const training_options& options, std::ostream& out) {
   training_summary summary;
-  const auto samples = judged_samples(record, options, summary);
+  const auto samples = judged_samples(record, options, summary, true);
   for (const auto& [label, members] : groups_of(samples)) {
     std::vector<double> rewards;
     rewards.reserve(members.size());

@@ -104,6 +104,8 @@ columns columns_of(const variation_asked& e) {
 columns columns_of(const variation_told& e) {
   columns c{.job = e.job, .candidate = known(e.candidate), .program = {}, .detail = {}};
   if (e.program) c.program = to_string(*e.program);
+  if (e.sample > 0 || e.further)
+    c.detail = fmt::format(R"({{"sample":{},"further":{}}})", e.sample, e.further);
   return c;
 }
 columns columns_of(const evaluation_asked& e) {
@@ -303,6 +305,14 @@ class event_row {
     return turn;
   }
   variation_told told() const {
+    variation_told e = last_told();
+    if (row_.is_null(column::detail)) return e;
+    const auto d = detail();
+    e.sample = d.at("sample").to_number<std::uint32_t>();
+    e.further = d.at("further").as_bool();
+    return e;
+  }
+  variation_told last_told() const {
     return {.job = job(),
             .program = program(),
             .candidate = candidate(),

@@ -10,6 +10,7 @@
 #include "src/journal/event_order.hpp"
 #include "src/journal/journal.hpp"
 #include "src/journal/journal_state.hpp"
+#include "src/llm/openai.hpp"
 
 namespace kevo {
 
@@ -105,9 +106,24 @@ constexpr const char* call_columns =
     " m.tokens_out, m.money, m.wall_s";
 
 model_call read_call(const sqlite::statement& row) {
-  return {row.text(0),  row.text(1),     row.text(2),     row.integer(3), row.text(4),  row.text(5),
-          row.text(6),  row.text(7),     row.text(8),     row.text(9),    row.text(10), row.text(11),
-          row.text(12), row.integer(13), row.integer(14), row.real(15),   row.real(16)};
+  return {.operator_name = row.text(0),
+          .model = row.text(1),
+          .group = row.text(2),
+          .turn = row.integer(3),
+          .sample = sample_of_json(row.text(9)),
+          .messages = row.text(4),
+          .response = row.text(5),
+          .prompt_token_ids = row.text(6),
+          .token_ids = row.text(7),
+          .log_probabilities = row.text(8),
+          .sampling = row.text(9),
+          .policy_version = row.text(10),
+          .reward_terms = row.text(11),
+          .request_key = row.text(12),
+          .tokens_in = row.integer(13),
+          .tokens_out = row.integer(14),
+          .money = row.real(15),
+          .wall_s = row.real(16)};
 }
 
 }  // namespace

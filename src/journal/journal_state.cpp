@@ -85,6 +85,8 @@ std::optional<detail::variation_origin> journal::implementation::note_job(const 
   if (const auto* begun = std::get_if<variation_asked>(&what.what)) {
     asked[begun->job] = {what.sequence, operator_name(begun->op), begun->selection};
   } else if (const auto* ended = std::get_if<variation_told>(&what.what)) {
+    const auto known = asked.find(ended->job);
+    if (ended->further && known != asked.end()) return known->second;
     if (auto node = asked.extract(ended->job)) return std::move(node.mapped());
     return find_origin(ended->job);  // an earlier process may have left it open
   }

@@ -100,6 +100,12 @@ void decode_price(settings& from, model_settings& made) {
 void decode_dialect(settings& from, endpoint_settings& server) {
   server.dialect.stream = from.boolean(
       "stream", {.def = true, .doc = "whether the server streams the reply while it is generated"});
+  server.dialect.several_replies = from.boolean(
+      "several_replies",
+      {.def = true,
+       .doc =
+           "whether one request may ask for several replies (field n), for operators with samples; a server "
+           "that does not give them is asked for each reply by a request of its own"});
   server.dialect.max_tokens_key =
       from.text("max_tokens_key",
                 {.def = "max_tokens",

@@ -48,6 +48,19 @@ bool is_secret(const std::string& key) {
   return key.size() >= 16;
 }
 
+void hide(chat_reply& reply, const std::string& key) {
+  hide(reply.detail, key);
+  if (is_secret(key)) {
+    for (auto* text :
+         {&reply.content, &reply.reasoning, &reply.model, &reply.log_probabilities, &reply.token_ids})
+      hide(*text, key);
+    for (auto& call : reply.tool_calls) {
+      for (auto* text : {&call.id, &call.name, &call.arguments}) hide(*text, key);
+    }
+  }
+  for (auto& one : reply.further) hide(one, key);
+}
+
 chat_reply failed(reply_status status, std::string detail) {
   chat_reply reply;
   reply.status = status;
@@ -92,6 +105,7 @@ chat_reply judged(const http_response& answer) {
 std::size_t written_bytes(const chat_reply& reply) {
   std::size_t bytes = reply.content.size() + reply.reasoning.size();
   for (const auto& call : reply.tool_calls) bytes += call.name.size() + call.arguments.size();
+  for (const auto& one : reply.further) bytes += written_bytes(one);
   return bytes;
 }
 
@@ -209,11 +223,12 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
     reply = parse_chat(answer.body);
   }
   refuse_babble(reply, request.sampling.max_tokens);
+  for (auto& one : reply.further) refuse_babble(one, request.sampling.max_tokens);
   // What was generated was paid for, whether or not it can be used.
   if (!reply.counted) take_stray_usage(answer.body, reply);
   if (!reply.counted && (begun || ended_in_the_dark(answer))) {
     // Of what arrived its length tells. Where nothing arrived, any length may have been written.
-    const std::int64_t most = request.sampling.max_tokens;
+    const std::int64_t most = request.sampling.max_tokens * request.replies;
     const bool unread =
         answer.failure == http_failure::too_large || (written == 0 && ended_in_the_dark(answer));
     reply.tokens_in = estimated_tokens(request);
@@ -269,15 +284,7 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
   reply.tokens_out = tokens_out;
   reply.tokens_estimated = tokens_estimated;
   reply.wall_s = std::chrono::duration<double>(clock::now() - began).count();
-  hide(reply.detail, settings_.key);
-  if (is_secret(settings_.key)) {
-    hide(reply.content, settings_.key);
-    hide(reply.reasoning, settings_.key);
-    for (auto* text : {&reply.model, &reply.log_probabilities, &reply.token_ids}) hide(*text, settings_.key);
-    for (auto& call : reply.tool_calls) {
-      for (auto* text : {&call.id, &call.name, &call.arguments}) hide(*text, settings_.key);
-    }
-  }
+  hide(reply, settings_.key);
   return reply;
 }
 

@@ -29,7 +29,8 @@ language_models::language_models(models_settings settings)
       arms_(settings_.models.size()),
       refused_(settings_.models.size()),
       warned_(settings_.models.size()),
-      served_(settings_.models.size()) {
+      served_(settings_.models.size()),
+      one_reply_(settings_.models.size()) {
   if (settings_.ready && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills);
   skills_.use(knowledge_);
@@ -53,7 +54,7 @@ std::optional<chat_reply> language_models::repeat(const call_plan& what, const v
   const std::scoped_lock lock(guard_);
   const auto turn = recalled_.find(owner.job);
   if (turn == recalled_.end()) return std::nullopt;
-  const model_call* call = recalled(owner.job, what.origin.operator_name);
+  const model_call* call = recalled(owner.job, what.origin.operator_name, what.sample);
   if (call == nullptr) {
     if (!turn->second.alone) return std::nullopt;
     return failed(reply_status::unrecorded,
@@ -161,31 +162,33 @@ chat_reply language_models::try_live(const call_plan& what, const variation_requ
                     .ending = owner.ending});
 }
 
-chat_reply language_models::carry_out(const call_plan& what, const variation_request& owner) {
-  if (auto known = repeat(what, owner)) return *std::move(known);
+language_models::call_place language_models::place_of(const call_plan& what) {
+  const std::string& model = settings_.models[what.origin.model].name;
+  content_hasher hash;
+  const std::scoped_lock lock(guard_);
+  return {{what.origin.operator_name, model, ordinals_[{what.origin.operator_name, model}]++},
+          to_string(hash.text("kevo request 1").text(what.request).finish())};
+}
+
+/// Books a call and has journal and cassette keep it.
+void language_models::keep(const call_plan& what, const call_place& place, const chat_reply& reply,
+                           bool recorded, const variation_request& owner) {
   const call_origin& origin = what.origin;
   const model_settings& model = settings_.models[origin.model];
-  const cassette_key key = [&] {
-    const std::scoped_lock lock(guard_);
-    return cassette_key{origin.operator_name, model.name, ordinals_[{origin.operator_name, model.name}]++};
-  }();
-  content_hasher hash;
-  const std::string request_id = to_string(hash.text("kevo request 1").text(what.request).finish());
-  auto recorded = replay(key, request_id, owner);
-  chat_reply reply = recorded ? *recorded : spend(what, owner);
   const double money = price_of(model.price, reply.tokens_in, reply.tokens_out);
   owner.book({.money = money, .tokens_in = reply.tokens_in, .tokens_out = reply.tokens_out});
   owner.record({.operator_name = origin.operator_name,
                 .model = model.name,
                 .group = std::to_string(owner.job),
                 .turn = origin.turn,
+                .sample = what.sample,
                 .messages = what.messages,
                 .response = reply_json(reply),
                 .token_ids = reply.token_ids,
                 .log_probabilities = reply.log_probabilities,
                 .sampling = what.sampling,
                 .policy_version = model.policy_version.empty() ? reply.model : model.policy_version,
-                .request_key = to_string(key),
+                .request_key = to_string(place.key),
                 .tokens_in = reply.tokens_in,
                 .tokens_out = reply.tokens_out,
                 .money = money,
@@ -197,30 +200,46 @@ chat_reply language_models::carry_out(const call_plan& what, const variation_req
   }
   // Last, because it may throw: what was paid for is booked by then.
   if (!recorded && tape_.mode() != cassette_mode::off && reply.status != reply_status::cancelled)
-    tape_.add(key, {request_id, reply});
+    tape_.add(place.key, {place.request_id, reply});
+}
+
+chat_reply language_models::carry_out(const call_plan& what, const variation_request& owner) {
+  if (auto known = repeat(what, owner)) return *std::move(known);
+  const call_place place = place_of(what);
+  auto recorded = replay(place.key, place.request_id, owner);
+  chat_reply reply = recorded ? *recorded : spend(what, owner);
+  keep(what, place, reply, recorded.has_value(), owner);
   return reply;
+}
+
+/// Who is asked later in a turn judges or advises.
+void language_models::remember_asked(std::uint64_t job, std::size_t model) {
+  const std::scoped_lock lock(guard_);
+  asked_.try_emplace(job, model);
+  while (asked_.size() > remembered_jobs) asked_.erase(asked_.begin());
+}
+
+/// The plan refers to the request and to its owner.
+language_models::call_plan language_models::plan_of(const call_origin& origin, const chat_request& request,
+                                                    const variation_request& owner) {
+  const model_settings& model = settings_.models[origin.model];
+  // The prompt's estimate is high, so that the cap holds unless a server counts more than a token for 3
+  // bytes.
+  return {
+      .origin = origin,
+      .messages = messages_json(request.messages),
+      .request = chat_body(request, model.server.dialect),
+      .sampling = sampling_json(request.sampling),
+      .most = price_of(model.price, estimated_tokens(request), request.sampling.max_tokens * request.replies),
+      .live = [&, at = origin.model](const call_budget& budget) {
+        return servers_[at]->chat(request, owner.stop, budget);
+      }};
 }
 
 chat_reply language_models::ask(const call_origin& origin, const chat_request& request,
                                 const variation_request& owner) {
-  {
-    const std::scoped_lock lock(guard_);
-    asked_.try_emplace(owner.job, origin.model);  // who is asked later judges or advises
-    while (asked_.size() > remembered_jobs) asked_.erase(asked_.begin());
-  }
-  const model_settings& model = settings_.models[origin.model];
-  // The prompt's estimate is high, so that the cap holds unless a server counts more than a token for 3
-  // bytes.
-  return carry_out({.origin = origin,
-                    .messages = messages_json(request.messages),
-                    .request = chat_body(request, model.server.dialect),
-                    .sampling = sampling_json(request.sampling),
-                    .most = price_of(model.price, estimated_tokens(request), request.sampling.max_tokens),
-                    .live =
-                        [&](const call_budget& budget) {
-                          return servers_[origin.model]->chat(request, owner.stop, budget);
-                        }},
-                   owner);
+  remember_asked(owner.job, origin.model);
+  return carry_out(plan_of(origin, request, owner), owner);
 }
 
 void language_models::open_knowledge() {

@@ -66,6 +66,11 @@ class language_models {
   /// One call: reserves its price, asks or replays, books tokens and money with `owner`, has the journal keep
   /// it.
   chat_reply ask(const call_origin& origin, const chat_request& request, const variation_request& owner);
+  /// `count` replies to one request, each booked, journaled and in cassettes like a call of its own. What no
+  /// record answers is asked by one request where the server can give several replies, else by one request
+  /// each, at the same time. Replies that failed together are journaled once.
+  std::vector<chat_reply> ask(const call_origin& origin, const chat_request& request, std::size_t count,
+                              const variation_request& owner);
   /// Cosines of the first text with each of the others, by the embedding model `name`; empty if that failed.
   /// Booked, journaled and in cassettes like a call, by the operator name "embeddings". At most 256 texts.
   std::vector<double> similarities(const std::string& name, const std::vector<std::string>& texts,
@@ -122,12 +127,27 @@ class language_models {
     std::string sampling = {};  ///< JSON
     double most = 0;            ///< money that it may cost
     std::function<chat_reply(const call_budget&)> live;
+    std::int64_t sample = 0;  ///< which of several replies to one request it is
   };
+  /// Where a call is kept: its key in cassettes, and the content id of its request.
+  struct call_place {
+    cassette_key key;
+    std::string request_id;
+  };
+  /// The replies to one request that are being collected.
+  struct sampled;
   struct recalled_turn {
     std::vector<model_call> calls;
     bool alone = false;
   };
   chat_reply carry_out(const call_plan& what, const variation_request& owner);
+  call_place place_of(const call_plan& what);
+  void keep(const call_plan& what, const call_place& place, const chat_reply& reply, bool recorded,
+            const variation_request& owner);
+  call_plan plan_of(const call_origin& origin, const chat_request& request, const variation_request& owner);
+  void remember_asked(std::uint64_t turn, std::size_t model);
+  void ask_at_once(sampled& all);
+  void ask_each(sampled& all);
   std::optional<chat_reply> repeat(const call_plan& what, const variation_request& owner);
   std::optional<chat_reply> replay(const cassette_key& key, const std::string& request_id,
                                    const variation_request& owner);
@@ -137,7 +157,8 @@ class language_models {
   void hear(std::size_t model, const chat_reply& tried);
   void conclude(const call_origin& origin, const chat_reply& reply);
   bool out_of_patience() const;
-  const model_call* recalled(std::uint64_t job, const std::string& operator_name) const;
+  const model_call* recalled(std::uint64_t turn, const std::string& operator_name,
+                             std::optional<std::int64_t> sample = {}) const;
   std::vector<double> cosines_by(const call_origin& origin, const std::vector<std::string>& texts,
                                  const std::vector<content_id>& ids, const std::stop_token& stop,
                                  const call_budget& budget, chat_reply& reply);
@@ -169,7 +190,8 @@ class language_models {
   std::optional<std::chrono::steady_clock::time_point> silent_since_;
   /// By model: when its silence was warned of last.
   std::vector<std::optional<std::chrono::steady_clock::time_point>> warned_;
-  std::vector<bool> served_;  ///< by model: whether it took a request
+  std::vector<bool> served_;     ///< by model: whether it took a request
+  std::vector<bool> one_reply_;  ///< by model: whether it gave one reply to a request for several
   std::vector<std::string> warnings_;
   std::string outage_;  ///< why no model can be asked any more; empty: they can
 };

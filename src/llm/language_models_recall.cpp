@@ -5,12 +5,14 @@
 
 namespace kevo {
 
-const model_call* language_models::recalled(std::uint64_t job, const std::string& operator_name) const {
+const model_call* language_models::recalled(std::uint64_t job, const std::string& operator_name,
+                                            std::optional<std::int64_t> sample) const {
   const auto turn = recalled_.find(job);
   if (turn == recalled_.end()) return nullptr;
   const auto& calls = turn->second.calls;
-  const auto it = std::find_if(calls.begin(), calls.end(),
-                               [&](const model_call& c) { return c.operator_name == operator_name; });
+  const auto it = std::find_if(calls.begin(), calls.end(), [&](const model_call& c) {
+    return c.operator_name == operator_name && (!sample || c.sample == *sample);
+  });
   return it == calls.end() ? nullptr : &*it;
 }
 

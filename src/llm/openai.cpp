@@ -14,6 +14,9 @@ namespace {
 
 namespace json = boost::json;
 
+/// More choices than this in one answer are not read.
+constexpr std::size_t most_replies = 128;
+
 json::array messages_of(const std::vector<chat_message>& messages) {
   json::array list;
   for (const auto& m : messages) {
@@ -138,6 +141,19 @@ std::string sampling_json(const sampling_settings& sampling) {
   return json::serialize(object);
 }
 
+std::string sampling_json(const sampling_settings& sampling, std::int64_t sample, std::int64_t samples) {
+  json::object object;
+  put_sampling(object, sampling, "max_tokens");
+  object["sample"] = sample;
+  object["samples"] = samples;
+  return json::serialize(object);
+}
+
+std::int64_t sample_of_json(std::string_view sampling) {
+  std::string why;
+  return sampling.empty() ? 0 : count_of(parsed_object(sampling, why), "sample");
+}
+
 std::string reply_json(const chat_reply& reply) {
   json::object one{{"status", std::string(to_string(reply.status))}};
   if (!reply.content.empty()) one["content"] = reply.content;
@@ -211,6 +227,7 @@ void take_stray_usage(std::string_view received, chat_reply& reply) {
 std::string chat_body(const chat_request& request, const openai_dialect& dialect) {
   json::object body{{"model", dialect.model}, {"messages", messages_of(request.messages)}};
   put_sampling(body, request.sampling, dialect.max_tokens_key);
+  if (request.replies > 1) body["n"] = request.replies;
   if (!request.tools.empty()) {
     json::array tools;
     for (const auto& tool : request.tools) {
@@ -233,25 +250,15 @@ std::string chat_body(const chat_request& request, const openai_dialect& dialect
   return json::serialize(body);
 }
 
-chat_reply parse_chat(std::string_view body) {
-  std::string why;
-  const json::object all = parsed_object(body, why);
-  if (!why.empty()) return malformed("the answer is " + why);
-  const auto* choices = list_of(all, "choices");
-  const json::object* first =
-      choices != nullptr && !choices->empty() ? choices->front().if_object() : nullptr;
-  const json::object* message = first != nullptr ? object_of(*first, "message") : nullptr;
-  if (message == nullptr) {
-    chat_reply reply = malformed("the answer has no choices[0].message");
-    take_usage(all, reply);
-    return reply;
-  }
+namespace {
+
+/// A choice of an answer as a reply, without tokens.
+chat_reply reply_of(const json::object& choice, const json::object& message) {
   chat_reply reply;
-  take_usage(all, reply);
-  reply.content = text_of(*message, "content");
-  reply.reasoning = text_of(*message, "reasoning_content");
-  if (reply.reasoning.empty()) reply.reasoning = text_of(*message, "reasoning");
-  if (const auto* calls = list_of(*message, "tool_calls")) {
+  reply.content = text_of(message, "content");
+  reply.reasoning = text_of(message, "reasoning_content");
+  if (reply.reasoning.empty()) reply.reasoning = text_of(message, "reasoning");
+  if (const auto* calls = list_of(message, "tool_calls")) {
     for (const auto& call : *calls) {
       const auto* one = call.if_object();
       const auto* function = one != nullptr ? object_of(*one, "function") : nullptr;
@@ -260,12 +267,42 @@ chat_reply parse_chat(std::string_view body) {
           {text_of(*one, "id"), text_of(*function, "name"), text_of(*function, "arguments")});
     }
   }
-  if (const auto* probabilities = first->if_contains("logprobs");
+  if (const auto* probabilities = choice.if_contains("logprobs");
       probabilities != nullptr && !probabilities->is_null())
     reply.log_probabilities = json::serialize(*probabilities);
-  if (const auto* ids = first->if_contains("token_ids"); ids != nullptr && ids->is_array())
+  if (const auto* ids = choice.if_contains("token_ids"); ids != nullptr && ids->is_array())
     reply.token_ids = json::serialize(*ids);
-  judge(reply, text_of(*first, "finish_reason"), text_of(*message, "refusal"));
+  judge(reply, text_of(choice, "finish_reason"), text_of(message, "refusal"));
+  return reply;
+}
+
+}  // namespace
+
+chat_reply parse_chat(std::string_view body) {
+  std::string why;
+  const json::object all = parsed_object(body, why);
+  if (!why.empty()) return malformed("the answer is " + why);
+  chat_reply usage;
+  take_usage(all, usage);
+  std::vector<chat_reply> replies;
+  if (const auto* choices = list_of(all, "choices")) {
+    for (const auto& choice : *choices) {
+      const auto* one = choice.if_object();
+      const json::object* message = one != nullptr ? object_of(*one, "message") : nullptr;
+      if (message == nullptr) break;
+      replies.push_back(reply_of(*one, *message));
+      replies.back().model = usage.model;
+    }
+  }
+  if (replies.empty()) {
+    chat_reply reply = malformed("the answer has no choices[0].message");
+    take_usage(all, reply);
+    return reply;
+  }
+  chat_reply reply = std::move(replies.front());
+  replies.erase(replies.begin());
+  take_usage(all, reply);
+  reply.further = std::move(replies);
   return reply;
 }
 
@@ -304,25 +341,34 @@ void chat_stream::delta(std::string_view text) {
     return;
   }
   any_ = true;
-  take_usage(all, reply_);
+  take_usage(all, usage_);
   const auto* choices = list_of(all, "choices");
-  const auto* first = choices != nullptr && !choices->empty() ? choices->front().if_object() : nullptr;
-  if (first == nullptr) return;
-  if (auto reason = text_of(*first, "finish_reason"); !reason.empty()) finish_reason_ = std::move(reason);
-  const auto* part = object_of(*first, "delta");
+  for (const auto& choice : choices != nullptr ? *choices : json::array()) {
+    if (const auto* one = choice.if_object()) take_choice(*one);
+  }
+}
+
+void chat_stream::take_choice(const json::object& choice) {
+  const auto place = static_cast<std::size_t>(count_of(choice, "index"));
+  if (place >= most_replies) return;
+  if (replies_.size() <= place) replies_.resize(place + 1);
+  written& now = replies_[place];
+  if (auto reason = text_of(choice, "finish_reason"); !reason.empty()) now.finish_reason = std::move(reason);
+  const auto* part = object_of(choice, "delta");
   if (part == nullptr) return;
-  reply_.content += text_of(*part, "content");
+  chat_reply& reply = now.reply;
+  reply.content += text_of(*part, "content");
   const std::string thought = text_of(*part, "reasoning_content");
-  reply_.reasoning += thought.empty() ? text_of(*part, "reasoning") : thought;
-  if (auto refusal = text_of(*part, "refusal"); !refusal.empty()) reply_.detail += refusal;
+  reply.reasoning += thought.empty() ? text_of(*part, "reasoning") : thought;
+  if (auto refusal = text_of(*part, "refusal"); !refusal.empty()) reply.detail += refusal;
   if (const auto* calls = list_of(*part, "tool_calls")) {
     for (const auto& call : *calls) {
       const auto* one = call.if_object();
       if (one == nullptr) continue;
       const auto index = static_cast<std::size_t>(count_of(*one, "index"));
       if (index >= 64) continue;
-      if (reply_.tool_calls.size() <= index) reply_.tool_calls.resize(index + 1);
-      tool_call& mine = reply_.tool_calls[index];
+      if (reply.tool_calls.size() <= index) reply.tool_calls.resize(index + 1);
+      tool_call& mine = reply.tool_calls[index];
       mine.id += text_of(*one, "id");
       if (const auto* function = object_of(*one, "function")) {
         mine.name += text_of(*function, "name");
@@ -334,14 +380,26 @@ void chat_stream::delta(std::string_view text) {
 
 chat_reply chat_stream::finish() {
   if (!rest_.empty()) line(std::exchange(rest_, {}));
-  chat_reply reply = std::move(reply_);
-  if (!broken_.empty() || !any_ || (!done_ && finish_reason_.empty())) {
+  const bool ended = done_ || std::all_of(replies_.begin(), replies_.end(),
+                                          [](const written& one) { return !one.finish_reason.empty(); });
+  const bool whole = broken_.empty() && any_ && ended;
+  std::vector<chat_reply> replies;
+  for (written& one : replies_) {
+    chat_reply& reply = replies.emplace_back(std::move(one.reply));
+    reply.model = usage_.model;
+    const std::string refusal = std::exchange(reply.detail, {});
+    if (whole) judge(reply, one.finish_reason, refusal);
+  }
+  chat_reply reply = std::move(replies.front());
+  reply.tokens_in = usage_.tokens_in;
+  reply.tokens_out = usage_.tokens_out;
+  reply.counted = usage_.counted;
+  replies.erase(replies.begin());
+  reply.further = std::move(replies);
+  if (!whole) {
     reply.status = reply_status::malformed;
     reply.detail = !broken_.empty() ? broken_ : any_ ? "the stream was cut" : "the stream holds no event";
-    return reply;
   }
-  const std::string refusal = std::exchange(reply.detail, {});
-  judge(reply, finish_reason_, refusal);
   return reply;
 }
 

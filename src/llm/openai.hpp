@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/json/fwd.hpp>
+
 #include <kevo/llm/client.hpp>
 
 namespace kevo {
@@ -16,6 +18,10 @@ std::string chat_body(const chat_request& request, const openai_dialect& dialect
 std::string messages_json(const std::vector<chat_message>& messages);
 /// What the sampling settings say, as a JSON object.
 std::string sampling_json(const sampling_settings& sampling);
+/// Such an object with which of several replies to one prompt it was: `sample`, from 0, of `samples`.
+std::string sampling_json(const sampling_settings& sampling, std::int64_t sample, std::int64_t samples);
+/// The `sample` of such an object; 0 if it has none.
+std::int64_t sample_of_json(std::string_view sampling);
 /// A reply as the JSON object that journals keep, without what is empty.
 std::string reply_json(const chat_reply& reply);
 /// Such an object as a reply, without what journals keep in columns of their own; malformed if it is none.
@@ -32,12 +38,18 @@ class chat_stream {
   chat_reply finish();
 
  private:
+  /// A reply that is being written.
+  struct written {
+    chat_reply reply;
+    std::string finish_reason;
+  };
   void line(std::string_view text);
   void delta(std::string_view text);
+  void take_choice(const boost::json::object& choice);
 
   std::string rest_;
-  chat_reply reply_;
-  std::string finish_reason_;
+  chat_reply usage_;                                        ///< tokens and model
+  std::vector<written> replies_ = std::vector<written>(1);  ///< by the index of their choice
   std::string broken_;
   bool done_ = false;
   bool any_ = false;

@@ -146,8 +146,24 @@ llm_settings llm_from(settings& from, const build_context& context) {
   return made;
 }
 
+/// The settings of operators that make one program from one reply, of which they can therefore ask for
+/// several.
+llm_settings sampling_llm_from(settings& from, const build_context& context) {
+  llm_settings made = llm_from(from, context);
+  made.samples = count_from(
+      from, "samples", made.samples,
+      {.min = 1,
+       .max = 128,
+       .unit = "replies",
+       .doc = "number of replies to each prompt; each with a program becomes a candidate of its own, so that "
+              "kevo export --format grpo has groups. Above 1, known programs are proposed, too, and the "
+              "model is "
+              "asked again only if no reply had a program"});
+  return made;
+}
+
 llm_universal universal_from(settings& from, const build_context& context) {
-  llm_universal op{llm_from(from, context)};
+  llm_universal op{sampling_llm_from(from, context)};
   op.index =
       from.boolean("index", {.def = false,
                              .doc = "whether the diagnosis is shown the index of llm.knowledge and may "
@@ -156,7 +172,7 @@ llm_universal universal_from(settings& from, const build_context& context) {
 }
 
 llm_contrastive contrastive_from(settings& from, const build_context& context) {
-  llm_contrastive op{llm_from(from, context), {}};
+  llm_contrastive op{sampling_llm_from(from, context), {}};
   op.exemplars.count =
       count_from(from, "exemplars", 2,
                  {.min = 2,
@@ -177,7 +193,7 @@ llm_contrastive contrastive_from(settings& from, const build_context& context) {
 }
 
 summarize summarize_from(settings& from, const build_context& context) {
-  summarize op{llm_from(from, context)};
+  summarize op{sampling_llm_from(from, context)};
   op.notes_bytes = count_from(from, "notes_bytes", op.notes_bytes,
                               {.min = 200,
                                .max = 1'000'000,
@@ -187,7 +203,7 @@ summarize summarize_from(settings& from, const build_context& context) {
 }
 
 summarize_rounds summarize_rounds_from(settings& from, const build_context& context) {
-  llm_settings with = llm_from(from, context);
+  llm_settings with = sampling_llm_from(from, context);
   round_summary_settings how;
   const auto count = [&from](const char* key, std::size_t& value, const char* unit, const char* doc) {
     value = count_from(from, key, value, {.min = 1, .unit = unit, .doc = doc});
@@ -200,7 +216,7 @@ summarize_rounds summarize_rounds_from(settings& from, const build_context& cont
 }
 
 paradigm_shift paradigm_shift_from(settings& from, const build_context& context) {
-  llm_settings with = llm_from(from, context);
+  llm_settings with = sampling_llm_from(from, context);
   paradigm_settings how;
   const auto count = [&from](const char* key, std::size_t& value, const char* unit, const char* doc) {
     value = count_from(from, key, value, {.min = 1, .unit = unit, .doc = doc});
@@ -220,7 +236,7 @@ paradigm_shift paradigm_shift_from(settings& from, const build_context& context)
 }
 
 macro_micro macro_micro_from(settings& from, const build_context& context) {
-  llm_settings with = llm_from(from, context);
+  llm_settings with = sampling_llm_from(from, context);
   const setting<std::string> how = {
       .def = "ucb",
       .doc =
@@ -305,19 +321,19 @@ void register_model_operators(registry& all) {
   all.operators.add(
       "llm_rewrite",
       [](settings& from, const build_context& context) {
-        return any_variation(llm_rewrite{llm_from(from, context)});
+        return any_variation(llm_rewrite{sampling_llm_from(from, context)});
       },
       "a language model rewrites the main file");
   all.operators.add(
       "llm_diff",
       [](settings& from, const build_context& context) {
-        return any_variation(llm_diff{llm_from(from, context)});
+        return any_variation(llm_diff{sampling_llm_from(from, context)});
       },
       "a language model edits the main file: SEARCH/REPLACE blocks or a unified diff");
   all.operators.add(
       "llm_crossover",
       [](settings& from, const build_context& context) {
-        return any_variation(llm_crossover{llm_from(from, context)});
+        return any_variation(llm_crossover{sampling_llm_from(from, context)});
       },
       "a language model combines two candidates");
   all.operators.add(

@@ -100,11 +100,11 @@ void run_history::consume(const event& what) {
 void run_history::told(const variation_told& what, double time_s) {
   turn from;
   if (const auto it = turns_.find(what.job); it != turns_.end()) {
-    from = std::move(it->second);
-    turns_.erase(it);
+    from = it->second;
+    if (!what.further) turns_.erase(it);
   }
   operator_record& record = record_of(from.op);
-  ++record.turns;
+  record.turns += what.further ? 0U : 1U;
   record.variation += what.cost;
   ledger_.variation += what.cost;
   if (!what.program) {

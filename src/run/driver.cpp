@@ -36,6 +36,10 @@ struct draft_end {
   program draft;
   evaluation result;
 };
+struct further_end {
+  ticket id = 0;
+  proposal made;
+};
 struct call_end {
   ticket id = 0;
   model_call call;
@@ -49,7 +53,8 @@ struct withdrawn {
   ticket id = 0;
   bool evaluates = false;
 };
-using ending = std::variant<variation_end, evaluation_end, draft_end, call_end, fault, withdrawn>;
+using ending =
+    std::variant<variation_end, evaluation_end, draft_end, further_end, call_end, fault, withdrawn>;
 
 /// What the pool is given to evaluate.
 struct queued_evaluation {
@@ -146,6 +151,7 @@ void vary_one(shared_state& shared, variation_job work) {
     end.transcript += text;
   };
   services.record = [&](const model_call& call) { shared.ended.push(call_end{work.id, call}); };
+  services.propose = [&](proposal made) { shared.ended.push(further_end{work.id, std::move(made)}); };
   services.evaluate_until = [&](const program& draft, evaluation_stage wanted) {
     {
       const std::scoped_lock lock(notes);
@@ -345,6 +351,9 @@ class coordinator {
   }
   void tell(draft_end& end) {
     shared_.engine.tell_draft(end.id, end.draft, std::move(end.result), settings_.clock_s());
+  }
+  void tell(further_end& end) {
+    shared_.engine.tell_further(end.id, std::move(end.made), settings_.clock_s());
   }
   void tell(call_end& end) {
     if (settings_.call) settings_.call(end.id, end.call, settings_.clock_s());

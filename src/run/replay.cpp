@@ -27,8 +27,9 @@ std::string words(const variation_asked& e) {
                      list(e.selection.parents), list(e.selection.inspirations), to_string(e.selection.scope));
 }
 std::string words(const variation_told& e) {
-  return fmt::format("job {}: program {} is candidate {}{}, \"{}\"", e.job,
-                     e.program ? to_string(*e.program) : "none",
+  const std::string sample = e.further || e.sample > 0 ? fmt::format(" from sample {}", e.sample) : "";
+  return fmt::format("job {}: {}program {}{} is candidate {}{}, \"{}\"", e.job, e.further ? "further " : "",
+                     e.program ? to_string(*e.program) : "none", sample,
                      e.candidate == no_candidate ? std::string("none") : std::to_string(e.candidate),
                      e.duplicate ? " (known)" : "", e.summary);
 }
@@ -132,6 +133,7 @@ class repeater {
     ask({.vary = false, .evaluate = true, .settle = e.wanted != evaluation_stage::confirmed}, now_s);
   }
   void provoke(const variation_told& e, double now_s) {
+    if (e.further) return engine_.tell_further(e.job, proposal_of(e), now_s);
     engine_.tell(e.job, result_of(e), e.cost, e.transcript, now_s);
     jobs_.erase(e.job);
     drafts_.erase(e.job);
@@ -191,9 +193,11 @@ class repeater {
         if (repeated && settings_.trust_repeated) return *std::move(repeated);
       }
     }
-    if (e.program) return proposal{*source(*e.program), e.summary};
+    if (e.program) return proposal_of(e);
     return no_proposal{e.summary, e.exhausted};
   }
+
+  proposal proposal_of(const variation_told& e) const { return {*source(*e.program), e.summary, e.sample}; }
 
   std::shared_ptr<const program> source(const content_id& id) const {
     auto found = programs_(id);

@@ -132,6 +132,56 @@ TEST_CASE("a known program is an event and is not evaluated again") {
   CHECK(std::all_of(asked.begin(), asked.end(), [](int n) { return n <= 1; }));
 }
 
+TEST_CASE("a turn may tell further programs, which are candidates with its parents") {
+  struct told_by_hand {
+    std::vector<observation>* seen = nullptr;
+    std::string name() const { return "by hand"; }
+    variation_result vary(const variation_request&, rng&) { return no_proposal{"not called here"}; }
+    void observe(const observation& one) { seen->push_back(one); }
+  };
+  std::vector<event> events;
+  std::vector<observation> seen;
+  auto made = toy::parts({.evaluations = 300}, toy::recorder{&events});
+  made.operators = {told_by_hand{&seen}};
+  search engine(std::move(made), {.seed = 1});
+  engine.add_seed(toy::program_of(500), 0);
+  const auto evaluate_all = [&] {
+    for (auto next = engine.ask({.vary = false, .evaluate = true}, 0);
+         std::holds_alternative<evaluation_job>(next);
+         next = engine.ask({.vary = false, .evaluate = true}, 0)) {
+      const auto& asked = std::get<evaluation_job>(next);
+      engine.tell(asked.id, toy::hill{}.evaluate(asked.request), 0);
+    }
+  };
+  evaluate_all();
+  const auto asked = std::get<variation_job>(engine.ask({.vary = true, .evaluate = false}, 0));
+  engine.tell_further(asked.id, {toy::program_of(510), "second", 1}, 0);
+  engine.tell_further(asked.id, {toy::program_of(520), "again", 1}, 0);  // this sample was told
+  engine.tell_further(asked.id, {toy::program_of(500), "known", 2}, 0);
+  engine.tell(asked.id, proposal{toy::program_of(530), "first"}, {.wall_s = 2}, "notes", 0);
+  CHECK_THROWS_AS(engine.tell_further(asked.id, {toy::program_of(540), "late", 3}, 0), error);
+  std::vector<variation_told> told;
+  for (const event& e : events) {
+    if (const auto* one = std::get_if<variation_told>(&e.what)) told.push_back(*one);
+  }
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].further);
+  CHECK(told[0].sample == 1);
+  CHECK(told[0].candidate == 1);
+  CHECK(told[0].cost.wall_s == 0);
+  CHECK(told[1].duplicate);
+  CHECK(told[1].candidate == 0);
+  CHECK(!told[2].further);
+  CHECK(told[2].candidate == 2);
+  CHECK(told[2].cost.wall_s == 2);
+  CHECK(engine.spent().proposals == 3);
+  CHECK(engine.spent().duplicates == 1);
+  for (const candidate_id id : {1U, 2U}) CHECK(engine.graph().parents(id) == std::vector<candidate_id>{0});
+  evaluate_all();
+  REQUIRE(seen.size() >= 2);  // the turn is learnt from once, by the program that it returned
+  for (const auto& one : seen) CHECK((one.job == asked.id) == (one.candidate == 2 && !one.confirmed));
+}
+
 TEST_CASE("results may be told in any order; unknown tickets are refused") {
   search engine(toy::parts({.evaluations = 1000}, {}), {.seed = 1, .proposals_ahead = 8});
   engine.add_seed(toy::program_of(500), 0);

@@ -3,6 +3,7 @@
 
 #include "src/export/training.hpp"
 
+#include <map>
 #include <sstream>
 
 #include <boost/json.hpp>
@@ -10,90 +11,12 @@
 
 #include <kevo/error.hpp>
 
-#include "tests/journal/random_run.hpp"
+#include "tests/export/model_run.hpp"
 
 namespace {
 
 namespace json = boost::json;
-
-struct model_run {
-  kevo_test::scratch_folder folder;
-  kevo::journal record;
-  std::uint64_t sequence = 0;
-  kevo::ticket job = 0;
-
-  static kevo::journal_header header() {
-    kevo::journal_header h;
-    h.run_name = "small";
-    h.task_id = "abc";
-    h.operators = {"llm"};
-    return h;
-  }
-
-  model_run() : record(kevo::journal::create(folder / "run", header())) {
-    emit(kevo::seeded{0, put("seed")});
-    tell(0, kevo::outcome::valid, {1, 1});
-    answer(1, "same", "faster", kevo::outcome::valid, {1.9, 2.1});
-    answer(2, "same", "little", kevo::outcome::valid, {1.1, 1.3}, 1.2);
-    answer(3, "same", "wrong", kevo::outcome::incorrect, {});
-    answer(4, "other", "slower", kevo::outcome::valid, {0.4, 0.6}, 0.5);
-    answer(5, "other", "cheat", kevo::outcome::rejected, {});
-    // A call without a reply, and a variation that has not ended.
-    const auto failed = ask();
-    call(failed, "same", "");
-    kevo::variation_told nothing{};
-    nothing.job = failed;
-    nothing.summary = "the model does not answer";
-    emit(nothing);
-    call(ask(), "same", "lost");
-    record.commit();
-  }
-
-  void emit(decltype(kevo::event::what) what) {
-    record.consume({++sequence, 0.5 * static_cast<double>(sequence), std::move(what)});
-  }
-  kevo::content_id put(const std::string& text) {
-    const auto made = std::make_shared<const kevo::program>(kevo::single_file_program("cpp", "k.cpp", text));
-    record.store().put_program(kevo::id_of(*made), made);
-    return kevo::id_of(*made);
-  }
-  kevo::ticket ask() {
-    emit(kevo::variation_asked{++job, {{0}, {}, kevo::memory_scope::both, false}, 0});
-    return job;
-  }
-  void call(kevo::ticket of, const std::string& prompt, const std::string& reply) {
-    kevo::model_call made;
-    made.operator_name = "llm";
-    made.model = "m";
-    made.messages = json::serialize(json::array{json::object{{"role", "user"}, {"content", prompt}}});
-    made.response = reply.empty() ? R"({"status": "timed_out"})"
-                                  : json::serialize(json::object{{"status", "ok"}, {"content", reply}});
-    made.token_ids = "[1,2,3]";
-    made.policy_version = "step 7";
-    record.append_model_call(of, 0.0, made);
-  }
-  void answer(kevo::candidate_id id, const std::string& prompt, const std::string& reply, kevo::outcome how,
-              kevo::interval speedup, double value = 2) {
-    const auto of = ask();
-    call(of, prompt, reply);
-    kevo::variation_told told{};
-    told.job = of;
-    told.program = put(reply);
-    told.candidate = id;
-    emit(told);
-    tell(id, how, speedup, value);
-  }
-  void tell(kevo::candidate_id id, kevo::outcome how, kevo::interval speedup, double value = 1) {
-    kevo::evaluation e;
-    e.outcome = how;
-    e.stage = kevo::evaluation_stage::timed_full;
-    if (how == kevo::outcome::valid) {
-      e.speedup = e.score = value;
-      e.speedup_interval = speedup;
-    }
-    emit(kevo::evaluation_told{++job, id, e.stage, std::make_shared<const kevo::evaluation>(e), {}});
-  }
-};
+using kevo_test::model_run;
 
 std::vector<json::object> lines_of(const std::string& text) {
   std::vector<json::object> all;
@@ -179,6 +102,58 @@ TEST_CASE("advantages are those of the group of replies to one prompt") {
   CHECK(rows[0].at("advantage_grpo").to_number<double>() > 0);
   CHECK(rows[0].at("reward_model").as_object().at("style").as_string() == "rule");
   CHECK_THROWS_AS(written(run, kevo::export_grpo, summary, {.recipe = "no such"}), kevo::error);
+}
+
+TEST_CASE("several replies of one variation are a group, also those without a program") {
+  model_run run;
+  const auto of = run.ask();
+  const auto sample = [&](std::int64_t number, const std::string& reply, const std::string& by = "llm") {
+    kevo::model_call made;
+    made.operator_name = by;
+    made.model = "m";
+    made.sample = number;
+    made.messages = R"([{"role":"user","content":"many"}])";
+    made.response = json::serialize(json::object{{"status", "ok"}, {"content", reply}});
+    if (by == "llm") made.sampling = R"({"sample":)" + std::to_string(number) + R"(,"samples":4})";
+    run.record.append_model_call(of, 0.0, made);
+  };
+  const auto tell = [&](std::uint32_t number, kevo::candidate_id id, const std::string& text, bool further) {
+    kevo::variation_told told{};
+    told.job = of;
+    told.program = run.put(text);
+    told.candidate = id;
+    told.duplicate = id < 6;
+    told.sample = number;
+    told.further = further;
+    run.emit(told);
+  };
+  for (const auto& [number, reply] :
+       {std::pair(2, "good"), std::pair(0, "no code"), std::pair(3, "faster"), std::pair(1, "better")})
+    sample(number, reply);
+  sample(0, "these two are the same", "judge");
+  tell(2, 6, "good", true);
+  tell(3, 1, "faster", true);  // known: the result of candidate 1 counts
+  tell(1, 7, "better", false);
+  run.tell(6, kevo::outcome::valid, {1.4, 1.6}, 1.5);
+  run.tell(7, kevo::outcome::valid, {2.9, 3.1}, 3);
+  run.record.commit();
+
+  kevo::training_summary summary;
+  std::map<std::string, double> rewards;
+  for (const auto& row : written(run, kevo::export_grpo, summary, {.recipe = "kernel_smith"})) {
+    if (row.at("group_size").to_number<int>() != 4) continue;
+    CHECK(row.at("prompt").as_array().at(0).as_object().at("content").as_string() == "many");
+    rewards[std::string(row.at("completion").as_array().at(0).as_object().at("content").as_string())] =
+        row.at("reward").to_number<double>();
+  }
+  CHECK(rewards ==
+        std::map<std::string, double>{{"good", 1.5}, {"faster", 2}, {"better", 3}, {"no code", 0}});
+  CHECK(written(run, kevo::export_sft, summary).size() == 2 + 3);
+  for (const auto& row : written(run, kevo::export_trajectories, summary)) {
+    if (row.at("turns").as_array().at(0).as_object().at("reply") != "better") continue;
+    CHECK(row.at("turns").as_array().size() == 1);
+    CHECK(row.at("candidate").to_number<int>() == 7);
+  }
 }
 
 TEST_CASE("the card says what was left out") {

@@ -71,6 +71,26 @@ inline answer says(const std::string& text, int tokens_in = 100, int tokens_out 
           .tokens_out = tokens_out};
 }
 
+/// A whole answer with several replies, as to a request with `n`.
+inline answer says_each(const std::vector<std::string>& texts, int tokens_in = 100, int tokens_out = 50) {
+  std::string choices;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    choices += (i == 0 ? "" : ",") + std::string("{\"index\":") + std::to_string(i) +
+               ",\"message\":{\"role\":\"assistant\",\"content\":" + json_text(texts[i]) +
+               "},\"finish_reason\":\"stop\"}";
+  }
+  return {.body = "{\"model\":\"scripted-1\",\"choices\":[" + choices + "],\"usage\":{\"prompt_tokens\":" +
+                  std::to_string(tokens_in) + ",\"completion_tokens\":" + std::to_string(tokens_out) + "}}",
+          .tokens_in = tokens_in,
+          .tokens_out = tokens_out};
+}
+
+/// The number of replies that a request asks for.
+inline std::size_t replies_wanted(const std::string& body) {
+  const auto at = body.find("\"n\":");
+  return at == std::string::npos ? 1 : static_cast<std::size_t>(std::stoi(body.substr(at + 4)));
+}
+
 /// The model wants tools called: name and arguments of each.
 inline answer calls(const std::vector<std::pair<std::string, std::string>>& tools, int tokens_in = 100,
                     int tokens_out = 50) {

@@ -17,6 +17,50 @@ inline candidate_id search::join(const content_id& id, std::shared_ptr<const pro
   return population_.add(op, parents);
 }
 
+// A further program of a turn is no news for what an operator learns by job: the turn's own answer stands for
+// it. Its cost is that of the turn, which the answer bears.
+inline void search::take_in(proposal made, const in_flight& turn, variation_told& told) {
+  const auto op = static_cast<operator_index>(turn.op);
+  ++ledger_.proposals;
+  told.program = id_of(made.program);
+  told.summary = std::move(made.summary);
+  told.sample = made.sample;
+  if (const auto known = graph_.find(*told.program)) {
+    told.candidate = *known;
+    told.duplicate = true;
+    ++ledger_.duplicates;
+    return;
+  }
+  told.candidate =
+      join(*told.program, std::make_shared<const program>(std::move(made.program)), op, turn.parents);
+  const ticket learnt = told.further ? 0 : told.job;
+  turn_[told.candidate] = {told.cost.wall_s, learnt, {}};
+  if (!parts_.operators[op].replayable()) plans_[told.candidate] = {told.cost.wall_s, told.job, told.summary};
+  ++pending_.proposals;
+  if (parts_.filter) {
+    gathered_.push_back(told.candidate);
+  } else {
+    enqueue(told.candidate);
+  }
+}
+
+inline void search::tell_further(ticket id, proposal made, double now_s) {
+  const auto found = in_flight_.find(id);
+  if (found == in_flight_.end() || found->second.evaluates)
+    throw error(error_code::internal,
+                "a further program of job " + std::to_string(id) + ", which is not out");
+  in_flight& turn = found->second;
+  if (made.program.files.empty() ||
+      std::find(turn.samples.begin(), turn.samples.end(), made.sample) != turn.samples.end())
+    return;
+  turn.samples.push_back(made.sample);
+  variation_told told{.job = id};
+  told.further = true;
+  take_in(std::move(made), turn, told);
+  emit({++sequence_, now_s, std::move(told)});
+  parts_.stop.observe(progress(now_s));
+}
+
 inline void search::halt(std::string reason, double now_s, bool external) {
   stopped_ = reason;
   confirmation_.forget_futile();

@@ -46,6 +46,7 @@ struct chat_request {
   std::vector<chat_message> messages;
   std::vector<tool_definition> tools;
   sampling_settings sampling;
+  std::int64_t replies = 1;  ///< number of replies that are asked for at once (field `n` of the protocol)
 };
 
 /// The result of a call. All but `ok` are failures; a reply that is `truncated` or `refused` may still
@@ -101,6 +102,10 @@ struct chat_reply {
   /// Whether no server was there: no connection could be made, or a gateway reported this (status 502, 503,
   /// 504). Not recorded.
   bool unreachable = false;
+
+  /// Further replies of the same request, if it asked for several. Their tokens are counted in this one. Not
+  /// recorded: each becomes a record of its own.
+  std::vector<chat_reply> further = {};
 
   bool ok() const { return status == reply_status::ok; }
 };

@@ -26,6 +26,9 @@ struct http_limits {
 struct openai_dialect {
   std::string model;   ///< name of the model on the server
   bool stream = true;  ///< whether the response is requested as a stream of server-sent events
+  /// Whether one request may ask for several replies (field `n`). If not, or if the server does not give
+  /// them, each is asked for by a request of its own.
+  bool several_replies = true;
   /// Name of the field that limits the tokens of a reply; some servers of reasoning models want
   /// "max_completion_tokens".
   std::string max_tokens_key = "max_tokens";

@@ -34,7 +34,10 @@ struct llm_settings {
   std::string tier;                         ///< tier of the models to choose from; empty: all models
   sampling_settings sampling;
   std::int64_t prompt_tokens = 24000;  ///< maximum size of the first prompt, in estimated tokens
-  std::int64_t attempts = 2;    ///< maximum number of replies that are requested until one gives a program
+  std::int64_t attempts = 2;  ///< maximum number of replies that are requested until one gives a program
+  /// Number of replies that `propose` asks for with the same prompt; each becomes a candidate of its own.
+  /// Above 1, every reply with a program is proposed, also a known one, so that each has a result.
+  std::size_t samples = 1;
   std::size_t concurrency = 4;  ///< maximum number of `vary` calls at the same time
   /// A program is not evaluated if its similarity to a relative (share of common token 5-grams) is at least
   /// this; a value above 1 disables the check.
@@ -68,6 +71,9 @@ class conversation {
   /// Sends the messages and returns the reply, which is added to the messages if it contains text or tool
   /// calls.
   chat_reply ask();
+  /// Asks for `count` replies to the messages, at least 1, independent of each other. Adds the first one to
+  /// the messages.
+  std::vector<chat_reply> ask(std::size_t count);
 
   const variation_request& request() const { return request_; }
   const llm_settings& settings() const { return settings_; }
@@ -78,6 +84,8 @@ class conversation {
   const std::optional<chat_reply>& failure() const { return failure_; }
 
  private:
+  void hear(const chat_reply& reply);
+
   const llm_settings& settings_;
   const variation_request& request_;
   rng stream_;
@@ -96,8 +104,10 @@ struct draft {
 using draft_reader = std::function<draft(const std::string& reply)>;
 
 /// Asks until a reply gives a program that is new, at most `attempts` times. The result is a proposal with
-/// the model's summary, or the reason why there is none.
-variation_result propose(conversation& talk, const draft_reader& read);
+/// the model's summary, or the reason why there is none. With `samples` above 1, the first question is asked
+/// for so many replies: the first one that gives a program is the result, and the others are proposed by
+/// `variation_request::propose`. `label` is put before the summaries.
+variation_result propose(conversation& talk, const draft_reader& read, const std::string& label = {});
 
 /// Why a failed call gives no proposal. The operator is exhausted where no further call can succeed either:
 /// the money is spent, a recording holds no more, or every model that it may ask has refused the key.

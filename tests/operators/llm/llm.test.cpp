@@ -49,6 +49,54 @@ TEST_CASE("rewrite: the prompt holds task, parent and evaluation, and nothing of
   CHECK(std::get<proposal>(made).summary == "faster");
 }
 
+TEST_CASE(
+    "samples: the first reply with a program is the turn's answer, and the others are proposed beside it") {
+  const auto adds = [](const std::string& text) { return code("  Y[0] = " + text + ";"); };
+  scripted::server server([&](const scripted::request& r) {
+    if (scripted::replies_wanted(r.body) == 1) return scripted::says(adds("7"));
+    return scripted::says_each({"no code", adds("1"), code(parent_text), adds("2")});
+  });
+  bench b(server);
+  std::vector<proposal> further;
+  variation_services s = *b.request.services;
+  s.propose = [&](proposal made) { further.push_back(std::move(made)); };
+  s.seen = [](const content_id&) { return true; };
+  b.request.services = std::make_shared<const variation_services>(std::move(s));
+  llm_settings with = b.settings();
+  with.samples = 4;
+  const auto made = b.vary(llm_rewrite{with});
+  CHECK(has(text_of(made), "Y[0] = 1;"));
+  CHECK(std::get<proposal>(made).sample == 1);
+  REQUIRE(further.size() == 2);  // known programs, too: a group needs all its rewards
+  CHECK(further[0].sample == 2);
+  CHECK(further[1].sample == 3);
+  CHECK(has(further[1].program.text(), "Y[0] = 2;"));
+  CHECK(has(b.notes, "[sample 0] Your reply holds no closed code block"));
+  CHECK(server.requests() == 1);
+
+  // The label of an operator stands before every summary.
+  further.clear();
+  const auto step = b.vary(macro_micro(with, {"tiling"}, uniform_policy()));
+  CHECK(std::get<proposal>(step).summary.starts_with("tiling: "));
+  REQUIRE(!further.empty());
+  CHECK(further[0].summary.starts_with("tiling: "));
+}
+
+TEST_CASE("samples: if none has a program, the conversation goes on with the first") {
+  scripted::server server([](const scripted::request& r) {
+    return scripted::replies_wanted(r.body) == 1 && has(r.body, "no closed code block")
+               ? scripted::says(good)
+               : scripted::says_each({"no code", "nor here"});
+  });
+  bench b(server);
+  llm_settings with = b.settings();
+  with.samples = 2;
+  const auto made = b.vary(llm_rewrite{with});
+  CHECK(has(text_of(made), "X[i] + X[i]"));
+  CHECK(std::get<proposal>(made).sample == 0);
+  CHECK(server.requests() == 2);
+}
+
 TEST_CASE("diff: a search that does not match is complained about precisely, and the next reply counts") {
   scripted::server server([](const scripted::request& r) {
     if (r.number == 0)
