@@ -40,6 +40,7 @@ include(cmake/device_kit.cmake)
 include(cmake/triton_script.cmake)
 include(cmake/torch_script.cmake)
 include(cmake/openapi.cmake)
+include(cmake/export_script.cmake)
 
 # One static library a layer, each linking only what is below it (scripts/layers.txt). A library that only one layer uses is
 # private to that layer. All layers share the precompiled header of the lowest one.
@@ -96,7 +97,7 @@ endif()
 
 file(GLOB_RECURSE kevo_run_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/*.cpp)
 list(FILTER kevo_run_sources EXCLUDE REGEX "^src/(base|llm|cli)/")
-kevo_layer(run ${kevo_run_sources} ${kevo_import_source} ${kevo_openapi_source})
+kevo_layer(run ${kevo_run_sources} ${kevo_import_source} ${kevo_openapi_source} ${kevo_export_source})
 target_include_directories(kevo_run SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
 target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE OpenSSL::SSL OpenSSL::Crypto ${CMAKE_DL_LIBS})
 

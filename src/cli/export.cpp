@@ -5,6 +5,9 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
@@ -16,8 +19,10 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
+#include "src/export/parquet.hpp"
 #include "src/export/training.hpp"
 #include "src/journal/run_folder.hpp"
+#include "src/suite/suite_files.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::cli {
@@ -28,6 +33,8 @@ struct export_words {
   std::string format = "csv";
   std::string output;
   std::string task;
+  std::string python;
+  std::vector<std::string> held_out;
   std::size_t top = 0;
   training_options training;
 };
@@ -55,6 +62,24 @@ bool is_training(export_format format) {
   return format >= export_format::trajectories;
 }
 
+/// Nothing of a task that is kept for tests may reach a trainer: its content decides, or that it is the same
+/// file, also if that was changed since.
+void refuse_held_out(const journal& record, const std::vector<std::string>& patterns) {
+  for (const auto& pattern : patterns) {
+    for (const auto& file : matching_files(pattern, {.file = {}, .key = "--held-out"})) {
+      std::error_code missing;
+      const bool same_file = std::filesystem::equivalent(record.header().task_path, file, missing);
+      if (!same_file && to_string(id_of(load_task(file))) != record.header().task_id) continue;
+      throw error(error_code::input, "the task of this run is held out, so nothing of it is exported",
+                  {.file = file, .key = {}}, "export the runs of other tasks");
+    }
+  }
+}
+
+bool is_parquet(const std::string& output) {
+  return output.ends_with(".parquet");
+}
+
 /// Writes data for trainers, and a card beside a file.
 std::size_t write_training(const journal& record, const export_words& words, export_format format,
                            const std::string& output) {
@@ -63,10 +88,21 @@ std::size_t write_training(const journal& record, const export_words& words, exp
                      : format == export_format::sft        ? export_sft
                      : format == export_format::dpo        ? export_dpo
                                                            : export_grpo;
-  const auto rows = into(output, [&](std::ostream& out) {
+  const std::string lines = is_parquet(output) ? output + ".lines" : output;
+  const auto rows = into(lines, [&](std::ostream& out) {
     summary = write(record, words.training, out);
     return summary.rows;
   });
+  if (is_parquet(output)) {
+    const struct removed {
+      const std::string& file;
+      ~removed() {
+        std::error_code ignored;
+        std::filesystem::remove(file, ignored);
+      }
+    } at_end{lines};
+    write_parquet(lines, output, words.python);
+  }
   if (output != "-") {
     into(output + ".card.md", [&](std::ostream& out) {
       out << training_card(record, words.format, words.training, summary);
@@ -102,7 +138,17 @@ void run_export(const export_words& words, const invocation& shared) {
     throw error(error_code::usage, "this option applies to the formats trajectories, sft, dpo and grpo only",
                 {.file = {}, .key = words.training.confirmed ? "--confirmed" : "--need-kernel"});
   }
+  for (const auto& [given, key] :
+       {std::pair(!words.held_out.empty(), "--held-out"), std::pair(!words.python.empty(), "--python"),
+        std::pair(is_parquet(words.output), "--output")}) {
+    if (given && !is_training(*format))
+      throw error(error_code::usage,
+                  std::string("this applies to the formats trajectories, sft, dpo and grpo only") +
+                      (is_parquet(words.output) ? ", as does Parquet" : ""),
+                  {.file = {}, .key = key});
+  }
   const journal record = journal::open_read_only(words.run);
+  refuse_held_out(record, words.held_out);
   if (words.output.empty()) detail::refuse_links(words.run);  // the default is a place in the run's folder
   std::string output = words.output;
   const auto default_file = [&](const char* name) {
@@ -168,9 +214,17 @@ void add_export(CLI::App& program, invocation& shared) {
           "language models, as JSON lines: trajectories (all turns), sft (prompts and good replies), "
           "dpo (pairs of replies), grpo (replies with rewards and advantages)")
       ->capture_default_str();
-  verb->add_option("--output", words->output,
-                   "Output file, or - for standard output (the default); for flashinfer, a folder (default: "
-                   "RUN/flashinfer)");
+  verb->add_option(
+      "--output", words->output,
+      "Output file, or - for standard output (the default); training data are written as Parquet "
+      "if its name ends with .parquet; for flashinfer, a folder (default: RUN/flashinfer)");
+  verb->add_option("--python", words->python,
+                   "Parquet: a Python that has pyarrow, or a folder of packages (default: searched for)");
+  verb->add_option(
+          "--held-out", words->held_out,
+          "Training data: task files, or patterns of them, that are kept for tests: the export of a run "
+          "on one of them is refused; may be repeated")
+      ->take_all();
   verb->add_option("--task", words->task, "flashinfer: path of the task file, if it has moved");
   verb->add_option("--top", words->top,
                    "flashinfer: number of best valid candidates to export; 0 exports all");

@@ -243,7 +243,12 @@ training_summary export_grpo(const journal& record, const training_options& opti
       // The names under which verl reads a row.
       o["data_source"] = "kevo/" + record.header().run_name;
       o["ability"] = "kernel";
-      o["reward_model"] = json::object{{"style", "rule"}, {"ground_truth", ""}};
+      o["reward_model"] = json::object{{"style", "rule"}, {"ground_truth", record.header().task_path}};
+      o["extra_info"] = json::object{{"index", static_cast<std::int64_t>(summary.rows)},
+                                     {"split", "train"},
+                                     {"task", record.header().task_path},
+                                     {"task_id", record.header().task_id},
+                                     {"group", label}};
       write_line(o, out);
       ++summary.rows;
     }
