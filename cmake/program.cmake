@@ -35,6 +35,7 @@ if(KEVO_STATIC)
 endif()
 
 include(cmake/prompts.cmake)
+include(cmake/bundle_files.cmake)
 include(cmake/attacks.cmake)
 include(cmake/device_kit.cmake)
 include(cmake/triton_script.cmake)
@@ -97,7 +98,7 @@ endif()
 
 file(GLOB_RECURSE kevo_run_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} src/*.cpp)
 list(FILTER kevo_run_sources EXCLUDE REGEX "^src/(base|llm|cli)/")
-kevo_layer(run ${kevo_run_sources} ${kevo_import_source} ${kevo_openapi_source} ${kevo_export_source})
+kevo_layer(run ${kevo_run_sources} ${kevo_import_source} ${kevo_openapi_source} ${kevo_export_source} ${kevo_bundle_source})
 target_include_directories(kevo_run SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
 target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE OpenSSL::SSL OpenSSL::Crypto ${CMAKE_DL_LIBS})
 

@@ -19,6 +19,7 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
+#include "src/export/bundle/bundle.hpp"
 #include "src/export/parquet.hpp"
 #include "src/export/training.hpp"
 #include "src/journal/run_folder.hpp"
@@ -36,6 +37,8 @@ struct export_words {
   std::string python;
   std::vector<std::string> held_out;
   std::size_t top = 0;
+  std::optional<candidate_id> candidate;
+  std::string name;
   training_options training;
 };
 
@@ -124,15 +127,40 @@ task task_of(const journal& record, const export_words& words) {
               "give the unchanged task with --task FILE, or export as csv or jsonl");
 }
 
+/// Adds to `answer` what became of a bundle, and returns it as text.
+std::string tell_bundle(const bundle_summary& summary, const std::string& output,
+                        boost::json::object& answer) {
+  answer["candidate"] = summary.candidate;
+  answer["name"] = summary.name;
+  std::string said = fmt::format("candidate {} as {} in {}\n", summary.candidate, summary.name, output);
+  if (summary.as_measured) {
+    answer["machine_code_as_measured"] = *summary.as_measured;
+    said += *summary.as_measured
+                ? "its machine code is the one that the run measured\n"
+                : "its machine code was compiled again; the run's folder has no equal build\n";
+  }
+  boost::json::array remarks;
+  for (const auto& remark : summary.remarks) {
+    remarks.emplace_back(remark);
+    said += remark + "\n";
+  }
+  answer["remarks"] = std::move(remarks);
+  return said;
+}
+
 void run_export(const export_words& words, const invocation& shared) {
   const auto format = parse_export_format(words.format);
   if (!format) {
     throw error(error_code::usage, "unknown format '" + words.format + "'", {.file = {}, .key = "--format"},
-                "the formats are csv, jsonl, steps, flashinfer, trajectories, sft, dpo and grpo");
+                "the formats are csv, jsonl, steps, flashinfer, bundle, trajectories, sft, dpo and grpo");
   }
   if (words.top > 0 && *format != export_format::flashinfer) {
     throw error(error_code::usage, "this option applies to the format flashinfer only",
                 {.file = {}, .key = "--top"});
+  }
+  if ((words.candidate || !words.name.empty()) && *format != export_format::bundle) {
+    throw error(error_code::usage, "this option applies to the format bundle only",
+                {.file = {}, .key = words.candidate ? "--candidate" : "--name"});
   }
   if ((words.training.confirmed || words.training.need_kernel) && !is_training(*format)) {
     throw error(error_code::usage, "this option applies to the formats trajectories, sft, dpo and grpo only",
@@ -189,6 +217,13 @@ void run_export(const export_words& words, const invocation& shared) {
       said = fmt::format("{} solutions and {} traces in {}\n", summary.solutions, summary.traces, output);
       break;
     }
+    case export_format::bundle: {
+      if (output.empty()) output = (std::filesystem::path(words.run) / "bundle").string();
+      const auto summary =
+          export_bundle(record, task_of(record, words), output, {words.candidate, words.name});
+      said = tell_bundle(summary, output, answer);
+      break;
+    }
   }
   answer["output"] = output;
   if (shared.json) {
@@ -203,21 +238,26 @@ void run_export(const export_words& words, const invocation& shared) {
 }  // namespace
 
 void add_export(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand(
-      "export", "Export a run as tables, as data for training, or as a FlashInfer-Bench data set");
+  auto* verb = program.add_subcommand("export",
+                                      "Export a run as tables, as data for training, as a FlashInfer-Bench "
+                                      "data set, or its best program as a "
+                                      "folder to link");
   auto words = std::make_shared<export_words>();
   verb->add_option("RUN", words->run, "Folder of the run")->required();
   verb->add_option(
           "--format", words->format,
           "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one "
-          "line per variation, for training; flashinfer: Definition, Solutions and Traces; for training "
+          "line per variation, for training; flashinfer: Definition, Solutions and Traces; bundle: one "
+          "program as a "
+          "folder to link, with a test and a card; for training "
           "language models, as JSON lines: trajectories (all turns), sft (prompts and good replies), "
           "dpo (pairs of replies), grpo (replies with rewards and advantages)")
       ->capture_default_str();
   verb->add_option(
       "--output", words->output,
       "Output file, or - for standard output (the default); training data are written as Parquet "
-      "if its name ends with .parquet; for flashinfer, a folder (default: RUN/flashinfer)");
+      "if its name ends with .parquet; for flashinfer and bundle, a folder (default: RUN/flashinfer, "
+      "RUN/bundle)");
   verb->add_option("--python", words->python,
                    "Parquet: a Python that has pyarrow, or a folder of packages (default: searched for)");
   verb->add_option(
@@ -225,9 +265,14 @@ void add_export(CLI::App& program, invocation& shared) {
           "Training data: task files, or patterns of them, that are kept for tests: the export of a run "
           "on one of them is refused; may be repeated")
       ->take_all();
-  verb->add_option("--task", words->task, "flashinfer: path of the task file, if it has moved");
+  verb->add_option("--task", words->task, "flashinfer and bundle: path of the task file, if it has moved");
   verb->add_option("--top", words->top,
                    "flashinfer: number of best valid candidates to export; 0 exports all");
+  verb->add_option("--candidate", words->candidate,
+                   "bundle: number of the candidate (default: the champion)");
+  verb->add_option(
+      "--name", words->name,
+      "bundle: name of the CMake target, the namespace and the files (default: the task's name)");
   verb->add_option("--reward", words->training.recipe,
                    "Training data: reward of a reply: autotriton, dr_kernel, kernel_smith, cuda_l1 or stages")
       ->capture_default_str();

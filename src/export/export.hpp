@@ -1,7 +1,7 @@
 #pragma once
 // A run for other programs: tables for spreadsheets, JSON lines for everything, steps for trainers, and a
-// FlashInfer-Bench data set; training.hpp has the formats for trainers of language models. The formats are
-// documented in docs/export.md.
+// FlashInfer-Bench data set; training.hpp has the formats for trainers of language models, bundle/bundle.hpp
+// a program to link. The formats are documented in docs/export.md and docs/bundle.md.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,17 @@
 
 namespace kevo {
 
-enum class export_format : std::uint8_t { csv, jsonl, steps, flashinfer, trajectories, sft, dpo, grpo };
+enum class export_format : std::uint8_t {
+  csv,
+  jsonl,
+  steps,
+  flashinfer,
+  bundle,
+  trajectories,
+  sft,
+  dpo,
+  grpo
+};
 
 /// By its name, for example "csv"; nothing for an unknown name.
 std::optional<export_format> parse_export_format(std::string_view name);

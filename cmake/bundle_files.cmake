@@ -1,0 +1,13 @@
+# The files that every bundle contains become part of the library, so that a program that was copied elsewhere has them.
+file(GLOB kevo_bundle_files CONFIGURE_DEPENDS src/export/bundle/files/*)
+set(kevo_bundle_text "#include \"src/export/bundle/bundle_parts.hpp\"\n\nnamespace kevo::bundle {\n\n")
+string(APPEND kevo_bundle_text "std::string_view shipped_file(std::string_view name) {\n")
+foreach(file IN LISTS kevo_bundle_files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} text)
+  string(APPEND kevo_bundle_text "  if (name == \"${name}\") return R\"kevo_bundle(${text})kevo_bundle\";\n")
+endforeach()
+string(APPEND kevo_bundle_text "  return {};\n}\n\n}  // namespace kevo::bundle\n")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bundle_files/bundle_files.cpp CONTENT "${kevo_bundle_text}")
+set(kevo_bundle_source ${PROJECT_BINARY_DIR}/bundle_files/bundle_files.cpp)

@@ -1,0 +1,272 @@
+// The test of a bundle: draws inputs of the visible workloads, and compares with the task's reference.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include <kevo/expression.hpp>
+#include <kevo/task_extents.hpp>
+
+#include "fitness/cuda/measure/device_task.hpp"
+#include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/generate.hpp"
+#include "fitness/oracle/signature.hpp"
+#include "src/export/bundle/bundle_parts.hpp"
+#include "src/export/bundle/cuda_launcher.hpp"
+
+namespace kevo::bundle {
+namespace {
+
+using axes_map = std::map<std::string, std::int64_t>;
+
+std::string tag(const std::string& dtype) {
+  return "dtype::" + (dtype == "bool" ? std::string("boolean") : dtype);
+}
+
+bool is_real(const tensor& t) {
+  return element_type_of(t).kind == element_kind::real;
+}
+
+std::string make_inputs(const task& t, const workload& w, const axes_map& axes) {
+  std::string text;
+  for (const auto& input : t.inputs) {
+    const auto recipe = resolved(generator_of(input, w), axes);
+    text += fmt::format("  tensor {}({}, {});\n  draw_{}({}, random, {:.17g}, {:.17g});\n", input.name,
+                        tag(input.dtype), element_count(input, axes), recipe.kind, input.name, recipe.a,
+                        recipe.b);
+  }
+  return text;
+}
+
+// The largest error of element i, in C++.
+std::string bound_text(const task& t, const workload& w, const tensor& output, const axes_map& axes) {
+  const auto rule = tolerance_for(t, w, output.name);
+  const auto& type = element_type_of(output);
+  if (rule.rule == "exact") return "0.0";
+  if (rule.rule == "finite") return "INFINITY";
+  if (rule.rule == "bounds")
+    return fmt::format("{:.17g} + {:.17g} * std::fabs({}_expected.at(i))", rule.max_atol, rule.max_rtol,
+                       output.name);
+  const auto length = rule.length
+                          ? rule.length->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+                              const auto found = axes.find(std::string(name));
+                              return found == axes.end() ? std::nullopt : std::optional(found->second);
+                            })
+                          : 1;
+  const auto terms = std::max(1.0, static_cast<double>(length));
+  return fmt::format("{:.17g} * std::fabs({}_expected.at(i)) + {:.17g}",
+                     rule.factor * type.unit_roundoff * std::sqrt(terms), rule.scale, terms * type.smallest);
+}
+
+std::string comparisons(const task& t, const workload& w, const axes_map& axes) {
+  std::string text = "  bool right = true;\n";
+  for (const auto& output : t.outputs) {
+    const auto rule = tolerance_for(t, w, output.name);
+    const auto allowed = std::floor(
+        (1 - rule.required_matched_ratio) * static_cast<double>(element_count(output, axes)) + 1e-9);
+    text += fmt::format(
+        "  right = agrees(\"{}\", \"{}\", {}, {}_expected, {}, [&](std::size_t i) {{ (void)i; return {}; }}) "
+        "&& "
+        "right;\n",
+        w.uuid, output.name, output.name, output.name, allowed, bound_text(t, w, output, axes));
+  }
+  return text;
+}
+
+const tensor& scaled_by(const task& t, const workload& w, const std::string& scale) {
+  return *std::find_if(t.outputs.begin(), t.outputs.end(),
+                       [&](const tensor& output) { return tolerance_for(t, w, output.name).scale == scale; });
+}
+
+// Outputs, what is expected of them, and scales.
+std::string make_outputs(const task& t, const workload& w, const axes_map& axes) {
+  std::string text;
+  for (const auto& output : t.outputs) {
+    const auto count = element_count(output, axes);
+    text += fmt::format("  tensor {0}({1}, {2});\n  tensor {0}_expected({3}, {2});\n", output.name,
+                        tag(output.dtype), count, is_real(output) ? "dtype::float64" : "dtype::int64");
+  }
+  for (const auto& name : scale_tensors(t)) {
+    text += fmt::format("  tensor {}_expected(dtype::float64, {});\n", name,
+                        element_count(scaled_by(t, w, name), axes));
+  }
+  return text;
+}
+
+double recorded_ms(const evaluation& e, const std::string& uuid) {
+  for (const auto& w : e.workloads) {
+    if (w.uuid == uuid) return 1e-6 * w.time_ns;
+  }
+  return 0;
+}
+
+std::string test_file(const bundled& b, const std::string& includes, const std::string& before,
+                      const std::function<std::string(const workload&, const axes_map&)>& body) {
+  std::string functions;
+  std::string calls;
+  std::size_t number = 0;
+  for (const auto& w : b.what->workloads) {
+    if (w.hidden) continue;
+    functions += fmt::format(
+        "// {}\nbool workload_{}(bool timed) {{\n  random_numbers random(1);\n{}  return right;\n}}\n\n",
+        w.uuid, number, body(w, axis_values(*b.what, w)));
+    calls += fmt::format("    right = workload_{}(timed) && right;\n", number++);
+  }
+  return fmt::format(
+      R"(// Compares the program with the reference of the task on random contents; with --time, also times it.
+#include <cstring>
+#include <exception>
+
+{}
+namespace {{
+
+using namespace kevo_bundle;
+
+{}}}  // namespace
+
+int main(int count, char** words) {{
+  const bool timed = count > 1 && std::strcmp(words[1], "--time") == 0;
+  try {{
+{}    bool right = true;
+{}    std::puts(right ? "passed" : "FAILED");
+    return right ? 0 : 1;
+  }} catch (const std::exception& e) {{
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }}
+}}
+)",
+      includes, functions, before, calls);
+}
+
+}  // namespace
+
+std::string reason_against_test(const task& t) {
+  if (!t.reference) return "the task has no reference";
+  for (const auto& w : t.workloads) {
+    if (w.hidden) continue;
+    for (const auto& input : t.inputs) {
+      const auto given = w.inputs.find(input.name);
+      const auto& kind = generator_of(input, w).kind;
+      if (input.scalar) return "a test with scalar inputs is not written yet";
+      if (given != w.inputs.end() && given->second.contents) return "the input " + input.name + " is a file";
+      if (kind != "normal" && kind != "uniform" && kind != "integers")
+        return "its input " + input.name + " is drawn by the generator " + kind;
+    }
+    for (const auto& output : t.outputs) {
+      if (tolerance_for(t, w, output.name).has_contract())
+        return "the tolerance of " + output.name + " is a contract of the whole output";
+    }
+  }
+  return {};
+}
+
+void add_cpp_test(const bundled& b, folder_text& files) {
+  const auto& t = *b.what;
+  for (const auto& file : t.reference->source.files) files["test/reference/" + file.path] = file.text;
+  files["test/check_runtime.hpp"] = shipped_file("check_runtime.hpp");
+  const auto body = [&](const workload& w, const axes_map& axes) {
+    std::string text = make_inputs(t, w, axes);
+    text += make_outputs(t, w, axes);
+    std::string ours;
+    std::string theirs;
+    const auto add = [](std::string& list, const std::string& what) {
+      list += (list.empty() ? "" : ", ") + what;
+    };
+    for (const auto& input : t.inputs) {
+      const char* wide = is_real(input) ? "double" : "std::int64_t";
+      text += fmt::format(
+          "  tensor {0}_wide({1}, {0}.count);\n  for (std::size_t i = 0; i < {0}.count; ++i) {0}_wide.set(i, "
+          "{0}.at(i));\n",
+          input.name, is_real(input) ? "dtype::float64" : "dtype::int64");
+      add(ours, fmt::format("{}.data<{}>()", input.name, cpp_type(input.dtype)));
+      add(theirs, fmt::format("{}_wide.data<{}>()", input.name, wide));
+    }
+    for (const auto& output : t.outputs) {
+      add(ours, fmt::format("{}.data<{}>()", output.name, cpp_type(output.dtype)));
+      add(theirs,
+          fmt::format("{}_expected.data<{}>()", output.name, is_real(output) ? "double" : "std::int64_t"));
+    }
+    for (const auto& name : scale_tensors(t)) add(theirs, name + "_expected.data<double>()");
+    for (const auto& a : t.axes) {
+      if (a.value) continue;
+      add(ours, std::to_string(axes.at(a.name)));
+      add(theirs, std::to_string(axes.at(a.name)));
+    }
+    text += fmt::format("  {0}::run({1});\n  reference({2});\n{3}", b.name, ours, theirs,
+                        comparisons(t, w, axes));
+    text += fmt::format(
+        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::run({2}); }}, 100), {3:.17g});\n",
+        w.uuid, b.name, ours, recorded_ms(*b.result, w.uuid));
+    return text;
+  };
+  files[fmt::format("test/{}_test.cpp", b.name)] = test_file(
+      b,
+      fmt::format("#include \"check_runtime.hpp\"\n#include \"reference/{}\"\n#include \"{}.hpp\"\n",
+                  t.reference->source.files.front().path, b.name),
+      "", body);
+}
+
+void add_cuda_test(const bundled& b, folder_text& files) {
+  const auto& t = *b.what;
+  files["test/check_runtime.hpp"] = shipped_file("check_runtime.hpp");
+  files["test/device_memory.hpp"] = shipped_file("device_memory.hpp");
+  const auto body = [&](const workload& w, const axes_map& axes) {
+    std::string text = make_inputs(t, w, axes) + make_outputs(t, w, axes);
+    std::string sizes;
+    for (const auto& a : t.axes) {
+      if (!a.value) sizes += fmt::format("  @.{} = {};\n", a.name, axes.at(a.name));
+    }
+    const auto with = [](std::string lines, const std::string& name) {
+      for (auto at = lines.find('@'); at != std::string::npos; at = lines.find('@'))
+        lines.replace(at, 1, name);
+      return lines;
+    };
+    std::string ours = fmt::format("  {0}::arguments a;\n", b.name) + with(sizes, "a");
+    std::string theirs = fmt::format("  {0}_reference::arguments r;\n", b.name) + with(sizes, "r");
+    for (const auto& input : t.inputs) {
+      text += fmt::format("  const device_memory {0}_there({0});\n", input.name);
+      for (const auto& [list, which] : {std::pair(&ours, "a"), std::pair(&theirs, "r")}) {
+        *list += fmt::format("  {}.{} = {}_there.as<const {}>();\n", which, input.name, input.name,
+                             cpp_type(input.dtype));
+      }
+    }
+    std::string read;
+    for (const auto& output : t.outputs) {
+      text += fmt::format(
+          "  const device_memory {0}_there({0});\n  const device_memory {0}_wide({0}_expected);\n",
+          output.name);
+      ours += fmt::format("  a.{0} = {0}_there.as<{1}>();\n", output.name, cpp_type(output.dtype));
+      theirs += fmt::format("  r.{0} = {0}_wide.as<{1}>();\n", output.name,
+                            is_real(output) ? "double" : "std::int64_t");
+      read += fmt::format("  {0}_there.read({0});\n  {0}_wide.read({0}_expected);\n", output.name);
+    }
+    for (const auto& name : scale_tensors(t)) {
+      text += fmt::format("  const device_memory {0}_wide({0}_expected);\n", name);
+      theirs += fmt::format("  r.{0} = {0}_wide.as<double>();\n", name);
+      read += fmt::format("  {0}_wide.read({0}_expected);\n", name);
+    }
+    text += ours + theirs;
+    text += fmt::format(
+        "  const device_memory space({0}::workspace_bytes(a));\n  a.workspace = space.raw();\n"
+        "  const device_memory reference_space({0}_reference::workspace_bytes(r));\n  r.workspace = "
+        "reference_space.raw();\n  {0}::launch(a, nullptr);\n  {0}_reference::launch(r, nullptr);\n"
+        "  check(cuCtxSynchronize(), \"running the program and the reference\");\n{1}{2}",
+        b.name, read, comparisons(t, w, axes));
+    text += fmt::format(
+        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::launch(a, nullptr); }}, {2}, 100), "
+        "{3:.17g});\n",
+        w.uuid, b.name, w.cache == "cold", recorded_ms(*b.result, w.uuid));
+    return text;
+  };
+  files[fmt::format("test/{}_test.cpp", b.name)] =
+      test_file(b,
+                fmt::format("#include \"device_memory.hpp\"\n#include \"{0}.hpp\"\n#include "
+                            "\"{0}_reference.hpp\"\n",
+                            b.name),
+                "    const device_context device;\n", body);
+}
+
+}  // namespace kevo::bundle

@@ -1,0 +1,215 @@
+#pragma once
+// What the tests of a bundle of kevo need: random contents, comparison with the reference, times. C++17.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace kevo_bundle {
+
+enum class dtype {
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint64,
+  uint32,
+  uint16,
+  uint8,
+  boolean
+};
+
+inline std::size_t size_of(dtype type) {
+  constexpr std::size_t sizes[] = {8, 4, 2, 2, 8, 4, 2, 1, 8, 4, 2, 1, 1};
+  return sizes[static_cast<int>(type)];
+}
+
+/// A number of 16 bits with `exponent_bits`, rounded to nearest, ties to even: 5 for float16, 8 for bfloat16.
+inline std::uint16_t encode_16(double value, int exponent_bits) {
+  const int digits = 15 - exponent_bits;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double size = std::fabs(value);
+  if (size == 0) return sign;
+  const int exponent = std::max(std::ilogb(size), 1 - bias);
+  const double units = std::nearbyint(std::scalbn(size, digits - exponent));
+  // A subnormal has no hidden bit; rounding up carries into the exponent by itself.
+  const double word = units + (exponent + bias - 1) * std::scalbn(1.0, digits);
+  return static_cast<std::uint16_t>(
+      sign |
+      static_cast<std::uint16_t>(std::min(word, ((1 << exponent_bits) - 1.0) * std::scalbn(1.0, digits))));
+}
+
+inline double decode_16(std::uint16_t word, int exponent_bits) {
+  const int digits = 15 - exponent_bits;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = (word & 0x7fff) >> digits;
+  const int fraction = word & ((1 << digits) - 1);
+  double value = exponent == 0 ? std::scalbn(fraction, 1 - bias - digits)
+                               : std::scalbn(fraction + (1 << digits), exponent - bias - digits);
+  if (exponent == (1 << exponent_bits) - 1) value = fraction == 0 ? INFINITY : NAN;
+  return (word & 0x8000) != 0 ? -value : value;
+}
+
+/// A tensor in host memory.
+struct tensor {
+  dtype type = dtype::float32;
+  std::size_t count = 0;
+  std::vector<unsigned char> bytes;
+
+  tensor(dtype element, std::size_t elements)
+      : type(element), count(elements), bytes(elements * size_of(element)) {}
+
+  template <class T>
+  T* data() {
+    return reinterpret_cast<T*>(bytes.data());
+  }
+  double at(std::size_t i) const {
+    const unsigned char* p = bytes.data() + i * size_of(type);
+    switch (type) {
+      case dtype::float64:
+        return read<double>(p);
+      case dtype::float32:
+        return static_cast<double>(read<float>(p));
+      case dtype::float16:
+        return decode_16(read<std::uint16_t>(p), 5);
+      case dtype::bfloat16:
+        return decode_16(read<std::uint16_t>(p), 8);
+      case dtype::int64:
+        return static_cast<double>(read<std::int64_t>(p));
+      case dtype::int32:
+        return read<std::int32_t>(p);
+      case dtype::int16:
+        return read<std::int16_t>(p);
+      case dtype::int8:
+        return read<std::int8_t>(p);
+      case dtype::uint64:
+        return static_cast<double>(read<std::uint64_t>(p));
+      case dtype::uint32:
+        return read<std::uint32_t>(p);
+      case dtype::uint16:
+        return read<std::uint16_t>(p);
+      default:
+        return read<std::uint8_t>(p);
+    }
+  }
+  void set(std::size_t i, double value) {
+    unsigned char* p = bytes.data() + i * size_of(type);
+    switch (type) {
+      case dtype::float64:
+        return write(p, value);
+      case dtype::float32:
+        return write(p, static_cast<float>(value));
+      case dtype::float16:
+        return write(p, encode_16(value, 5));
+      case dtype::bfloat16:
+        return write(p, encode_16(value, 8));
+      case dtype::int64:
+        return write(p, static_cast<std::int64_t>(value));
+      case dtype::int32:
+        return write(p, static_cast<std::int32_t>(value));
+      case dtype::int16:
+        return write(p, static_cast<std::int16_t>(value));
+      case dtype::int8:
+        return write(p, static_cast<std::int8_t>(value));
+      case dtype::uint64:
+        return write(p, static_cast<std::uint64_t>(value));
+      case dtype::uint32:
+        return write(p, static_cast<std::uint32_t>(value));
+      case dtype::uint16:
+        return write(p, static_cast<std::uint16_t>(value));
+      default:
+        return write(p, static_cast<std::uint8_t>(value));
+    }
+  }
+
+ private:
+  template <class T>
+  static T read(const unsigned char* p) {
+    T value;
+    std::memcpy(&value, p, sizeof value);
+    return value;
+  }
+  template <class T>
+  static void write(unsigned char* p, T value) {
+    std::memcpy(p, &value, sizeof value);
+  }
+};
+
+using random_numbers = std::mt19937_64;
+
+inline void draw_normal(tensor& to, random_numbers& random, double mean, double deviation) {
+  std::normal_distribution<double> draw(mean, deviation);
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, draw(random));
+}
+inline void draw_uniform(tensor& to, random_numbers& random, double low, double high) {
+  std::uniform_real_distribution<double> draw(low, high);
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, draw(random));
+}
+inline void draw_integers(tensor& to, random_numbers& random, double low, double high) {
+  std::uniform_int_distribution<std::int64_t> draw(static_cast<std::int64_t>(low),
+                                                   static_cast<std::int64_t>(high));
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, static_cast<double>(draw(random)));
+}
+
+/// Whether the outputs are within their bounds; prints the first one that is not. `allowed` elements may
+/// miss. `bound(i)` is the largest error of element i.
+template <class Bound>
+bool agrees(const char* workload, const char* name, const tensor& got, const tensor& expected,
+            std::size_t allowed, const Bound& bound) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < got.count; ++i) {
+    const double a = got.at(i);
+    const double b = expected.at(i);
+    const bool right = a == b || (std::isfinite(a) && std::fabs(a - b) <= bound(i));
+    if (!right && wrong++ == 0)
+      std::printf("%s: %s[%zu] is %.9g, but must be %.9g (error at most %.3g)\n", workload, name, i, a, b,
+                  bound(i));
+  }
+  std::printf("%s: %s: %zu of %zu elements are wrong%s\n", workload, name, wrong, got.count,
+              wrong <= allowed ? "" : ", which is too many");
+  return wrong <= allowed;
+}
+
+inline double median(std::vector<double> values) {
+  if (values.empty()) return NAN;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Times of single calls on the processor in milliseconds, after a warm-up.
+template <class Call>
+std::vector<double> times_of(const Call& call, int calls) {
+  std::vector<double> times;
+  for (int i = -3; i < calls; ++i) {
+    const auto before = std::chrono::steady_clock::now();
+    call();
+    const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - before;
+    if (i >= 0) times.push_back(passed.count());
+  }
+  return times;
+}
+
+/// Prints a time beside the one that kevo measured.
+inline void tell_time(const char* workload, std::vector<double> times_ms, double recorded_ms) {
+  std::sort(times_ms.begin(), times_ms.end());
+  const std::size_t n = times_ms.size();
+  std::printf("%s: %.5g ms a call (median of %zu; middle half %.5g to %.5g)", workload, median(times_ms), n,
+              times_ms[n / 4], times_ms[n - 1 - n / 4]);
+  if (recorded_ms > 0) std::printf("; the run measured %.5g ms", recorded_ms);
+  std::printf("\n");
+}
+
+}  // namespace kevo_bundle
