@@ -5,19 +5,16 @@
 // also where its connection was still busy with the one before. Prints the rate and percentiles.
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/support/http_probe.hpp"
-#include "tests/support/shell.hpp"
+#include "tests/support/served.hpp"
 
 namespace {
 
@@ -30,33 +27,6 @@ struct options {
   int results = 200;
 };
 
-std::string body_of(int number) {
-  return R"({"task":"numbers","program":{"language":"text","files":[{"path":"n.txt","text":")" +
-         std::to_string(number) + R"(\n"}]}})";
-}
-
-/// Starts the server and returns its port once it listens; 0 if it does not.
-int start(std::optional<shell::running>& server, const std::string& kevo, const shell::scratch& folder) {
-  shell::write_file(folder / "task/task.yaml", "name: numbers\nseeds: [seed.txt]\n");
-  shell::write_file(folder / "task/seed.txt", "0\n");
-  shell::write_file(folder / "score.sh", "read n <\"$1\"\necho \"{\\\"score\\\": $n}\"\n");
-  server.emplace(
-      std::vector<std::string>{kevo, "serve", (folder / "task").string(), "--state",
-                               (folder / "state").string(), "--listen", "127.0.0.1:0", "--set",
-                               "fitness.backend=command", "--set", "fitness.command=[sh, score.sh]", "--set",
-                               "fitness.sandbox=off", "--set", "fitness.directory=" + folder.string()},
-      folder.string());
-  const std::string mark = "http://127.0.0.1:";
-  for (int i = 0; i < 2000; ++i) {
-    const std::string said = server->out_so_far();
-    const auto at = said.find(mark);
-    if (at != std::string::npos && said.find('\n', at) != std::string::npos)
-      return std::atoi(said.c_str() + at + mark.size());
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return 0;
-}
-
 /// Times [ms] of the requests of one connection; -1 for one without its result.
 std::vector<double> ask(int port, const options& given, int which, clock_type::time_point from) {
   probe::connection line(port);
@@ -66,7 +36,8 @@ std::vector<double> ask(int port, const options& given, int which, clock_type::t
     const auto due = from + std::chrono::duration_cast<clock_type::duration>(
                                 std::chrono::duration<double>(static_cast<double>(i) / given.rate));
     std::this_thread::sleep_until(due);
-    const auto said = line.ask("POST", "/v1/evaluations", body_of(static_cast<int>(i % given.results)));
+    const auto said =
+        line.ask("POST", "/v1/evaluations", shell::number_request(static_cast<int>(i % given.results)));
     const std::chrono::duration<double, std::milli> took = clock_type::now() - due;
     times.push_back(said.status == 200 ? took.count() : -1);
   }
@@ -89,13 +60,16 @@ int main(int count, char** words) {
     if (key == "--results") given.results = std::max(1, std::atoi(words[i + 1]));
   }
   const shell::scratch folder;
-  std::optional<shell::running> server;
-  const int port = start(server, std::filesystem::absolute(words[1]).string(), folder);
+  auto words_of_server = shell::numbers_service(folder.string());
+  words_of_server.insert(words_of_server.begin(), std::filesystem::absolute(words[1]).string());
+  shell::served server(words_of_server, folder.string());
+  const int port = server.port();
   if (port == 0) {
     std::fputs("the server does not start\n", stderr);
     return 1;
   }
-  for (int i = 0; i < given.results; ++i) probe::ask(port, "POST", "/v1/evaluations?wait=60", body_of(i));
+  for (int i = 0; i < given.results; ++i)
+    probe::ask(port, "POST", "/v1/evaluations?wait=60", shell::number_request(i));
   const auto from = clock_type::now() + std::chrono::milliseconds(50);
   std::vector<std::vector<double>> parts(static_cast<std::size_t>(given.connections));
   {
@@ -104,8 +78,7 @@ int main(int count, char** words) {
       threads.emplace_back([&, i] { parts[static_cast<std::size_t>(i)] = ask(port, given, i, from); });
   }
   const std::chrono::duration<double> took = clock_type::now() - from;
-  server->signal(SIGTERM);
-  server->wait();
+  server.end(SIGTERM);
   std::vector<double> times;
   for (const auto& part : parts) times.insert(times.end(), part.begin(), part.end());
   std::sort(times.begin(), times.end());
