@@ -181,6 +181,25 @@ TEST_CASE("a tenant sees its own evaluations and events only; one content is eva
   CHECK(heard.find(text_in(hers, "id")) == std::string::npos);
 }
 
+TEST_CASE("no request gives, changes or removes a result") {
+  const played::service it;
+  const auto made = it.ask("POST", "/v1/evaluations?wait=20", submission("abc"));
+  const std::string address = "/v1/evaluations/" + text_in(made, "id");
+  const std::string forged = R"({"status":"done","evaluation":{"outcome":"valid","score":99}})";
+  for (const char* method : {"PUT", "PATCH", "DELETE", "POST"}) {
+    CHECK(it.ask(method, address).status == 405);
+    CHECK(it.ask(method, address, forged).status / 100 == 4);
+  }
+  CHECK(it.ask("POST", "/v1/evaluations", submission("abc", R"("evaluation":{"outcome":"valid"})")).status ==
+        400);
+  CHECK(object(it.ask("GET", address)).at("evaluation").at("score").to_number<double>() == 3);
+  // Whatever differs in a program, its names too, is another program with a result of its own.
+  std::string renamed = submission("abc");
+  renamed.replace(renamed.find("kernel.txt"), 10, "kernel.tx2");
+  CHECK(text_in(it.ask("POST", "/v1/evaluations?wait=20", renamed), "id") != text_in(made, "id"));
+  CHECK(it.it->evaluations == 2);
+}
+
 TEST_CASE("sizes of hidden workloads go to those who have the task; another task of that name is refused") {
   const played::service it;
   const auto tasks = it.ask("GET", "/v1/tasks");
