@@ -354,12 +354,9 @@ build_result compiler::build(const build_request& request, std::stop_token stop)
     refused.reasons.emplace_back("the program contains no file");
     return finish(std::move(refused));
   }
-  std::set<std::string> names;
-  for (const auto& file : request.source.files) {
-    if (acceptable_file_name(file.path) && file.path != entry_name && names.insert(file.path).second)
-      continue;
+  if (const auto name = unfit_file_name(request.source, entry_name)) {
     build_result refused;
-    refused.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
+    refused.reasons.push_back("this file name is not allowed: \"" + *name + '"');
     return finish(std::move(refused));
   }
   const std::string path = compiler_path(request.compiler);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -49,6 +50,19 @@ bool acceptable_file_name(const std::string& path) {
     if (part.empty() || part == "." || part == ".." || part.front() == '-') return false;
   }
   return path.find('\0') == std::string::npos;
+}
+
+std::optional<std::string> unfit_file_name(const program& source, const std::string& own) {
+  std::set<std::string> names;
+  if (!own.empty()) names.insert(own);
+  for (const auto& file : source.files) {
+    if (!acceptable_file_name(file.path) || !names.insert(file.path).second) return file.path;
+  }
+  for (const std::string& name : names) {
+    const auto below = names.lower_bound(name + '/');
+    if (below != names.end() && below->starts_with(name + '/')) return *below;
+  }
+  return std::nullopt;
 }
 
 void require_own_end(const exit_report& report, const std::string& program, const std::stop_token& stop) {

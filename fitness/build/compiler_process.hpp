@@ -3,9 +3,12 @@
 // may be called, how its end and its words are read.
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include <kevo/program.hpp>
 
 #include "fitness/process/process.hpp"
 
@@ -23,6 +26,10 @@ std::vector<std::string> library_flags(const std::vector<std::string>& flags);
 /// Whether a file of a program may be called so: a relative path without "..", of at most 200 bytes, no part
 /// of which could be taken for an option.
 bool acceptable_file_name(const std::string& path);
+
+/// The first of a program's file names that is not acceptable, stands twice, or cannot lie in one folder with
+/// the others and a file called `own` (which may be empty), as "a" and "a/b" cannot.
+std::optional<std::string> unfit_file_name(const program& source, const std::string& own = {});
 
 /// Passes over every end that says something of the source.
 /// @throws kevo::error (interrupted) if `stop` ended it; (environment) if somebody else did or it never began

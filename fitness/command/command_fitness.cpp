@@ -218,12 +218,12 @@ void add_error_output(evaluation& e, const std::string& said) {
 
 // Writes the candidate's files. False, with outcome and reason, if a name is not acceptable.
 bool write_files(const program& candidate, const std::string& folder, evaluation& e) {
+  if (const auto name = unfit_file_name(candidate)) {
+    e.outcome = outcome::build_failed;
+    e.reasons.push_back("this file name is not allowed: \"" + *name + '"');
+    return false;
+  }
   for (const auto& file : candidate.files) {
-    if (!acceptable_file_name(file.path)) {
-      e.outcome = outcome::build_failed;
-      e.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
-      return false;
-    }
     const fs::path target = fs::path(folder) / file.path;
     std::error_code code;
     fs::create_directories(target.parent_path(), code);

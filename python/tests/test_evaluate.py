@@ -52,7 +52,8 @@ class Evaluate(unittest.TestCase):
 class Evaluators(unittest.TestCase):
     def test_a_batch_has_a_result_for_whatever_a_model_wrote(self):
         broken_annotation = "// kevo: tunable int X = in {\n" + seed
-        batch = [seed, wrong, "this is no C++", None, 7, "\ud800", "", broken_annotation, seed, {"kernel.cpp": seed}]
+        batch = [seed, wrong, "this is no C++", None, 7, "\ud800", "", broken_annotation, seed, {"kernel.cpp": seed},
+                 {"kernel.cpp": seed, "kernel.cpp/x.hpp": ""}, {"../kernel.cpp": seed}]
         with kevo.evaluators(small, workers=2, fitness=quick) as judge:
             results = judge.evaluate_many(batch, stage="timed_short")
             self.assertEqual([r.outcome for r in results[:2]], ["valid", "incorrect"])
@@ -61,6 +62,7 @@ class Evaluators(unittest.TestCase):
                 self.assertTrue(result.feedback or result.reasons)
             self.assertEqual(results[8].outcome, "valid")
             self.assertEqual(results[9].outcome, "valid")
+            self.assertEqual([r.outcome for r in results[10:]], ["build_failed"] * 2)
             self.assertEqual(results[8].as_dict(samples=True), results[0].as_dict(samples=True), "judged once")
             self.assertEqual([kevo.reward.dr_kernel(r) > 0 for r in results[:3]], [True, False, False])
         with self.assertRaises(kevo.Error):

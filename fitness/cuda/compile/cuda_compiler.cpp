@@ -360,10 +360,9 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
     return result;
   };
   if (request.source.files.empty()) throw error(error_code::usage, "the program contains no file");
-  for (const auto& file : request.source.files) {
-    if (acceptable_file_name(file.path)) continue;
+  if (const auto name = unfit_file_name(request.source, "kevo_entry.cu")) {
     cuda_build_result refused;
-    refused.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
+    refused.reasons.push_back("this file name is not allowed: \"" + *name + '"');
     return finish(std::move(refused));
   }
   const auto key = state_->key_of(request);

@@ -44,10 +44,12 @@ std::vector<std::string> needed_by(const std::string& object) {
   return needed_libraries(path);
 }
 
-// As it stands in a line of the entry.
-bool acceptable(const std::string& path) {
-  return acceptable_file_name(path) && path != "kevo_entry.cu" &&
-         path.find_first_of("\"\\\n") == std::string::npos;
+// A file name that cannot be written, or cannot stand in a line of the entry.
+std::optional<std::string> unfit(const program& source) {
+  for (const auto& file : source.files) {
+    if (file.path.find_first_of("\"\\\n") != std::string::npos) return file.path;
+  }
+  return unfit_file_name(source, "kevo_entry.cu");
 }
 
 }  // namespace
@@ -182,9 +184,8 @@ hosted_object hosted_compiler::build(const task& t, const program& source, const
     refused.diagnostics = missing() + "; install the CUDA toolkit, or use launch lines instead of host code";
     return refused;
   }
-  for (const auto& file : source.files) {
-    if (acceptable(file.path)) continue;
-    refused.reasons.push_back("this file name is not allowed: \"" + file.path + '"');
+  if (const auto name = unfit(source)) {
+    refused.reasons.push_back("this file name is not allowed: \"" + *name + '"');
     refused.diagnostics = refused.reasons.back();
     return refused;
   }

@@ -1,5 +1,9 @@
 #include "fitness/build/compiler_process.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
@@ -57,4 +61,19 @@ TEST_CASE("an end that says nothing of the source is nobody's mistake") {
   report.err = "no such file";
   CHECK_THROWS_WITH_AS(require_own_end(report, "g++", {}), "cannot run the compiler g++: no such file",
                        error);
+}
+
+TEST_CASE("file names that cannot lie in one folder are found before anything is written") {
+  const auto unfit = [](std::vector<std::string> names, const std::string& own) {
+    program made{"cpp", {}};
+    for (auto& name : names) made.files.push_back({std::move(name), ""});
+    return unfit_file_name(made, own);
+  };
+  CHECK(!unfit({"a.cpp", "a.hpp", "a/b.hpp", "a/c.hpp"}, "own.cpp"));
+  CHECK(unfit({"a.cpp", "a.cpp-x", "a.cpp/b.hpp"}, "") == "a.cpp/b.hpp");
+  CHECK(unfit({"a/b/c", "a"}, "") == "a/b/c");
+  CHECK(unfit({"a.cpp", "a.cpp"}, "") == "a.cpp");
+  CHECK(unfit({"a.cpp", "../b.cpp"}, "") == "../b.cpp");
+  CHECK(unfit({"own.cpp"}, "own.cpp") == "own.cpp");
+  CHECK(unfit({"own.cpp/a.hpp"}, "own.cpp") == "own.cpp/a.hpp");
 }
