@@ -191,7 +191,17 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+void require_ends() {
+  struct sigaction action = {};
+  if (::sigaction(SIGCHLD, nullptr, &action) != 0) return;
+  const bool ignored = (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
+  if (ignored || (action.sa_flags & SA_NOCLDWAIT) != 0)
+    throw error(error_code::environment, "this process ignores SIGCHLD, and would not learn how others end",
+                {}, "set the signal to its default action (SIG_DFL)");
+}
+
 spawned spawn(const spawn_plan& plan) {
+  require_ends();
   const shared_answer answer;
   child_plan child;
   child.answer = answer.get();

@@ -46,6 +46,11 @@ struct spawned {
 /// @throws kevo::error (environment) naming the step that failed
 spawned spawn(const spawn_plan& plan);
 
+/// Where a parent ignores SIGCHLD, how its processes ended is lost, and waits for one last until all have
+/// ended.
+/// @throws kevo::error (environment) if this process does so
+void require_ends();
+
 /// Sets limits of another process. @param as_nobody with the rights of the sandbox's user, who owns its user
 /// namespace: a root without CAP_SYS_RESOURCE (as in many containers) may not do it otherwise.
 /// @return 0 or an errno

@@ -12,6 +12,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/spawn.hpp"
 #include "fitness/sandbox/bubblewrap.hpp"
 #include "fitness/sandbox/filters.hpp"
 #include "fitness/sandbox/launch_in.hpp"
@@ -121,6 +122,7 @@ std::string cgroup_detail() {
 
 findings probe() {
   findings result;
+  detail::require_ends();  // else each probe would fail, and the reason given be another
   auto& layers = result.layers;
   const std::string program = detail::find_bubblewrap();
   const bool root = ::geteuid() == 0;

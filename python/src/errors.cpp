@@ -7,6 +7,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/spawn.hpp"
 #include "python/src/bind.hpp"
 #include "python/src/interpreter.hpp"
 
@@ -69,6 +70,7 @@ std::string traceback_of(const py::error_already_set& raised) {
 }
 
 void require_own_process() {
+  detail::require_ends();
   pid_t known = 0;
   if (first_process.compare_exchange_strong(known, ::getpid()) || known == ::getpid()) return;
   throw error(error_code::usage, "this process was forked from one in which kevo had begun to evaluate", {},

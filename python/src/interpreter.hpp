@@ -37,7 +37,7 @@ class held_object {
 };
 
 /// Throws kevo::error (usage) in a process that was forked from one in which kevo had begun to evaluate: the
-/// threads that start and watch workers exist only there.
+/// threads that start and watch workers exist only there; (environment) in one that ignores SIGCHLD.
 void require_own_process();
 
 /// Calls `work(stop_token)` on a thread of its own and returns what it returns. The calling thread, which has

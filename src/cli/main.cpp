@@ -1,5 +1,6 @@
 // The program: parses the command line, runs one verb, prints its error.
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -85,6 +86,7 @@ int run_verb(int count, char** words, bool json, int& write_error) {
 }
 
 int main(int count, char** words) {
+  std::signal(SIGCHLD, SIG_DFL);  // a parent that ignores it has handed that down
   const bool json = wants_json(count, words);
   int write_error = 0;
   const int ended = run_verb(count, words, json, write_error);

@@ -394,6 +394,16 @@ TEST_CASE("affinity and signal handling are set") {
   }
 }
 
+TEST_CASE("where SIGCHLD is ignored, nothing starts and the message says why") {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  CHECK_THROWS_WITH_AS(
+      run(helper_spec({"affinity"}, sandbox_mode::off)),
+      "this process ignores SIGCHLD, and would not learn how others end (set the signal to its "
+      "default action (SIG_DFL))",
+      error);
+  std::signal(SIGCHLD, before);
+}
+
 TEST_CASE("no child outlives a parent that is killed") {
   if (!contains(sandbox_mode::best)) return;
   shared_counters counters;
