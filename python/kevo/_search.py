@@ -55,4 +55,5 @@ class Search(_kevo.Search):
             except BaseException:
                 for each in running:
                     each.cancel()
+                self._cancel()  # evaluations by kevo under way; those in Python end by themselves
                 raise

@@ -152,6 +152,8 @@ evaluation evaluation_from(py::handle value) {
   evaluation made;
   made.outcome = outcome::valid;
   made.score = py::float_(py::reinterpret_borrow<py::object>(value));
+  if (!std::isfinite(made.score))
+    throw error(error_code::usage, "a score must be finite", {.file = {}, .key = "score"});
   return made;
 }
 

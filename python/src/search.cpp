@@ -8,6 +8,7 @@
 #include <optional>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -102,8 +103,7 @@ class search_handle {
     };
     if (judge_.function) {
       services.evaluate_until = [this, id = turn.id](const program& draft, evaluation_stage wanted) {
-        auto result =
-            judge_.function.evaluate({.program = std::make_shared<const program>(draft), .wanted = wanted});
+        auto result = judged(judge_, {.program = std::make_shared<const program>(draft), .wanted = wanted});
         const std::scoped_lock lock(mutex_);
         engine_.tell_draft(id, draft, result, now_s());
         return result;
@@ -130,15 +130,15 @@ class search_handle {
     if (!by.function)
       throw error(error_code::usage, "this search has no fitness function", {},
                   "pass one to run() or search()");
-    // On this thread, whose Ctrl-C the interpreter sees itself: to begin another takes longer than most such
-    // functions.
-    if (by.in_python) return by.function.evaluate(asked.request);
-    require_own_process();
-    return interruptibly([by, asked](const std::stop_token& stop) {
-      evaluation_request request = asked.request;
-      request.stop = stop;
-      return by.function.evaluate(request);
-    });
+    const py::gil_scoped_release others_run;
+    return judged(by, asked.request);
+  }
+
+  /// Ends the evaluations that are under way on other threads by an error with the code `interrupted`.
+  void cancel() {
+    const std::scoped_lock lock(cancelling_);
+    cancelled_.request_stop();
+    cancelled_ = std::stop_source();
   }
 
   void tell_variation(const job_handle& job, turn_result result) {
@@ -238,6 +238,26 @@ class search_handle {
     search_handle& of_;
   };
 
+  /// One evaluation. The caller has not the interpreter's lock.
+  evaluation judged(const judging& by, evaluation_request request) {
+    // On this thread, whose Ctrl-C the interpreter sees itself: to begin another takes longer than most such
+    // functions.
+    if (by.in_python) return by.function.evaluate(request);
+    require_own_process();
+    const std::stop_token cancelled = [this] {
+      const std::scoped_lock lock(cancelling_);
+      return cancelled_.get_token();
+    }();
+    const py::gil_scoped_acquire lock;
+    return interruptibly([&](const std::stop_token& interrupted) {
+      std::stop_source either;
+      const std::stop_callback first(interrupted, [&either] { either.request_stop(); });
+      const std::stop_callback second(cancelled, [&either] { either.request_stop(); });
+      request.stop = either.get_token();
+      return by.function.evaluate(request);
+    });
+  }
+
   double now_s() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   }
@@ -248,6 +268,8 @@ class search_handle {
   std::atomic<std::thread::id> inside_{};
   kevo::search engine_;
   judging judge_;
+  std::mutex cancelling_;
+  std::stop_source cancelled_;
 };
 
 std::unique_ptr<search_handle> make_search(const py::object& subject, const py::list& operators,
@@ -331,6 +353,7 @@ void bind_search(py::module_& module) {
       .def("_tell_proposal", &search_handle::tell_proposal, py::arg("job"), py::arg("result"))
       .def("_tell_evaluation", &search_handle::tell_evaluation, py::arg("job"), py::arg("result"))
       .def("_use_fitness", &search_handle::use_fitness, py::arg("fitness"))
+      .def("_cancel", &search_handle::cancel)
       .def("stop", &search_handle::stop, py::arg("reason") = "stopped")
       .def_property_readonly("best", &search_handle::best)
       .def_property_readonly("champion", &search_handle::champion)

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 import kevo
-from support import folder, main, quick, root, small
+from support import folder, main, quick, small
 
 seed = (small.parent / "seed.cpp").read_text()
 hangs = seed.replace("  for", "  for (volatile bool on = true; on;) {}\n  for")
@@ -97,12 +97,47 @@ class Interrupts(unittest.TestCase):
         """
         self.assertEqual(self.interrupted(body), ("interrupted\n", 0))
 
+    def test_ctrl_c_while_a_draft_hangs(self):
+        body = """
+            def vary(request, random):
+                return request.evaluate(hangs), "never"
+            try:
+                kevo.search(task, operators=[vary], fitness=how).run()
+            except KeyboardInterrupt:
+                print("interrupted")
+        """
+        self.assertEqual(self.interrupted(body), ("interrupted\n", 0))
+
+    def test_ctrl_c_while_candidates_hang_in_threads_of_a_search(self):
+        body = """
+            try:
+                kevo.search(task, operators=[lambda request, random: None], seeds=[hangs], fitness=how).run(workers=2)
+            except KeyboardInterrupt:
+                print("interrupted")
+        """
+        self.assertEqual(self.interrupted(body), ("interrupted\n", 0))
+
+    def test_an_exit_while_a_candidate_hangs_in_a_thread_that_nobody_waits_for(self):
+        body = """
+            threading.Thread(target=kevo.evaluate, args=(task, hangs), kwargs={"fitness": how}, daemon=True).start()
+            try:
+                threading.Event().wait()
+            except KeyboardInterrupt:
+                print("exit")
+        """
+        self.assertEqual(self.interrupted(body), ("exit\n", 0))
+
     def test_nothing_is_left_when_python_is_killed(self):
         said, code = self.interrupted("kevo.evaluate(task, hangs, fitness=how)", signal.SIGKILL)
         self.assertEqual(code, -signal.SIGKILL)
 
 
 class Environment(unittest.TestCase):
+    def python(self, program):
+        """Runs a program in a Python process of its own."""
+        given = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        return subprocess.run([sys.executable, "-c", program], env=given, capture_output=True, text=True, timeout=120)
+
     def test_nothing_of_the_python_process_reaches_a_candidate(self):
         with folder() as scratch:
             home = Path(scratch)
@@ -166,16 +201,26 @@ print([r.outcome for r in results], *[r.feedback for r in results])
         self.assertEqual(here.context["sandbox"], there["context"]["sandbox"])
         self.assertEqual((here.protocol, here.device), (there["protocol"], there["device"]))
 
-    def test_a_folder_that_is_gone_does_not_matter(self):
+    def test_a_process_that_ignores_sigchld_is_told_so(self):
         program = f"""
-import os, tempfile, kevo
-gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone)
+import signal, kevo
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+try:
+    kevo.evaluate({str(small)!r}, {seed!r}, fitness={quick!r}, stage="checked")
+except kevo.Error as wrong:
+    print(wrong.code, wrong.hint)
+"""
+        said = self.python(program)
+        self.assertEqual(said.stdout, "environment set the signal to its default action (SIG_DFL)\n", said.stderr)
+
+    def test_a_folder_that_is_gone_and_blocked_signals_do_not_matter(self):
+        program = f"""
+import os, signal, tempfile, kevo
+gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone); os.close(0)
+signal.pthread_sigmask(signal.SIG_BLOCK, set(range(1, 32)))
 print(kevo.evaluate({str(small)!r}, {seed!r}, fitness={quick!r}, stage="checked").outcome)
 """
-        said = subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
+        said = self.python(program)
         self.assertEqual(said.stdout, "valid\n", said.stderr)
 
 

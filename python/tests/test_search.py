@@ -162,6 +162,8 @@ class Roles(unittest.TestCase):
             search().run(lambda request: 1 / 0)
         with self.assertRaises(kevo.Error):
             search().run(lambda request: "good")
+        with self.assertRaisesRegex(kevo.Error, "finite"):
+            search().run(lambda request: float("nan"))
 
     def test_an_archive(self):
         class BestOfEachStart:

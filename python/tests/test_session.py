@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import traceback
 import unittest
 from pathlib import Path
 
@@ -116,7 +117,12 @@ class Session(unittest.TestCase):
 
         out = self.base / "fails"
         with self.assertRaisesRegex(RuntimeError, "the judge is ill"):
-            kevo.run(self.config, set={"run.output": out}, fitness=fails)
+            try:
+                kevo.run(self.config, set={"run.output": out}, fitness=fails)
+            except RuntimeError as raised:
+                names = [frame.name for frame in traceback.extract_tb(raised.__traceback__)]
+                raise
+        self.assertEqual(names[-1], "fails", "the traceback does not show where")
         self.assertGreaterEqual(len(kevo.journal(out)), 1)
 
     def test_an_operator_that_raises_does_not_end_the_run(self):
