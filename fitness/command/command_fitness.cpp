@@ -16,7 +16,7 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/build/compiler_process.hpp"
+#include "fitness/command/judging.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
@@ -29,13 +29,8 @@ namespace {
 
 constexpr const char* placeholder = "{candidate}";
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
-constexpr std::size_t feedback_bytes = 16384;
 constexpr std::size_t output_bytes = 2000;  // of standard output, where it is no object
 constexpr std::size_t baseline_bytes = 60;
-
-std::string tail(const std::string& text, std::size_t bytes) {
-  return text.size() <= bytes ? text : "... " + text.substr(text.size() - bytes);
-}
 
 /// The key of the first value in broken JSON that is a nan or an infinity; empty if there is none.
 std::string non_finite_key(std::string_view text) {
@@ -58,7 +53,27 @@ std::string not_finite(const std::string& key) {
   return '"' + key + "\" is not a finite number";
 }
 
-// The whole output, or else its last line that looks like an object: programs like to print progress first.
+/// The last JSON object that begins a line and ends the output but for white space; empty if there is none.
+/// An object that an indented one contains begins later, so that the outermost is found from the front.
+std::string object_at_the_end(std::string_view output) {
+  for (std::size_t line = 0; line < output.size();) {
+    const auto begin = output.find_first_not_of(" \t", line);
+    if (begin != std::string_view::npos && output[begin] == '{') {
+      const std::string_view rest = output.substr(begin);
+      try {
+        if (parse_json_exactly(rest, true).is_object()) return std::string(rest);
+      } catch (const error&) {  // NOLINT(bugprone-empty-catch): another line may be its beginning
+      }
+    }
+    const auto end = output.find('\n', line);
+    if (end == std::string_view::npos) break;
+    line = end + 1;
+  }
+  return {};
+}
+
+// The whole output; or else its last line that looks like an object; or else an object of several lines at
+// its end: programs like to print progress first.
 std::optional<json::object> metrics_in(const std::string& output, std::string& problem) {
   const auto parse = [&problem](const std::string& text) -> std::optional<json::object> {
     try {
@@ -84,34 +99,20 @@ std::optional<json::object> metrics_in(const std::string& output, std::string& p
     const auto begin = line.find_first_not_of(" \t");
     if (begin != std::string::npos && line[begin] == '{') last = line;
   }
-  if (!last.empty()) return parse(last);
-  problem = whole_problem;
+  if (last.empty()) {
+    problem = whole_problem;
+    return std::nullopt;
+  }
+  // The last line that begins with a brace may be a part of an object of several lines.
+  const std::string at_the_end = object_at_the_end(output);
+  if (auto found = parse(at_the_end.empty() ? last : at_the_end)) return found;
+  if (const std::string key = non_finite_key(output); !key.empty()) problem = not_finite(key);
   return std::nullopt;
 }
 
 void incorrect(evaluation& e, const std::string& reason) {
   e.outcome = outcome::incorrect;
   e.reasons.push_back(reason);
-}
-
-// A user's program is trusted more than a candidate: it sees the system's software.
-constexpr std::array<const char*, 8> system_parts = {
-    "/usr", "/bin", "/lib", "/lib32", "/lib64", "/opt", "/etc/alternatives", "/etc/ld.so.cache"};
-
-bool lies_in(const std::string& path, const std::string& folder) {
-  return path == folder || path.starts_with(folder + '/');
-}
-
-/// The folder a program runs in, absolute; empty if that is the candidate's.
-std::string working_folder(const command_settings& settings) {
-  if (settings.directory.empty()) return {};
-  std::string folder = fs::absolute(settings.directory).lexically_normal().string();
-  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  if (folder == "/") {
-    throw error(error_code::input, "the program would see the whole disk", {"", 0, 0, "fitness.directory"},
-                "put config and program into a folder of their own");
-  }
-  return folder;
 }
 
 /// "./judge" is looked for in the folder, as a shell there would.
@@ -139,16 +140,25 @@ std::vector<mount> files_named(const std::vector<std::string>& command, const st
     const std::string path = (fs::path(folder) / command[i]).lexically_normal().string();
     std::error_code code;
     const bool seen = (!folder.empty() && lies_in(path, folder)) ||
-                      std::any_of(system_parts.begin(), system_parts.end(),
+                      std::any_of(system_software.begin(), system_software.end(),
                                   [&](const char* part) { return lies_in(path, part); });
     if (!seen && fs::is_regular_file(path, code)) found.push_back({path, path});
   }
   return found;
 }
 
+/// true, false, and 1 and 0, which is how some languages write them.
+std::optional<bool> truth_of(const json::value& value) {
+  if (value.is_bool()) return value.as_bool();
+  if (!value.is_number()) return std::nullopt;
+  const auto number = value.to_number<double>();
+  return number == 0 || number == 1 ? std::optional(number == 1) : std::nullopt;
+}
+
 void take_metrics(evaluation& e, const json::object& metrics) {
   bool valid = true;
   std::optional<double> score;
+  std::optional<double> combined;  // what OpenEvolve and ShinkaEvolve call the score
   std::optional<double> speedup;
   for (const auto& item : metrics) {
     const std::string key = item.key();
@@ -158,8 +168,9 @@ void take_metrics(evaluation& e, const json::object& metrics) {
     } else if (key == "baseline" && value.is_string()) {
       e.baseline = tail(std::string(value.as_string()), baseline_bytes);
     } else if (key == "valid") {
-      if (!value.is_bool()) return incorrect(e, "\"valid\" is neither true nor false");
-      valid = value.as_bool();
+      const auto told = truth_of(value);
+      if (!told) return incorrect(e, "\"valid\" is neither true nor false");
+      valid = *told;
     } else if (key == "outcome") {
       const auto named =
           value.is_string() ? parse_outcome(std::string_view(value.as_string())) : std::nullopt;
@@ -174,12 +185,14 @@ void take_metrics(evaluation& e, const json::object& metrics) {
       if (!std::isfinite(number)) return incorrect(e, not_finite(key));  // 1e400
       if (key == "score") {
         score = number;
+      } else if (key == "combined_score") {
+        combined = number;
       } else if (key == "speedup") {
         speedup = number;
       } else {
         e.measures[key] = number;
       }
-    } else if (key == "score" || key == "speedup") {
+    } else if (key == "score" || key == "combined_score" || key == "speedup") {
       return incorrect(e, '"' + key + "\" is not a number");
     } else if (value.is_bool()) {
       e.measures[key] = value.as_bool() ? 1 : 0;
@@ -191,6 +204,7 @@ void take_metrics(evaluation& e, const json::object& metrics) {
       e.reasons.emplace_back("the program called the candidate " + std::string(to_string(e.outcome)));
     return;
   }
+  if (!score) score = combined;
   if (!score && !speedup) return incorrect(e, "its output has no \"score\"");
   if (speedup.value_or(1) <= 0) return incorrect(e, "a speedup must be above 0 (larger is better)");
   e.score = score ? *score : *speedup;
@@ -202,37 +216,6 @@ void take_metrics(evaluation& e, const json::object& metrics) {
     e.baseline.clear();
   }
   e.stage = evaluation_stage::timed_full;
-}
-
-/// What the program wrote to standard error explains a failure, whatever the object says of it. Of a valid
-/// candidate it is mostly progress: it is kept only where the program gave no feedback of its own.
-void add_error_output(evaluation& e, const std::string& said) {
-  if (said.find_first_not_of(" \t\r\n") == std::string::npos) return;
-  if (e.feedback.empty()) {
-    e.feedback = said;
-  } else if (!e.valid()) {
-    e.feedback += (e.feedback.ends_with('\n') ? "" : "\n");
-    e.feedback += "The program wrote to standard error:\n" + said;
-  }
-}
-
-// Writes the candidate's files. False, with outcome and reason, if a name is not acceptable.
-bool write_files(const program& candidate, const std::string& folder, evaluation& e) {
-  if (const auto name = unfit_file_name(candidate)) {
-    e.outcome = outcome::build_failed;
-    e.reasons.push_back("this file name is not allowed: \"" + *name + '"');
-    return false;
-  }
-  for (const auto& file : candidate.files) {
-    const fs::path target = fs::path(folder) / file.path;
-    std::error_code code;
-    fs::create_directories(target.parent_path(), code);
-    if (!(std::ofstream(target, std::ios::binary) << file.text)) {
-      throw error(error_code::environment, "cannot write the candidate", {target.string(), 0, 0, {}});
-    }
-  }
-  let_everyone_read(folder);
-  return true;
 }
 
 // @param path of the program; @param directory it runs in, may be empty; @param folder of the candidate's
@@ -264,7 +247,7 @@ launch_spec spec_for(const command_settings& settings, const program& candidate,
   spec.sandbox = settings.sandbox;
   spec.policy = syscall_policy::command;
   spec.cpus = settings.cpus;
-  for (const char* part : system_parts) spec.mounts.push_back({part, part, false, true});
+  for (const char* part : system_software) spec.mounts.push_back({part, part, false, true});
   if (!path.starts_with("/usr/") && !path.starts_with("/bin/")) spec.mounts.push_back({path, path});
   for (auto& named_file : files_named(settings.command, directory))
     spec.mounts.push_back(std::move(named_file));
@@ -274,26 +257,6 @@ launch_spec spec_for(const command_settings& settings, const program& candidate,
   spec.mounts.push_back({folder, "/candidate", true});
   spec.directory = directory.empty() ? inside : directory;
   return spec;
-}
-
-// @throws kevo::error: interrupted, environment
-outcome outcome_of(const exit_report& report, const std::string& path, const std::stop_token& stop) {
-  switch (report.kind) {
-    case exit_kind::cancelled:
-      if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during an evaluation");
-      throw error(error_code::environment, "an evaluation was killed from outside");
-    case exit_kind::not_started:
-      throw error(error_code::environment, "cannot run " + path + ": " + report.err);
-    case exit_kind::timed_out:
-      return outcome::timed_out;
-    case exit_kind::signalled:
-      return outcome::crashed;
-    case exit_kind::output_exceeded:
-      return outcome::incorrect;
-    case exit_kind::exited:
-      return report.code == 0 ? outcome::valid : outcome::crashed;
-  }
-  return outcome::crashed;
 }
 
 }  // namespace
@@ -311,7 +274,7 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
                                std::stop_token stop) {
   if (settings.command.empty())
     throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
-  const std::string directory = working_folder(settings);
+  const std::string directory = working_folder(settings.directory);
   const std::string path = program_in(directory, settings.command.front());
   evaluation e;
   e.backend = "command";
@@ -319,15 +282,10 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
   e.context["command"] = path;
   e.context["sandbox"] = describe_layers(settings.sandbox);
 
-  // An operator's slip, which a journal may hold: thrown, it would end the run at every resume.
-  if (candidate.files.empty()) {
-    e.outcome = outcome::build_failed;
-    e.reasons.emplace_back("the program contains no file");
-    return e;
-  }
+  if (!has_files(candidate, e)) return e;
   const scratch_folder scratch(settings.sandbox != sandbox_mode::off);
   const std::string folder = scratch.folder("candidate");
-  if (!write_files(candidate, folder, e)) return e;
+  if (!write_candidate(candidate, folder, e)) return e;
 
   const auto report = run(spec_for(settings, candidate, path, directory, folder), stop);
   e.cost.wall_s = report.wall_s;

@@ -29,10 +29,11 @@ struct command_settings {
   static process_limits default_limits();
 };
 
-/// Runs it once. Its last line of standard output that is a JSON object (or the whole output) is the result:
+/// Runs it once. The result is a JSON object: the whole standard output, or its end (which may be indented,
+/// over several lines), or its last line that is one:
 ///   score    any finite number, what selection maximizes (required unless valid is false). It is not taken
-///            for a speedup: without one, the evaluation has a score alone
-///   valid    true (default) or false: the outcome is `incorrect`
+///            for a speedup: without one, the evaluation has a score alone. `combined_score` means the same
+///   valid    true or 1 (default), or false or 0: the outcome is `incorrect`
 ///   outcome  optional, one of kevo's outcome names
 ///   speedup  optional number above 0, over whatever the program compares with; the score if that is absent
 ///   baseline what that speedup is over, a name

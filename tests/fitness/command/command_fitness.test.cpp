@@ -100,7 +100,27 @@ TEST_CASE("every way to fail has its outcome and reason") {
   e = judge("echo '{\"score\": 9, \"outcome\": \"rejected\", \"reasons\": [\"cheats\"]}'");
   CHECK(e.outcome == outcome::rejected);
   CHECK(mentions(e, "cheats"));
-  CHECK(judge("echo '{\"score\": 9, \"valid\": 1}'").outcome == outcome::incorrect);
+  CHECK(mentions(judge("echo '{\"score\": 9, \"valid\": 2}'"), "neither true nor false"));
+  CHECK(mentions(judge("echo '{\"score\": 9, \"valid\": \"yes\"}'"), "neither true nor false"));
+}
+
+TEST_CASE("what programs for other systems print is understood") {
+  // An indented object behind lines of progress, some of which look like one.
+  const auto e = judge(
+      "echo 'run 1: {ok}'; echo '{\"step\": 1}'; printf '{\\n  \"combined_score\": -2.5,\\n  \"parts\": [\\n "
+      "   "
+      "{\"a\": 1},\\n    {\"a\": 2}\\n  ],\\n  \"size\": 3,\\n  \"valid\": 1\\n}\\n\\n'");
+  CHECK(e.valid());
+  CHECK(e.score == -2.5);
+  CHECK(e.speedup == 0);
+  CHECK(e.measures.at("size") == 3);
+  CHECK(e.measures.count("combined_score") == 0);
+  CHECK(judge("echo '{\"combined_score\": 1, \"score\": 2}'").score == 2);
+  CHECK(judge("echo '{\"combined_score\": 1, \"valid\": 0}'").outcome == outcome::incorrect);
+  CHECK(mentions(judge("echo '{\"combined_score\": \"high\"}'"), "\"combined_score\" is not a number"));
+  CHECK(mentions(judge("echo progress; printf '{\\n  \"score\": NaN\\n}\\n'"), "\"score\" is not a finite"));
+  // The last line that is an object still counts if more text follows.
+  CHECK(judge("echo '{\"score\": 4}'; echo done").score == 4);
 }
 
 TEST_CASE("what a program writes to standard error is kept beside its object") {
