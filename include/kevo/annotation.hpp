@@ -10,7 +10,8 @@
 //   // kevo: launch | when | for | memset | workspace | tensormap ...   how a CUDA kernel is launched
 //
 // Launch lines are kept as text; docs/launch.md describes them. OpenEvolve's EVOLVE-BLOCK-START and
-// EVOLVE-BLOCK-END are read as regions named evolve_block_1, evolve_block_2, ...
+// EVOLVE-BLOCK-END are read as regions named evolve_block_1, evolve_block_2, ...; a line with one of them may
+// also begin with !, ;, %, --, (*, /* or <!--.
 
 #include <algorithm>
 #include <cstddef>

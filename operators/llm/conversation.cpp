@@ -7,6 +7,7 @@
 
 #include <kevo/error.hpp>
 
+#include "operators/llm/blocks.hpp"
 #include "operators/llm/distill.hpp"
 #include "operators/llm/fences.hpp"
 #include "operators/llm/model_failure.hpp"
@@ -82,8 +83,9 @@ bool answered(const chat_reply& reply) {
   return reply.ok() || reply.status == reply_status::truncated;
 }
 
-draft draft_of(const chat_reply& reply, const draft_reader& read) {
-  if (reply.ok()) return read(reply.content);
+/// What a reply makes of the parent, kept to the parent's blocks.
+draft draft_of(const variation_request& request, const chat_reply& reply, const draft_reader& read) {
+  if (reply.ok()) return kept_to_blocks(*request.parents.front()->program, read(reply.content));
   return {{}, "Your reply was cut by the token limit. Answer again, more briefly."};
 }
 
@@ -100,7 +102,7 @@ draft propose_several(conversation& talk, const draft_reader& read, const std::s
       talk.request().note(fmt::format("[sample {}] {}\n", i, replies[i].detail));
       continue;
     }
-    draft next = draft_of(replies[i], read);
+    draft next = draft_of(talk.request(), replies[i], read);
     if (!next.made) talk.request().note(fmt::format("[sample {}] {}\n", i, next.complaint));
     if (i == 0) of_first.complaint = next.complaint;
     if (!next.made) continue;
@@ -130,7 +132,7 @@ variation_result ask_until_new(conversation& talk, const draft_reader& read, con
     } else {
       reply = talk.ask();
       if (!answered(reply)) return failure_of(reply);
-      next = draft_of(reply, read);
+      next = draft_of(request, reply, read);
     }
     if (next.made) {
       next.complaint = known_already(*next.made, talk.settings(), request);

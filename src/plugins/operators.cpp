@@ -7,6 +7,7 @@
 
 #include <kevo/registry.hpp>
 
+#include "operators/numbers/numbers.hpp"
 #include "operators/splice/splice.hpp"
 #include "src/base/settings/path_setting.hpp"
 #include "src/plugins/builtin.hpp"
@@ -36,6 +37,29 @@ splice splice_from(settings& from) {
   return op;
 }
 
+numbers numbers_from(settings& from) {
+  numbers op;
+  op.small = from.real("small", {.def = op.small,
+                                 .above = 0.0,
+                                 .doc = "standard deviation of the logarithm of the factor of a small step"});
+  op.large = from.real("large", {.def = op.large,
+                                 .above = 0.0,
+                                 .doc = "standard deviation of the logarithm of the factor of a large step"});
+  op.another = from.real("another",
+                         {.def = op.another,
+                          .min = 0.0,
+                          .max = 1.0,
+                          .unit = "probability",
+                          .doc = "probability of changing one more number, applied again after each change"});
+  op.tries =
+      count_from(from, "tries", op.tries,
+                 {.min = 1,
+                  .max = 10000,
+                  .unit = "programs",
+                  .doc = "number of programs that may turn out to be known before the operator gives up"});
+  return op;
+}
+
 }  // namespace
 
 void register_operators(registry& all) {
@@ -56,6 +80,9 @@ void register_operators(registry& all) {
         return any_variation(std::move(op));
       },
       "changes the values of the tunables that a source declares");
+  all.operators.add(
+      "numbers", [](settings& from, const build_context&) { return any_variation(numbers_from(from)); },
+      "changes number literals of a source in any language, within its EVOLVE-BLOCKs if it has any");
   all.operators.add(
       "splice", [](settings& from, const build_context&) { return any_variation(splice_from(from)); },
       "replaces regions of the parent by the regions of the same name in another candidate");

@@ -24,6 +24,9 @@ inline constexpr std::array<std::string_view, 6> launch_words = {"launch", "when
 inline constexpr std::array<std::string_view, 9> annotation_words = {
     "require", "begin", "end", "launch", "when", "for", "memset", "workspace", "tensormap"};
 
+/// What may stand before an EVOLVE-BLOCK mark besides # and //.
+inline constexpr std::array<std::string_view, 7> block_markers = {"!", ";", "%", "--", "(*", "/*", "<!--"};
+
 /// Parses the files of one program; see parse_annotations.
 class annotation_parser {
  public:
@@ -75,7 +78,19 @@ class annotation_parser {
     throw error(error_code::input, message, place(column), hint);
   }
 
+  /// EVOLVE-BLOCK marks also stand in comments of languages that begin them otherwise, such as Fortran, Lisp,
+  /// SQL, TeX and Wolfram.
+  bool read_block_mark(std::size_t next_line) {
+    const std::size_t mark = text_.find("EVOLVE-BLOCK-");
+    if (mark == std::string_view::npos) return false;
+    const std::string_view before = trimmed(text_.substr(0, mark));
+    const auto same = [before](std::string_view marker) { return before == marker; };
+    return std::any_of(block_markers.begin(), block_markers.end(), same) &&
+           read_comment(mark, mark, next_line);
+  }
+
   void read_line(std::size_t next_line) {
+    if (read_block_mark(next_line)) return;
     // One pass over the comment markers of the line; a run such as "///" or "##" counts as one marker.
     for (std::size_t i = 0; i < text_.size();) {
       std::size_t body = i;

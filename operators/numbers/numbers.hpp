@@ -1,0 +1,4 @@
+#pragma once
+// The implementation of <kevo/operators/numbers.hpp> is in this folder.
+
+#include <kevo/operators/numbers.hpp>
