@@ -42,6 +42,7 @@ include(cmake/triton_script.cmake)
 include(cmake/torch_script.cmake)
 include(cmake/openapi.cmake)
 include(cmake/export_script.cmake)
+include(cmake/evaluator_script.cmake)
 
 # One static library a layer, each linking only what is below it (scripts/layers.txt). A library that only one layer uses is
 # private to that layer. All layers share the precompiled header of the lowest one.
@@ -67,7 +68,7 @@ target_link_libraries(kevo_base PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Th
 
 file(GLOB_RECURSE kevo_fitness_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} fitness/*.cpp)
 list(FILTER kevo_fitness_sources EXCLUDE REGEX "/main/")
-kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_kit_source} ${kevo_triton_source} ${kevo_torch_source})
+kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_kit_source} ${kevo_triton_source} ${kevo_torch_source} ${kevo_evaluator_source})
 target_include_directories(kevo_fitness SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo_fitness PUBLIC kevo::base PRIVATE ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
 

@@ -36,6 +36,9 @@ struct launch_spec {
   std::vector<std::string> devices;
   /// A /proc that shows its own processes alone is seen inside: CUDA does not start without.
   bool own_proc = false;
+  /// /dev also holds random, full, fd, stdin, stdout and stderr, which scripts and tools expect. With
+  /// `own_proc` alone: some of them are links into /proc.
+  bool usual_devices = false;
   /// Folders and files below a mount that are seen as empty; those that the host has not are ignored.
   std::vector<std::string> hidden;
   std::vector<std::pair<int, int>> file_descriptors;  ///< (ours, theirs); theirs >= 3; all others are closed

@@ -8,6 +8,7 @@
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <kevo/error.hpp>
 
@@ -99,6 +100,15 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
   // Not --dev: it brings terminals and an unbounded /dev/shm.
   for (const char* device : {"/dev/null", "/dev/zero", "/dev/urandom"})
     add(list, {"--dev-bind-try", device, device});
+  if (spec.usual_devices) {
+    for (const char* device : {"/dev/random", "/dev/full"}) add(list, {"--dev-bind-try", device, device});
+    add(list, {"--symlink", "/proc/self/fd", "/dev/fd"});
+    for (const auto& [number, name] : {std::pair("0", "stdin"), {"1", "stdout"}, {"2", "stderr"}})
+      add(list, {"--symlink", std::string("/proc/self/fd/") + number, std::string("/dev/") + name});
+  }
+  if (spec.limits.shared_memory_bytes > 0)
+    add(list, {"--perms", "1777", "--size", std::to_string(spec.limits.shared_memory_bytes), "--tmpfs",
+               "/dev/shm"});
   for (const auto& device : spec.devices) add(list, {"--dev-bind", device, device});
   if (spec.own_proc) add(list, {"--proc", "/proc"});
   // The root itself is a tmpfs that its user could fill.

@@ -10,7 +10,9 @@
 namespace kevo {
 
 /// Loads a task from a YAML file of kevo, or from a FlashInfer-Bench Definition (`.json`). Relative paths in
-/// a task start at the folder of the task file.
+/// a task start at the folder of the task file. A folder that holds an evaluator of OpenEvolve
+/// (`evaluator.py`) or ShinkaEvolve (`evaluate.py`) and a program to start with is a task, too: the program
+/// is its seed, and what the folder tells models is its description.
 /// @param workloads file with FlashInfer-Bench workloads or traces, one JSON document per line; they are
 /// added to the workloads that the task file contains. Empty, for a Definition: the file beside it with the
 /// extension .jsonl, or else workloads/OP_TYPE/NAME.jsonl in its data set, if there is one.

@@ -2,6 +2,8 @@
 
 #include "src/run/run.hpp"
 
+#include <optional>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -22,11 +24,21 @@ struct run_options {
   bool replay_models = false;
   bool require_confirmed = false;
   std::string task;
+  std::string openevolve;
+  std::string shinka;
 };
 
+std::optional<evaluator_choice> chosen_evaluator(const run_options& given) {
+  if (!given.openevolve.empty()) return evaluator_choice{evaluator_system::openevolve, given.openevolve};
+  if (!given.shinka.empty()) return evaluator_choice{evaluator_system::shinka, given.shinka};
+  return std::nullopt;
+}
+
 void print_config(const run_options& given) {
-  const session_plan plan =
-      decode_plan(read_config(given.config, given.overrides), {}, {}, plan_use::session);
+  const auto evaluator = chosen_evaluator(given);
+  const config_source config = evaluator ? evaluator_run(*evaluator, given.config, given.overrides)
+                                         : read_config(given.config, given.overrides);
+  const session_plan plan = decode_plan(config, {}, {}, plan_use::session);
   fmt::print("{}\n", plan.origin.config);
 }
 
@@ -65,6 +77,14 @@ void add_run(CLI::App& program, invocation& shared) {
           "Override a key of the config: --set section.key=value. Relative paths in it start in the current "
           "folder, those in the config at the config file")
       ->allow_extra_args(false);
+  auto* openevolve = verb->add_option(
+      "--openevolve", given->openevolve,
+      "Folder with an example of OpenEvolve (evaluator.py, initial_program.*, config.yaml): the task and the "
+      "fitness function of the run. Without a config file, the rest of the config is made from the folder's "
+      "own settings");
+  verb->add_option("--shinka", given->shinka,
+                   "The same with an example of ShinkaEvolve (evaluate.py, initial.*)")
+      ->excludes(openevolve);
   verb->add_option(
       "--replay", given->replay,
       "Run folder whose decisions are recomputed from its journal and compared with the recorded ones");
@@ -85,7 +105,8 @@ void add_run(CLI::App& program, invocation& shared) {
       fmt::print("{}", config_reference());
       return;
     }
-    if (given->config.empty() == given->replay.empty()) {
+    const auto evaluator = chosen_evaluator(*given);
+    if ((given->config.empty() && !evaluator) == given->replay.empty()) {
       throw error(error_code::usage, "a config file, or --replay with a run folder, is missing", {},
                   "for example, kevo run configs/quickstart.yaml");
     }
@@ -94,8 +115,10 @@ void add_run(CLI::App& program, invocation& shared) {
     const auto display = shared.json    ? display_mode::quiet
                          : given->plain ? display_mode::plain
                                         : display_mode::automatic;
-    const run_outcome ended =
-        start_run({.config_path = given->config, .overrides = given->overrides, .display = display});
+    const run_outcome ended = start_run({.config_path = given->config,
+                                         .overrides = given->overrides,
+                                         .display = display,
+                                         .evaluator = evaluator});
     print_outcome(ended, shared, {}, given->require_confirmed);
   });
 }

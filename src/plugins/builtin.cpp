@@ -12,6 +12,7 @@ registry builtin_plugins() {
   register_model_operators(all);
   register_landscape_moves(all);
   register_fitness(all);
+  register_evaluators(all);
   register_rankers(all);
   register_filters(all);
   return all;

@@ -14,6 +14,7 @@ void register_model_operators(registry& all);
 void register_landscape_moves(registry& all);
 void register_fitness(registry& all);
 void register_remote_fitness(registry& all);  ///< called by `register_fitness`
+void register_evaluators(registry& all);
 void register_rankers(registry& all);
 void register_filters(registry& all);
 

@@ -9,9 +9,9 @@
 #include "src/base/settings/path_setting.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/plugins/builtin.hpp"
+#include "src/plugins/sandbox_setting.hpp"
 
 namespace kevo {
-namespace {
 
 sandbox_mode sandbox_from(settings& from, const char* def) {
   const std::string word =
@@ -27,6 +27,8 @@ sandbox_mode sandbox_from(settings& from, const char* def) {
 std::uint64_t bytes_from(settings& from, const char* key, std::int64_t def, const char* doc) {
   return static_cast<std::uint64_t>(from.integer(key, {.def = def, .min = 1, .unit = "bytes", .doc = doc}));
 }
+
+namespace {
 
 double promising_from(settings& from) {
   return from.real("promising",

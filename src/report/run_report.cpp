@@ -116,8 +116,11 @@ report_content content_of(const journal& run, any_archive empty_archive) {
   if (content.task.empty()) content.task = name_in(header.task_json_or_text);
   if (content.task.empty() && !header.task_path.empty())
     content.task = std::filesystem::path(header.task_path).parent_path().filename().string();
-  if (!header.config_path.empty()) {
-    content.command = "kevo run " + quoted(header.config_path);
+  const auto evaluator = overrides_in(more("evaluator_words"));  // --openevolve FOLDER
+  if (!header.config_path.empty() || !evaluator.empty()) {
+    content.command = "kevo run";
+    if (!header.config_path.empty()) content.command += " " + quoted(header.config_path);
+    for (const auto& one : evaluator) content.command += " " + quoted(one);
     for (const auto& one : overrides_in(more("overrides"))) content.command += " --set " + quoted(one);
   }
   if (const auto sessions = run.sessions(); !sessions.empty())

@@ -129,7 +129,12 @@ std::string seeds_of(const task& t) {
 }  // namespace
 
 run_outcome start_run(const run_request& request) {
-  session_plan plan = load_config(request.config_path, {.overrides = request.overrides});
+  const config_options options{.overrides = request.overrides};
+  session_plan plan =
+      request.evaluator ? new_plan(evaluator_run(*request.evaluator, request.config_path, request.overrides),
+                                   request.config_path, options)
+                        : load_config(request.config_path, options);
+  if (request.evaluator) plan.origin.more["evaluator_words"] = words_of(*request.evaluator);
   console shown(request.display, plan);
   shown.attach(plan);
   if (const auto seeds = seeds_of(*plan.parts.task); !seeds.empty()) plan.hooks.message(seeds);

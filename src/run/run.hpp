@@ -1,19 +1,22 @@
 #pragma once
 // `kevo run`, `kevo resume` and `kevo run --replay`: a session with a display and Ctrl-C.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <kevo/session.hpp>
 
 #include "src/display/display.hpp"
+#include "src/run/evaluator_run.hpp"
 
 namespace kevo {
 
 struct run_request {
-  std::string config_path;
+  std::string config_path;             ///< may be empty if there is a folder of another system
   std::vector<std::string> overrides;  ///< "section.key=value"
   display_mode display = display_mode::automatic;
+  std::optional<evaluator_choice> evaluator = {};  ///< whose task and fitness the run has
 };
 
 struct resume_request {

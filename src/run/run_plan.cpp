@@ -325,12 +325,15 @@ session_plan recorded_plan(const journal& record, const config_options& options,
 }
 
 session_plan load_config(const std::string& path, const config_options& options) {
-  const config_source config = read_config(path, options.overrides);
+  return new_plan(read_config(path, options.overrides), path, options);
+}
+
+session_plan new_plan(const config_source& config, const std::string& path, const config_options& options) {
   // The folder is known only after decoding, and the fitness function wants it: decode the cheap part first.
   const std::string wanted = decode_plan(config, options, {}, plan_use::replay).folder;
   const error_place named = settings(config.tree).child_or_empty("run").place("output");
   session_plan plan = decode_plan(config, options, free_run_folder(wanted, named), plan_use::session);
-  plan.origin.config_path = fs::absolute(path).string();
+  if (!path.empty()) plan.origin.config_path = fs::absolute(path).string();
   plan.origin.more["overrides"] = boost::json::serialize(boost::json::value_from(options.overrides));
   return plan;
 }

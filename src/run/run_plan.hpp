@@ -43,6 +43,12 @@ enum class plan_use : std::uint8_t {
 session_plan decode_plan(const config_source& config, const config_options& options,
                          const std::string& run_directory, plan_use use);
 
+/// The plan of a new run from a config that was read or made already. Its folder is `run.output`, with a
+/// number appended if that holds a run already.
+/// @param path what the journal names as the config's file; may be empty
+/// @throws kevo::error (input)
+session_plan new_plan(const config_source& config, const std::string& path, const config_options& options);
+
 /// The plan that a run was started with, from its journal. `task`: where the task file is now; empty: where
 /// it was. Throws kevo::error (input).
 session_plan recorded_plan(const journal& record, const config_options& options, const std::string& task,

@@ -11,6 +11,7 @@
 #include <kevo/vary/ucb1.hpp>
 #include <kevo/version.hpp>
 
+#include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/llm/language_models.hpp"
 #include "src/report/run_report.hpp"
@@ -47,6 +48,16 @@ session_plan completed(session_plan plan, bool evaluates) {
   return plan;
 }
 
+/// What the journal keeps of the task's file; of a folder of another system, what it was made into.
+std::string text_of(const task& subject) {
+  if (subject.file.empty()) return {};
+  if (!fs::is_directory(subject.file)) return read_text_file(subject.file);
+  settings_node made = settings_node::empty_map();
+  made.set("name", settings_node::of(subject.name));
+  made.set("description", settings_node::of(subject.description));
+  return dump_yaml(made);
+}
+
 journal_header header_of(const session_plan& plan) {
   const std::string& file = plan.parts.task->file;
   journal_header header{
@@ -55,7 +66,7 @@ journal_header header_of(const session_plan& plan) {
       .config_yaml = plan.origin.config,
       .config_path = plan.origin.config_path,
       .task_path = file.empty() ? "" : fs::absolute(file).string(),
-      .task_json_or_text = file.empty() ? "" : read_text_file(file),
+      .task_json_or_text = text_of(*plan.parts.task),
       .task_id = to_string(id_of(*plan.parts.task)),
       .seed = plan.search.seed,
       .operators = operator_names_of(plan),

@@ -17,19 +17,13 @@ struct file_kind {
 };
 
 // The first ending of a language is the one its programs get.
-constexpr std::array<file_kind, 13> kinds = {{{".cpp", "cpp"},
-                                              {".cc", "cpp"},
-                                              {".cxx", "cpp"},
-                                              {".C", "cpp"},
-                                              {".cu", "cuda"},
-                                              {".py", "python"},
-                                              {".py", "triton"},
-                                              {".c", "c"},
-                                              {".rs", "rust"},
-                                              {".f90", "fortran"},
-                                              {".hip", "hip"},
-                                              {".cl", "opencl"},
-                                              {".txt", "text"}}};
+constexpr std::array<file_kind, 21> kinds = {
+    {{".cpp", "cpp"},    {".cc", "cpp"},           {".cxx", "cpp"},   {".C", "cpp"},
+     {".cu", "cuda"},    {".py", "python"},        {".py", "triton"}, {".c", "c"},
+     {".rs", "rust"},    {".f90", "fortran"},      {".hip", "hip"},   {".cl", "opencl"},
+     {".go", "go"},      {".jl", "julia"},         {".r", "r"},       {".R", "r"},
+     {".wl", "wolfram"}, {".sv", "systemverilog"}, {".v", "verilog"}, {".js", "javascript"},
+     {".txt", "text"}}};
 
 // Against a wrong path to something huge; what a program may have is the fitness function's `limits.source`.
 constexpr std::size_t largest_source = std::size_t{64} << 20U;

@@ -8,6 +8,7 @@
 #include "src/base/settings/json.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
+#include "src/task/evaluator_folder.hpp"
 #include "src/task/harmless_file.hpp"
 #include "src/task/source_file.hpp"
 
@@ -43,6 +44,8 @@ std::vector<settings_node> traces_of(const settings_node& root, const std::strin
 }  // namespace
 
 task load_task(const std::string& path, const std::string& workloads) {
+  if (std::error_code failed; std::filesystem::is_directory(path, failed))
+    return task_of_evaluator_folder(path);
   const bool json = std::filesystem::path(path).extension() == ".json";
   const settings_node root = json ? load_json(path) : load_yaml(path);
   const source_reader read = [&](const std::string& file, const std::string& language,

@@ -19,6 +19,9 @@ struct process_limits {
   std::uint64_t output_bytes =
       1U << 20U;  ///< each of stdout and stderr; more ends the process; never unlimited
   std::uint64_t scratch_bytes = 64U << 20U;  ///< size of the private /tmp inside a sandbox; 0 gives none
+  /// Size of a private /dev/shm inside a sandbox; 0 gives none. Semaphores, and with them Python's process
+  /// pools, need one.
+  std::uint64_t shared_memory_bytes = 0;
 };
 
 /// A file or folder of the host that is seen inside the sandbox. A read-only file that the sandbox's user may

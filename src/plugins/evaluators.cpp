@@ -1,0 +1,148 @@
+// The fitness functions `openevolve` and `shinka`: how a config's `fitness:` becomes one.
+
+#include <filesystem>
+#include <utility>
+
+#include <kevo/registry.hpp>
+
+#include "fitness/evaluator/evaluator_fitness.hpp"
+#include "src/base/settings/path_setting.hpp"
+#include "src/plugins/builtin.hpp"
+#include "src/plugins/sandbox_setting.hpp"
+#include "src/task/evaluator_folder.hpp"
+
+namespace kevo {
+namespace {
+
+constexpr double longest_s = 1e6;
+
+/// The folder, and what it says; while keys are only described, what any folder would.
+evaluator_folder folder_from(settings& from, const build_context& context, evaluator_system system) {
+  std::string folder =
+      path_from(from, "folder",
+                {.def = "",
+                 .doc = "folder that holds the evaluator, relative to the config; empty uses "
+                        "that of the task. The evaluator may read it"},
+                context.directory);
+  const std::string named =
+      from.text("evaluator", {.def = system == evaluator_system::shinka ? "evaluate.py" : "evaluator.py",
+                              .doc = "file of the evaluator in that folder"});
+  if (from.probing()) {
+    evaluator_folder any;
+    any.system = system;
+    return any;
+  }
+  if (folder.empty() && context.task) {
+    const std::filesystem::path task(context.task->file);
+    folder = std::filesystem::is_directory(task) ? task.string() : task.parent_path().string();
+  }
+  evaluator_folder found;
+  if (std::filesystem::exists(std::filesystem::path(folder) /
+                              (system == evaluator_system::shinka ? "evaluate.py" : "evaluator.py"))) {
+    found = read_evaluator_folder(folder, system);
+  } else {
+    found.system = system;
+    found.folder =
+        std::filesystem::absolute(folder.empty() ? context.directory : folder).lexically_normal().string();
+  }
+  found.evaluator = named;
+  return found;
+}
+
+void openevolve_from(settings& from, const evaluator_folder& found, evaluator_settings& made) {
+  made.cascade = from.boolean(
+      "cascade", {.def = found.cascade,
+                  .doc = "whether evaluate_stage1 to evaluate_stage3 take the place of evaluate, "
+                         "if the evaluator defines them; by default as its config.yaml says"});
+  made.thresholds =
+      from.reals("thresholds",
+                 {.doc = "score that stage 1, stage 2 must reach for the next stage to be called; "
+                         "by default as the evaluator's config.yaml says"},
+                 found.thresholds);
+  made.features =
+      from.texts("features",
+                 {.doc = "metrics that are left out of a score that is the mean of all; by default "
+                         "the feature dimensions of the evaluator's config.yaml"},
+                 found.features);
+}
+
+void limits_from(settings& from, evaluator_settings& made) {
+  settings limits = from.child_or_empty("limits", "resource limits of the evaluator and the candidate");
+  made.limits.memory_bytes = static_cast<std::uint64_t>(
+      limits.integer("memory", {.def = static_cast<std::int64_t>(made.limits.memory_bytes),
+                                .min = 0,
+                                .unit = "bytes",
+                                .doc = "memory limit of each process; 0 means no limit"}));
+  made.limits.output_bytes = bytes_from(limits, "output", static_cast<std::int64_t>(made.limits.output_bytes),
+                                        "size limit of the standard output and standard error");
+  made.limits.scratch_bytes = bytes_from(
+      limits, "scratch", static_cast<std::int64_t>(made.limits.scratch_bytes), "size of the private /tmp");
+  made.limits.shared_memory_bytes =
+      bytes_from(limits, "shared_memory", static_cast<std::int64_t>(made.limits.shared_memory_bytes),
+                 "size of the private /dev/shm, which process pools use");
+  made.limits.processes =
+      static_cast<int>(limits.integer("processes", {.def = made.limits.processes,
+                                                    .min = 1,
+                                                    .max = 1'000'000,
+                                                    .unit = "processes",
+                                                    .doc = "maximum number of processes and threads"}));
+}
+
+any_fitness evaluator_from(settings& from, const build_context& context, evaluator_system system) {
+  const evaluator_folder found = folder_from(from, context, system);
+  evaluator_settings made;
+  made.system = system;
+  made.folder = found.folder;
+  made.evaluator = found.evaluator;
+  made.python =
+      from.text("python", {.def = "python3",
+                           .doc = "interpreter: a name that is looked up in PATH, or a path relative "
+                                  "to the config, which may be that of a virtual environment"});
+  if (made.python.find('/') != std::string::npos)
+    made.python = path_from(from, "python", {.def = "python3"}, context.directory);
+  made.timeout_s = from.real(
+      "timeout", {.def = found.timeout_s,
+                  .max = longest_s,
+                  .above = 0.0,
+                  .unit = "s",
+                  .doc = "time limit of each stage; by default as the evaluator's folder says, else 300"});
+  if (system == evaluator_system::openevolve) openevolve_from(from, found, made);
+  made.environment =
+      from.texts("environment", {.doc = "environment variables of the evaluator, each written NAME=value"},
+                 std::vector<std::string>{});
+  for (const auto& one :
+       paths_from(from, "mounts",
+                  {.doc = "additional files and folders that the evaluator may read, relative to the config"},
+                  context.directory, std::vector<std::string>{})) {
+    const std::string path = std::filesystem::absolute(one).lexically_normal().string();
+    if (!std::filesystem::exists(path))
+      from.fail("mounts", "there is no file or folder '" + path + "'", path_rule);
+    made.mounts.push_back({path, path});
+  }
+  // What earlier candidates were and scored is not this one's to read.
+  if (!context.run_directory.empty()) made.hidden = {context.run_directory};
+  made.sandbox = sandbox_from(from, "required");
+  limits_from(from, made);
+  if (from.probing()) return {};
+  return any_fitness(evaluator_fitness(std::move(made)));
+}
+
+}  // namespace
+
+void register_evaluators(registry& all) {
+  all.fitness.add(
+      "openevolve",
+      [](settings& from, const build_context& context) {
+        return evaluator_from(from, context, evaluator_system::openevolve);
+      },
+      "calls an evaluator that was written for OpenEvolve, evaluator.py with evaluate(path) or stages of it");
+  all.fitness.add(
+      "shinka",
+      [](settings& from, const build_context& context) {
+        return evaluator_from(from, context, evaluator_system::shinka);
+      },
+      "calls an evaluator that was written for ShinkaEvolve, evaluate.py with --program_path and "
+      "--results_dir");
+}
+
+}  // namespace kevo
