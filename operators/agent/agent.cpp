@@ -8,6 +8,7 @@
 #include "operators/agent/drafts.hpp"
 #include "operators/agent/scratch.hpp"
 #include "operators/agent/tools.hpp"
+#include "operators/llm/blocks.hpp"
 #include "operators/llm/distill.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
@@ -251,6 +252,8 @@ class session {
   }
 
   std::string evaluate(evaluation_stage wanted) {
+    // Before it costs an evaluation; so no best draft lies outside either.
+    if (auto why = outside_of_blocks(*parent_.program, folder_.work()); !why.empty()) return "error: " + why;
     const auto answer = drafts_.evaluate(folder_.work(), wanted);
     spent_s_ += answer.spent_s;
     return answer.said;
@@ -258,6 +261,7 @@ class session {
 
   std::string submit(const std::string& summary) {
     const program& work = folder_.work();
+    if (auto why = outside_of_blocks(*parent_.program, work); !why.empty()) return "refused: " + why;
     if (auto why = drafts_.refusal(work); !why.empty()) return "refused: " + why;
     if (auto why = known_already(work, op_.with, request_); !why.empty()) return "refused: " + why;
     submitted_ = proposal{work, summary_of("Summary: " + summary)};

@@ -16,26 +16,27 @@ constexpr const char* block_rule =
     "Only the lines between EVOLVE-BLOCK-START and EVOLVE-BLOCK-END may change; these marks and all other "
     "lines must stay as they are.";
 
-/// The blocks of the main file, in order; nothing if the marks are broken.
+/// The blocks of all files, in order; nothing if the marks are broken.
 std::optional<std::vector<source_region>> blocks_of(const program& source) {
-  if (source.files.empty()) return std::vector<source_region>{};
   try {
     auto regions = parse_annotations(source).regions;
-    std::erase_if(regions,
-                  [](const source_region& r) { return r.file != 0 || !r.name.starts_with("evolve_block_"); });
+    std::erase_if(regions, [](const source_region& r) { return !r.name.starts_with("evolve_block_"); });
     return regions;
   } catch (const error&) {
     return std::nullopt;
   }
 }
 
-/// The lines outside of the blocks, without white space at their ends, and without empty lines at the end.
-std::vector<std::string_view> lines_outside(std::string_view text, const std::vector<source_region>& blocks) {
+/// The lines of a file outside of the blocks, without white space at their ends, and without empty lines at
+/// the end.
+std::vector<std::string_view> lines_outside(const program& source, std::size_t file,
+                                            const std::vector<source_region>& blocks) {
+  const std::string_view text = source.files[file].text;
   std::vector<std::string_view> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const bool inside = std::any_of(blocks.begin(), blocks.end(), [&](const source_region& r) {
-      return at >= r.offset && at < r.offset + r.length;
+      return r.file == file && at >= r.offset && at < r.offset + r.length;
     });
     std::string_view line = text.substr(at, end - at);
     const auto last = line.find_last_not_of(" \t\r");
@@ -45,6 +46,25 @@ std::vector<std::string_view> lines_outside(std::string_view text, const std::ve
   }
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
+}
+
+/// What to say of the first line that differs; empty if none does.
+std::string difference_outside(const std::vector<std::string_view>& before,
+                               const std::vector<std::string_view>& after) {
+  const auto differs = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
+  if (differs.first == before.end() && differs.second == after.end()) return {};
+  const auto shown = [](bool there, std::string_view line) {
+    return there ? fmt::format("`{}`", line.substr(0, 200)) : std::string("no more lines");
+  };
+  return fmt::format(
+      "Your program changes a line outside of the parent's blocks: the parent has {}, yours has {}. {}",
+      shown(differs.first != before.end(), differs.first != before.end() ? *differs.first : ""),
+      shown(differs.second != after.end(), differs.second != after.end() ? *differs.second : ""), block_rule);
+}
+
+bool same_paths(const program& one, const program& other) {
+  return std::equal(one.files.begin(), one.files.end(), other.files.begin(), other.files.end(),
+                    [](const source_file& a, const source_file& b) { return a.path == b.path; });
 }
 
 }  // namespace
@@ -58,6 +78,8 @@ draft kept_to_blocks(const program& parent, draft made) {
   if (!made.made) return made;
   const auto allowed = blocks_of(parent);
   if (!allowed || allowed->empty()) return made;
+  if (!same_paths(parent, *made.made))
+    return {{}, fmt::format("Your program adds, removes or renames a file. {}", block_rule)};
   const auto found = blocks_of(*made.made);
   if (!found)
     return {{},
@@ -69,20 +91,16 @@ draft kept_to_blocks(const program& parent, draft made) {
             fmt::format(
                 "Your program has {} pairs of EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, the parent has {}. {}",
                 found->size(), allowed->size(), block_rule)};
-  const auto before = lines_outside(parent.files.front().text, *allowed);
-  const auto after = lines_outside(made.made->files.front().text, *found);
-  const auto differs = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
-  if (differs.first == before.end() && differs.second == after.end()) return made;
-  const auto shown = [](bool there, std::string_view line) {
-    return there ? fmt::format("`{}`", line.substr(0, 200)) : std::string("no more lines");
-  };
-  return {
-      {},
-      fmt::format(
-          "Your program changes a line outside of the parent's blocks: the parent has {}, yours has {}. {}",
-          shown(differs.first != before.end(), differs.first != before.end() ? *differs.first : ""),
-          shown(differs.second != after.end(), differs.second != after.end() ? *differs.second : ""),
-          block_rule)};
+  for (std::size_t file = 0; file < parent.files.size(); ++file) {
+    auto why =
+        difference_outside(lines_outside(parent, file, *allowed), lines_outside(*made.made, file, *found));
+    if (!why.empty()) return {{}, std::move(why)};
+  }
+  return made;
+}
+
+std::string outside_of_blocks(const program& parent, const program& made) {
+  return kept_to_blocks(parent, {made, {}}).complaint;
 }
 
 }  // namespace kevo

@@ -228,6 +228,37 @@ TEST_CASE("a submission that is slower is refused, and the best draft is propose
 }
 
 TEST_CASE(
+    "where the parent has EVOLVE-BLOCKs, a draft that changes anything else is neither judged nor accepted") {
+  const std::string blocks = "int a;\n// EVOLVE-BLOCK-START\nint b;\n// EVOLVE-BLOCK-END\n";
+  std::vector<std::string> answers;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    answers.push_back(last_answer(r.body));
+    const auto edit = [](const std::string& search, const std::string& replace) {
+      return std::pair<std::string, std::string>(
+          "edit_file",
+          "{\"path\":\"kernel.cpp\",\"search\":\"" + search + "\",\"replace\":\"" + replace + "\"}");
+    };
+    if (r.number == 0) return scripted::calls({edit("int a;", "fast"), {"time", "{}"}});
+    if (r.number == 1) return scripted::calls({{"submit", R"({"summary":"all of it"})"}});
+    if (r.number == 2)
+      return scripted::calls(
+          {{"reset", "{}"}, {"write_file", R"({"path":"more.hpp","text":"fast"})"}, {"time", "{}"}});
+    if (r.number == 3) return scripted::calls({{"reset", "{}"}, edit("int b;", "fast"), {"time", "{}"}});
+    return scripted::calls({{"submit", R"({"summary":"the block"})"}});
+  });
+  bench b(server);
+  auto parent = std::make_shared<candidate_snapshot>(*b.request.parents.front());
+  parent->program = std::make_shared<const program>(single_file_program("text", "kernel.cpp", blocks));
+  b.request.parents = {parent};
+  CHECK(text_of(b.vary()) == "int a;\n// EVOLVE-BLOCK-START\nfast\n// EVOLVE-BLOCK-END\n");
+  REQUIRE(answers.size() == 5);
+  CHECK(has(answers[1], "error: Your program changes a line outside of the parent's blocks"));
+  CHECK(has(answers[2], "refused: Your program changes a line"));
+  CHECK(has(answers[3], "error: Your program adds, removes or renames a file"));
+  CHECK(b.drafts.size() == 1);  // what lies outside costs no evaluation
+}
+
+TEST_CASE(
     "a supervisor proposes directions to an agent that stands still, and ends its turn if that does not "
     "help") {
   std::size_t reviews = 0;

@@ -51,6 +51,22 @@ TEST_CASE("what changes the rest is refused with the line") {
             "do not fit together"));
 }
 
+TEST_CASE("the blocks of each file count, and no file comes or goes") {
+  program parent = block_program(block_parent);
+  parent.files.push_back({"more.py", "y = 1\n# EVOLVE-BLOCK-START\nz = 2\n# EVOLVE-BLOCK-END\n"});
+  parent.files.push_back({"fixed.py", "w = 3\n"});
+  program made = parent;
+  made.files[1].text = "y = 1\n# EVOLVE-BLOCK-START\nz = 4\n# EVOLVE-BLOCK-END\n";
+  CHECK(outside_of_blocks(parent, made).empty());
+  made.files[2].text = "w = 4\n";
+  CHECK(has(outside_of_blocks(parent, made), "the parent has `w = 3`, yours has `w = 4`"));
+  made = parent;
+  made.files[1].text = "y = 2\n# EVOLVE-BLOCK-START\nz = 2\n# EVOLVE-BLOCK-END\n";
+  CHECK(has(outside_of_blocks(parent, made), "yours has `y = 2`"));
+  made.files.pop_back();
+  CHECK(has(outside_of_blocks(parent, made), "adds, removes or renames a file"));
+}
+
 TEST_CASE("the marks stand in comments of many languages") {
   for (const char* comment : {"#", "//", "!", ";", "%", "--", "(*", "/*"}) {
     const std::string open = comment;
