@@ -276,6 +276,38 @@ run_shinka_eval(program_path=given.program_path, results_dir=given.results_dir, 
   CHECK(has(e.feedback, "value"));
 }
 
+TEST_CASE("ShinkaEvolve's early stop ends the runs once the score is certain") {
+  if (!can_run()) return;
+  const auto judge = [](const std::string& rule, const std::string& value) {
+    return judged_folder(
+               "import sys\nfrom shinka.core import run_shinka_eval\n"
+               "from shinka.utils.eval_stop import EarlyStopMethod, create_early_stop_method\n"
+               "run_shinka_eval(sys.argv[2], sys.argv[4], 'value', 12,\n"
+               "    get_experiment_kwargs=lambda number: {'n': number},\n"
+               "    aggregate_metrics_fn=lambda all: {'combined_score': float(len(all))},\n"
+               "    early_stop_threshold=5.0, " +
+                   rule + ")\n",
+               evaluator_system::shinka)
+        .judge("def value(n):\n    return " + value + "\n");
+  };
+  CHECK(judge("early_stop_method=None", "1").score == 12);
+  CHECK(judge("early_stop_method='none'", "1").score == 12);
+  CHECK(judge("early_stop_method='bayesian'", "1").score == 3);
+  CHECK(judge("early_stop_method='bayesian', early_stop_kwargs={'min_trials': 2}", "1").score == 2);
+  CHECK(judge("early_stop_method='hybrid'", "9.0").score == 3);
+  CHECK(judge("early_stop_method='ci', early_stop_kwargs={'min_trials': 4}", "1").score == 4);
+  // By hand: three scores 4, 5, 6 have the mean 5; at six of them (mean 5, error 0.37) it is still open.
+  CHECK(judge("early_stop_method='ci'", "4 + n % 3").score == 12);
+  // Scores 3, 5: P(beats) = Phi(-1) = 0.16; 3, 5, 3: Phi(-2) = 0.023.
+  CHECK(judge("early_stop_method=create_early_stop_method('bayesian', min_trials=2)", "3 + 2 * (n % 2)")
+            .score == 3);
+  CHECK(judge("early_stop_method='bayesian', early_stop_score_fn=lambda v: v['s']", "{'s': 8}").score == 3);
+  const auto e = judge("early_stop_method='bayesian', run_workers=2", "1");
+  CHECK(e.outcome == outcome::crashed);
+  CHECK(mentions(e, "sequential mode"));
+  CHECK(mentions(judge("early_stop_method='often'", "1"), "Unknown early stop method"));
+}
+
 TEST_CASE("ShinkaEvolve's evaluators may write their results themselves") {
   if (!can_run()) return;
   const std::string head = "import json, os, sys\nprogram, results = sys.argv[2], sys.argv[4]\n";
