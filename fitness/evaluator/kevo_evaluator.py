@@ -36,14 +36,32 @@ MOST_ARTIFACTS = 60_000
 MOST_METRICS = 1000
 
 
+def keep_to_this_process():
+    """Closes the memory and the descriptors of this process to others of the same user, by way of /proc too."""
+    not_dumpable = 4  # PR_SET_DUMPABLE
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(not_dumpable, 0, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):  # a Python without ctypes, another system
+        pass
+
+
 class Answer:
-    """Where the result goes: written once, by whoever comes first."""
+    """Where the result goes: written once, by whoever comes first. The processes that an evaluator starts, by exec or
+    by fork, do not have the file. What is imported into this process can find it: nothing hides it there."""
 
     def __init__(self, descriptor):
         self.descriptor = descriptor
         self.lock = threading.Lock()
         self.given = False
         os.set_inheritable(descriptor, False)
+        os.register_at_fork(after_in_child=self.lose)
+
+    def lose(self):
+        self.given = True
+        self.lock = threading.Lock()  # another thread may have held it
+        os.close(self.descriptor)
 
     def give(self, result):
         with self.lock:
@@ -299,6 +317,7 @@ def judge_openevolve(asked, answer):
 
 def main():
     asked = json.loads(sys.argv[1])
+    keep_to_this_process()
     answer = Answer(asked["descriptor"])
     sys.argv = [asked["evaluator"]]
     sys.path[0] = os.path.dirname(asked["evaluator"])
