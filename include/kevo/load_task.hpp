@@ -20,7 +20,9 @@ namespace kevo {
 /// that kevo does not implement it says "not supported yet"
 task load_task(const std::string& path, const std::string& workloads = {});
 
-/// Reads one source file of at most 64 MiB as a program.
+/// Reads one source file of at most 64 MiB as a program, or a folder of at most 256 files with that size
+/// together, as a program of several files. Its main file is the only one, or is called main, kernel,
+/// initial_program, initial or init_program; hidden files and __pycache__ are passed over, links refused.
 /// @param language empty: determined from the extension of the file name (.cpp, .cu, .py, ...)
 /// @param named the place in a config or task that names the file, for error messages
 /// @throws kevo::error (input) if the file cannot be read; with line and column if an annotation is wrong

@@ -1,5 +1,7 @@
 // kevo eval: one program on one task, by the whole protocol.
 
+#include <filesystem>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -25,8 +27,10 @@ struct eval_options {
   bool samples = false;
 };
 
-// The program's file is called "kernel.cpp" while it is built, whatever the user calls it.
+// The program's file is called "kernel.cpp" while it is built, whatever the user calls it; those of a folder
+// keep their names.
 void name_the_users_file(evaluation& result, const program& source, const std::string& path) {
+  if (std::filesystem::is_directory(path)) return;
   const auto rename = [&](std::string& text) {
     text = with_renamed_file(text, source.files.front().path, path);
   };

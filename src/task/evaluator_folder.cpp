@@ -32,12 +32,17 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The first file that is called by one of these words and any ending.
-std::string called(const std::vector<std::string>& names, std::initializer_list<std::string_view> words) {
+/// The first file that is called by one of these words and any ending, else the first folder.
+std::string called(const std::string& folder, const std::vector<std::string>& names,
+                   std::initializer_list<std::string_view> words) {
   for (const auto word : words) {
     for (const auto& name : names) {
       if (fs::path(name).stem().string() == word) return name;
     }
+  }
+  std::error_code failed;
+  for (const auto word : words) {
+    if (fs::is_directory(fs::path(folder) / word, failed)) return std::string(word);
   }
   return {};
 }
@@ -214,11 +219,12 @@ evaluator_folder read_evaluator_folder(const std::string& path, std::optional<ev
                 {.file = path}, "name the folder that holds the evaluator and the initial program");
   }
   if (shinka) {
-    made.program = called(names, {"initial"});
+    made.program = called(made.folder, names, {"initial"});
     read_shinka(made, names);
   } else {
     made.program =
-        called(names, {"initial_program", "init_program", "initial_prompt", "initial_content", "initial"});
+        called(made.folder, names,
+               {"initial_program", "init_program", "initial_prompt", "initial_content", "initial"});
     made.config = config_in(names);
     read_openevolve(made);
   }
@@ -244,7 +250,8 @@ task task_of_evaluator_folder(const std::string& path) {
                    : found.message));
   settings_node seed = settings_node::empty_map();
   seed.set("file", settings_node::of(found.program));
-  seed.set("language", settings_node::of(with_default_language(found.program)));
+  const bool several = fs::is_directory(fs::path(found.folder) / found.program);
+  if (!several) seed.set("language", settings_node::of(with_default_language(found.program)));
   settings_node seeds;
   seeds.type = settings_node::kind::list;
   seeds.items.push_back(std::move(seed));
@@ -253,6 +260,7 @@ task task_of_evaluator_folder(const std::string& path) {
   const source_reader read = [&](const std::string& file, const std::string& language,
                                  const error_place& named) {
     program made = load_program(found.folder + "/" + file, language, named);
+    if (several) return made;
     made.files.front().path = "kernel" + fs::path(file).extension().string();
     return made;
   };

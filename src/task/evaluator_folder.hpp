@@ -17,7 +17,7 @@ struct evaluator_folder {
   evaluator_system system = evaluator_system::openevolve;
   std::string folder;     ///< absolute
   std::string evaluator;  ///< name of the file in it
-  std::string program;    ///< name of the file to start with; empty if there is none
+  std::string program;    ///< name of the file or folder to start with; empty if there is none
   std::string config;     ///< name of the file of settings; empty if there is none
   std::string message;    ///< what the system's models are told of the task; may be empty
   double timeout_s = 300;

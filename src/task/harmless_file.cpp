@@ -38,7 +38,7 @@ void require_harmless(const std::string& task, const std::string& named_file, co
   if (failed) return;  // whoever reads it says what is wrong
   const auto folder = fs::canonical(task, failed).parent_path();
   const auto language = language_of(file.string());
-  const bool source = !language.empty() && language != "text";
+  const bool source = !language.empty() && language != "text" && !fs::is_directory(file);
   if (failed || source || lies_in(file, folder) || allowed_by_user(file)) return;
   throw error(error_code::input,
               "'" + named_file +

@@ -115,6 +115,27 @@ TEST_CASE("a folder is a task of kevo eval and of any config") {
   CHECK(has(wrong.err, "holds no evaluator.py"));
 }
 
+TEST_CASE("a program of several files lies beside its main file, which the evaluator gets") {
+  if (!python_is_there()) return;
+  const other_systems all;
+  shell::write_file(all.folder / "two/initial_program/main.py",
+                    "# EVOLVE-BLOCK-START\nx = 2\n# EVOLVE-BLOCK-END\n");
+  shell::write_file(all.folder / "two/initial_program/data/n.txt", "40\n");
+  shell::write_file(all.folder / "two/evaluator.py", R"(
+import os, runpy
+def evaluate(path):
+    beside = open(os.path.join(os.path.dirname(path), "data/n.txt"))
+    return {"combined_score": int(beside.read()) + runpy.run_path(path)["x"]}
+)");
+  const auto judged = all.answer(
+      {"eval", "two", "two/initial_program", "--set", "fitness.backend=openevolve", "--set", any_sandbox});
+  CHECK(judged.at("score").to_number<double>() == 42);
+  const auto ended =
+      all.answer({"run", "--openevolve", "two", "--set", any_sandbox, "--set", "stop={proposals: 3}"});
+  CHECK(ended.at("best").as_object().at("score").to_number<double>() >= 42);
+  CHECK(shell::read_file(all.folder / "runs/two/best_files/data/n.txt") == "40\n");
+}
+
 TEST_CASE("a model is told of task, score and artifacts, and keeps to the blocks") {
   if (!python_is_there()) return;
   const other_systems all;

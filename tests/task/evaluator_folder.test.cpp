@@ -94,6 +94,24 @@ TEST_CASE("a folder of ShinkaEvolve's form is a task, too") {
   CHECK(read_evaluator_folder(folder.string()).message == "pack squares");
 }
 
+TEST_CASE("the program to start with may be a folder of files") {
+  const shell::scratch folder;
+  shell::write_file(folder / "evaluator.py", "");
+  shell::write_file(folder / "initial_program/main.py", "import parts.one\n");
+  shell::write_file(folder / "initial_program/parts/one.py",
+                    "# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n");
+  shell::write_file(folder / "initial_program/__pycache__/one.pyc", "no source");
+  shell::write_file(folder / "initial_program/.git/config", "no source");
+  CHECK(read_evaluator_folder(folder.string()).program == "initial_program");
+  const task t = load_task(folder.string());
+  REQUIRE(t.seeds.size() == 1);
+  REQUIRE(t.seeds[0].files.size() == 2);
+  CHECK(t.seeds[0].language == "python");
+  CHECK(t.seeds[0].files[0].path == "main.py");
+  CHECK(t.seeds[0].files[1].path == "parts/one.py");
+  CHECK(t.seeds[0].files[1].text.find("x = 1") != std::string::npos);
+}
+
 TEST_CASE("what is missing in a folder is named") {
   const shell::scratch folder;
   CHECK_THROWS_WITH_AS(load_task(folder.string()), doctest::Contains("holds no evaluator.py"), kevo::error);
