@@ -32,6 +32,11 @@ std::string sentence(const imported_task& one) {
   if (one.tolerance > 0 && one.tolerance < one.given_tolerance)
     add(fmt::format("the tolerance is {:g}; KernelBench's {:g} accepts wrong outputs", one.tolerance,
                     one.given_tolerance));
+  if (one.widened > 1)
+    add(fmt::format(
+        "the absolute tolerance is {:g}: the outputs are long sums, and KernelBench's {:g} is less than "
+        "their rounding errors",
+        one.tolerance * one.widened, one.given_tolerance));
   if (!one.accepted.empty())
     add(fmt::format("FLAGGED: the tolerance still accepts these wrong outputs: {}",
                     fmt::join(one.accepted, ", ")));
@@ -57,6 +62,7 @@ json::object object_of(const imported_task& one) {
           {"guessed", texts(one.guessed)},
           {"accepted", texts(one.accepted)},
           {"tolerance", one.tolerance},
+          {"absolute_tolerance", one.tolerance * one.widened},
           {"given_tolerance", one.given_tolerance},
           {"checked", one.checked}};
 }

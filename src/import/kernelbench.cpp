@@ -1,6 +1,7 @@
 #include "src/import/kernelbench.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -162,15 +163,44 @@ std::string workloads_text(const json::object& said) {
   return text;
 }
 
+constexpr double kernelbench_tolerance = 1e-4;  ///< absolute and relative, of float32
+
 // KernelBench's rule for the type of the outputs; 0 for integers.
 double given_tolerance(const json::object& said) {
   double tolerance = 0;
   for (const auto& one : said.at("outputs").as_array()) {
     const auto type = text_of(one.at("dtype"));
-    if (type == "float32" || type == "float64") tolerance = std::max(tolerance, 1e-4);
+    if (type == "float32" || type == "float64") tolerance = std::max(tolerance, kernelbench_tolerance);
     if (type == "float16" || type == "bfloat16") tolerance = std::max(tolerance, 1e-2);
   }
   return tolerance;
+}
+
+/// The absolute error that the rounding of a sum may have, where that is more than KernelBench allows; 0
+/// elsewhere.
+///
+/// A sum of `length` products of numbers with 24 bits has an error of about u sqrt(length) times the spread
+/// of such sums (u = 2^-24; Higham, Accuracy and Stability of Numerical Algorithms, 2.8 and 3.1: the rounding
+/// errors of a sum add up like a random walk). 4 times that is what the rule `accumulation` allows by
+/// default. Near 0 it exceeds 1e-4 where the spread is large. It never exceeds KernelBench's relative
+/// tolerance, taken of the spread: a lower precision has errors above that.
+double rounding_of_sums(const json::object& said) {
+  constexpr double unit = 0x1p-24;
+  constexpr double factor = 4;
+  const double length = said.at("length").to_number<double>();
+  double largest = 0;
+  for (const auto& one : said.at("outputs").as_array()) {
+    if (text_of(one.at("dtype")) != "float32") continue;
+    const double share = std::min(factor * unit * std::sqrt(length), kernelbench_tolerance);
+    largest = std::max(largest, share * one.at("spread").to_number<double>());
+  }
+  return largest > kernelbench_tolerance && std::isfinite(largest) ? largest : 0;
+}
+
+/// Two digits, rounded up.
+double rounded_up(double value) {
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  return std::ceil(value / unit) * unit;
 }
 
 std::string task_text(const json::object& said, const std::string& source, imported_task& result) {
@@ -194,7 +224,15 @@ std::string task_text(const json::object& said, const std::string& source, impor
         "is what is "
         "expected.\n# kevo compares with the reference in float64.\n",
         result.given_tolerance);
-    text += fmt::format("tolerance: {{max_atol: {0}, max_rtol: {0}}}\n", result.tolerance);
+    if (result.widened > 1)
+      text += fmt::format(
+          "# An element is a sum of {:.0f} products, and sums near 0 have rounding errors above {}: "
+          "the absolute "
+          "tolerance is\n# 4 u sqrt({:.0f}) times the spread of the outputs, u = 2^-24.\n",
+          said.at("length").to_number<double>(), result.given_tolerance,
+          said.at("length").to_number<double>());
+    text += fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {}}}\n", result.tolerance * result.widened,
+                        result.tolerance);
   }
   return text;
 }
@@ -232,6 +270,8 @@ class importer {
       for (const auto& one : said.at("axes").as_array()) result.varies.push_back(text_of(one.at("name")));
       if (said.at("sizes").as_array().empty()) result.varies.clear();
       result.tolerance = result.given_tolerance = given_tolerance(said);
+      if (const double rounding = rounding_of_sums(said); rounding > result.given_tolerance)
+        result.widened = rounded_up(rounding) / result.given_tolerance;
       const fs::path folder = fs::path(what_.to) / result.name;
       fs::create_directories(folder);
       write_text_file((folder / "reference.py").string(), std::string(source.text()));

@@ -30,8 +30,9 @@ struct imported_task {
   std::vector<std::string> varies;    ///< axes whose hidden workloads have other sizes; empty: none could
   std::vector<std::string> guessed;   ///< inputs whose distribution was guessed from their elements
   std::vector<std::string> accepted;  ///< wrong outputs (controls) that the tolerance of the task accepts
-  double tolerance = 0;               ///< absolute and relative; 0: exact
+  double tolerance = 0;               ///< relative, and absolute but for `widened`; 0: exact
   double given_tolerance = 0;         ///< KernelBench's own
+  double widened = 1;  ///< the absolute tolerance is so many times the relative one, for long sums
   bool checked = false;
 };
 

@@ -216,6 +216,52 @@ def sizes_of(probe, axes):
     return made
 
 
+# The number of products in one sum of a matrix product, a convolution or attention; 0 for other functions.
+def summands(name, args):
+    if name in ("matmul", "__matmul__", "mm", "bmm", "mv", "dot", "vdot", "inner"):
+        return args[0].shape[-1]
+    if name in ("linear", "bilinear", "addmm", "addbmm", "baddbmm", "addmv"):
+        return args[1].shape[-1]
+    if name.startswith("conv_transpose"):
+        return math.prod(args[1].shape) // args[1].shape[1]
+    if name.startswith("conv"):
+        return math.prod(args[1].shape[1:])
+    if name == "einsum" and isinstance(args[0], str) and "->" in args[0] and "." not in args[0]:
+        left, right = args[0].replace(" ", "").split("->")
+        tensors = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
+        extents = {letter: extent for part, one in zip(left.split(","), tensors) for letter, extent in zip(part, one.shape)}
+        return math.prod(extent for letter, extent in extents.items() if letter not in right)
+    if name == "scaled_dot_product_attention":
+        return max(args[0].shape[-1], args[1].shape[-2])
+    return 0
+
+
+# How many products or inputs stand behind one element of an output: the longest sum of products in a call, or, for other sums, how many
+# elements are read for each that is written. (PyTorch's own counter of operations needs a user with a name and threads.)
+def length_of(torch, inputs, outputs, call):
+    read = sum(one.numel() for one in inputs if torch.is_tensor(one))
+    longest = [1, read // max(1, sum(one.numel() for one in outputs))]
+
+    class watching(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            try:
+                longest.append(summands(getattr(function, "__name__", ""), args))
+            except (AttributeError, IndexError, TypeError):
+                pass
+            return function(*args, **(kwargs or {}))
+
+    with watching(), torch.no_grad():
+        call()
+    return max(longest)
+
+
+# The root of the mean square of the elements that are numbers.
+def spread_of(torch, value):
+    wide = value.double()
+    wide = wide[torch.isfinite(wide)]
+    return float(wide.square().mean().sqrt()) if wide.numel() else 0.0
+
+
 def describe(torch, module, seconds):
     for name in ("Model", "get_inputs", "get_init_inputs"):
         if not hasattr(module, name):
@@ -231,15 +277,20 @@ def describe(torch, module, seconds):
     names = [names[i] if i < len(names) else f"x{i}" for i in range(len(given))]
     names = [name if name not in ("out",) and not name.startswith("out") else f"{name}_in" for name in names]
     inputs = [describe_input(torch, name, value, made) for name, value in zip(names, given)]
+
+    def call():
+        return model(*[value.clone() if torch.is_tensor(value) else value for value in given])
+
     with torch.no_grad():
-        first = outputs_of(torch, model(*[value.clone() if torch.is_tensor(value) else value for value in given]))
-        second = outputs_of(torch, model(*[value.clone() if torch.is_tensor(value) else value for value in given]))
+        first = outputs_of(torch, call())
+        second = outputs_of(torch, call())
     for one, other in zip(first, second):
         if not torch.equal(one.isnan(), other.isnan()) or not torch.allclose(one.double(), other.double(), 1e-3, 1e-3, equal_nan=True):
             raise unfit("two calls with the same inputs give different results: it draws random numbers")
-    outputs = [{"name": f"out{i}" if len(first) > 1 else "out", "dtype": str(one.dtype)[6:], "shape": list(one.shape)}
-               for i, one in enumerate(first)]
+    outputs = [{"name": f"out{i}" if len(first) > 1 else "out", "dtype": str(one.dtype)[6:], "shape": list(one.shape),
+                "spread": spread_of(torch, one)} for i, one in enumerate(first)]
+    length = length_of(torch, given, first, call)
     probe = prober(torch, model, inputs, outputs, seconds)
     axes = axes_of(probe)
-    return {"init": init, "inputs": inputs, "outputs": outputs, "axes": axes, "sizes": sizes_of(probe, axes) if axes else [],
+    return {"init": init, "inputs": inputs, "outputs": outputs, "length": length, "axes": axes, "sizes": sizes_of(probe, axes) if axes else [],
             "parameters": sum(value.numel() for value in model.state_dict().values())}

@@ -41,7 +41,7 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   const auto all =
       imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench", .to = folder.string(), .seconds = 30});
   if (!all) return;
-  REQUIRE(all->size() == 4);
+  REQUIRE(all->size() == 5);
 
   const auto& matmul = named(*all, "level1_1_matmul");
   REQUIRE_MESSAGE(matmul.problem.empty(), matmul.problem);
@@ -66,6 +66,17 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(c.reference->init.find("stride") != std::string::npos);
   CHECK(c.outputs[0].shape[2] == "(n1 - 3) / 2 + 1");
   CHECK(c.inputs[1].scalar);
+
+  // Near 0 its sums have larger rounding errors than KernelBench accepts; a lower precision has larger ones
+  // still.
+  const auto& sums = named(*all, "level1_5_long_sums");
+  REQUIRE_MESSAGE(sums.problem.empty(), sums.problem);
+  CHECK(sums.tolerance == 1e-4);
+  CHECK(sums.tolerance * sums.widened ==
+        doctest::Approx(0.0079).epsilon(0.03));  // 4 * 2^-24 * 32768, rounded up
+  CHECK(sums.accepted.empty());
+  CHECK(kevo::load_task(sums.file).tolerances.at("").max_atol == doctest::Approx(0.0079).epsilon(0.03));
+  CHECK(matmul.widened == 1);
 
   const auto& dropout = named(*all, "level1_4_dropout");
   CHECK(dropout.file.empty());
