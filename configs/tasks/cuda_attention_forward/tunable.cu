@@ -134,6 +134,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
       commit_copies();
     }
     float score[BN / 8][4] = {};
+    // kevo: begin scores
 #pragma unroll
     for (int step = 0; step < 8; ++step) {
 #pragma unroll
@@ -144,6 +145,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_BLOCKS)
         multiply(score[j + 1], query[step], key[2], key[3]);
       }
     }
+    // kevo: end scores
     // kevo: begin softmax
     const int key0 = tile * BN + lane % 4 * 2;
     if (tile * BN + BN > S || (mask == 2 && tile * BN + BN - 1 > first + warp * 16)) {

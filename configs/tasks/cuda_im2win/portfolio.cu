@@ -177,11 +177,13 @@ __global__ void __launch_bounds__(BM * BN / (TM * TN), MIN_BLOCKS)
   const int tiles_m = (K + BM - 1) / BM;
   const int tiles_n = (N + BN - 1) / BN;
   // Bands of RASTER rows of tiles, walked column by column: what runs at the same time shares the L2 cache.
+  // kevo: begin rasterization
   const int band = blockIdx.x / (RASTER * tiles_n);
   const int within = blockIdx.x % (RASTER * tiles_n);
   const int rows = min(RASTER, tiles_m - band * RASTER);
   const int m0 = (band * RASTER + within % rows) * BM;
   const int n0 = within / rows * BN;
+  // kevo: end rasterization
 
   const int thread = threadIdx.x;
   const int warp = thread / 32;
@@ -714,6 +716,7 @@ extern "C" __global__ void __launch_bounds__(WM * WN / (W_TM * W_TN), W_BLOCKS)
         load_slot = load_slot + 1 == W_STAGES ? 0 : load_slot + 1;
         commit_copies();
       }
+      // kevo: begin winograd_multiply
 #pragma unroll
       for (int i = 0; i < W_TM; ++i) {
 #pragma unroll
@@ -722,6 +725,7 @@ extern "C" __global__ void __launch_bounds__(WM * WN / (W_TM * W_TN), W_BLOCKS)
           c[i][at] = fmaf(a[k % 2][i], b[k % 2][at], c[i][at]);
         }
       }
+      // kevo: end winograd_multiply
     }
   }
 
