@@ -196,6 +196,7 @@ if(benchmark_FOUND AND TARGET kevo_kevo)
   add_library(benchmarks_compile OBJECT EXCLUDE_FROM_ALL ${benchmark_units})
   target_include_directories(benchmarks_compile PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(benchmarks_compile PRIVATE kevo::core benchmark::benchmark)
+  target_compile_definitions(benchmarks_compile PRIVATE KEVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_compile_options(benchmarks_compile PRIVATE ${KEVO_SYNTAX_ONLY})
 endif()
 
