@@ -132,6 +132,20 @@ process_limits cuda_compiler_settings::default_limits() {
   return limits;
 }
 
+std::vector<std::string> nvrtc_options(const cuda_build_request& request, const std::string& standard) {
+  std::vector<std::string> options = {"--gpu-architecture=" + request.architecture, "--std=" + standard,
+                                      "--ptxas-options=-v", "--device-int128"};
+  options.insert(options.end(), request.flags.begin(), request.flags.end());
+  return options;
+}
+
+std::vector<source_text> nvrtc_headers() {
+  auto headers = standard_headers();
+  // The toolkit's own has host functions, which NVRTC does not take.
+  headers.push_back({"cub/cub.cuh", cub_without_device()});
+  return headers;
+}
+
 struct cuda_compiler::state {
   state(cuda_compiler_settings given, running_builds* shared)
       : settings(std::move(given)),
@@ -214,14 +228,10 @@ struct cuda_compiler::state {
 
   compile_job job_of(const cuda_build_request& request) const {
     compile_job job;
-    job.options = {"--gpu-architecture=" + request.architecture, "--std=" + settings.standard,
-                   "--ptxas-options=-v", "--device-int128"};
-    job.options.insert(job.options.end(), request.flags.begin(), request.flags.end());
+    job.options = nvrtc_options(request, settings.standard);
     job.kernels = request.kernels;
     for (const auto& file : request.source.files) job.sources.push_back({file.path, file.text});
-    for (auto& header : standard_headers()) job.sources.push_back(std::move(header));
-    // The toolkit's own has host functions, which NVRTC does not take.
-    job.sources.push_back({"cub/cub.cuh", cub_without_device()});
+    for (auto& header : nvrtc_headers()) job.sources.push_back(std::move(header));
     return job;
   }
 

@@ -12,6 +12,7 @@
 #include <kevo/program.hpp>
 
 #include "fitness/build/running_builds.hpp"
+#include "fitness/cuda/compile/message.hpp"
 #include "fitness/cuda/compile/toolchain.hpp"
 #include "fitness/cuda/wire/module.hpp"
 #include "fitness/process/process.hpp"
@@ -55,6 +56,12 @@ struct cuda_compiler_settings {
   /// 60 s, 8 GB of address space, 64 MB of output.
   static process_limits default_limits();
 };
+
+/// The options of NVRTC for a request, without folders of headers. @param standard "c++17" or "c++20"
+std::vector<std::string> nvrtc_options(const cuda_build_request& request, const std::string& standard);
+
+/// The headers that kevo gives to NVRTC with each program.
+std::vector<source_text> nvrtc_headers();
 
 /// Compiles candidates, each in a process of its own. Thread-safe: as many at a time as there are callers.
 class cuda_compiler {

@@ -12,7 +12,7 @@ namespace {
 
 std::string figure(const evaluation& e) {
   if (!(e.speedup > 0)) return fmt::format("score {:.4g}", e.score);
-  return fmt::format("{:.4g} times as fast as {} [{:.4g}, {:.4g}] (99 % interval), {}", e.speedup, e.baseline,
+  return fmt::format("{:.4g} times as fast as {} [{:.4g}, {:.4g}], {}", e.speedup, e.baseline,
                      e.speedup_interval.low, e.speedup_interval.high,
                      e.stage == evaluation_stage::confirmed ? "confirmed in new processes" : "not confirmed");
 }

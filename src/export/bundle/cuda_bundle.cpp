@@ -12,7 +12,6 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
-#include "fitness/cuda/compile/standard_headers.hpp"
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
@@ -63,15 +62,13 @@ std::string literals(const std::vector<std::string>& all) {
 }
 
 void add_recompile(const bundled& b, const cuda::cuda_build_request& request, folder_text& files) {
-  std::vector<std::string> options = {"--gpu-architecture=" + request.architecture, "--std=c++17",
-                                      "--ptxas-options=-v", "--device-int128"};
-  options.insert(options.end(), request.flags.begin(), request.flags.end());
+  const auto options = cuda::nvrtc_options(request, cuda::cuda_compiler_settings{}.standard);
   files["tools/recompile.cpp"] =
       filled("recompile.cpp.in", {{"name", b.name},
                                   {"options", literals(options)},
                                   {"kernels", literals(request.kernels)},
                                   {"main", literals({b.source->files.front().path})}});
-  for (const auto& header : cuda::standard_headers()) files["headers/" + header.name] = header.text;
+  for (const auto& header : cuda::nvrtc_headers()) files["headers/" + header.name] = header.text;
 }
 
 void add_launcher(const launcher_text& text, const std::string& name, const std::string& headers,

@@ -118,12 +118,13 @@ struct arguments {{
 }};
 
 /// The size of the workspace for these sizes; pointers are not read. Needs a current CUDA context.
-/// Throws std::runtime_error.
+/// Throws as launch() does.
 std::size_t workspace_bytes(const arguments& a);
 
 /// Enqueues the call on `stream` of the current context and returns; the first call in a context loads the
 /// machine code, which is for {architecture}. Thread-safe{variables}.
-/// Throws std::runtime_error for sizes that the program cannot be launched for, and for errors of CUDA.
+/// Throws std::logic_error for sizes that the program cannot be launched for, and std::runtime_error for errors
+/// of CUDA and for sizes that do not fit in an argument of a kernel.
 void launch(const arguments& a, CUstream stream);
 
 }}  // namespace {name}
