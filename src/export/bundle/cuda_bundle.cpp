@@ -106,7 +106,7 @@ void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summar
   if (const auto why = reason_against_test(*b.what); !why.empty()) {
     summary.remarks.push_back("there is no test: " + why);
   } else if (b.what->reference->language != "cuda") {
-    summary.remarks.push_back("there is no test: the reference is not in CUDA");
+    summary.remarks.emplace_back("there is no test: the reference is not in CUDA");
   } else {
     const auto& source = b.what->reference->source;
     const auto reference = value_of<cuda::declared_launch>(b, cuda::read_launch_lines(source));
