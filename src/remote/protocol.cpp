@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
@@ -39,8 +40,7 @@ double number_at(const json::object& o, const std::string& key, double least, do
   if (found == nullptr) return 0;
   if (!found->is_number()) wrong(key, "expected a number");
   const double x = found->to_number<double>();
-  if (!(x >= least && x <= most))
-    wrong(key, "must be from " + std::to_string(least) + " to " + std::to_string(most));
+  if (!(x >= least && x <= most)) wrong(key, fmt::format("must be from {} to {}", least, most));
   return x;
 }
 

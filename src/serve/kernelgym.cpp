@@ -76,7 +76,7 @@ void gym_batch(const service_parts& parts, const json::object& body, const std::
     longest_s = std::max(longest_s, open_for(asked));
   }
   const auto left = std::make_shared<std::atomic<std::size_t>>(keys.size());
-  const std::function<void()> answer = [&jobs = parts.jobs, tenant, ids, batch, back] {
+  const auto answer = answer_without_throwing(back, [&jobs = parts.jobs, tenant, ids, batch, back] {
     json::array results;
     std::size_t completed = 0;
     std::size_t failed = 0;
@@ -98,7 +98,7 @@ void gym_batch(const service_parts& parts, const json::object& body, const std::
                       {"batch_status", whole ? (failed == 0 ? "completed" : "failed") : "processing"},
                       {"submitted_at", nullptr},
                       {"completed_at", nullptr}})});
-  };
+  });
   back->after(longest_s, answer);
   for (const auto& key : keys) {
     const auto number = parts.jobs.when_ended(key, [left, answer] {
