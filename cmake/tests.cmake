@@ -55,7 +55,7 @@ set(KEVO_TESTS_TOGETHER
     "export export.bundle"
     "fitness.build fitness.attack fitness.cascade fitness.command fitness.machine"
     "fitness.oracle fitness.process fitness.sandbox fitness.worker"
-    "fitness.cuda fitness.cuda.launch fitness.cuda.measure fitness.cuda.python fitness.cuda.tools"
+    "fitness.cuda fitness.cuda.measure fitness.cuda.python fitness.cuda.tools"
     "operators operators.agent"
     "report display"
     "suite fuzz plugins rejudge remote")
