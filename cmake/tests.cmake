@@ -47,6 +47,18 @@ kevo_precompile_as(kevo_synthetic_run kevo_test_headers_1)
 # share are instantiated once. Names in unnamed namespaces must therefore differ within a folder, as in the library.
 option(KEVO_JOINED_TESTS "Compile the tests of a folder several at a time" ${KEVO_JOINED})
 set(KEVO_JOINED_TESTS_MOST 12)
+# Small folders that are compiled as one: each program costs some seconds for what all of them include, and for linking. Names in
+# unnamed namespaces must differ within each line, too. The program has the name of the first folder.
+set(KEVO_TESTS_TOGETHER
+    "base.text base.json base.settings base.tensor_file"
+    "evaluate filter layers stop vary"
+    "export export.bundle"
+    "fitness.build fitness.attack fitness.cascade fitness.command fitness.machine"
+    "fitness.oracle fitness.process fitness.sandbox fitness.worker"
+    "fitness.cuda fitness.cuda.measure fitness.cuda.python fitness.cuda.tools"
+    "operators operators.agent"
+    "report display"
+    "suite fuzz plugins rejudge remote")
 
 # The program `target` of the given sources, compiled with optimization `level`.
 function(kevo_test_program target level is_core)
@@ -129,6 +141,12 @@ foreach(source IN LISTS kevo_test_sources)
   if(KEVO_JOINED_TESTS AND NOT tags MATCHES "// (serial|labels: [a-z ]*(timing|gpu))")
     get_filename_component(folder ${inside} DIRECTORY)
     string(REPLACE "/" "." folder ${folder})
+    foreach(line IN LISTS KEVO_TESTS_TOGETHER)
+      string(REPLACE " " ";" folders ${line})
+      if(folder IN_LIST folders)
+        list(GET folders 0 folder)
+      endif()
+    endforeach()
     set(group ${folder}-${level}-${is_core})
     list(APPEND kevo_test_groups ${group})
     list(APPEND sources_of_${group} ${source})

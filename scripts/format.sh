@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t files < <(git ls-files '*.hpp' '*.cpp' | grep -v -E '^configs/|^tests/attacks/.*/|^tests/fuzz/corpus/')
 if [[ "${1:-}" == --check ]]; then
-  clang-format --dry-run --Werror "${files[@]}"
+  printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 50 clang-format --dry-run --Werror
 else
   clang-format -i "${files[@]}"
 fi

@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // Every known exploit that is caught whatever else the machine does gets the verdict that its file names.
 // Those whose verdict depends on time are judged by tests/attacks/attacks.test.cpp.
 

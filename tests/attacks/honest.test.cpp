@@ -1,5 +1,6 @@
 // labels: slow
 // timeout: 600
+// one processor
 // Every odd but honest program is accepted, whatever else the machine does.
 
 #include <doctest/doctest.h>
