@@ -13,6 +13,8 @@
 
 using namespace kevo_test;  // NOLINT(google-build-using-namespace)
 
+// Names of its own, because the tests of a folder are compiled together.
+namespace device_front {
 namespace {
 
 kevo::evaluation timed(const std::string& device, double speedup,
@@ -100,3 +102,5 @@ TEST_CASE("the front holds what no other candidate beats on every device") {
   CHECK(object.at("candidates").at(0).at("on").at("two").at("speedup").as_double() == 3.0);
   CHECK(object.at("candidates").at(3).at("mean").is_null());
 }
+
+}  // namespace device_front

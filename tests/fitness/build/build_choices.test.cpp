@@ -16,6 +16,8 @@
 
 using kevo::build_family;
 
+// Names of its own, because the tests of a folder are compiled together.
+namespace build_choices_test {
 namespace {
 
 const kevo::fast_math_permission permitted{true, {}};
@@ -132,3 +134,5 @@ TEST_CASE("fast math is the task's to allow") {
   CHECK_THROWS_WITH_AS(task_with("tolerance: {y: {rule: exact, fast_math: true}}\n"),
                        doctest::Contains("accepts no rounding error"), kevo::error);
 }
+
+}  // namespace build_choices_test

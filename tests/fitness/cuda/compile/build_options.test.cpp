@@ -18,6 +18,8 @@
 
 using namespace kevo::cuda;
 
+// Names of its own, because the tests of a folder are compiled together.
+namespace build_options {
 namespace {
 
 // 64 values that are all needed at the end, a division, and a sum of products.
@@ -133,3 +135,5 @@ TEST_CASE("a program may choose nvcc, which sees no more than NVRTC does") {
   CHECK_FALSE(wrong.ok);
   CHECK(wrong.reasons.at(0).find("error: identifier \"b\" is undefined") != std::string::npos);
 }
+
+}  // namespace build_options
