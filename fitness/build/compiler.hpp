@@ -35,6 +35,7 @@ struct build_result {
   std::string
       diagnostics;  ///< the compiler's standard error, capped, paths as the candidate's author knows them
   std::vector<std::string> reasons;  ///< short, one per failure: "the compiler timed out after 60 s", ...
+  std::string choices;               ///< of the program's build lines, where the caller heeds them
   exit_report report;                ///< of the last try; not kept in the cache
   double wall_s = 0;                 ///< what this call took, all tries together
 };

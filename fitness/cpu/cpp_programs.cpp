@@ -4,6 +4,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/build/build_choices.hpp"
 #include "fitness/build/libraries.hpp"
 #include "fitness/build/object_measures.hpp"
 #include "fitness/build/same_object.hpp"
@@ -42,6 +43,12 @@ program pacer_for(const task& t) {
   return single_file_program("cpp", "pacer.cpp", std::move(text));
 }
 
+std::vector<std::string> with_choices(std::vector<std::string> flags, const build_choices& chosen) {
+  const auto words = cpp_words(chosen);
+  flags.insert(flags.end(), words.begin(), words.end());
+  return flags;
+}
+
 struct compilers {
   std::shared_ptr<const task> t;
   cpu_settings settings;
@@ -68,8 +75,10 @@ struct compilers {
     }
     const auto entry =
         role == trusted_role::reference ? reference_entry(*t, file) : candidate_entry(*t, file);
-    const auto built =
-        trusted.build({source, entry, settings.compiler, settings.flags, std::move(link)}, stop);
+    // What a task's own programs choose is the task's choice, fast math included.
+    const auto chosen = build_choices_of(source, build_family::cpp, {true, {}});
+    const auto built = trusted.build(
+        {source, entry, settings.compiler, with_choices(settings.flags, chosen), std::move(link)}, stop);
     if (built.ok) return built.object_path;
     error_place place;
     place.file = t->file;
@@ -95,12 +104,23 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
                                     : "the CPU backend supports programs in cpp, not in " + source.language;
   };
   kind.build = [own](const program& source, std::stop_token stop) {
-    return own->candidates.build({source,
-                                  candidate_entry(*own->t, source.files.front().path),
-                                  own->settings.compiler,
-                                  own->settings.flags,
-                                  {}},
-                                 std::move(stop));
+    build_choices chosen;
+    try {
+      chosen = build_choices_of(source, build_family::cpp, fast_math_of(*own->t));
+    } catch (const error& failure) {
+      if (failure.code() != error_code::input) throw;
+      build_result refused;
+      refused.reasons.emplace_back(failure.what());
+      return refused;
+    }
+    auto built = own->candidates.build({source,
+                                        candidate_entry(*own->t, source.files.front().path),
+                                        own->settings.compiler,
+                                        with_choices(own->settings.flags, chosen),
+                                        {}},
+                                       std::move(stop));
+    built.choices = chosen.text();
+    return built;
   };
   kind.build_trusted = [own](trusted_role role, const baseline* given, const std::stop_token& stop,
                              const std::string& who) { return own->build_trusted(role, given, stop, who); };

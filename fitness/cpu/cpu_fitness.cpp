@@ -79,6 +79,7 @@ bool cpu_fitness::state::build(passage& p) {
   const auto start = std::chrono::steady_clock::now();
   p.built = bench.build_candidate(*p.request.program, p.request.stop);
   p.result.cost.parts_s["compile"] += seconds_since(start);
+  if (!p.built.choices.empty()) p.result.context["build"] = p.built.choices;
   if (p.built.ok) {
     if (bench.is_baseline(p.built)) p.result.context["identical_to"] = p.result.baseline;
     return true;

@@ -13,6 +13,7 @@
 #include <kevo/error.hpp>
 #include <kevo/random.hpp>
 
+#include "fitness/build/build_choices.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
@@ -158,6 +159,12 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   kind.refusal = [own](const program& source) -> std::string {
     if (source.language != "python" && source.language != "triton")
       return "the torch backend supports programs in python, not in " + source.language;
+    try {
+      const bool triton = source.language == "triton";
+      static_cast<void>(build_choices_of(source, triton ? build_family::triton : build_family::torch, {}));
+    } catch (const error& failure) {
+      return failure.what();
+    }
     const auto facts = facts_of(source);
     if (own->settings.own_kernel && facts.triton_kernels + facts.cuda_kernels == 0)
       return "the program has no kernel of its own, which fitness.own_kernel demands";

@@ -7,6 +7,7 @@
 //   BLOCK = 64  # kevo: {32, 64}
 //   // kevo: require BM * BN <= 16384                 a condition over tunables
 //   // kevo: begin inner_loop  ...  // kevo: end inner_loop
+//   // kevo: build {registers: 168 {128, 168}}        options of this program's compilation
 //   // kevo: launch | when | for | memset | workspace | tensormap ...   how a CUDA kernel is launched
 //
 // Launch lines are kept as text; docs/launch.md describes them. OpenEvolve's EVOLVE-BLOCK-START and

@@ -84,6 +84,10 @@ struct tolerance {
   std::optional<double> max_relative_l1;  ///< sum |error| / sum |expected| is not above
   std::optional<double> max_rmse;         ///< sqrt(mean of error^2) is not above
 
+  /// Whether programs may be compiled with fast math for this output: results that are less exact than the
+  /// operations of their sources, and wrong for infinities and values that are not numbers.
+  bool fast_math = false;
+
   bool has_contract() const { return min_cosine || max_relative_l1 || max_rmse; }
 };
 

@@ -57,6 +57,7 @@ struct task_hasher {
         add(value.length);
     // Ids of tasks without a contract are as they were before there were contracts.
     if (value.has_contract()) add(value.min_cosine), add(value.max_relative_l1), add(value.max_rmse);
+    if (value.fast_math) add(std::string("fast math"));
   }
   void add(const workload& value) {
     add(value.uuid), add(value.axes), add(value.inputs), add(value.generate), add(value.tolerances);

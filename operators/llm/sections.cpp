@@ -105,7 +105,7 @@ std::string device_section(const candidate_snapshot& parent) {
   const evaluation& e = *parent.evaluation;
   std::string text;
   if (!e.device.empty()) text += "- device: " + e.device + "\n";
-  for (const char* key : {"compiler", "flags"}) {
+  for (const char* key : {"compiler", "flags", "build"}) {
     if (const auto it = e.context.find(key); it != e.context.end())
       text += fmt::format("- {}: {}\n", key, it->second);
   }

@@ -17,6 +17,7 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/display/terminal.hpp"
+#include "src/report/device_front.hpp"
 #include "src/report/run_archive.hpp"
 #include "src/report/run_report.hpp"
 
@@ -29,6 +30,7 @@ struct show_options {
   bool source = false;
   bool prompt = false;
   bool plugins = false;
+  bool devices = false;
   std::size_t limit = 20;
 };
 
@@ -59,6 +61,14 @@ void print_source(const shown_candidate& one, const std::string& folder) {
 
 void show(const show_options& given, const invocation& shared) {
   const journal run = journal::open_read_only(given.folder);
+  if (given.devices) {
+    if (!given.id.empty() || given.source || given.prompt)
+      throw error(error_code::usage, "--devices shows a whole run, not a single candidate");
+    const auto all = compare_devices(run);
+    fmt::print("{}{}", shared.json ? devices_json(all) : devices_text(all, locale_is_utf8()),
+               shared.json ? "\n" : "");
+    return;
+  }
   // The archive is of interest only where elites are listed.
   const report_content content = content_of(
       run, given.id.empty() ? empty_archive_of(run, given.plugins ? run_plugins::load : run_plugins::leave)
@@ -100,6 +110,10 @@ void add_show(CLI::App& program, invocation& shared) {
   verb->add_flag("--prompt", given->prompt,
                  "Print the prompts sent to language models for this candidate, and their replies");
   verb->add_flag("--plugins", given->plugins, plugins_help);
+  verb->add_flag(
+      "--devices", given->devices,
+      "Show the candidates that kevo rejudge evaluated on other devices, and which of them no other "
+      "one beats on all devices");
   verb->add_option("--limit", given->limit,
                    "Maximum number of best candidates, or of steps of a lineage, to list")
       ->capture_default_str();

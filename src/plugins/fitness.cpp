@@ -186,8 +186,8 @@ void cuda_device_from(settings& from, cuda_settings& made) {
       {.def = 0, .min = 0, .doc = "number of the GPU as the CUDA driver counts them, starting at 0"}));
   made.flags = from.texts("flags", {.doc = "additional NVRTC flags"}, made.flags);
   made.nvcc = from.text("nvcc", {.def = "",
-                                 .doc = "name or path of nvcc, which builds hosted programs; empty searches "
-                                        "for it; none refuses hosted programs"});
+                                 .doc = "name or path of nvcc, which builds hosted programs and those that "
+                                        "choose it; empty searches for it; none refuses both"});
   made.python =
       from.text("python", {.def = "",
                            .doc = "path of a Python that has Triton, or of a folder of packages that "

@@ -98,6 +98,14 @@ std::string failure_text(const evaluation& e) {
   return repeats ? said : reasons + ": " + said;
 }
 
+std::string build_text(const evaluation& e) {
+  const auto chosen = e.context.find("build");
+  if (chosen == e.context.end()) return {};
+  const auto by = e.context.find("built_by");
+  return format::one_line(chosen->second) +
+         (by == e.context.end() ? "" : " (" + format::one_line(by->second) + ")");
+}
+
 std::string describe(const evaluation& e, const std::string& task_name) {
   std::string text = fmt::format("{}: {}", task_name, to_string(e.outcome));
   if (e.valid()) {
@@ -108,6 +116,8 @@ std::string describe(const evaluation& e, const std::string& task_name) {
   if (const auto same = e.context.find("identical_to"); same != e.context.end())
     text +=
         fmt::format("  its object is the same as that of the baseline {}\n", format::one_line(same->second));
+  if (const std::string built = build_text(e); !built.empty())
+    text += fmt::format("  build options of the program: {}\n", built);
   if (const std::string why = doubt(e); !why.empty()) text += fmt::format("  undecided: {}\n", why);
   for (const auto& [name, speedup] : e.other_speedups)
     text += fmt::format("  {:.3f}x over {}\n", speedup, name);

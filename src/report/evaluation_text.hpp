@@ -17,6 +17,10 @@ std::string finding(double speedup, const interval& range, double score, const s
 /// only whether they passed), measures, feedback.
 std::string describe(const evaluation& e, const std::string& task_name);
 
+/// What a program chose of its own compilation, on one line: "compiler nvcc, registers 128 (nvcc 13.0)";
+/// empty if it chose nothing.
+std::string build_text(const evaluation& e);
+
 /// Why a candidate failed, on one line: its reasons, joined by "; ", and the line of its feedback that says
 /// most, unless one holds the other. "the fitness function gave no reason" if both are empty.
 std::string failure_text(const evaluation& e);

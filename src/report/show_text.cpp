@@ -6,6 +6,7 @@
 #include "src/base/style/styled_text.hpp"
 #include "src/base/text/format.hpp"
 #include "src/report/action_shares.hpp"
+#include "src/report/evaluation_text.hpp"
 #include "src/report/hidden_workloads.hpp"
 #include "src/report/setbacks.hpp"
 #include "src/report/show.hpp"
@@ -387,6 +388,10 @@ void candidate_evaluations(writer& out, const report_content& content, candidate
 
 void evaluation_details(writer& out, const evaluation& e) {
   workloads(out, e);
+  if (const std::string built = build_text(e); !built.empty()) {
+    out.head("Build options of the program");
+    out.add(line("  " + out.safe(built)));
+  }
   if (!e.other_speedups.empty()) {
     out.head("Further baselines");
     for (const auto& [name, ratio] : e.other_speedups) out.fact(out.safe(name), line(format::percent(ratio)));

@@ -75,6 +75,11 @@ tolerance decode_tolerance(settings& reader, const task& t, const std::vector<co
        .doc = "maximum sum of absolute errors, as a share of the sum of absolute expected values"});
   result.max_rmse =
       reader.optional<double>("max_rmse", {.min = 0.0, .doc = "maximum root of the mean squared error"});
+  result.fast_math = reader.boolean(
+      "fast_math", {.def = false, .doc = "whether programs may choose to be compiled with fast math"});
+  if (result.fast_math && result.rule == "exact")
+    reader.fail("fast_math", "fast math rounds otherwise, and the rule 'exact' accepts no rounding error",
+                "remove fast_math, or write rule: bounds");
   if (result.rule == "finite" && !result.has_contract()) {
     reader.fail("rule", "the rule 'finite' alone accepts every finite output",
                 "add min_cosine, max_relative_l1 or max_rmse, or write rule: bounds");

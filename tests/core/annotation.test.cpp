@@ -90,6 +90,32 @@ TEST_CASE("annotations of a Python source") {
             .tunables.empty());
 }
 
+TEST_CASE("build lines: values, tunables that they name, and domains of their own") {
+  const std::string text =
+      "// kevo: build {compiler: nvcc, registers: CAP, optimize: 3 {2, 3}}\n"
+      "#define CAP 128  // kevo: {0, 128}\n"
+      "# kevo: build {later: CAP}\n"
+      "// kevo: require build.optimize + CAP > 3\n";
+  const auto found = kevo::parse_annotations(text);
+  REQUIRE(found.build.size() == 4);
+  CHECK(found.build[0].name == "compiler");
+  CHECK(found.build[0].value == "nvcc");
+  CHECK(found.build[0].tunable.empty());
+  CHECK(found.build[1].value == "128");
+  CHECK(found.build[1].tunable == "CAP");
+  CHECK(found.build[1].column == 44);
+  CHECK(found.build[2].tunable == "build.optimize");
+  CHECK(found.build[3].line == 3);
+  CHECK(found.directives.empty());
+  REQUIRE(found.tunables.size() == 2);
+  CHECK(found.tunables[0].name == "build.optimize");
+  CHECK(found.tunables[0].style == kevo::tunable_style::option);
+  CHECK(text.substr(found.tunables[0].offset, 1) == "3");
+  const auto changed = kevo::set_tunables(text, {{"build.optimize", "2"}, {"CAP", "0"}});
+  CHECK(changed.find("optimize: 2 {2, 3}}") != std::string::npos);
+  CHECK(kevo::parse_annotations(changed).build[1].value == "0");
+}
+
 TEST_CASE("bad annotations are refused with line, column and hint") {
   struct row {
     std::string text;
@@ -129,6 +155,19 @@ TEST_CASE("bad annotations are refused with line, column and hint") {
       {"#define N a // kevo: {a}\n// kevo: require N > 1", 2, 18, "needs integer values", ""},
       {"// kevo: require", 1, 17, "needs a condition", ""},
       {"#define N 3 // kevo: {3}\n//  kevo: require  N >", 2, 23, "a value is missing at its end", ""},
+      {"// kevo: build", 1, 15, "needs options in braces", "write build {option: value}"},
+      {"// kevo: build {", 1, 17, "expected the name of a build option", ""},
+      {"// kevo: build {}", 1, 17, "expected the name of a build option", ""},
+      {"// kevo: build {a 1}", 1, 19, "expected ':' after 'a'", ""},
+      {"// kevo: build {a: }", 1, 20, "must be a number or a name", ""},
+      {"// kevo: build {a: -I/etc}", 1, 20, "must be a number or a name", ""},
+      {"// kevo: build {a: {1, 2}}", 1, 20, "must be a number or a name", ""},
+      {"// kevo: build {a: 1 b}", 1, 22, "expected ',' or '}'", ""},
+      {"// kevo: build {a: 1,}", 1, 22, "expected the name of a build option", ""},
+      {"// kevo: build {a: 1 {1, 2}", 1, 28, "'}' is missing", ""},
+      {"// kevo: build {a: 3 {1, 2}}", 1, 20, "the value 3 of 'build.a' is not in its domain", ""},
+      {"// kevo: build {a: 1} b", 1, 23, "unexpected text after '}'", ""},
+      {"// kevo: build {a: 1}\n// kevo: build {a: 2}", 2, 17, "'a' is already given in line 1", ""},
       {"// kevo: begin", 1, 15, "needs the name", ""},
       {"// kevo: begin a b", 1, 18, "unexpected text", ""},
       {"\n\n// kevo: begin a", 3, 1, "has no 'end' line", "end a"},

@@ -12,6 +12,7 @@
 #include <kevo/settings.hpp>
 #include <kevo/task_id.hpp>
 
+#include "fitness/build/build_choices.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "operators/tune/setting_space.hpp"
 #include "src/base/settings/json.hpp"
@@ -121,6 +122,17 @@ inline void annotation(std::string_view input) {
     for (const auto& r : found.regions) {
       demand(replace_region(input, r.name, input.substr(r.offset, r.length)) == input,
              "a region that is not where it says");
+    }
+    for (const auto family : {build_family::cpp, build_family::cuda, build_family::triton}) {
+      guarded([&] {
+        const auto chosen =
+            build_choices_of(single_file_program("cpp", "fuzz.cpp", std::string(input)), family, {true, {}});
+        for (const auto& words : {cuda_words(chosen), cpp_words(chosen)}) {
+          for (const auto& word : words)
+            demand(word.starts_with('-') && word.find_first_of(" /\\'\"\n") == std::string::npos,
+                   "a word of a command line that is not from the table");
+        }
+      });
     }
     const setting_space space(found);
     rng random(1);

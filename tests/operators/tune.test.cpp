@@ -159,6 +159,32 @@ TEST_CASE("tune offers every valid setting once and then says that it is exhaust
   CHECK(offered == valid);
 }
 
+TEST_CASE("tune searches build options as it searches other tunables, and splice takes no second one") {
+  const program source =
+      cpp("#define CAP 0 // kevo: {0, 64, 128}\n"
+          "// kevo: build {compiler: nvrtc {nvrtc, nvcc}, registers: CAP, optimize: 3 {2, 3}}\n"
+          "// kevo: require CAP == 0 || build.optimize == 3\n"
+          "// kevo: begin a\nint kernel;\n// kevo: end a\n");
+  const auto valid = brute_force(source);
+  CHECK(valid.size() == 8);
+  std::set<content_id> seen = {id_of(source)};
+  std::set<std::string> offered = {std::string(source.text())};
+  kevo::tune op;
+  kevo::rng random(7);
+  for (std::size_t i = 1; i < valid.size(); ++i) {
+    const auto result = op.vary(request_of(source, seen), random);
+    REQUIRE(std::holds_alternative<kevo::proposal>(result));
+    const auto& made = std::get<kevo::proposal>(result).program;
+    offered.insert(std::string(made.text()));
+    seen.insert(id_of(made));
+  }
+  CHECK(offered == valid);
+  const program with_another =
+      cpp("// kevo: begin a\n// kevo: build {registers: 32}\nint kernel;\n// kevo: end a\n");
+  CHECK(std::holds_alternative<kevo::no_proposal>(
+      kevo::splice().vary(request_of(source, seen, {with_another}), random)));
+}
+
 TEST_CASE("tune is a function of the request and the random numbers alone") {
   const program source = cpp(blocked);
   std::set<content_id> seen = {id_of(source)};

@@ -20,6 +20,7 @@
 #include "fitness/cuda/compile/cub_headers.hpp"
 #include "fitness/cuda/compile/cubin.hpp"
 #include "fitness/cuda/compile/message.hpp"
+#include "fitness/cuda/compile/module_parts.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/compile/standard_headers.hpp"
 #include "fitness/cuda/compile/triton.hpp"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* nvrtc_protocol = "kevo nvrtc 2";
+constexpr const char* nvcc_protocol = "kevo nvcc 1";
 
 /// Libraries of finished kernels that may lie among CUDA's headers: including one would be somebody else's
 /// work.
@@ -50,65 +52,18 @@ std::string steady(const std::string& log) {
   return result;
 }
 
-// The kernels that were asked for, then the others. False, with the reason, if one that was asked for is no
-// kernel.
-bool take_kernels(const cuda_build_request& request, const compile_answer& answer,
-                  const std::vector<compiled_kernel>& found, cuda_build_result& result) {
-  for (std::size_t i = 0; i < request.kernels.size(); ++i) {
-    const auto same = std::find_if(found.begin(), found.end(), [&](const auto& kernel) {
-      return kernel.mangled == answer.symbols.at(i);
-    });
-    if (same == found.end()) {
-      result.reasons.push_back(request.kernels[i] + " is not a kernel: __global__ is missing");
-      return false;
-    }
-    auto kernel = *same;
-    kernel.name = request.kernels[i];
-    result.module.kernels.push_back(std::move(kernel));
-  }
-  for (const auto& other : found) {
-    if (std::find(answer.symbols.begin(), answer.symbols.end(), other.mangled) != answer.symbols.end())
-      continue;
-    auto kernel = other;
-    kernel.name = readable(kernel.mangled);
-    result.module.kernels.push_back(std::move(kernel));
-  }
-  return true;
+std::vector<std::string> joined(std::vector<std::string> options, const std::vector<std::string>& flags,
+                                const std::vector<std::string>& chosen) {
+  options.insert(options.end(), flags.begin(), flags.end());
+  options.insert(options.end(), chosen.begin(), chosen.end());
+  return options;
 }
 
-// What the module keeps from one call to the next.
-void take_lasting(const compile_answer& answer, cubin_contents contents, compiled_module& module) {
-  const auto unused = unused_words(answer.ptx);
-  std::map<std::string, int> times;
-  for (const auto& global : contents.globals) ++times[global.symbol];
-  const bool used = std::any_of(contents.globals.begin(), contents.globals.end(), [&](const auto& global) {
-    return times[global.symbol] > 1 || !std::binary_search(unused.begin(), unused.end(), global.symbol);
-  });
-  // Who uses one variable can reach its neighbours, so that they are restored all or none.
-  if (used) module.globals = std::move(contents.globals);
-  // Managed variables lie apart from their section, in memory that moves between host and device.
-  for (const auto& symbol : contents.managed)
-    module.lasting.push_back("the managed variable " + readable(symbol));
-  for (const auto& function : contents.external) {
-    if (function == "malloc" || function == "free") module.lasting.push_back(function + "()");
-  }
-}
-
-// Adds the kernels, images and variables of one module to another one.
-void append(compiled_module more, bool hidden, compiled_module& module) {
-  const auto images = static_cast<std::uint32_t>(module.images.size());
-  module.architecture = more.architecture;
-  for (auto& image : more.images) module.images.push_back(std::move(image));
-  for (auto& kernel : more.kernels) {
-    kernel.image += images;
-    kernel.hidden = hidden;
-    module.kernels.push_back(std::move(kernel));
-  }
-  for (auto& global : more.globals) {
-    global.image += images;
-    module.globals.push_back(std::move(global));
-  }
-  for (auto& lasting : more.lasting) module.lasting.push_back(std::move(lasting));
+cuda_build_result refused(std::string reason) {
+  cuda_build_result result;
+  result.diagnostics = reason;
+  result.reasons.push_back(std::move(reason));
+  return result;
 }
 
 // How an attempt to compile ended.
@@ -132,11 +87,17 @@ process_limits cuda_compiler_settings::default_limits() {
   return limits;
 }
 
-std::vector<std::string> nvrtc_options(const cuda_build_request& request, const std::string& standard) {
-  std::vector<std::string> options = {"--gpu-architecture=" + request.architecture, "--std=" + standard,
-                                      "--ptxas-options=-v", "--device-int128"};
-  options.insert(options.end(), request.flags.begin(), request.flags.end());
-  return options;
+std::vector<std::string> nvrtc_options(const cuda_build_request& request, const build_choices& chosen,
+                                       const std::string& standard) {
+  return joined({"--gpu-architecture=" + request.architecture, "--std=" + standard, "--ptxas-options=-v",
+                 "--device-int128"},
+                request.flags, cuda_words(chosen));
+}
+
+std::vector<std::string> nvcc_options(const cuda_build_request& request, const build_choices& chosen,
+                                      const std::string& standard) {
+  return joined({"-arch=" + request.architecture, "-std=" + standard, "-Xptxas", "-v"}, request.flags,
+                cuda_words(chosen));
 }
 
 std::vector<source_text> nvrtc_headers() {
@@ -147,6 +108,12 @@ std::vector<source_text> nvrtc_headers() {
 }
 
 struct cuda_compiler::state {
+  /// An nvcc of this machine; an empty path: there is none.
+  struct nvcc_here {
+    std::string path;
+    std::string version;
+  };
+
   state(cuda_compiler_settings given, running_builds* shared)
       : settings(std::move(given)),
         tools(settings.compiler == "nvrtc" ? find_toolchain(settings.cuda) : toolchain()),
@@ -163,6 +130,7 @@ struct cuda_compiler::state {
   build_cache on_disk;
   std::mutex mutex;
   std::optional<triton_tools> triton;  // found when the first program in Triton comes
+  std::optional<nvcc_here> nvcc;       // found when the first program that chooses it comes
   std::map<content_id, cuda_build_result> known;
   std::deque<content_id> order;  // of `known`, oldest first
 
@@ -181,8 +149,30 @@ struct cuda_compiler::state {
     return *triton;
   }
 
-  content_id key_of(const cuda_build_request& request) {
+  bool by_nvcc(const build_choices& chosen) const {
+    return chosen.value("compiler", settings.compiler) != "nvrtc";
+  }
+
+  const nvcc_here& nvcc_found() {
+    const std::lock_guard lock(mutex);
+    if (!nvcc) {
+      nvcc.emplace();
+      nvcc->path = settings.compiler == "nvrtc" ? find_hosted_nvcc(settings.nvcc) : program;
+      if (!nvcc->path.empty()) nvcc->version = nvcc_version(nvcc->path);
+    }
+    return *nvcc;
+  }
+  std::string nvcc_identity() {
+    const auto& found = nvcc_found();
+    std::error_code code;
+    const auto time = fs::last_write_time(found.path, code).time_since_epoch().count();
+    return fmt::format("{}\n{}\n{} {}\n", nvcc_protocol, found.version, found.path, time);
+  }
+
+  content_id key_of(const cuda_build_request& request, const build_choices& chosen) {
     content_hasher hash;
+    if (!chosen.empty()) hash.text(chosen.text());
+    if (by_nvcc(chosen)) hash.text(nvcc_identity());
     const auto id = id_of(request.source);
     if (request.source.language == "triton") hash.text(triton_found().identity()).number(request.visible);
     hash.text(identity()).number(id.high).number(id.low).text(request.architecture);
@@ -226,26 +216,20 @@ struct cuda_compiler::state {
     return spec;
   }
 
-  compile_job job_of(const cuda_build_request& request) const {
+  compile_job job_of(const cuda_build_request& request, const build_choices& chosen) const {
     compile_job job;
-    job.options = nvrtc_options(request, settings.standard);
+    job.options = nvrtc_options(request, chosen, settings.standard);
     job.kernels = request.kernels;
     for (const auto& file : request.source.files) job.sources.push_back({file.path, file.text});
     for (auto& header : nvrtc_headers()) job.sources.push_back(std::move(header));
     return job;
   }
 
-  std::vector<std::string> nvcc_options(const cuda_build_request& request) const {
-    std::vector<std::string> options = {"-arch=" + request.architecture, "-std=" + settings.standard,
-                                        "-Xptxas", "-v"};
-    options.insert(options.end(), request.flags.begin(), request.flags.end());
-    return options;
-  }
-
-  cuda_build_result attempt(const cuda_build_request& request, const std::stop_token& stop,
-                            end_of_attempt& end);
-  cuda_build_result attempt_triton(const cuda_build_request& request, const std::stop_token& stop,
-                                   end_of_attempt& end);
+  cuda_build_result attempt(const cuda_build_request& request, const build_choices& chosen,
+                            const std::stop_token& stop, end_of_attempt& end);
+  cuda_build_result attempt_triton(const cuda_build_request& request, const build_choices& chosen,
+                                   const std::stop_token& stop, end_of_attempt& end);
+  std::string against(const cuda_build_request& request, const build_choices& chosen);
   exit_report launch(const launch_spec& spec, const std::stop_token& stop) const {
     return pausable != nullptr ? pausable->run(spec, stop) : kevo::run(spec, stop);
   }
@@ -254,6 +238,7 @@ struct cuda_compiler::state {
 // The variants that only hidden workloads launch are compiled apart: a program's file, which is executed
 // then, can see their names, and its messages are told to nobody.
 cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request& request,
+                                                       const build_choices& chosen,
                                                        const std::stop_token& stop, end_of_attempt& end) {
   end = end_of_attempt::decided;
   cuda_build_result result;
@@ -265,7 +250,7 @@ cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request&
         hidden ? request.kernels.end() : request.kernels.begin() + static_cast<std::ptrdiff_t>(visible);
     if (first == last) continue;
     const triton_job job{&python,         &request.source,  {first, last}, request.architecture,
-                         settings.limits, settings.sandbox, settings.cpus};
+                         settings.limits, settings.sandbox, settings.cpus, triton_words(chosen)};
     exit_report report;
     auto answer = compile_with_triton(
         job, [&](const launch_spec& spec) { return launch(spec, stop); }, report);
@@ -292,25 +277,29 @@ cuda_build_result cuda_compiler::state::attempt_triton(const cuda_build_request&
 }
 
 cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& request,
-                                                const std::stop_token& stop, end_of_attempt& end) {
+                                                const build_choices& chosen, const std::stop_token& stop,
+                                                end_of_attempt& end) {
   end = end_of_attempt::decided;
   cuda_build_result result;
-  const bool by_nvcc = settings.compiler != "nvrtc";
+  const bool nvcc_compiles = by_nvcc(chosen);
   exit_report report;
   compile_answer answer;
-  if (by_nvcc) {
-    const nvcc_job job{program,         &request.source,  request.kernels, nvcc_options(request),
-                       settings.limits, settings.sandbox, settings.cpus};
+  if (nvcc_compiles) {
+    nvcc_job job{nvcc_found().path, &request.source,
+                 request.kernels,   nvcc_options(request, chosen, settings.standard),
+                 settings.limits,   settings.sandbox,
+                 settings.cpus};
+    job.limits.scratch_bytes = std::max<std::uint64_t>(job.limits.scratch_bytes, 256U << 20U);
     answer = compile_with_nvcc(
         job, [&](const launch_spec& spec) { return launch(spec, stop); }, report);
   } else {
     auto spec = spec_of();
-    spec.standard_input = encode(job_of(request));
+    spec.standard_input = encode(job_of(request, chosen));
     report = launch(spec, stop);
   }
-  require_own_end(report, program, stop);
-  if (by_nvcc && report.kind == exit_kind::exited && report.code != 0) {
-    result.compiler = "nvcc";
+  require_own_end(report, nvcc_compiles ? nvcc_found().path : program, stop);
+  if (nvcc_compiles && report.kind == exit_kind::exited && report.code != 0) {
+    result.compiler = nvcc_found().version;
     result.diagnostics = cut_diagnostics(steady(answer.log), settings.diagnostics_bytes);
     result.reasons.push_back(first_error(steady(answer.log), "nvcc " + describe(report)));
     return result;
@@ -323,8 +312,9 @@ cuda_build_result cuda_compiler::state::attempt(const cuda_build_request& reques
     result.diagnostics = cut_diagnostics(report.err, settings.diagnostics_bytes);
     return result;
   }
-  if (!by_nvcc) answer = decode_compile_answer(report.out);
-  result.compiler = by_nvcc ? "nvcc" : fmt::format("NVRTC {}.{}", answer.major, answer.minor);
+  if (!nvcc_compiles) answer = decode_compile_answer(report.out);
+  result.compiler =
+      nvcc_compiles ? nvcc_found().version : fmt::format("NVRTC {}.{}", answer.major, answer.minor);
   result.diagnostics = cut_diagnostics(steady(answer.log), settings.diagnostics_bytes);
   if (answer.status == compile_status::unavailable) {
     throw error(error_code::environment, "NVRTC cannot compile: " + cut_diagnostics(answer.message, 2000),
@@ -360,22 +350,56 @@ std::string cuda_compiler::identity() const {
   return state_->identity();
 }
 std::string cuda_compiler::identity_for(const program& source) const {
-  return source.language == "triton" ? state_->triton_found().identity() : "";
+  if (source.language == "triton") return state_->triton_found().identity();
+  try {
+    const auto chosen = build_choices_of(source, build_family::cuda, {true, {}});
+    return state_->by_nvcc(chosen) ? state_->nvcc_identity() : "";
+  } catch (const error& failure) {  // it will not be compiled
+    if (failure.code() != error_code::input) throw;
+    return "";
+  }
+}
+
+// Why a program cannot be compiled as it chooses; empty if it can.
+std::string cuda_compiler::state::against(const cuda_build_request& request, const build_choices& chosen) {
+  if (request.source.language == "triton" || !by_nvcc(chosen)) {
+    const bool absent = settings.compiler != "nvrtc" && chosen.value("compiler") == "nvrtc";
+    return absent ? "the program chooses the compiler nvrtc, and this evaluator compiles with nvcc alone"
+                  : "";
+  }
+  if (nvcc_found().path.empty())
+    return "the program chooses the compiler nvcc, which was not found (searched: KEVO_NVCC, CUDA_HOME, "
+           "CUDA_PATH, PATH "
+           "and /usr/local/cuda) or is refused by fitness.nvcc";
+  for (const auto& file : request.source.files) {
+    if (file.path.find_first_of("\"\\\n") != std::string::npos)
+      return "this file name is not allowed: \"" + file.path + '"';
+  }
+  return "";
 }
 
 cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
-  const auto finish = [start](cuda_build_result result) {
+  build_choices chosen;
+  const auto finish = [&](cuda_build_result result) {
+    result.chosen = chosen;
     result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   };
   if (request.source.files.empty()) throw error(error_code::usage, "the program contains no file");
   if (const auto name = unfit_file_name(request.source, "kevo_entry.cu")) {
-    cuda_build_result refused;
-    refused.reasons.push_back("this file name is not allowed: \"" + *name + '"');
-    return finish(std::move(refused));
+    return finish(refused("this file name is not allowed: \"" + *name + '"'));
   }
-  const auto key = state_->key_of(request);
+  try {
+    const bool triton = request.source.language == "triton";
+    chosen = build_choices_of(request.source, triton ? build_family::triton : build_family::cuda,
+                              request.fast_math);
+  } catch (const error& failure) {
+    if (failure.code() != error_code::input) throw;
+    return finish(refused(failure.what()));
+  }
+  if (auto why = state_->against(request, chosen); !why.empty()) return finish(refused(std::move(why)));
+  const auto key = state_->key_of(request, chosen);
   {
     const std::lock_guard lock(state_->mutex);
     if (const auto found = state_->known.find(key); found != state_->known.end()) {
@@ -391,8 +415,8 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
     result.cached = true;
   } else {
     const auto attempt = [&] {
-      return request.source.language == "triton" ? state_->attempt_triton(request, stop, end)
-                                                 : state_->attempt(request, stop, end);
+      return request.source.language == "triton" ? state_->attempt_triton(request, chosen, stop, end)
+                                                 : state_->attempt(request, chosen, stop, end);
     };
     result = attempt();
     if (end == end_of_attempt::late) result = attempt();
@@ -408,36 +432,6 @@ cuda_build_result cuda_compiler::build(const cuda_build_request& request, std::s
     }
   }
   return finish(std::move(result));
-}
-
-std::map<std::string, double> measures_of_module(const compiled_module& module) {
-  std::map<std::string, double> measures;
-  const auto largest = [&](const std::string& name, std::uint64_t value) {
-    measures[name] = std::max(measures[name], static_cast<double>(value));
-  };
-  for (const auto& kernel : module.kernels) {
-    if (kernel.hidden) continue;
-    largest("registers", kernel.registers);
-    largest("spill_bytes", std::uint64_t{kernel.spill_stores} + kernel.spill_loads);
-    largest("shared_bytes", kernel.static_shared_bytes);
-    largest("stack_bytes", kernel.stack_bytes);
-    measures["code_bytes"] += static_cast<double>(kernel.code_bytes);
-  }
-  return measures;
-}
-
-std::string describe_resources(const compiled_module& module) {
-  std::string text;
-  for (const auto& kernel : module.kernels) {
-    if (kernel.hidden) continue;
-    text += fmt::format("{}: {} registers", kernel.name, kernel.registers);
-    if (kernel.spill_stores + kernel.spill_loads > 0)
-      text += fmt::format(", spills {} bytes stored and {} loaded", kernel.spill_stores, kernel.spill_loads);
-    if (kernel.stack_bytes > 0) text += fmt::format(", {} bytes of stack", kernel.stack_bytes);
-    text += fmt::format(", {} bytes of static shared memory, {} bytes of code\n", kernel.static_shared_bytes,
-                        kernel.code_bytes);
-  }
-  return text;
 }
 
 }  // namespace kevo::cuda

@@ -1,6 +1,7 @@
 #pragma once
 // The compile stage: device code to a cubin, by NVRTC in a sandboxed process that sees this one source, the
-// library and CUDA's headers, or kernels in Triton to cubins (triton.hpp). Needs no GPU.
+// library and CUDA's headers, by nvcc where the program chooses it, or kernels in Triton to cubins
+// (triton.hpp). Needs no GPU.
 
 #include <cstdint>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include <kevo/program.hpp>
 
+#include "fitness/build/build_choices.hpp"
 #include "fitness/build/running_builds.hpp"
 #include "fitness/cuda/compile/message.hpp"
 #include "fitness/cuda/compile/toolchain.hpp"
@@ -28,6 +30,7 @@ struct cuda_build_request {
   /// How many of `kernels` are told of; the others are those that only hidden workloads launch (Triton), and
   /// what is wrong with them is not said.
   std::size_t visible = static_cast<std::size_t>(-1);
+  fast_math_permission fast_math = {};  ///< for what the program's build lines choose
 };
 
 /// What became of it. A failed build is a value.
@@ -37,13 +40,16 @@ struct cuda_build_result {
   compiled_module module;
   std::string diagnostics;           ///< what compiler and assembler said, capped
   std::vector<std::string> reasons;  ///< short: the first error, "the compiler timed out after 60 s", ...
-  std::string compiler;              ///< "NVRTC 13.0", "nvcc"
+  std::string compiler;              ///< "NVRTC 13.0", "nvcc 13.0"
+  build_choices chosen;              ///< by the program's build lines
   double wall_s = 0;
 };
 
 struct cuda_compiler_settings {
-  std::string compiler = "nvrtc";  ///< or "nvcc" (looked up in PATH), or the path of an nvcc
-  std::string cuda;                ///< where NVRTC is; empty: see find_toolchain
+  /// Of programs that choose none: "nvrtc", or "nvcc" (looked up in PATH), or the path of an nvcc.
+  std::string compiler = "nvrtc";
+  std::string nvcc;  ///< of programs that choose it: name or path; empty: see find_hosted_nvcc; "none"
+  std::string cuda;  ///< where NVRTC is; empty: see find_toolchain
   std::string standard = "c++17";
   std::string python;  ///< a Python with Triton; empty: see find_triton
   sandbox_mode sandbox = sandbox_mode::required;
@@ -57,8 +63,11 @@ struct cuda_compiler_settings {
   static process_limits default_limits();
 };
 
-/// The options of NVRTC for a request, without folders of headers. @param standard "c++17" or "c++20"
-std::vector<std::string> nvrtc_options(const cuda_build_request& request, const std::string& standard);
+/// The options of NVRTC or nvcc for a request, without folders of headers. @param standard "c++17" or "c++20"
+std::vector<std::string> nvrtc_options(const cuda_build_request& request, const build_choices& chosen,
+                                       const std::string& standard);
+std::vector<std::string> nvcc_options(const cuda_build_request& request, const build_choices& chosen,
+                                      const std::string& standard);
 
 /// The headers that kevo gives to NVRTC with each program.
 std::vector<source_text> nvrtc_headers();
@@ -74,7 +83,8 @@ class cuda_compiler {
   ~cuda_compiler();
 
   /// Compiles, or answers from memory or disk (failures too; a time-out is not remembered, and
-  /// tried once more unless it is the program itself that hangs while it is executed).
+  /// tried once more unless it is the program itself that hangs while it is executed). Build lines that ask
+  /// for what they may not have make the build fail.
   /// @throws kevo::error: environment (NVRTC does not work, the architecture is unknown to it), interrupted
   cuda_build_result build(const cuda_build_request& request, std::stop_token stop = {});
 
@@ -82,7 +92,7 @@ class cuda_compiler {
   const toolchain& tools() const;
   /// All that decides what is compiled to what, besides the request: for keys of caches.
   std::string identity() const;
-  /// What is to be added to it for a program in Triton; empty for others.
+  /// What is to be added to it for a program in Triton, or one that chooses nvcc; empty for others.
   /// @throws kevo::error (environment) if there is no Triton
   std::string identity_for(const program& source) const;
 

@@ -207,13 +207,13 @@ def lower_one(module, text, target):
     return {"text": str(made), "arguments": kept, "settings": settings, "constants": numbers}
 
 
-def finish_one(lowered, target, folder, number):
+def finish_one(lowered, target, folder, number, chosen):
     from triton._C.libtriton import ir
     from triton.compiler.compiler import Language, make_backend
 
     backend = make_backend(target)
     settings = {key: int(lowered["settings"][key]) for key in SETTINGS if key in lowered["settings"]}
-    options = backend.parse_options(settings)
+    options = backend.parse_options({**settings, **chosen})
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
@@ -292,7 +292,7 @@ def finish(job, target, folder):
     said = {"kernels": []}
     for number, lowered in enumerate(job["kernels"]):
         try:
-            said["kernels"].append(finish_one(lowered, target, folder, number))
+            said["kernels"].append(finish_one(lowered, target, folder, number, job["options"]))
         except Refused as error:
             return {**said, "error": str(error), "log": str(error)}
         except BaseException as error:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -166,10 +167,10 @@ void add_thrust_algorithms(const fs::path& include, std::vector<std::string>& to
 
 /// Finished kernels, as libraries and as headers: somebody else's work.
 std::vector<std::string> finished_kernels(const fs::path& prefix) {
-  constexpr std::array<std::string_view, 19> names = {
+  constexpr std::array<std::string_view, 20> names = {
       "libcublas", "libcudnn", "libcufft",   "libcusparse", "libcusolver", "libcutensor", "libnccl",
       "libnvblas", "libnpp",   "libcutlass", "cublas",      "cudnn",       "cufft",       "cusparse",
-      "cusolver",  "cutensor", "cutlass",    "cute",        "nvcompdx"};
+      "cusolver",  "cutensor", "cutlass",    "cute",        "nvcompdx",    "curanddx"};
   std::vector<std::string> found;
   std::error_code code;
   for (const auto& folder : toolkit_folders(prefix)) {
@@ -183,6 +184,15 @@ std::vector<std::string> finished_kernels(const fs::path& prefix) {
     add_thrust_algorithms(folder, found);
   }
   return found;
+}
+
+/// Hides other people's kernels from a compilation, and gives it a cub/cub.cuh that needs none of them.
+void hide_finished_kernels(const std::string& nvcc, const fs::path& headers, launch_spec& spec) {
+  write(headers / "cub" / "cub.cuh", cub_without_device());
+  spec.mounts.push_back({headers.string(), "/headers"});
+  spec.hidden = numeric_libraries();
+  for (auto& one : finished_kernels(fs::path(nvcc).parent_path().parent_path()))
+    spec.hidden.push_back(std::move(one));
 }
 
 }  // namespace
@@ -234,6 +244,42 @@ std::string find_nvcc(const std::string& name) {
   return path.string();
 }
 
+std::string find_hosted_nvcc(const std::string& configured) {
+  const auto from = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const auto named = configured.empty() ? from("KEVO_NVCC") : configured;
+  if (named == "none") return {};
+  std::vector<std::string> places;
+  if (!named.empty()) {
+    places = {named};
+  } else {
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+      if (const auto folder = from(variable); !folder.empty()) places.push_back(folder + "/bin/nvcc");
+    }
+    places.insert(places.end(), {"nvcc", "/usr/local/cuda/bin/nvcc"});
+  }
+  for (const auto& place : places) {
+    std::error_code code;
+    if (const auto found = find_program(place); !found.empty() && fs::exists(found, code))
+      return find_nvcc(found);
+  }
+  return {};
+}
+
+std::string nvcc_version(const std::string& nvcc) {
+  launch_spec spec;
+  spec.argv = {nvcc, "--version"};
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  spec.sandbox = sandbox_mode::off;
+  const auto said = run(spec).out;
+  constexpr std::string_view mark = "release ";
+  const auto at = said.find(mark);
+  if (at == std::string::npos) return "nvcc";
+  return "nvcc " + said.substr(at + mark.size(), said.find(',', at) - at - mark.size());
+}
+
 std::string symbol_of(std::string_view kernel, const std::vector<std::string>& symbols) {
   const auto wanted = without_blanks(kernel);
   const auto base = wanted.substr(0, wanted.find('<'));
@@ -249,6 +295,14 @@ std::string symbol_of(std::string_view kernel, const std::vector<std::string>& s
   return instances == 1 ? only : std::string();
 }
 
+std::string nvcc_entry(const program& source, const std::vector<std::string>& kernels) {
+  // A host table of their addresses makes nvcc instantiate templates.
+  std::string text = "#include \"" + source.files.front().path + "\"\n";
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    text += "void* kevo_kernel_" + std::to_string(i) + "() { return (void*)&" + kernels[i] + "; }\n";
+  return text;
+}
+
 compile_answer compile_with_nvcc(const nvcc_job& job,
                                  const std::function<exit_report(const launch_spec&)>& run,
                                  exit_report& report) {
@@ -256,17 +310,15 @@ compile_answer compile_with_nvcc(const nvcc_job& job,
   const fs::path sources = scratch.folder("src");
   const fs::path output = scratch.folder("out");
   for (const auto& file : job.source->files) write(sources / file.path, file.text);
-  // A host table of their addresses makes nvcc instantiate templates.
-  std::string text = "#include \"" + job.source->files.front().path + "\"\n";
-  for (std::size_t i = 0; i < job.kernels.size(); ++i)
-    text += "void* kevo_kernel_" + std::to_string(i) + "() { return (void*)&" + job.kernels[i] + "; }\n";
-  write(sources / entry, text);
+  write(sources / entry, nvcc_entry(*job.source, job.kernels));
   let_everyone_read(sources);
 
-  std::vector<std::string> arguments = {"-cubin", "--keep", "--keep-dir", "/out", "-o", "/out/kevo.cubin"};
+  std::vector<std::string> arguments = {"-cubin", "--keep",          "--keep-dir", "/out",
+                                        "-o",     "/out/kevo.cubin", "-I/headers"};
   arguments.insert(arguments.end(), job.options.begin(), job.options.end());
   auto spec = nvcc_spec(job.nvcc, std::move(arguments), sources, output);
-  spec.hidden = numeric_libraries();
+  const fs::path headers = scratch.folder("headers");
+  hide_finished_kernels(job.nvcc, headers, spec);
   spec.limits = job.limits;
   spec.sandbox = job.sandbox;
   spec.cpus = job.cpus;
@@ -309,13 +361,7 @@ hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_rep
   for (const auto& library : job.link) arguments.push_back("-l" + library);
   if (!job.trusted) arguments.emplace_back("-I/headers");
   auto spec = nvcc_spec(job.nvcc, std::move(arguments), sources, output);
-  spec.mounts.push_back({headers.string(), "/headers"});
-  if (!job.trusted) {
-    write(headers / "cub" / "cub.cuh", cub_without_device());
-    spec.hidden = numeric_libraries();
-    for (auto& one : finished_kernels(fs::path(job.nvcc).parent_path().parent_path()))
-      spec.hidden.push_back(std::move(one));
-  }
+  if (!job.trusted) hide_finished_kernels(job.nvcc, headers, spec);
   spec.limits = job.limits;
   spec.sandbox = job.sandbox;
   spec.cpus = job.cpus;

@@ -30,6 +30,16 @@ struct nvcc_job {
 /// @throws kevo::error (environment) if there is none of that name
 std::string find_nvcc(const std::string& name);
 
+/// nvcc, where `configured`, KEVO_NVCC, CUDA_HOME, CUDA_PATH, PATH or /usr/local/cuda say.
+/// @return its absolute path; empty if there is none, or if it is configured as "none"
+std::string find_hosted_nvcc(const std::string& configured = {});
+
+/// "nvcc 13.0"; "nvcc" if it does not say. @param nvcc its absolute path
+std::string nvcc_version(const std::string& nvcc);
+
+/// What nvcc compiles as kevo_entry.cu: the program's main file, and what makes nvcc instantiate its kernels.
+std::string nvcc_entry(const program& source, const std::vector<std::string>& kernels);
+
 /// Compiles to a cubin and finds the symbol of each kernel. `run` starts the process and waits for it.
 /// @param report how nvcc ended; the answer says `failed` for any end but success
 /// @throws kevo::error (environment) if a source cannot be written

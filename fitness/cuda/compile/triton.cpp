@@ -100,6 +100,9 @@ launch_spec spec_of(const triton_job& job, json::object what) {
   const auto digits = job.architecture.substr(std::min<std::size_t>(3, job.architecture.size()));
   what["architecture"] = std::atoi(digits.c_str());
   what["paths"] = json::array{json::string(tools.packages)};
+  json::object options;
+  for (const auto& [name, value] : job.options) options[name] = json::parse(value);
+  what["options"] = std::move(options);
   spec.standard_input = json::serialize(what);
   return spec;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,7 @@ struct triton_job {
   process_limits limits;
   sandbox_mode sandbox = sandbox_mode::required;
   std::vector<int> cpus;
+  std::map<std::string, std::string> options = {};  ///< of Triton's compiler, as JSON: see triton_words
 };
 
 /// What became of it.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -16,12 +15,12 @@
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 
+#include "fitness/build/build_choices.hpp"
 #include "fitness/build/compiler_process.hpp"
 #include "fitness/build/libraries.hpp"
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/hosted/entry.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 
@@ -54,30 +53,6 @@ std::optional<std::string> unfit(const program& source) {
 
 }  // namespace
 
-std::string find_hosted_nvcc(const std::string& configured) {
-  const auto from = [](const char* variable) {
-    const char* value = std::getenv(variable);
-    return std::string(value == nullptr ? "" : value);
-  };
-  const auto named = configured.empty() ? from("KEVO_NVCC") : configured;
-  if (named == "none") return {};
-  std::vector<std::string> places;
-  if (!named.empty()) {
-    places = {named};
-  } else {
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-      if (const auto folder = from(variable); !folder.empty()) places.push_back(folder + "/bin/nvcc");
-    }
-    places.insert(places.end(), {"nvcc", "/usr/local/cuda/bin/nvcc"});
-  }
-  for (const auto& place : places) {
-    std::error_code code;
-    if (const auto found = find_program(place); !found.empty() && fs::exists(found, code))
-      return find_nvcc(found);
-  }
-  return {};
-}
-
 struct hosted_compiler::state {
   explicit state(hosted_compiler_settings given)
       : settings(std::move(given)), nvcc(find_hosted_nvcc(settings.nvcc)) {
@@ -85,12 +60,15 @@ struct hosted_compiler::state {
       missing =
           "nvcc was not found (searched: KEVO_NVCC, CUDA_HOME, CUDA_PATH, PATH and /usr/local/cuda), so that "
           "hosted programs cannot be built";
+    } else {
+      version = nvcc_version(nvcc);
     }
   }
 
   hosted_compiler_settings settings;
   std::string nvcc;
   std::string missing;
+  std::string version;  // "nvcc 13.0"
   std::mutex mutex;
   std::map<content_id, hosted_object> known;
   std::deque<content_id> order;  // of `known`, oldest first
@@ -195,6 +173,18 @@ hosted_object hosted_compiler::build(const task& t, const program& source, const
   job.entry = hosted_entry(t, source.files.front().path);
   job.options = {"-arch=" + architecture, "-std=" + state_->settings.standard, "-O3"};
   job.options.insert(job.options.end(), flags.begin(), flags.end());
+  try {
+    const auto permission = trusted ? fast_math_permission{true, {}} : fast_math_of(t);
+    const auto chosen = build_choices_of(source, build_family::hosted_cuda, permission);
+    const auto words = cuda_words(chosen);
+    job.options.insert(job.options.end(), words.begin(), words.end());
+    refused.choices = chosen.text();
+  } catch (const error& failure) {
+    if (failure.code() != error_code::input) throw;
+    refused.reasons.push_back(failure.what());
+    refused.diagnostics = refused.reasons.back();
+    return refused;
+  }
   job.trusted = trusted;
   job.link = link;
   job.limits = cuda_compiler_settings::default_limits();
@@ -216,6 +206,8 @@ hosted_object hosted_compiler::build(const task& t, const program& source, const
     if (const auto found = state_->known.find(key); found != state_->known.end()) return found->second;
   }
   auto made = state_->make(job, stop);
+  made.choices = refused.choices;
+  made.compiler = state_->version;
   const std::lock_guard lock(state_->mutex);
   if (state_->known.emplace(key, made).second) state_->order.push_back(key);
   while (state_->order.size() > remembered) {

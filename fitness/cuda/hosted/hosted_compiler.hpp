@@ -10,6 +10,7 @@
 #include <kevo/program.hpp>
 #include <kevo/task.hpp>
 
+#include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/process/process.hpp"
 
 namespace kevo::cuda {
@@ -22,6 +23,8 @@ struct hosted_object {
   std::vector<std::string> folders;  ///< of the libraries that a trusted program is linked with
   std::string diagnostics;           ///< what compiler and linker said, capped
   std::vector<std::string> reasons;  ///< short
+  std::string compiler;              ///< "nvcc 13.0"
+  std::string choices;               ///< what its build lines chose; empty: nothing
 };
 
 struct hosted_compiler_settings {
@@ -31,10 +34,6 @@ struct hosted_compiler_settings {
   double wall_s = 120;  ///< [s] of one build
   std::uint64_t diagnostics_bytes = 64U << 10U;
 };
-
-/// nvcc, where `configured`, KEVO_NVCC, CUDA_HOME, CUDA_PATH, PATH or /usr/local/cuda say.
-/// @return its absolute path; empty if there is none, or if KEVO_NVCC is "none"
-std::string find_hosted_nvcc(const std::string& configured = {});
 
 /// Compiles hosted programs, each by a sandboxed nvcc of its own. Thread-safe.
 class hosted_compiler {
@@ -47,8 +46,9 @@ class hosted_compiler {
   /// Empty if programs can be compiled; else what is missing, and what to do.
   const std::string& missing() const;
 
-  /// Compiles; the last results are remembered. A candidate may need the C, C++ and driver libraries alone:
-  /// others are hidden from its compiler, and an object that needs them all the same is refused.
+  /// Compiles, with the options that the program's build lines choose; the last results are remembered. A
+  /// candidate may need the C, C++ and driver libraries alone: others are hidden from its compiler, and an
+  /// object that needs them all the same is refused.
   /// @param link libraries that a trusted program is linked with
   /// @throws kevo::error: environment (nvcc cannot be run), interrupted
   hosted_object build(const task& t, const program& source, const std::string& architecture,

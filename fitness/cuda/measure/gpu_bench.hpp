@@ -33,10 +33,11 @@ namespace kevo::cuda {
 struct built_program {
   bool ok = false;
   program_kind kind = program_kind::declared;
-  compiled_module code;                    ///< declared
-  hosted_object object;                    ///< hosted
-  std::map<std::string, double> measures;  ///< of a program in Python
-  std::vector<plan> plans;                 ///< of each workload
+  compiled_module code;                        ///< declared
+  hosted_object object;                        ///< hosted
+  std::map<std::string, double> measures;      ///< of a program in Python
+  std::map<std::string, std::string> context;  ///< who compiled it, and what its build lines chose
+  std::vector<plan> plans;                     ///< of each workload
   kevo::outcome outcome = kevo::outcome::build_failed;
   std::vector<std::string> reasons;
   std::string feedback;

@@ -20,6 +20,14 @@ built_program refused(outcome why, std::string reason, std::string feedback = {}
   return result;
 }
 
+// What an evaluation says of how its program was compiled.
+std::map<std::string, std::string> build_context_of(const std::string& compiler, const std::string& choices) {
+  std::map<std::string, std::string> said;
+  if (!compiler.empty()) said["built_by"] = compiler;
+  if (!choices.empty()) said["build"] = choices;
+  return said;
+}
+
 }  // namespace
 
 built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop,
@@ -34,9 +42,10 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
   if (const auto* failure = std::get_if<launch_failure>(&kernels))
     return refused(outcome::launch_failed, failure->reason);
   auto& wanted = std::get<wanted_kernels>(kernels);
-  auto compiled = compiler_->build(
-      {source, std::move(wanted.names), facts_.architecture, settings_.flags, wanted.visible},
-      std::move(stop));
+  auto compiled =
+      compiler_->build({source, std::move(wanted.names), facts_.architecture, settings_.flags, wanted.visible,
+                        trusted ? fast_math_permission{true, {}} : fast_math_of(*task_)},
+                       std::move(stop));
   if (!compiled.ok) {
     return refused(outcome::build_failed,
                    compiled.reasons.empty() ? "does not compile" : compiled.reasons.front(),
@@ -59,6 +68,7 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
   }
   result.ok = true;
   result.outcome = outcome::valid;
+  result.context = build_context_of(compiled.compiler, compiled.chosen.text());
   result.code = std::move(compiled.module);
   return result;
 }
@@ -66,6 +76,7 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
 built_program gpu_bench::build_python(const program& source, bool trusted, bool compile) {
   try {
     static_cast<void>(parse_annotations(source));
+    static_cast<void>(build_choices_of(source, build_family::torch, {}));
   } catch (const error& failure) {
     return refused(outcome::launch_failed, failure.message());
   }
@@ -100,6 +111,7 @@ built_program gpu_bench::build_hosted(const program& source, bool trusted, std::
   built_program result;
   result.kind = program_kind::hosted;
   for (const auto& w : task_->workloads) result.plans.push_back(hosted_plan(*task_, w));
+  result.context = build_context_of(object.compiler, object.choices);
   result.object = std::move(object);
   result.ok = true;
   result.outcome = outcome::valid;

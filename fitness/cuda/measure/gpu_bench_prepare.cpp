@@ -48,6 +48,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
     cuda_compiler_settings compiling;
     compiling.sandbox = settings_.sandbox;
     compiling.python = settings_.python;
+    compiling.nvcc = settings_.nvcc;
     compiling.limits.wall_s = settings_.limits.build_s;
     if (!settings_.cache_dir.empty()) compiling.cache_dir = settings_.cache_dir + "/builds";
     compiler_ = std::make_unique<cuda_compiler>(compiling);
@@ -208,9 +209,12 @@ device_task gpu_bench::describe_reference(std::stop_token stop) {
   const auto names = kernel_names(declared, reference_signature(*task_, task_->workloads.front()), facts_);
   if (const auto* failure = std::get_if<launch_failure>(&names))
     throw error(error_code::input, "the reference: " + failure->reason, place);
-  const auto built = compiler_->build(
-      {source, std::get<std::vector<std::string>>(names), facts_.architecture, settings_.flags},
-      std::move(stop));
+  const auto built = compiler_->build({.source = source,
+                                       .kernels = std::get<std::vector<std::string>>(names),
+                                       .architecture = facts_.architecture,
+                                       .flags = settings_.flags,
+                                       .fast_math = {true, {}}},
+                                      std::move(stop));
   if (!built.ok)
     throw error(error_code::input, "the reference does not compile: " + built.diagnostics, place);
   return describe_task(*task_, built.module, declared, facts_);

@@ -63,6 +63,7 @@ bool build_candidate(gpu_bench& bench, passage& p) {
     return false;
   }
   p.built = bench.build(source, false, p.request.stop);
+  for (const auto& [key, value] : p.built.context) p.result.context[key] = value;
   if (p.built.ok) return true;
   p.result.outcome = p.built.outcome;
   p.result.reasons = p.built.reasons;

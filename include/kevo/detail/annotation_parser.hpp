@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <kevo/detail/annotation_line.hpp>
 #include <kevo/detail/annotation_types.hpp>
 #include <kevo/detail/literal.hpp>
 #include <kevo/detail/nearest.hpp>
@@ -21,8 +22,8 @@ namespace kevo::detail {
 
 inline constexpr std::array<std::string_view, 6> launch_words = {"launch", "when",      "for",
                                                                  "memset", "workspace", "tensormap"};
-inline constexpr std::array<std::string_view, 9> annotation_words = {
-    "require", "begin", "end", "launch", "when", "for", "memset", "workspace", "tensormap"};
+inline constexpr std::array<std::string_view, 10> annotation_words = {
+    "require", "begin", "end", "build", "launch", "when", "for", "memset", "workspace", "tensormap"};
 
 /// What may stand before an EVOLVE-BLOCK mark besides # and //.
 inline constexpr std::array<std::string_view, 7> block_markers = {"!", ";", "%", "--", "(*", "/*", "<!--"};
@@ -30,8 +31,6 @@ inline constexpr std::array<std::string_view, 7> block_markers = {"!", ";", "%",
 /// Parses the files of one program; see parse_annotations.
 class annotation_parser {
  public:
-  static constexpr std::size_t max_domain = 10000;
-
   void read(std::string_view text, std::size_t file, std::string_view path) {
     file_ = file;
     path_ = path;
@@ -61,6 +60,12 @@ class annotation_parser {
       for (const auto& name : condition.names()) check_condition_name(name, pending.text, pending.column);
       result_.requirements.push_back({std::move(condition), pending.file, pending.line});
     }
+    for (auto& part : result_.build) {
+      const tunable* named = part.tunable.empty() ? result_.find_tunable(part.value) : nullptr;
+      if (named == nullptr) continue;
+      part.tunable = named->name;
+      part.value = named->value;
+    }
     return std::move(result_);
   }
 
@@ -73,9 +78,9 @@ class annotation_parser {
     std::size_t column;
   };
 
-  error_place place(std::size_t column) const { return {path_, line_, static_cast<int>(column) + 1, {}}; }
+  error_place place(std::size_t column) const { return current_line().place(column); }
   [[noreturn]] void fail(std::size_t column, const std::string& message, const std::string& hint = {}) const {
-    throw error(error_code::input, message, place(column), hint);
+    current_line().fail(column, message, hint);
   }
 
   /// EVOLVE-BLOCK marks also stand in comments of languages that begin them otherwise, such as Fortran, Lisp,
@@ -145,6 +150,8 @@ class annotation_parser {
       if (condition.empty())
         fail(argument, "'require' needs a condition", "for example, require BM * BN <= 4096");
       pending_.push_back({std::string(condition), file_, path_, line_, argument});
+    } else if (word == "build") {
+      read_build(argument);
     } else if (word == "begin") {
       begin_region(region_name(argument, word), argument, next_line);
     } else if (word == "end") {
@@ -155,10 +162,49 @@ class annotation_parser {
     } else if (word.empty()) {
       fail(at,
            at >= text_.size() ? "'kevo:' without a directive" : "expected a directive or '{' after 'kevo:'",
-           "write {values}, require, begin, end or launch");
+           "write {values}, require, begin, end, build or launch");
     } else {
       fail(at, "unknown directive '" + shown(word, 40) + "'", hint_for(word, annotation_words, "directives"));
     }
+  }
+
+  /// {option: value, option: value {domain}, ...}
+  void read_build(std::size_t at) {
+    static constexpr const char* form = "write build {option: value} or build {option: value {value, value}}";
+    if (at >= text_.size() || text_[at] != '{') fail(at, "'build' needs options in braces", form);
+    do {
+      at = skip_blanks(text_, at + 1);
+      const std::size_t name_end = end_of_name(text_, at);
+      if (name_end == at) fail(at, "expected the name of a build option", form);
+      const std::string name(text_.substr(at, name_end - at));
+      for (const auto& other : result_.build) {
+        if (other.name == name)
+          fail(at, "the build option '" + name + "' is already given in line " + std::to_string(other.line));
+      }
+      const std::size_t colon = skip_blanks(text_, name_end);
+      if (colon >= text_.size() || text_[colon] != ':')
+        fail(colon, "expected ':' after '" + name + "'", form);
+      const std::size_t literal = skip_blanks(text_, colon + 1);
+      std::size_t end = end_of_literal(text_, literal);
+      if (end == literal) fail(literal, "the value of '" + name + "' must be a number or a name", form);
+      build_part part{name,  std::string(text_.substr(literal, end - literal)),
+                      {},    file_,
+                      line_, static_cast<int>(literal) + 1};
+      at = skip_blanks(text_, end);
+      if (at < text_.size() && text_[at] == '{') {
+        part.tunable = "build." + name;
+        tunable own{part.tunable, part.value,           {}, 0, tunable_style::option, file_, line_,
+                    part.column,  line_start_ + literal};
+        own.domain = domain_reader(current_line()).read(at, end);
+        add_tunable(std::move(own), literal);
+        at = skip_blanks(text_, end);
+      }
+      result_.build.push_back(std::move(part));
+      if (at >= text_.size()) fail(at, "a '}' is missing");
+      if (text_[at] != ',' && text_[at] != '}') fail(at, "expected ',' or '}'", form);
+    } while (text_[at] == ',');
+    at = skip_blanks(text_, at + 1);
+    if (at < text_.size()) fail(at, "unexpected text after '}'", "write remarks into a separate comment");
   }
 
   std::string region_name(std::size_t at, const std::string& word) const {
@@ -203,6 +249,11 @@ class annotation_parser {
     result.column = static_cast<int>(literal) + 1;
     result.offset = line_start_ + literal;
     result.domain = read_domain(brace);
+    add_tunable(std::move(result), literal);
+  }
+
+  /// @param literal the column of its value
+  void add_tunable(tunable result, std::size_t literal) {
     if (const auto* other = result_.find_tunable(result.name)) {
       fail(literal,
            "tunable '" + result.name + "' is already defined in line " + std::to_string(other->line));
@@ -286,75 +337,17 @@ class annotation_parser {
     return false;
   }
 
+  /// The domain that begins at `brace`, behind which nothing follows.
   std::vector<std::string> read_domain(std::size_t brace) const {
-    std::vector<std::string> values;
-    std::set<std::string> known;
-    std::size_t at = skip_blanks(text_, brace + 1);
-    if (at < text_.size() && text_[at] == '}') fail(brace, "an empty domain");
-    for (;;) {
-      const std::size_t end = end_of_literal(text_, at);
-      if (end == at) fail(at, "expected a value: a number, a name or a quoted string");
-      const std::string value(text_.substr(at, end - at));
-      const std::size_t next = skip_blanks(text_, end);
-      if (text_.substr(next, 2) == "..") {
-        if (!values.empty()) fail(at, "a range must be the only thing in its braces");
-        return read_range(value, at, next + 2);
-      }
-      const auto number = integer_literal(value);
-      if (!known.insert(number ? std::to_string(*number) : value).second)
-        fail(at, "the value " + shown(value) + " twice");
-      values.push_back(value);
-      if (values.size() > max_domain) fail(at, "a domain has more than 10000 values");
-      if (next >= text_.size()) fail(next, "a '}' is missing");
-      if (text_[next] == '}') {
-        finish_domain(next);
-        return values;
-      }
-      if (text_[next] != ',') fail(next, "expected ',' or '}'");
-      at = skip_blanks(text_, next + 1);
-    }
-  }
-
-  void finish_domain(std::size_t closing) const {
-    const std::size_t rest = skip_blanks(text_, closing + 1);
-    if (rest < text_.size()) fail(rest, "unexpected text after '}'", "write remarks into a separate comment");
-  }
-
-  std::int64_t range_integer(std::size_t at, std::size_t& end) const {
-    end = end_of_literal(text_, at);
-    const auto value = integer_literal(text_.substr(at, end - at));
-    if (!value) fail(at, "a range needs integers", "write {lo..hi} or {lo..hi step s}");
-    return *value;
-  }
-
-  std::vector<std::string> read_range(const std::string& first, std::size_t first_at, std::size_t at) const {
-    const auto low = integer_literal(first);
-    if (!low) fail(first_at, "a range needs integers", "write {lo..hi} or {lo..hi step s}");
-    at = skip_blanks(text_, at);
-    std::size_t end = at;
-    const std::int64_t high = range_integer(at, end);
-    if (high < *low) fail(at, "the end of the range is less than its start");
-    std::int64_t step = 1;
-    at = skip_blanks(text_, end);
-    if (text_.substr(at, 4) == "step") {
-      const std::size_t step_at = skip_blanks(text_, at + 4);
-      step = range_integer(step_at, end);
-      if (step < 1) fail(step_at, "the step of a range must be positive");
-      at = skip_blanks(text_, end);
-    }
-    if (at >= text_.size() || text_[at] != '}') fail(at, "expected 'step' or '}'");
-    finish_domain(at);
-    const std::uint64_t count = (static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(*low)) /
-                                static_cast<std::uint64_t>(step);
-    if (count >= max_domain) fail(first_at, "a domain has more than 10000 values");
-    std::vector<std::string> values;
-    for (std::uint64_t i = 0; i <= count; ++i) {
-      // Unsigned, because the width of the range may need 64 bits.
-      const std::uint64_t offset = i * static_cast<std::uint64_t>(step);
-      values.push_back(std::to_string(static_cast<std::int64_t>(static_cast<std::uint64_t>(*low) + offset)));
-    }
+    const auto here = current_line();
+    std::size_t end = brace;
+    auto values = domain_reader(here).read(brace, end);
+    end = skip_blanks(text_, end);
+    if (end < text_.size()) fail(end, "unexpected text after '}'", "write remarks into a separate comment");
     return values;
   }
+
+  annotation_line current_line() const { return {text_, path_, line_, line_start_}; }
 
   void check_condition_name(const std::string& name, std::string_view text, std::size_t column) const {
     const std::size_t where = column + std::min(text.find(name), text.size());

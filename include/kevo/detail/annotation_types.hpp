@@ -16,6 +16,7 @@ enum class tunable_style : std::uint8_t {
   define,      ///< #define NAME v
   constant,    ///< constexpr int NAME = v;  const auto NAME = v;
   assignment,  ///< NAME = v   NAME: type = v
+  option,      ///< build {option: v {...}}; the tunable's name is "build.option"
 };
 
 /// One literal that may be replaced by another value of its domain.
@@ -58,12 +59,23 @@ struct launch_directive {
   int column = 0;  ///< of the first character of `text`
 };
 
+/// One part of a `build` line: an option of the program's own compilation.
+struct build_part {
+  std::string name;     ///< of the option
+  std::string value;    ///< the literal as written, or the value of the tunable that is named
+  std::string tunable;  ///< the tunable that decides it; empty: none
+  std::size_t file = 0;
+  int line = 0;
+  int column = 0;  ///< of the value's first character
+};
+
 /// All annotations of a source, each kind in file order.
 struct annotations {
   std::vector<tunable> tunables;
   std::vector<requirement> requirements;
   std::vector<source_region> regions;
   std::vector<launch_directive> directives;
+  std::vector<build_part> build;  ///< each option once; which options there are is the compilers' to say
 
   /// Null if there is no tunable of this name.
   const tunable* find_tunable(std::string_view name) const {

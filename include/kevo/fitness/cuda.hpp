@@ -56,8 +56,8 @@ enum class foreign_processes { refuse, note };
 struct cuda_settings {
   int device = 0;                  ///< number of the device, as the CUDA driver counts
   std::vector<std::string> flags;  ///< options of NVRTC in addition to kevo's own
-  /// Name or path of nvcc, which builds hosted programs. Empty: it is searched for. "none": hosted programs
-  /// are refused.
+  /// Name or path of nvcc, which builds hosted programs, and those that choose it by a build line. Empty: it
+  /// is searched for. "none": both are refused.
   std::string nvcc;
   /// Path of a Python that has Triton, or of a folder of packages that contains Triton; it compiles programs
   /// in Triton. Empty: it is searched for when the first such program is built. Where the task's reference

@@ -61,7 +61,9 @@ std::string steps(const bundled& b, bool cuda, const folder_text& files) {
     text += fmt::format(
         "build/{0}_test          # compares with the reference\nbuild/{0}_test --time   # and times it\n",
         b.name);
-  if (cuda)
+  if (cuda && files.contains("tools/recompile.sh"))
+    text += "sh tools/recompile.sh .   # compiles the source again by nvcc: is it the same machine code?\n";
+  else if (cuda)
     text +=
         "build/recompile . /usr/local/cuda/include   # compiles the source again: is it the same machine "
         "code?\n";
@@ -82,7 +84,8 @@ void add_card(const bundled& b, const journal& record, const bundle_summary& sum
   const auto& header = record.header();
   boost::json::object context;
   for (const auto& [key, value] : e.context) {
-    if (key == "compiler" || key == "flags" || key == "architecture" || key == "driver")
+    if (key == "compiler" || key == "flags" || key == "architecture" || key == "driver" || key == "build" ||
+        key == "built_by")
       context[key] = as_utf8(value);
   }
   boost::json::array remarks;
@@ -119,6 +122,8 @@ void add_card(const bundled& b, const journal& record, const bundle_summary& sum
                          1e-3 * w.time_interval.low, 1e-3 * w.time_interval.high, w.speedup);
   }
   std::string said;
+  if (const auto chosen = e.context.find("build"); chosen != e.context.end())
+    said += "* It is compiled with options of its own: " + as_utf8(chosen->second) + ".\n";
   for (const auto& remark : summary.remarks) said += "* " + as_utf8(remark) + '\n';
   files["README.md"] = fmt::format(
       "# {name}\n\n{description}\n\nCandidate {candidate} of the run `{run}` (kevo {version}): **{figure}**, "

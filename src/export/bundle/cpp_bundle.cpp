@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "fitness/build/build_choices.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
 
@@ -32,6 +33,14 @@ std::string argument_names(const task& t) {
   return names;
 }
 
+// The options of the config, then those that the program chooses.
+std::string flags_of(const bundled& b) {
+  auto flags = context_of(*b.result, "flags");
+  const auto chosen = build_choices_of(*b.source, build_family::cpp, fast_math_of(*b.what));
+  for (const auto& word : cpp_words(chosen)) flags += (flags.empty() ? "" : " ") + word;
+  return flags;
+}
+
 }  // namespace
 
 void add_cpp_files(const bundled& b, folder_text& files, bundle_summary& summary) {
@@ -50,9 +59,9 @@ void add_cpp_files(const bundled& b, folder_text& files, bundle_summary& summary
       "{0} "
       "{{\n\nvoid run{2} {{\n  kevo_{0}_run({3});\n}}\n\n}}  // namespace {0}\n",
       b.name, main, declaration(*b.what), argument_names(*b.what));
-  files["CMakeLists.txt"] = filled("cpp_bundle.cmake", {{"name", b.name},
-                                                        {"flags", context_of(*b.result, "flags")},
-                                                        {"compiler", context_of(*b.result, "compiler")}});
+  files["CMakeLists.txt"] =
+      filled("cpp_bundle.cmake",
+             {{"name", b.name}, {"flags", flags_of(b)}, {"compiler", context_of(*b.result, "compiler")}});
   if (const auto why = reason_against_test(*b.what); why.empty() && b.what->reference->language == "cpp") {
     add_cpp_test(b, files);
   } else {

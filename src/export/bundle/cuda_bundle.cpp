@@ -11,7 +11,9 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/compile/cub_headers.hpp"
 #include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
@@ -61,8 +63,27 @@ std::string literals(const std::vector<std::string>& all) {
   return text;
 }
 
-void add_recompile(const bundled& b, const cuda::cuda_build_request& request, folder_text& files) {
-  const auto options = cuda::nvrtc_options(request, cuda::cuda_compiler_settings{}.standard);
+// A word that a shell takes as it is, whoever wrote the journal.
+std::string shell_word(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + '\'';
+}
+
+void add_recompile(const bundled& b, const cuda::cuda_build_request& request,
+                   const cuda::cuda_build_result& built, folder_text& files) {
+  const auto standard = cuda::cuda_compiler_settings{}.standard;
+  if (built.compiler.starts_with("nvcc")) {
+    std::string words;
+    for (const auto& word : cuda::nvcc_options(request, built.chosen, standard))
+      words += (words.empty() ? "" : " ") + shell_word(word);
+    files["tools/recompile.sh"] = filled("recompile.sh.in", {{"options", words}});
+    files["tools/kevo_entry.cu"] = cuda::nvcc_entry(request.source, request.kernels);
+    files["tools/measured.cubin"] = built.module.images.front();
+    files["headers/cub/cub.cuh"] = cuda::cub_without_device();
+    return;
+  }
+  const auto options = cuda::nvrtc_options(request, built.chosen, standard);
   files["tools/recompile.cpp"] =
       filled("recompile.cpp.in", {{"name", b.name},
                                   {"options", literals(options)},
@@ -89,8 +110,9 @@ void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summar
   const auto lines = value_of<cuda::declared_launch>(b, cuda::read_launch_lines(*b.source));
   auto wanted = value_of<cuda::wanted_kernels>(b, cuda::kernels_to_compile(lines, *b.source, *b.what, facts));
   cuda::cuda_compiler compiler;
-  const cuda::cuda_build_request request{*b.source, std::move(wanted.names), architecture,
-                                         words_of(context_of(*b.result, "flags", "")), wanted.visible};
+  const cuda::cuda_build_request request{*b.source,      std::move(wanted.names),
+                                         architecture,   words_of(context_of(*b.result, "flags", "")),
+                                         wanted.visible, fast_math_of(*b.what)};
   const auto built = compiler.build(request);
   if (!built.ok) refuse(b, "the program does not compile here: " + built.diagnostics);
   const auto signature = cuda::signature_of(*b.what, b.what->workloads.front());
@@ -99,7 +121,7 @@ void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summar
                "include/", "src/", files);
   files["src/launch_runtime.hpp"] = shipped_file("launch_runtime.hpp");
   files["CMakeLists.txt"] = filled("cuda_bundle.cmake", {{"name", b.name}});
-  add_recompile(b, request, files);
+  add_recompile(b, request, built, files);
   summary.as_measured =
       !built.module.images.empty() && run_has_built(b.run_folder, built.module.images.front());
 
@@ -112,7 +134,11 @@ void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summar
     const auto reference = value_of<cuda::declared_launch>(b, cuda::read_launch_lines(source));
     const auto known = cuda::reference_signature(*b.what, b.what->workloads.front());
     const auto names = value_of<std::vector<std::string>>(b, cuda::kernel_names(reference, known, facts));
-    const auto compiled = compiler.build({source, names, architecture, request.flags});
+    const auto compiled = compiler.build({.source = source,
+                                          .kernels = names,
+                                          .architecture = architecture,
+                                          .flags = request.flags,
+                                          .fast_math = {true, {}}});
     if (!compiled.ok) refuse(b, "the reference does not compile here: " + compiled.diagnostics);
     const auto name = b.name + "_reference";
     add_launcher(cuda_launcher({name, "The reference of " + about, b.what, &known, &reference,

@@ -89,6 +89,15 @@ TEST_CASE("a program in C++ becomes a folder that builds, and whose test knows r
   CHECK(shell::read_file(run.folder / "right/CMakeLists.txt").find("\"-O2\"") != std::string::npos);
 }
 
+TEST_CASE("the options that a program in C++ chooses stand behind those of the run") {
+  const auto seed = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/matmul/task.yaml").seeds.front();
+  const run_of run({kevo::single_file_program(
+      "cpp", "kernel.cpp", "// kevo: build {unroll: on, optimize: 1 {1, 2}}\n" + std::string(seed.text()))});
+  kevo::export_bundle(run.record, run.task, run.folder / "chosen");
+  CHECK(shell::read_file(run.folder / "chosen/CMakeLists.txt").find("\"-O2 -O1 -funroll-loops\"") !=
+        std::string::npos);
+}
+
 TEST_CASE("what cannot become a bundle is refused") {
   const run_of run({kevo::single_file_program("python", "model.py", "pass\n")});
   CHECK_THROWS_WITH_AS(kevo::export_bundle(run.record, run.task, run.folder / "a"),

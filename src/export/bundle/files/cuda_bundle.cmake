@@ -16,7 +16,7 @@ if(CMAKE_SOURCE_DIR STREQUAL PROJECT_SOURCE_DIR)
     add_test(NAME @name@ COMMAND @name@_test)
   endif()
   # Compiles the source again and compares the machine code: recompile .
-  if(TARGET CUDA::nvrtc)
+  if(TARGET CUDA::nvrtc AND EXISTS ${PROJECT_SOURCE_DIR}/tools/recompile.cpp)
     add_executable(recompile tools/recompile.cpp)
     target_compile_features(recompile PRIVATE cxx_std_17)
     target_link_libraries(recompile PRIVATE CUDA::nvrtc)

@@ -129,6 +129,28 @@ constexpr const char* scaled =
 
 }  // namespace
 
+TEST_CASE("a program in Triton may choose options of Triton's compiler, and no others") {
+  if (!triton_is_there()) return;
+  const auto t = vector_task();
+  const std::string text =
+      "import triton\nimport triton.language as tl\n"
+      "# kevo: launch f[1](x, y, scale, N, BLOCK=256)\n"
+      "@triton.jit\n"
+      "def f(x, y, scale, n, BLOCK: tl.constexpr):\n"
+      "    i = tl.arange(0, BLOCK)\n"
+      "    v = tl.load(x + i, mask=i < n)\n"
+      "    tl.store(y + i, v * scale + v, mask=i < n)\n";
+  const auto plain = build(text, t);
+  const auto apart = build("# kevo: build {fuse_multiply_add: off, optimize: 2}\n" + text, t);
+  CAPTURE(plain.log);
+  CAPTURE(apart.log);
+  REQUIRE(plain.failure.empty());
+  REQUIRE(apart.failure.empty());
+  CHECK(plain.module.images.at(0) != apart.module.images.at(0));
+  const auto refused = build("# kevo: build {registers: 64}\n" + text, t);
+  CHECK(refused.failure.find("programs in Triton have no build option 'registers'") != std::string::npos);
+}
+
 TEST_CASE(
     "a kernel is compiled for what each workload says of its arguments, and launched as Triton decides") {
   if (!triton_is_there()) return;

@@ -87,6 +87,23 @@ int busy_workers() {
 
 }  // namespace
 
+TEST_CASE("build options of a program are recorded, and fast math is the task's to allow") {
+  toy_bench bench;
+  const auto judge = [&](const std::string& line) {
+    return toy::evaluate(bench.fitness, line + toy::scale_source(10000), evaluation_stage::built);
+  };
+  const auto plain = judge("");
+  CHECK(plain.valid());
+  CHECK_FALSE(plain.context.contains("build"));
+  CHECK(plain.context.at("built_by").starts_with("NVRTC"));
+  const auto capped = judge("// kevo: build {registers: 32, optimize: 2}\n");
+  CHECK(capped.valid());
+  CHECK(capped.context.at("build") == "optimize 2, registers 32");
+  const auto fast = judge("// kevo: build {fast_math: on}\n");
+  CHECK(fast.outcome == outcome::build_failed);
+  CHECK(fast.reasons.at(0).find("the task 'fake_scale' does not say 'fast_math: true'") != std::string::npos);
+}
+
 TEST_CASE("an honest kernel is as fast as the device's clock says") {
   toy_bench bench;
   const auto twice = bench.judge(10000);

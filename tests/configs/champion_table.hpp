@@ -1,0 +1,43 @@
+#pragma once
+// The table of configs/champions.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <kevo/settings.hpp>
+
+#include "src/base/settings/yaml.hpp"
+#include "tests/support/shell.hpp"
+
+namespace champions {
+
+inline const std::string folder = KEVO_SOURCE_DIR "/configs/champions/";
+
+struct champion {
+  std::string name, task, seed;  // files as paths from `folder`
+  std::map<std::string, std::string> setting;
+  std::string figure, device, date;
+};
+
+inline std::vector<champion> all() {
+  const auto tree = kevo::parse_yaml(shell::read_file(folder + "champions.yaml"), "champions.yaml");
+  kevo::settings root(tree);
+  std::vector<champion> found;
+  for (auto& one : root.children("champions")) {
+    champion made;
+    for (const auto& [key, text] : std::map<std::string, std::string*>{{"name", &made.name},
+                                                                       {"task", &made.task},
+                                                                       {"seed", &made.seed},
+                                                                       {"figure", &made.figure},
+                                                                       {"device", &made.device},
+                                                                       {"date", &made.date}})
+      *text = one.text(key, {.doc = "text"});
+    auto set = one.child("set", "values of tunables");
+    for (const auto& name : set.keys()) made.setting[name] = set.raw().find(name)->text;
+    found.push_back(made);
+  }
+  return found;
+}
+
+}  // namespace champions

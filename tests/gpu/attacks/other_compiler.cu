@@ -1,0 +1,9 @@
+// verdict: build_failed
+// because: Names a program of its own as the compiler.
+// kevo: build {compiler: "/src/rows.cu"}
+// kevo: launch rows<<<M, 1>>>(x, y, N)
+extern "C" __global__ void rows(const float* x, float* y, long long n) {
+  float sum = 0;
+  for (long long j = 0; j < n; ++j) sum += x[blockIdx.x * n + j];
+  y[blockIdx.x] = sum;
+}
