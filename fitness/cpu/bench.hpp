@@ -140,7 +140,7 @@ class test_bench {
 
   std::shared_ptr<const task> task_;
   cpu_settings settings_;
-  claimed_cores claim_;
+  std::shared_ptr<const claimed_cores> claim_;
   core_plan cores_;
   std::optional<memory_watch> memory_;  // where runs share the machine by core
   std::string device_;

@@ -22,6 +22,7 @@ compiler_settings compiler_for(const cpu_settings& settings, bool trusted) {
     result.cache_folder = settings.cache_dir + (trusted ? "/trusted" : "/builds");
   result.sandbox = settings.sandbox;
   result.limits.wall_s = settings.limits.build_s;
+  result.cpus = settings.build_processors;
   if (trusted) result.hidden.clear();
   return result;
 }

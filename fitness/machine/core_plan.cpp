@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sched.h>
+#include <set>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -134,6 +136,46 @@ claimed_cores::claimed_cores(const std::vector<std::vector<int>>& cores, int thr
     }
   }
   plan_ = plan_cores(cores, threads, static_cast<std::size_t>(::getpid()) % places);
+}
+
+std::vector<std::shared_ptr<const claimed_cores>> claim_places(const std::vector<std::vector<int>>& cores,
+                                                               int threads, std::size_t most,
+                                                               const std::string& folder) {
+  std::vector<std::shared_ptr<const claimed_cores>> all;
+  const std::size_t places = measuring_places(cores, threads);
+  for (std::size_t place = 0; place < places && all.size() < most; ++place) {
+    core_plan plan = plan_cores(cores, threads, place);
+    auto claims = try_claims(folder, whole_cores(cores, plan));
+    if (!claims) continue;
+    const std::shared_ptr<claimed_cores> one(new claimed_cores);
+    one->plan_ = std::move(plan);
+    one->alone_ = true;
+    one->claims_ = *std::move(claims);
+    all.push_back(one);
+  }
+  if (all.empty()) all.push_back(std::make_shared<const claimed_cores>(cores, threads, folder));
+  return all;
+}
+
+std::size_t fed_places(const std::vector<std::vector<int>>& cores, int threads) {
+  const auto each = static_cast<std::size_t>(std::max(threads, 1)) + 2;
+  return std::clamp<std::size_t>(cores.size() / each, 1, measuring_places(cores, threads));
+}
+
+std::vector<int> processors_beside(const std::vector<std::vector<int>>& cores,
+                                   const std::vector<std::shared_ptr<const claimed_cores>>& places) {
+  std::set<int> taken;
+  for (const auto& place : places) {
+    const auto own = whole_cores(cores, place->plan());
+    taken.insert(own.begin(), own.end());
+  }
+  std::vector<int> rest;
+  for (const auto& core : cores) {
+    std::copy_if(core.begin(), core.end(), std::back_inserter(rest),
+                 [&taken](int cpu) { return taken.count(cpu) == 0; });
+  }
+  std::sort(rest.begin(), rest.end());
+  return rest;
 }
 
 }  // namespace kevo

@@ -2,6 +2,7 @@
 // Which processors a run measures on, and how several runs of one machine keep out of each other's way.
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,27 @@ class claimed_cores {
   bool alone() const { return alone_; }
 
  private:
+  friend std::vector<std::shared_ptr<const claimed_cores>> claim_places(
+      const std::vector<std::vector<int>>& cores, int threads, std::size_t most, const std::string& folder);
+  claimed_cores() = default;
+
   core_plan plan_;
   bool alone_ = false;
   std::vector<detail::descriptor> claims_;
 };
+
+/// Several places of one process, at most `most`: all that no other process has claimed, in their order. If
+/// there is none, the one that `claimed_cores` gives.
+std::vector<std::shared_ptr<const claimed_cores>> claim_places(const std::vector<std::vector<int>>& cores,
+                                                               int threads, std::size_t most,
+                                                               const std::string& folder = "/tmp");
+
+/// How many places one process is to measure on at the same time, so that each has a core of its own for its
+/// compiler besides those that it measures on; at least 1.
+std::size_t fed_places(const std::vector<std::vector<int>>& cores, int threads);
+
+/// The processors of all cores on which none of these places measures: where builds disturb none of them.
+std::vector<int> processors_beside(const std::vector<std::vector<int>>& cores,
+                                   const std::vector<std::shared_ptr<const claimed_cores>>& places);
 
 }  // namespace kevo

@@ -17,8 +17,8 @@ namespace kevo {
 struct torch_fitness::state {
   std::shared_ptr<const task> subject;
   std::shared_ptr<torch::python_server> server;
-  std::optional<cpu_fitness> judged;      // by the rules of the CPU
-  std::optional<cuda_fitness> on_device;  // or of a GPU
+  std::optional<cpu_fitness> judged;  // by the rules of the CPU
+  any_fitness on_device;              // or of GPUs
 };
 
 namespace {
@@ -78,7 +78,10 @@ torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings
   state_->subject = t;
   if (settings.device == "cuda") {
     require_runnable(*t, "python");
-    state_->on_device.emplace(std::move(t), device_settings(settings));
+    cuda_settings made = device_settings(settings);
+    state_->on_device = settings.gpus
+                            ? cuda_fitness_pool(std::move(t), std::move(made), *settings.gpus)
+                            : any_fitness(std::make_shared<cuda_fitness>(std::move(t), std::move(made)));
     return;
   }
   t = without_compiled(std::move(t));
@@ -94,10 +97,10 @@ torch_fitness& torch_fitness::operator=(torch_fitness&&) noexcept = default;
 torch_fitness::~torch_fitness() = default;
 
 evaluation torch_fitness::evaluate(const evaluation_request& request) {
-  return state_->on_device ? state_->on_device->evaluate(request) : state_->judged->evaluate(request);
+  return state_->on_device ? state_->on_device.evaluate(request) : state_->judged->evaluate(request);
 }
 std::string torch_fitness::describe() const {
-  return state_->on_device ? state_->on_device->describe() : state_->judged->describe();
+  return state_->on_device ? state_->on_device.describe() : state_->judged->describe();
 }
 const task& torch_fitness::subject() const {
   return *state_->subject;

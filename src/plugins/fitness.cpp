@@ -1,6 +1,9 @@
 // Fitness functions by name: how a config's `fitness:` becomes an evaluator.
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
@@ -102,6 +105,16 @@ any_fitness cpu_from(settings& from, const build_context& context) {
                                .unit = "threads",
                                .doc = "maximum number of threads of a candidate, and number of processors "
                                       "that it runs on; with more than one, calls are timed in real time"}));
+  const auto places = static_cast<std::size_t>(from.integer(
+      "places", {.def = 1,
+                 .min = 0,
+                 .max = 1024,
+                 .unit = "places",
+                 .doc = "number of programs that are measured at the same time, each on cores of "
+                        "its own that no other run measures on, and fewer where the machine has "
+                        "fewer (`kevo doctor` says how many); 0: as many as leave a core for "
+                        "builds beside each. With more than one, champions are confirmed at two. "
+                        "Set run.parallel.builds to about twice their number"}));
   made.sandbox = sandbox_from(from, "required");
   made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");
@@ -113,6 +126,7 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   timing_from(from, made.timing);
   made.cache_dir = cache_from(from, context);
   if (!context.task) return {};
+  if (places != 1) return cpu_fitness_pool(context.task, std::move(made), places);
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
 }
 
@@ -126,6 +140,29 @@ foreign_processes foreign_from(settings& from) {
   return word == "note" ? foreign_processes::note : foreign_processes::refuse;
 }
 
+/// The devices that share the evaluations: nothing if there is one alone, empty for all.
+std::optional<std::vector<int>> devices_from(settings& from, const char* alone) {
+  const settings_node* given =
+      from.raw("devices",
+               std::string("GPUs that evaluate at the same time, one evaluation on each: all, or a list of "
+                           "numbers ([0, 1]); a lost one is left out, and champions are confirmed on two. "
+                           "Null: the one of ") +
+                   alone + ". Set run.parallel.builds to about twice their number",
+               "all or list of integers");
+  if (given == nullptr || given->type == settings_node::kind::null) return std::nullopt;
+  if (given->type == settings_node::kind::text && given->text == "all") return std::vector<int>();
+  std::vector<int> numbers;
+  for (const auto& one : given->items) {
+    const bool number = one.type == settings_node::kind::integer && one.integer >= 0 && one.integer < 1024;
+    const auto value = static_cast<int>(one.integer);
+    if (!number || std::find(numbers.begin(), numbers.end(), value) != numbers.end())
+      from.fail("devices", "expected different numbers of GPUs, from 0");
+    numbers.push_back(value);
+  }
+  if (numbers.empty()) from.fail("devices", "expected all or a list of numbers such as [0, 1]");
+  return numbers;
+}
+
 any_fitness torch_from(settings& from, const build_context& context) {
   torch_settings made;
   made.device =
@@ -133,6 +170,9 @@ any_fitness torch_from(settings& from, const build_context& context) {
   made.gpu = static_cast<int>(from.integer(
       "gpu",
       {.def = 0, .min = 0, .doc = "with device: cuda, number of the GPU as the CUDA driver counts them"}));
+  made.gpus = devices_from(from, "gpu");
+  if (made.gpus && made.device != "cuda")
+    from.fail("devices", "devices are GPUs, but the tensors are on the CPU", "write device: cuda");
   made.foreign = foreign_from(from);
   if (made.device == "cuda") {  // processes take longer to start than calls take
     made.timing.short_s = 1.5;
@@ -281,6 +321,7 @@ void cuda_gates_from(settings& from, cuda_settings& made) {
 any_fitness cuda_from(settings& from, const build_context& context) {
   cuda_settings made;
   cuda_device_from(from, made);
+  auto devices = devices_from(from, "device");
   cuda_limits_from(from, made);
   cuda_timing_from(from, made);
   cuda_gates_from(from, made);
@@ -293,6 +334,7 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   if (made.cache_dir.empty() && !context.run_directory.empty())
     made.cache_dir = context.run_directory + "/cache";
   if (!context.task) return {};
+  if (devices) return cuda_fitness_pool(context.task, std::move(made), std::move(*devices));
   return any_fitness(std::make_shared<cuda_fitness>(context.task, std::move(made)));
 }
 

@@ -87,6 +87,18 @@ std::string parts_of(const evaluation_cost& cost) {
 
 }  // namespace
 
+namespace {
+
+/// Of several devices: " (device 1)"; empty where there was one.
+std::string which_device(const evaluation& e) {
+  if (const auto both = e.context.find("confirmed_on"); both != e.context.end())
+    return fmt::format(" (devices {})", format::one_line(both->second));
+  const auto one = e.context.find("device_number");
+  return one == e.context.end() ? "" : fmt::format(" (device {})", format::one_line(one->second));
+}
+
+}  // namespace
+
 std::string failure_text(const evaluation& e) {
   const std::string reasons = fmt::format("{}", fmt::join(e.reasons, "; "));
   const std::string said = useful_line(e.feedback);
@@ -138,8 +150,8 @@ std::string describe(const evaluation& e, const std::string& task_name) {
       e.cost.waited_s >= 0.005
           ? fmt::format(" and {:.2f} s waiting for other processes that measured", e.cost.waited_s)
           : "";
-  text += fmt::format("  took {:.2f} s, of which {:.2f} s measuring{}, on {}\n", e.cost.wall_s,
-                      e.cost.device_s, waited, e.device.empty() ? "this machine" : e.device);
+  text += fmt::format("  took {:.2f} s, of which {:.2f} s measuring{}, on {}{}\n", e.cost.wall_s,
+                      e.cost.device_s, waited, e.device.empty() ? "this machine" : e.device, which_device(e));
   if (const std::string parts = parts_of(e.cost); !parts.empty()) text += "  time: " + parts + '\n';
   return text;
 }

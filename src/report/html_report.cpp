@@ -75,6 +75,7 @@ std::string facts(const report_content& content) {
   };
   text += "<dl class=\"facts\">";
   fact("device", html::escape_short(content.device, 120));
+  fact("devices", html::escape_short(h.devices().shares(), 200));
   const std::uint64_t confirmations = h.spent().confirmations;
   fact("evaluations",
        format::count(h.evaluations() - confirmations) +

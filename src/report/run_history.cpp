@@ -147,6 +147,7 @@ void run_history::told(const evaluation_told& what, double time_s) {
   ledger_.evaluation += cost;
   ledger_.waited_s += e.cost.waited_s;
   for (const auto& [name, seconds] : e.cost.parts_s) parts_s_[name] += seconds;
+  devices_.see(what.candidate, e);
 
   if (one.op == seed_operator) {
     failed_seeds_.erase(what.candidate);

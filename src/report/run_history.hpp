@@ -18,6 +18,8 @@
 #include <kevo/event.hpp>
 #include <kevo/score.hpp>
 
+#include "src/report/device_use.hpp"
+
 namespace kevo {
 
 /// One finished evaluation of a candidate.
@@ -146,6 +148,8 @@ class run_history {
   const kevo::ledger& spent() const { return ledger_; }
   /// `evaluation_cost::parts_s` of all evaluations together. [s]
   const std::map<std::string, double>& parts_s() const { return parts_s_; }
+  /// The devices that evaluated, where there were several.
+  const device_use& devices() const { return devices_; }
   /// All finished evaluations: first ones, re-evaluations, confirmations, drafts.
   std::uint64_t evaluations() const { return ordinal_; }
   const any_archive& archive() const { return archive_; }
@@ -188,6 +192,7 @@ class run_history {
   outcome_counts outcomes_{};
   kevo::ledger ledger_;
   std::map<std::string, double> parts_s_;
+  device_use devices_;
   std::uint64_t ordinal_ = 0;
   score_range scores_;
   detail::standing_scores standing_;

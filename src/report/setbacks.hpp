@@ -12,7 +12,8 @@ namespace kevo {
 /// valid; that nothing was faster than the baseline, if the run has ended so; operators none of whose turns
 /// gave a program, if there were at least three turns or the last one failed because of a language model;
 /// operators whose last three or more turns all gave no program and whose last one failed because of a
-/// language model. Empty if all is well.
+/// language model; devices that were lost, and candidates about which devices disagreed. Empty if all is
+/// well.
 std::vector<std::string> setbacks_of(const report_content& content);
 
 }  // namespace kevo

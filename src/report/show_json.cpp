@@ -73,6 +73,21 @@ json::value judgements_json(const judgements& all) {
   return json::object{{"verdicts", std::move(verdicts)}, {"candidates", std::move(candidates)}};
 }
 
+/// null where the evaluations do not say on which of several devices they were made.
+json::value devices_json(const device_use& use) {
+  if (use.evaluations.empty() && use.losses.empty()) return nullptr;
+  json::object evaluations;
+  for (const auto& [device, count] : use.evaluations) evaluations[as_utf8(device)] = count;
+  json::array lost;
+  for (const std::string& one : use.losses) lost.emplace_back(as_utf8(one));
+  json::array disagreements;
+  for (const auto& [who, said] : use.disagreements)
+    disagreements.push_back(json::object{{"id", who}, {"said", as_utf8(said)}});
+  return json::object{{"evaluations", std::move(evaluations)},
+                      {"lost", std::move(lost)},
+                      {"disagreements", std::move(disagreements)}};
+}
+
 /// Nothing where the candidate was never confirmed.
 std::optional<champion_verdict> verdict_of(const champion_record* crown, const evaluation_record* latest) {
   if (crown != nullptr) return crown->verdict;
@@ -126,6 +141,7 @@ std::string run_json(const report_content& content) {
   o["name"] = as_utf8(content.run);
   o["task"] = as_utf8(content.task);
   o["device"] = as_utf8(content.device);
+  o["devices"] = devices_json(h.devices());
   o["best"] = content.best ? json::value(brief(content, *content.best)) : json::value(nullptr);
   o["rejudged"] = judgements_json(content.judged);
   o["candidates"] = h.candidates().size();

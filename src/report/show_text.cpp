@@ -235,6 +235,8 @@ void what_was_spent(writer& out, const run_history& h) {
           .add(format::count(h.outcomes()[i]));
   }
   if (outcomes.width() > 0) out.fact("outcomes", outcomes);
+  if (const std::string devices = h.devices().shares(); !devices.empty())
+    out.fact("devices", line(out.safe(devices)));
   out.fact("run time", line(format::duration(l.elapsed_s)));
   if (l.waited_s >= 1)
     out.fact("waited", line(format::duration(l.waited_s) + " for other processes, not in the run time"));

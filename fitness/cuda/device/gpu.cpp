@@ -126,6 +126,9 @@ device_description gpu::facts() const {
   driver_->device_uuid(&id, device_);
   f.uuid = text_of(id);
   f.driver = load_driver().version;
+  int devices = 0;
+  driver_->device_count(&devices);
+  f.devices = devices;
   f.major = ask(device_attribute::compute_major);
   f.minor = ask(device_attribute::compute_minor);
   f.multiprocessors = ask(device_attribute::multiprocessors);

@@ -58,7 +58,7 @@ void members(Codec& c, device_description& v) {
   c(v.name), c(v.uuid), c(v.driver), c(v.major), c(v.minor), c(v.multiprocessors), c(v.clock_khz);
   c(v.memory_clock_khz), c(v.memory_bus_bits), c(v.shared_per_block), c(v.shared_per_multiprocessor);
   c(v.registers_per_multiprocessor), c(v.threads_per_multiprocessor), c(v.blocks_per_multiprocessor);
-  c(v.l2_bytes), c(v.memory_bytes), c(v.free_bytes), c(v.libraries), c(v.nodes);
+  c(v.l2_bytes), c(v.memory_bytes), c(v.free_bytes), c(v.libraries), c(v.nodes), c(v.devices);
 }
 template <class Codec>
 void members(Codec& c, device_ceilings& v) {

@@ -14,7 +14,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 9;
+inline constexpr std::uint32_t device_protocol = 10;
 
 enum class device_request : std::uint32_t {
   hello,        ///< -> device_description, or an error that says what is missing
@@ -52,6 +52,7 @@ struct device_description {
   std::uint64_t free_bytes = 0;
   std::vector<std::string> libraries;  ///< the driver's, under every name they are found by
   std::vector<std::string> nodes;      ///< device nodes that a context needs
+  std::int32_t devices = 0;            ///< number of devices that the driver shows
 
   /// "sm_90a": the architecture that candidates are compiled for.
   std::string architecture() const;

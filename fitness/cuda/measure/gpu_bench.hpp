@@ -47,6 +47,13 @@ struct built_program {
 /// arena.
 inline constexpr std::uint64_t usual_workspace_bytes = 64U << 20U;
 
+/// Compilers that the benches of several devices share. Thread-safe.
+struct shared_compilers {
+  std::mutex making;
+  std::shared_ptr<cuda_compiler> device_code;  ///< null until the first bench needs it
+  std::shared_ptr<hosted_compiler> hosted;     ///< the same
+};
+
 /// A trusted program that candidates are compared with.
 struct gpu_baseline {
   std::string name;
@@ -156,6 +163,7 @@ class gpu_bench {
  private:
   friend class hold;
   // Of `prepare`, in gpu_bench_prepare.cpp:
+  void find_compilers();
   device_task describe_reference(std::stop_token stop);
   device_task describe_python_reference() const;
   void make_contents(const std::vector<device_workload>& workloads);
@@ -186,13 +194,13 @@ class gpu_bench {
   bool prepared_ = false;
   std::size_t smallest_ = 0;
   std::size_t largest_ = 0;
-  std::unique_ptr<cuda_compiler> compiler_;
+  std::shared_ptr<cuda_compiler> compiler_;
   std::unique_ptr<device_gates> gates_;
   std::unique_ptr<device_client> device_;
   device_facts facts_;
   device_ceilings ceilings_;
   std::vector<content_counts> contents_;
-  std::unique_ptr<hosted_compiler> hosted_;
+  std::shared_ptr<hosted_compiler> hosted_;
   std::unique_ptr<python_programs> python_;  // where the programs of the task are in Python
   std::unique_ptr<worker_source> reference_workers_;
   std::string remark_;       // of the reference, on how it computes

@@ -30,6 +30,31 @@ std::uint32_t contents_for(std::uint64_t bytes) {
 
 }  // namespace
 
+/// Those of the other devices, or new ones.
+void gpu_bench::find_compilers() {
+  if (!settings_.compilers) settings_.compilers = std::make_shared<shared_compilers>();
+  shared_compilers& all = *settings_.compilers;
+  const std::lock_guard lock(all.making);
+  if (!all.device_code) {
+    cuda_compiler_settings compiling;
+    compiling.sandbox = settings_.sandbox;
+    compiling.python = settings_.python;
+    compiling.nvcc = settings_.nvcc;
+    compiling.limits.wall_s = settings_.limits.build_s;
+    if (!settings_.cache_dir.empty()) compiling.cache_dir = settings_.cache_dir + "/builds";
+    all.device_code = std::make_shared<cuda_compiler>(compiling);
+  }
+  if (!all.hosted) {
+    hosted_compiler_settings compiling;
+    compiling.nvcc = settings_.nvcc;
+    compiling.sandbox = settings_.sandbox;
+    compiling.wall_s = 2 * settings_.limits.build_s;  // two compilers, one after the other
+    all.hosted = std::make_shared<hosted_compiler>(compiling);
+  }
+  compiler_ = all.device_code;
+  hosted_ = all.hosted;
+}
+
 double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const std::lock_guard lock(preparing_);
   if (prepared_) return 0;
@@ -44,22 +69,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   reference_workers_.reset();
   left_out_.clear();
   device_ = std::make_unique<device_client>(settings_.device);
-  if (!compiler_) {
-    cuda_compiler_settings compiling;
-    compiling.sandbox = settings_.sandbox;
-    compiling.python = settings_.python;
-    compiling.nvcc = settings_.nvcc;
-    compiling.limits.wall_s = settings_.limits.build_s;
-    if (!settings_.cache_dir.empty()) compiling.cache_dir = settings_.cache_dir + "/builds";
-    compiler_ = std::make_unique<cuda_compiler>(compiling);
-  }
-  if (!hosted_) {
-    hosted_compiler_settings compiling;
-    compiling.nvcc = settings_.nvcc;
-    compiling.sandbox = settings_.sandbox;
-    compiling.wall_s = 2 * settings_.limits.build_s;  // two compilers, one after the other
-    hosted_ = std::make_unique<hosted_compiler>(compiling);
-  }
+  find_compilers();
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
   if (is_python_task(*task_) && !python_) {
     python_ =

@@ -71,7 +71,9 @@ launch_spec spec_of(const worker_options& options, const device_description& dev
   spec.file_descriptors = {{region, control_descriptor}, {arena, arena_descriptor}};
   spec.limits.wall_s = options.wall_s;
   spec.limits.scratch_bytes = options.trusted ? scratch_of_trusted : 0;
-  if (options.hosted) spec.environment.push_back("CUDA_VISIBLE_DEVICES=" + visible_name(device.uuid));
+  // A context starts sooner, and takes no lock of the others, where the driver looks for one device only.
+  if (options.hosted || device.devices > 1)
+    spec.environment.push_back("CUDA_VISIBLE_DEVICES=" + visible_name(device.uuid));
   spec.sandbox = options.sandbox;
   spec.policy = syscall_policy::device;
   spec.own_proc = true;

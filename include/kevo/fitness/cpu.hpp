@@ -59,6 +59,9 @@ struct timing_budget {
 using measure_function = std::function<std::map<std::string, double>(
     const program&, const std::string& object_path, const evaluation&)>;
 
+class claimed_cores;
+struct ceilings;
+
 struct cpu_settings {
   std::string compiler = "g++";
   std::vector<std::string> flags = {"-O3", "-march=native"};
@@ -79,6 +82,10 @@ struct cpu_settings {
   /// champion's speedup.
   double promising = 1.0;
   std::vector<measure_function> measures;
+  // Set by `cpu_fitness_pool`, for what its members share:
+  std::shared_ptr<const claimed_cores> place = {};  ///< where it measures; null: the first free place
+  std::shared_ptr<const ceilings> roof = {};        ///< what the machine can do; null: it is measured
+  std::vector<int> build_processors = {};           ///< processors that builds may use; empty: any
 };
 
 struct program_kind;
@@ -114,5 +121,13 @@ class cpu_fitness {
 };
 
 static_assert(fitness<cpu_fitness>);
+
+/// Evaluates C++ programs at several places of this machine at the same time. A place is a core for the
+/// controller and one for each thread of the candidate, which nobody else has claimed; each place measures
+/// one program at a time, and a champion is confirmed at two of them. Builds run on the other cores.
+/// @param places how many at most; 0: as many as leave a core for builds beside each. Where the machine has
+/// room for one only, this is a `cpu_fitness`.
+/// @throws kevo::error as the constructor of `cpu_fitness`
+any_fitness cpu_fitness_pool(std::shared_ptr<const task> t, cpu_settings settings, std::size_t places);
 
 }  // namespace kevo

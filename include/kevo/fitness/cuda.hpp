@@ -53,6 +53,10 @@ struct cuda_gates {
 /// error after `cuda_settings::foreign_s`, or the evaluation notes it.
 enum class foreign_processes { refuse, note };
 
+namespace cuda {
+struct shared_compilers;
+}
+
 struct cuda_settings {
   int device = 0;                  ///< number of the device, as the CUDA driver counts
   std::vector<std::string> flags;  ///< options of NVRTC in addition to kevo's own
@@ -80,6 +84,8 @@ struct cuda_settings {
   /// are.
   double own_kernel_share = 0;
   bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
+  /// Compilers that several objects share; null: each has its own. See `cuda_fitness_pool`.
+  std::shared_ptr<cuda::shared_compilers> compilers = {};
 };
 
 /// Evaluates programs in CUDA and Triton on one device. `evaluate` may be called from several threads: builds
@@ -102,5 +108,13 @@ class cuda_fitness {
   struct state;
   std::unique_ptr<state> state_;
 };
+
+/// Evaluates on several devices at the same time: each has a trusted process and workers of its own,
+/// evaluates one program at a time, and is left out once it is lost; the compilers are shared. A champion is
+/// confirmed on two devices. @param devices numbers of the devices; empty: all that the driver shows.
+/// `settings.device` is ignored
+/// @throws kevo::error (input) if the task is not one that the CUDA backend can run
+any_fitness cuda_fitness_pool(std::shared_ptr<const task> t, cuda_settings settings,
+                              std::vector<int> devices);
 
 }  // namespace kevo

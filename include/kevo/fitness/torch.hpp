@@ -22,6 +22,9 @@ struct torch_settings {
   /// Where the tensors are: "cpu" or "cuda".
   std::string device = "cpu";
   int gpu = 0;  ///< cuda: number of the device, as the CUDA driver counts
+  /// cuda: numbers of several devices that evaluate at the same time (see `cuda_fitness_pool`), empty for
+  /// all; nothing: `gpu` alone.
+  std::optional<std::vector<int>> gpus;
   foreign_processes foreign = foreign_processes::refuse;  ///< cuda: as in cuda_settings
   /// A Python that has PyTorch, or a folder of packages; empty: it is searched for.
   std::string python;

@@ -137,3 +137,58 @@ TEST_CASE("a place belongs to one process, until that process ends") {
     for (const int one : {ready[0], ready[1], release[0], release[1]}) ::close(one);
   }
 }
+
+TEST_CASE("a process that measures at several places takes free ones, and builds beside them") {
+  const shell::scratch folder;
+  const cores machine = plain(16);
+  CHECK(kevo::fed_places(plain(2), 1) == 1);
+  CHECK(kevo::fed_places(plain(6), 1) == 2);
+  CHECK(kevo::fed_places(machine, 1) == 5);
+  CHECK(kevo::fed_places(machine, 6) == 2);
+  const auto all = kevo::claim_places(machine, 1, 3, folder.string());
+  REQUIRE(all.size() == 3);
+  std::set<int> used;
+  for (const auto& place : all) {
+    CHECK(place->alone());
+    CHECK(used.insert(place->plan().controller).second);
+    CHECK(used.insert(place->plan().workers.front()).second);
+  }
+  const auto rest = kevo::processors_beside(machine, all);
+  CHECK(rest.size() == 10);
+  for (const int cpu : rest) CHECK(used.count(cpu) == 0);
+  CHECK(kevo::claim_places(machine, 1, 100, folder.string()).size() == 7);  // all, its own among them
+  CHECK(kevo::claim_places(plain(2), 1, 4, folder.string()).size() == 1);
+  const auto threads =
+      kevo::processors_beside(paired(true), kevo::claim_places(paired(true), 1, 1, folder.string()));
+  CHECK(threads == std::vector{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});  // no neighbour of a measuring one
+}
+
+TEST_CASE("places that another process has are left to it") {
+  const shell::scratch folder;
+  const cores machine = plain(8);  // three places
+  int ready[2] = {-1, -1};
+  int release[2] = {-1, -1};
+  REQUIRE(::pipe(ready) == 0);
+  REQUIRE(::pipe(release) == 0);
+  const std::string path = folder.string();
+  const int other = ::fork();
+  REQUIRE(other >= 0);
+  if (other == 0) {
+    const auto claims = kevo::claim_places(machine, 1, 2, path);
+    static_cast<void>(::write(ready[1], claims.size() == 2 ? "2" : "?", 1) < 0);
+    char wanted = 0;
+    static_cast<void>(::read(release[0], &wanted, 1) < 0);
+    ::_exit(0);
+  }
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  CHECK(byte == '2');
+  const auto mine = kevo::claim_places(machine, 1, 3, path);
+  REQUIRE(mine.size() == 1);
+  CHECK(mine.front()->alone());
+  CHECK(mine.front()->plan().workers == std::vector{5});
+  REQUIRE(::write(release[1], "x", 1) == 1);
+  ::waitpid(other, nullptr, 0);
+  CHECK(kevo::claim_places(machine, 1, 3, path).size() == 3);
+  for (const int one : {ready[0], ready[1], release[0], release[1]}) ::close(one);
+}

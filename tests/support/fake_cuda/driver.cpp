@@ -99,7 +99,7 @@ driver_code error_text(driver_code, const char** text) {
   return success;
 }
 driver_code device_count(int* count) {
-  *count = folder().lost() ? 0 : 1;
+  *count = folder().lost() ? 0 : device().devices;
   return success;
 }
 driver_code device_get(device_index* index, int ordinal) {
@@ -247,6 +247,8 @@ driver_code create(allocation* result, std::size_t bytes, const allocation_prope
   if (made == nullptr) return error_out_of_memory;
   auto& d = device();
   d.owns_memory = true;
+  made->page->floor_ns = d.floor_ns;
+  made->page->launch_ms = d.launch_ms;
   d.pages.push_back(made->page);
   watch(made->page);
   *result = reinterpret_cast<allocation>(made);
