@@ -78,6 +78,9 @@ void add_limits(CLI::App& verb, serve_options& given) {
       ->check(CLI::Range(1, 1 << 30));
   verb.add_option("--connections", http.connections, "Maximum number of open connections (default 1024)")
       ->check(CLI::Range(1, 1000000));
+  verb.add_option("--connections-per-address", http.connections_of_address,
+                  "Maximum number of open connections of one address (default 256)")
+      ->check(CLI::Range(1, 1000000));
   verb.add_option("--read-timeout", http.body_s, "Seconds in which a request must arrive whole (default 60)")
       ->check(CLI::PositiveNumber);
   verb.add_option("--threads", http.threads, "Number of threads that answer requests (default 2)")

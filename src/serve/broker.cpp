@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 #include <kevo/content_id.hpp>
 #include <kevo/program.hpp>
 
+#include "src/base/time/seconds_since.hpp"
 #include "src/serve/refusal.hpp"
 
 namespace kevo::serve {
@@ -48,29 +48,34 @@ broker::broker(const std::string& folder, std::size_t longest_queue, metrics& co
       continue;
     }
     if (left.progress == remote::progress::running) record_.set_queued(left.key);
-    enqueue(left);
+    enqueue_for_all(left);
   }
 }
 
-void broker::enqueue(const job& one) {
-  const double deadline =
-      one.deadline_unix_s > 0 ? one.deadline_unix_s : std::numeric_limits<double>::infinity();
-  const place at{-one.priority, deadline, next_++};
-  queue_.insert({at, one.key});
-  places_[one.key] = at;
+void broker::enqueue(const job& one, const std::string& tenant) {
+  fair_queue::terms at{.priority = one.priority, .number = next_++};
+  if (one.deadline_unix_s > 0) at.deadline = one.deadline_unix_s;
+  queue_.put(one.key, tenant, at);
   more_.notify_one();
+}
+
+void broker::enqueue_for_all(const job& one) {
+  for (const auto& owner : record_.tickets_of_job(one.key)) enqueue(one, owner.tenant);
+}
+
+// A tenant that fills the queue leaves the others their shares of it.
+bool broker::is_full_for(const std::string& tenant) const {
+  const std::size_t own = queue_.size_of(tenant);
+  const std::size_t tenants = queue_.tenants() + (own == 0 ? 1 : 0);
+  return queue_.size() >= longest_queue_ && own >= std::max<std::size_t>(longest_queue_ / tenants, 1);
 }
 
 ticket_view broker::view(ticket owner, job work) const {
   ticket_view seen{std::move(owner), std::move(work)};
   if (running_.contains(seen.work.key)) seen.work.progress = remote::progress::running;
-  if (const auto found = places_.find(seen.work.key); found != places_.end()) {
-    // Counting the queue is not worth its time when it is long.
-    constexpr std::int64_t most_counted = 1000;
-    seen.position = 0;
-    for (auto each = queue_.begin(); each->at < found->second && seen.position < most_counted; ++each)
-      ++seen.position;
-  }
+  // Counting the queue is not worth its time when it is long.
+  constexpr std::int64_t most_counted = 1000;
+  seen.position = queue_.before(seen.owner.tenant, seen.work.key, most_counted);
   return seen;
 }
 
@@ -83,8 +88,7 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
   const bool again =
       known && (known->progress == remote::progress::failed || known->progress == remote::progress::expired);
   const bool fresh = !known || again;
-  if (fresh && queue_.size() >= longest_queue_)
-    throw refusal{429, "busy", "the queue is full", "try again later", 5};
+  if (fresh && is_full_for(tenant)) throw refusal{429, "busy", "the queue is full", "try again later", 5};
   const auto note_owner = [&] {
     if (!record_.find_ticket(tenant, owner.id)) record_.put(owner);
     const auto named = label.empty() ? std::optional(owner) : record_.find_label(tenant, label);
@@ -106,12 +110,12 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
       throw;
     }
     known = made;
-    enqueue(made);
+    enqueue(made, tenant);
     ++counts_.accepted;
     tell(key, "queued");
   } else {
     note_owner();
-    if (places_.contains(key)) join(*known, what);
+    if (queue_.contains(key)) join(*known, what, tenant);
     ++counts_.known;
   }
   return view(std::move(owner), std::move(*known));
@@ -119,15 +123,14 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
 
 // A job that waits for several submissions is begun when the most urgent one wants it, and expires when the
 // most patient one gives up.
-void broker::join(job& waits, const remote::submission& what) {
+void broker::join(job& waits, const remote::submission& what, const std::string& tenant) {
   const double deadline = what.deadline_s > 0 ? unix_now() + what.deadline_s : 0;
   const bool longer = waits.deadline_unix_s > 0 && (deadline == 0 || deadline > waits.deadline_unix_s);
-  if (!longer && what.priority <= waits.priority) return;
   if (longer) waits.deadline_unix_s = deadline;
-  waits.priority = std::max(waits.priority, what.priority);
-  record_.set_terms(waits);
-  queue_.erase({places_.at(waits.key), waits.key});
-  enqueue(waits);
+  const bool sooner = what.priority > waits.priority;
+  if (sooner) waits.priority = what.priority;
+  if (longer || sooner) record_.set_terms(waits);
+  if (longer || sooner || queue_.before(tenant, waits.key, 1) < 0) enqueue(waits, tenant);
 }
 
 std::optional<ticket_view> broker::find(const std::string& tenant, const std::string& id) {
@@ -151,7 +154,7 @@ std::optional<ticket_view> broker::find_label(const std::string& tenant, const s
 std::uint64_t broker::when_ended(const std::string& key, std::function<void()> wake) {
   {
     const std::scoped_lock lock(guard_);
-    if (places_.contains(key) || running_.contains(key)) {
+    if (queue_.contains(key) || running_.contains(key)) {
       waiters_.emplace(key, std::pair{next_, std::move(wake)});
       return next_++;
     }
@@ -195,18 +198,20 @@ void broker::tell(const std::string& key, const char* kind) {
 std::optional<job> broker::take(std::stop_token stop) {
   std::unique_lock lock(guard_);
   for (;;) {
-    if (!more_.wait(lock, stop, [this] { return !queue_.empty(); })) return std::nullopt;
+    if (!more_.wait(lock, stop, [this] { return queue_.size() > 0; })) return std::nullopt;
     if (stop.stop_requested()) return std::nullopt;
-    const std::string key = queue_.begin()->key;
+    const std::string key = *queue_.next();
     auto work = record_.find_job(key);
     const double now = unix_now();
     const bool late = work && work->deadline_unix_s > 0 && now > work->deadline_unix_s;
     // The record comes first: what cannot be recorded stays in the queue.
     if (work && !late) record_.begin(key, now);
-    queue_.erase(queue_.begin());
-    places_.erase(key);
-    if (!work) continue;
-    running_.insert(key);
+    fair_queue::turn turn = queue_.take();
+    if (!work) {
+      queue_.settle(turn, 0);
+      continue;
+    }
+    running_[key] = {std::move(turn), std::chrono::steady_clock::now()};
     if (late) {
       work->progress = remote::progress::expired;
       return work;
@@ -225,7 +230,7 @@ void broker::end(const job& what) {
   {
     const std::scoped_lock lock(guard_);
     record_.end(work);
-    running_.erase(work.key);
+    leave(work.key);
     tell(work.key, std::string(to_string(work.progress)).c_str());
     const auto [first, last] = waiters_.equal_range(work.key);
     for (auto each = first; each != last; ++each) wake.push_back(std::move(each->second.second));
@@ -238,8 +243,16 @@ void broker::end(const job& what) {
 void broker::put_back(const std::string& key) {
   const std::scoped_lock lock(guard_);
   record_.set_queued(key);
-  running_.erase(key);
-  if (const auto work = record_.find_job(key)) enqueue(*work);
+  leave(key);
+  if (const auto work = record_.find_job(key)) enqueue_for_all(*work);
+}
+
+// Its tenant has had the time that it was at work.
+void broker::leave(const std::string& key) {
+  const auto found = running_.find(key);
+  if (found == running_.end()) return;
+  queue_.settle(found->second.turn, seconds_since(found->second.since));
+  running_.erase(found);
 }
 
 std::size_t broker::queued() const {

@@ -1,20 +1,21 @@
 #pragma once
 // The heart of an evaluation service, without network and without fitness function: takes submissions of
-// tenants, keeps one job for each content, hands jobs out in their order, and tells who waits.
+// tenants, keeps one job for each content, hands jobs out so that tenants share the time, and tells who
+// waits.
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "src/remote/protocol.hpp"
+#include "src/serve/fair_queue.hpp"
 #include "src/serve/metrics.hpp"
 #include "src/serve/store.hpp"
 
@@ -24,7 +25,7 @@ namespace kevo::serve {
 struct ticket_view {
   ticket owner;
   job work;
-  std::int64_t position = -1;  ///< jobs before it in the queue; -1 unless queued
+  std::int64_t position = -1;  ///< jobs of the tenant before it in the queue; -1 unless queued
 };
 
 /// The content id of all that the answer to a submission depends on. `task_key` stands for the task.
@@ -38,7 +39,7 @@ class broker {
 
   /// Takes a submission, or finds the ticket that the tenant has for the same content; a job that failed or
   /// expired is queued again. `label`: the tenant's own name for it, may be empty.
-  /// @throws refusal (429) if the queue is full
+  /// @throws refusal (429) if the queue is full and the tenant has its share of it
   ticket_view submit(const std::string& tenant, const remote::submission& what, const std::string& task_key,
                      const std::string& label = {});
   std::optional<ticket_view> find(const std::string& tenant, const std::string& id);
@@ -67,14 +68,16 @@ class broker {
   std::size_t running() const;
 
  private:
-  using place = std::tuple<std::int64_t, double, std::uint64_t>;  ///< first is served first
-  struct waiting_job {
-    place at;
-    std::string key;
-    bool operator<(const waiting_job& other) const { return at < other.at; }
+  /// A job at work.
+  struct running_job {
+    fair_queue::turn turn;
+    std::chrono::steady_clock::time_point since;
   };
-  void enqueue(const job& one);
-  void join(job& waits, const remote::submission& what);
+  bool is_full_for(const std::string& tenant) const;
+  void enqueue(const job& one, const std::string& tenant);
+  void enqueue_for_all(const job& one);
+  void join(job& waits, const remote::submission& what, const std::string& tenant);
+  void leave(const std::string& key);
   void tell(const std::string& key, const char* kind);
   ticket_view view(ticket owner, job work) const;
 
@@ -83,9 +86,8 @@ class broker {
   mutable std::mutex guard_;
   std::condition_variable_any more_;
   store record_;
-  std::set<waiting_job> queue_;
-  std::map<std::string, place> places_;
-  std::set<std::string> running_;
+  fair_queue queue_;
+  std::map<std::string, running_job> running_;
   std::uint64_t next_ = 1;
   std::multimap<std::string, std::pair<std::uint64_t, std::function<void()>>> waiters_;
   std::map<std::uint64_t, std::pair<std::string, listener>> listeners_;

@@ -40,7 +40,8 @@ std::chrono::steady_clock::duration span(double seconds) {
 template <class Stream>
 class http_connection : public std::enable_shared_from_this<http_connection<Stream>> {
  public:
-  http_connection(Stream stream, connection_parts& parts) : stream_(std::move(stream)), parts_(parts) {
+  http_connection(Stream stream, address_counts::place place, connection_parts& parts)
+      : stream_(std::move(stream)), place_(std::move(place)), parts_(parts) {
     ++parts_.counts.open_connections;
   }
   http_connection(const http_connection&) = delete;
@@ -301,6 +302,7 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   }
 
   Stream stream_;
+  address_counts::place place_;
   connection_parts& parts_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
@@ -363,15 +365,17 @@ void http_connection<Stream>::hand_on() {
 }  // namespace
 
 void start_connection(asio::io_context& on, asio::ssl::context* tls, int socket, bool v6,
-                      connection_parts& parts) {
+                      address_counts::place place, connection_parts& parts) {
   tcp::socket taken(asio::make_strand(on), v6 ? tcp::v6() : tcp::v4(), socket);
   io_error ignored;
   taken.set_option(tcp::no_delay(true), ignored);
   if (tls != nullptr) {
-    std::make_shared<http_connection<tls_stream>>(tls_stream(plain_stream(std::move(taken)), *tls), parts)
+    std::make_shared<http_connection<tls_stream>>(tls_stream(plain_stream(std::move(taken)), *tls),
+                                                  std::move(place), parts)
         ->start();
   } else {
-    std::make_shared<http_connection<plain_stream>>(plain_stream(std::move(taken)), parts)->start();
+    std::make_shared<http_connection<plain_stream>>(plain_stream(std::move(taken)), std::move(place), parts)
+        ->start();
   }
 }
 

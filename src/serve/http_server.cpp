@@ -1,5 +1,6 @@
 #include "src/serve/http_server.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -91,15 +92,28 @@ class http_server::impl {
 
   void welcome(tcp::socket socket) {
     ++parts_.counts.connections;
-    if (parts_.counts.open_connections >= static_cast<std::int64_t>(parts_.settings.connections)) {
+    io_error failed;
+    const auto from = socket.remote_endpoint(failed);
+    if (failed) return;  // it has ended already
+    auto place = parts_.addresses.admit(counted(from.address()));
+    if (!place || parts_.counts.open_connections >= static_cast<std::int64_t>(parts_.settings.connections)) {
       ++parts_.counts.connections_refused;
       return;  // closes it
     }
-    io_error failed;
-    const bool v6 = socket.local_endpoint(failed).protocol() == tcp::v6();
-    if (failed) return;
+    const bool v6 = from.protocol() == tcp::v6();
     const int taken = socket.release(failed);
-    if (!failed) start_connection(io_, context_ ? &*context_ : nullptr, taken, v6, parts_);
+    if (!failed) start_connection(io_, context_ ? &*context_ : nullptr, taken, v6, std::move(place), parts_);
+  }
+
+  /// What counts as one address: of IPv6, the network of 64 bits that a subscriber has.
+  static std::string counted(const asio::ip::address& from) {
+    if (from.is_v4()) return from.to_string();
+    const auto whole = from.to_v6();
+    if (whole.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, whole).to_string();
+    if (whole.is_loopback()) return whole.to_string();
+    auto bytes = whole.to_bytes();
+    std::fill(bytes.begin() + 8, bytes.end(), std::uint8_t{0});
+    return asio::ip::address_v6(bytes).to_string();
   }
 
   // What handlers keep of connections must end before the reactor: `io_` is destroyed last.

@@ -63,6 +63,7 @@ struct http_settings {
   std::string key;          ///< PEM file
   std::size_t threads = 2;
   std::size_t connections = 1024;                     ///< at once
+  std::size_t connections_of_address = 256;           ///< at once, of them
   std::size_t body_bytes = std::size_t{16} << 20U;    ///< of a request
   std::size_t header_bytes = std::size_t{16} << 10U;  ///< of a request
   std::size_t backlog_bytes = std::size_t{1} << 20U;  ///< of a stream that its client does not read

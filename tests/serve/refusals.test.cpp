@@ -163,6 +163,17 @@ TEST_CASE("a full queue, too many requests and too many connections are refused 
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(it.ask("GET", "/healthz").status == 200);
 
+  const played::service narrow([](auto& settings) { settings.http.connections_of_address = 2; });
+  {
+    std::vector<std::unique_ptr<probe::connection>> held;
+    while (held.size() < 2) held.push_back(std::make_unique<probe::connection>(narrow.port()));
+    for (const auto& each : held) CHECK(each->ask("GET", "/healthz").status == 200);
+    CHECK(narrow.ask("GET", "/healthz").status == 0);
+  }
+  for (int i = 0; i < 500 && narrow.ask("GET", "/healthz").status != 200; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(narrow.ask("GET", "/healthz").status == 200);
+
   const played::service limited([](auto& settings) { settings.requests_per_s = 1; });
   int refused = 0;
   for (int i = 0; i < 10; ++i) refused += limited.ask("GET", "/v1/tasks").status == 429 ? 1 : 0;

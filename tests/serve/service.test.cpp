@@ -181,6 +181,33 @@ TEST_CASE("a tenant sees its own evaluations and events only; one content is eva
   CHECK(heard.find(text_in(hers, "id")) == std::string::npos);
 }
 
+TEST_CASE("a tenant with a full queue holds up nobody: turns are shared, and others are still admitted") {
+  const shell::scratch folder;
+  played::service it([&folder](auto& settings) {
+    with_tokens(folder, settings);
+    settings.longest_queue = 4;
+  });
+  const auto entry = close_door(it);
+  const auto ask = [&](const std::string& text, const std::string& token) {
+    return it.ask("POST", "/v1/evaluations", submission(text, R"("priority": 50)"), token).status;
+  };
+  CHECK(ask("a0", ann) == 202);
+  REQUIRE(soon([&] { return it.it->evaluations == 1; }));
+  for (const char* text : {"a1", "a2", "a3", "a4"}) CHECK(ask(text, ann) == 202);
+  CHECK(ask("a5", ann) == 429);
+  for (const char* text : {"b1", "b2"})
+    CHECK(it.ask("POST", "/v1/evaluations", submission(text), bob).status == 202);
+  CHECK(it.ask("POST", "/v1/evaluations", submission("b3"), bob).status == 429);
+  entry->let_in();
+  REQUIRE(soon([&] { return it.it->evaluations == 7; }));
+  const std::scoped_lock lock(it.it->guard);
+  const auto place = [&](const std::string& text) {
+    return std::find(it.it->order.begin(), it.it->order.end(), text) - it.it->order.begin();
+  };
+  CHECK(place("b1") == 1);
+  CHECK(place("b2") <= 3);
+}
+
 TEST_CASE("no request gives, changes or removes a result") {
   const played::service it;
   const auto made = it.ask("POST", "/v1/evaluations?wait=20", submission("abc"));
