@@ -82,5 +82,8 @@ if(KEVO_TESTS)
                            "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${PROJECT_SOURCE_DIR}/python/tests;KEVO_BUILD=${PROJECT_BINARY_DIR};CMAKE=${CMAKE_COMMAND}")
     endif()
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS python)
+    if(name STREQUAL "python.ray")  # starts a Ray cluster of three nodes, where Ray is installed
+      set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "python;slow")
+    endif()
   endforeach()
 endif()

@@ -3,7 +3,8 @@
 #   scripts/setup.sh            what the program needs
 #   scripts/setup.sh --triton   also Triton, for candidates in Triton, from Python's package index into build/python
 #   scripts/setup.sh --torch    also PyTorch, for candidates that are modules of PyTorch, into build/torch (2.6 GB to fetch, 4.7 GB on the disk)
-#   scripts/setup.sh --tests    what scripts/test.sh needs, Triton and PyTorch included; builds nothing
+#   scripts/setup.sh --ray      also Ray, for evaluations on many machines (docs/ray.md), into build/ray (134 MB to fetch, 470 MB on the disk)
+#   scripts/setup.sh --tests    what scripts/test.sh needs, Triton and PyTorch included, but not Ray; builds nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,10 +13,13 @@ packages=(g++ cmake ninja-build libfmt-dev libyaml-cpp-dev libcli11-dev libsqlit
 tests=no
 triton=no
 torch=no
+ray=no
 if [[ "${1:-}" == --triton ]]; then
   triton=yes
 elif [[ "${1:-}" == --torch ]]; then
   torch=yes
+elif [[ "${1:-}" == --ray ]]; then
+  ray=yes
 elif [[ "${1:-}" == --tests ]]; then
   tests=yes
   triton=yes
@@ -29,7 +33,7 @@ elif [[ "${1:-}" == --tests ]]; then
   gcc=$(newest 'g++')
   if [[ -n $gcc ]]; then packages+=("g++-$gcc"); fi
 elif [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--triton | --torch | --tests]" >&2
+  echo "usage: scripts/setup.sh [--triton | --torch | --ray | --tests]" >&2
   exit 2
 fi
 
@@ -41,9 +45,10 @@ has_nvrtc() {
 # Which version: the one that kevo is tested with.
 has_triton() { [[ -d build/python/triton ]]; }
 has_torch() { [[ -d build/torch/torch ]]; }
+has_ray() { [[ -d build/ray/ray ]]; }
 has_pip() { python3 -m pip --version >/dev/null 2>&1; }
 if { [[ $tests == yes ]] && ! has_nvrtc; } || { [[ $triton == yes ]] && ! has_triton; } ||
-  { [[ $torch == yes ]] && ! has_torch; }; then
+  { [[ $torch == yes ]] && ! has_torch; } || { [[ $ray == yes ]] && ! has_ray; }; then
   has_pip || packages+=(python3-pip)
 fi
 
@@ -110,6 +115,18 @@ if [[ $torch == yes ]] && ! has_torch; then
     rm -rf build/torch.new
     echo "kevo: that failed; modules of PyTorch cannot be run without a Python that has PyTorch" >&2
     if [[ $tests == no ]]; then exit 1; fi
+  fi
+fi
+
+if [[ $ray == yes ]] && ! has_ray; then
+  echo "kevo: fetching Ray into build/ray"
+  rm -rf build/ray.new
+  if python3 -m pip install -q --target build/ray.new "ray[serve]==2.60.0"; then
+    mv build/ray.new build/ray
+  else
+    rm -rf build/ray.new
+    echo "kevo: that failed; python/kevo_ray needs a Python that has ray[serve]" >&2
+    exit 1
   fi
 fi
 

@@ -63,6 +63,7 @@ void take_forward(serve_options& given) {
   // second time it would be another one. The wait ends if the connection does.
   to.wait_s = 3600;
   to.most_losses = 5;
+  to.through_proxy = true;
 }
 
 void serve_until_stopped(serve_options& given) {

@@ -79,11 +79,13 @@ struct client::attempt {
   reply judge(const http_response& answer) {
     std::string why;
     state& said = result.said;
+    bool in_our_words = true;
     try {
       said = state_from_json(answer.body);
       why = said.error;
     } catch (const error& unreadable) {
       why = unreadable.what();
+      in_our_words = false;
     }
     if (answer.status == 200 || answer.status == 202) {
       if (said.id.empty()) {
@@ -102,7 +104,8 @@ struct client::attempt {
     result.trouble = fmt::format("it answered {}{}{}", answer.status, why.empty() ? "" : ": ", why);
     // A proxy answers so in the name of a server that ended while it was at work.
     if (answer.status == 500 || answer.status == 502 || answer.status == 504) return reply::lost;
-    const bool passes = answer.status == 429 || answer.status == 408 || answer.status / 100 == 5;
+    const bool passes = answer.status == 429 || answer.status == 408 || answer.status / 100 == 5 ||
+                        (owner.settings_.through_proxy && !in_our_words);
     return passes ? reply::away : reply::refused;
   }
 

@@ -23,6 +23,9 @@ struct client_settings {
   /// A server that ends while it is at work on one submission so often is not followed by another: the
   /// program may be what ends them. 0: any number.
   std::size_t most_losses = 0;
+  /// The addresses are those of a proxy. What it answers in words of its own ("404 not found", while it knows
+  /// no server) says nothing of the submission.
+  bool through_proxy = false;
 };
 
 /// What became of a submission.

@@ -23,6 +23,7 @@ played::service front_of(const std::string& url, std::size_t most_losses = 5) {
   return played::service([url, most_losses](auto& settings) {
     settings.forward.urls = {url};
     settings.forward.most_losses = most_losses;
+    settings.forward.through_proxy = true;
     settings.at_once = 2;
   });
 }
@@ -112,4 +113,16 @@ TEST_CASE("a program during whose evaluation server after server ends is given u
   CHECK(text_in(said, "status") == "failed");
   CHECK(object(said).at("error").at("code").as_string() == "environment");
   CHECK(said.body.find("3 servers ended while they evaluated this program") != std::string::npos);
+}
+
+TEST_CASE("a proxy that knows no server yet does not speak for the servers") {
+  scripted::server proxy([](const scripted::request& asked) {
+    if (asked.number < 2)
+      return scripted::answer{.status = 404, .content_type = "text/plain", .body = "Path '/' not found."};
+    return scripted::answer{
+        .body = R"({"id":"1","status":"failed","error":{"code":"timeout","message":"too late"}})"};
+  });
+  const auto front = front_of("http://127.0.0.1:" + std::to_string(proxy.port()));
+  const auto said = front.ask("POST", "/v1/evaluations?wait=20", submission("abc"));
+  CHECK(object(said).at("error").at("code").as_string() == "timeout");
 }
