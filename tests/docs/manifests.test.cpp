@@ -196,8 +196,8 @@ TEST_CASE("the front's manifest has Kubernetes' fields and names the service of 
 }
 
 TEST_CASE("bash reads the script for Slurm, which says how it is used") {
-  CHECK(shell::run({"bash", "-n", deploy + "slurm.sh"}).code == 0);
-  const auto usage = shell::run({"bash", deploy + "slurm.sh"});
+  CHECK(shell::run({"/bin/bash", "-n", deploy + "slurm.sh"}).code == 0);
+  const auto usage = shell::run({"/bin/bash", deploy + "slurm.sh"});
   CHECK(usage.code == 2);
   CHECK(usage.err.find("sbatch --nodes=3") != std::string::npos);
 }
