@@ -86,6 +86,7 @@ class Cluster:
             RAY_health_check_failure_threshold="5",
             RAY_DISABLE_IMPORT_WARNING="1",
             RAY_USAGE_STATS_ENABLED="0",
+            PYTHONDONTWRITEBYTECODE="1",
         )
         gcs = free_port()
         common = [sys.executable, str(RAY / "bin/ray"), "start", "--block", "--num-cpus=1", "--object-store-memory=80000000"]

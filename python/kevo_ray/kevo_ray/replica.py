@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import json
+import os
 
 from ray import serve
 from starlette.requests import Request
@@ -40,7 +41,9 @@ class Replica:
         if settings.token_file:
             with open(settings.token_file) as file:
                 token = file.read().strip()
-        self._server = Server(words_of(settings), token)
+        # An actor without its server would be the one that is least busy, and get every submission. So it ends with it, and
+        # Ray Serve starts another one.
+        self._server = Server(words_of(settings), token, on_end=lambda: os._exit(1))
         self._threads = concurrent.futures.ThreadPoolExecutor(settings.at_once + AHEAD)
 
     async def __call__(self, request: Request) -> Response:
@@ -55,7 +58,7 @@ class Replica:
         loop = asyncio.get_running_loop()
         try:
             status, text = await loop.run_in_executor(self._threads, self._server.evaluate, body, authorization, wait_s)
-        except OSError as gone:  # the check of its health finds out and replaces this replica
+        except OSError as gone:
             return refusal(502, "environment", f"the server of this replica does not answer: {gone}")
         return Response(text, status_code=status, media_type="application/json")
 

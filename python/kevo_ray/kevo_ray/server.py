@@ -39,15 +39,18 @@ class Server:
     """Serves from its construction until `close`. Its record is in a folder of its own and goes with it: what must last is
     recorded by the service that asks."""
 
-    def __init__(self, words, token=None, folder=None, start_s=60):
+    def __init__(self, words, token=None, folder=None, start_s=60, on_end=None):
+        """`on_end` is called, from a thread, if the process ends without having been asked to after it has started."""
         folder = folder or tempfile.gettempdir()
         remove_leftovers(folder)
         self._folder = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
+        self._closing = False
         self._ended = threading.Event()
         self._listens = threading.Event()
         self._port = 0
         self._process = None
         self._said = []
+        self._on_end = on_end
         state = os.path.join(self._folder, "state")
         command = [*words, "--state", state, "--listen", "127.0.0.1:0"]
         if token:
@@ -77,8 +80,11 @@ class Server:
         except OSError as failed:
             self._said.append(f"{failed}\n")
         finally:
+            surprised = self._listens.is_set() and not self._closing
             self._ended.set()
             self._listens.set()
+            if surprised and self._on_end:
+                self._on_end()
 
     @property
     def pid(self):
@@ -119,6 +125,7 @@ class Server:
 
     def close(self):
         """Ends the server and removes its record."""
+        self._closing = True
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             if not self._ended.wait(20):
