@@ -84,5 +84,8 @@ if(KEVO_TESTS)
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS python)
     # Most of them measure, and what they judge does not depend on how well (cmake/tests.cmake, "// one processor").
     set_tests_properties(${name} PROPERTIES PROCESSORS 1 PROCESSOR_AFFINITY ON)
+    if(name STREQUAL "python.ray")  # starts a Ray cluster of three nodes, where Ray is installed
+      set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "python;slow")
+    endif()
   endforeach()
 endif()

@@ -3,7 +3,8 @@
 #   scripts/setup.sh            what the program needs
 #   scripts/setup.sh --triton   also Triton, for candidates in Triton, from Python's package index into build/python
 #   scripts/setup.sh --torch    also PyTorch, for candidates that are modules of PyTorch, into build/torch (2.6 GB to fetch, 4.7 GB on the disk)
-#   scripts/setup.sh --tests    what scripts/test.sh needs, Triton and PyTorch included; builds nothing
+#   scripts/setup.sh --ray      also Ray, for evaluations on many machines (docs/ray.md), into build/ray (134 MB to fetch, 470 MB on the disk)
+#   scripts/setup.sh --tests    what scripts/test.sh needs, Triton and PyTorch included, but not Ray; builds nothing
 #   scripts/setup.sh --tests-packages   of that the packages of the system alone, which a build needs
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,10 +15,13 @@ tests=no
 fetch=yes
 triton=no
 torch=no
+ray=no
 if [[ "${1:-}" == --triton ]]; then
   triton=yes
 elif [[ "${1:-}" == --torch ]]; then
   torch=yes
+elif [[ "${1:-}" == --ray ]]; then
+  ray=yes
 elif [[ "${1:-}" == --tests || "${1:-}" == --tests-packages ]]; then
   if [[ $1 == --tests-packages ]]; then fetch=no; fi
   tests=yes
@@ -32,7 +36,7 @@ elif [[ "${1:-}" == --tests || "${1:-}" == --tests-packages ]]; then
   gcc=$(newest 'g++')
   if [[ -n $gcc ]]; then packages+=("g++-$gcc"); fi
 elif [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--triton | --torch | --tests | --tests-packages]" >&2
+  echo "usage: scripts/setup.sh [--triton | --torch | --ray | --tests | --tests-packages]" >&2
   exit 2
 fi
 
@@ -44,9 +48,10 @@ has_nvrtc() {
 # Which version: the one that kevo is tested with.
 has_triton() { [[ -d build/python/triton ]]; }
 has_torch() { [[ -d build/torch/torch ]]; }
+has_ray() { [[ -d build/ray/ray ]]; }
 has_pip() { python3 -m pip --version >/dev/null 2>&1; }
 if { [[ $tests == yes ]] && ! has_nvrtc; } || { [[ $triton == yes ]] && ! has_triton; } ||
-  { [[ $torch == yes ]] && ! has_torch; }; then
+  { [[ $torch == yes ]] && ! has_torch; } || { [[ $ray == yes ]] && ! has_ray; }; then
   has_pip || packages+=(python3-pip)
 fi
 
@@ -137,6 +142,18 @@ if [[ $triton == yes ]] && ! has_triton && ! triton_of_torch; then
   if ! fetch_into build/python --no-deps triton==3.6.0; then
     echo "kevo: that failed; candidates in Triton cannot be compiled without a Python that has Triton" >&2
     if [[ $tests == no ]]; then exit 1; fi
+  fi
+fi
+
+if [[ $ray == yes ]] && ! has_ray; then
+  echo "kevo: fetching Ray into build/ray"
+  rm -rf build/ray.new
+  if fetch_into build/ray.new "ray[serve]==2.60.0"; then
+    mv build/ray.new build/ray
+  else
+    rm -rf build/ray.new
+    echo "kevo: that failed; python/kevo_ray needs a Python that has ray[serve]" >&2
+    exit 1
   fi
 fi
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include <kevo/error.hpp>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/text_file.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_words.hpp"
 #include "src/plugins/builtin.hpp"
@@ -23,6 +25,7 @@ struct serve_options {
   serve::service_settings settings;
   std::string listen = "127.0.0.1:8750";
   std::vector<std::string> overrides;
+  std::string forward_token;
 };
 
 /// "127.0.0.1:8750" or "[::1]:8750".
@@ -41,8 +44,31 @@ void take_address(const std::string& text, serve::http_settings& to) {
     to.address = to.address.substr(1, to.address.size() - 2);
 }
 
+/// To whom evaluations are handed on.
+void take_forward(serve_options& given) {
+  auto& to = given.settings.forward;
+  if (to.urls.empty()) {
+    if (!given.forward_token.empty() || !to.ca_file.empty())
+      throw error(error_code::usage, "--forward-token and --forward-ca belong to --forward");
+    return;
+  }
+  if (!given.overrides.empty())
+    throw error(error_code::usage, "with --forward, settings of the fitness function have no effect", {},
+                "give them to the servers that evaluate");
+  if (!given.forward_token.empty()) {
+    std::istringstream words(read_text_file(given.forward_token, 65536));
+    words >> to.token;
+  }
+  // A server that is one of several copies behind a proxy must not be asked twice while it is at work: the
+  // second time it would be another one. The wait ends if the connection does.
+  to.wait_s = 3600;
+  to.most_losses = 5;
+  to.through_proxy = true;
+}
+
 void serve_until_stopped(serve_options& given) {
   take_address(given.listen, given.settings.http);
+  take_forward(given);
   const registry plugins = builtin_plugins();
   const auto make = [&](std::shared_ptr<const task> one) {
     const build_context context{.task = std::move(one), .directory = ".", .plugins = &plugins};
@@ -62,6 +88,17 @@ void serve_until_stopped(serve_options& given) {
     fmt::print("ending; what is not done goes on when the server is started again\n");
     std::fflush(stdout);
   }
+}
+
+void add_forward(CLI::App& verb, serve_options& given) {
+  auto& to = given.settings.forward;
+  verb.add_option("--forward", to.urls,
+                  "Have evaluations made by the servers at this address instead of on this machine, which "
+                  "keeps the queue, the record and the tenants; may be given several times")
+      ->allow_extra_args(false);
+  verb.add_option("--forward-token", given.forward_token, "File with the token for these servers");
+  verb.add_option("--forward-ca", to.ca_file,
+                  "PEM file with certificates of these servers to trust in addition to the system's");
 }
 
 void add_limits(CLI::App& verb, serve_options& given) {
@@ -111,6 +148,7 @@ void add_serve(CLI::App& program, invocation& shared) {
                  "Also take tasks that come with requests; their references and baselines are executed as "
                  "trusted programs");
   add_limits(*verb, *given);
+  add_forward(*verb, *given);
   verb->add_option(
           "--set", given->overrides,
           "Set a fitness setting: --set fitness.compiler=clang++. Relative paths start in the current folder")

@@ -33,29 +33,30 @@ std::string token_from(settings& from, const build_context& context) {
 }
 
 any_fitness remote_from(settings& from, const build_context& context) {
-  remote::remote_settings made;
-  made.urls = from.texts(
+  remote::client_settings servers;
+  servers.urls = from.texts(
       "url", {.doc = "addresses of servers (kevo serve), for example [http://127.0.0.1:8750]; a program goes "
                      "to the next one if its server cannot be reached"});
-  made.token = token_from(from, context);
-  made.ca_file =
+  servers.token = token_from(from, context);
+  servers.ca_file =
       path_from(from, "ca_file",
                 {.def = "",
                  .doc = "PEM file with certificates to trust in addition to the system's, relative "
                         "to the config; empty means none"},
                 context.directory);
+  remote::remote_settings made;
   made.send_task = from.boolean(
       "send_task",
       {.def = false, .doc = "send the task with each request; otherwise the server must have the same task"});
   made.priority = from.integer(
       "priority", {.def = 0, .min = -100, .max = 100, .doc = "evaluations with a higher number come first"});
-  made.give_up_s = from.real(
+  servers.give_up_s = from.real(
       "give_up", {.def = 0.0,
                   .min = 0.0,
                   .unit = "s",
                   .doc = "time without a server that answers, after which the run ends; 0 waits for ever"});
   if (!context.task) return {};
-  return any_fitness(std::make_shared<remote::remote_fitness>(context.task, std::move(made)));
+  return any_fitness(std::make_shared<remote::remote_fitness>(context.task, std::move(servers), made));
 }
 
 }  // namespace

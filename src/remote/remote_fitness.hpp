@@ -2,7 +2,6 @@
 // The fitness function `remote`: evaluations are made by servers (`kevo serve`), which may go away and come
 // back.
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,20 +9,15 @@
 #include <kevo/evaluate.hpp>
 #include <kevo/task.hpp>
 
-#include "src/llm/url.hpp"
+#include "src/remote/client.hpp"
 #include "src/remote/protocol.hpp"
 
 namespace kevo::remote {
 
-/// Where evaluations are made, and how patiently they are waited for.
+/// What is sent to the servers.
 struct remote_settings {
-  std::vector<std::string> urls;  ///< "http://host:port" of servers that have the same task; at least one
-  std::string token;              ///< sent as `Authorization: Bearer`; empty: none
-  std::string ca_file;            ///< certificates to trust beside the system's
   bool send_task = false;  ///< send the files of the task with each request, instead of naming the task
   std::int64_t priority = 0;
-  double wait_s = 30;    ///< [s] that a request waits for its result before it is sent again
-  double give_up_s = 0;  ///< [s] without any server that answers, after which the run ends; 0: never
 };
 
 /// Sends each program to one of the servers. A program goes to the same server each time it is asked for; if
@@ -34,7 +28,7 @@ struct remote_settings {
 class remote_fitness {
  public:
   /// @throws kevo::error (input): an address is wrong; with `send_task`, a file of the task cannot be read
-  remote_fitness(std::shared_ptr<const task> task, remote_settings settings);
+  remote_fitness(std::shared_ptr<const task> task, client_settings servers, remote_settings settings = {});
 
   /// @throws kevo::error: input (a server refuses the request: no such task, wrong token), environment (the
   /// machines of the servers fail; no server for `give_up_s`), interrupted
@@ -42,12 +36,10 @@ class remote_fitness {
   std::string describe() const;
 
  private:
-  struct attempt;
   submission submission_of(const evaluation_request& request) const;
 
   std::shared_ptr<const task> task_;
-  remote_settings settings_;
-  std::vector<url> addresses_;
+  client client_;
   submission prototype_;  ///< the part of a submission that is the same for all programs
 };
 

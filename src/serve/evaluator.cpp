@@ -1,6 +1,6 @@
 #include "src/serve/evaluator.hpp"
 
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -25,27 +25,9 @@ bool rest(double seconds, const std::stop_token& stop) {
   return !stop.stop_requested();
 }
 
-/// Requests a stop after some time, or when the service ends.
-class limited_stop {
- public:
-  limited_stop(const std::stop_token& outer, double seconds)
-      : forward_(outer, [this] { inner_.request_stop(); }) {
-    if (seconds <= 0) return;
-    watch_ = std::jthread([this, seconds](const std::stop_token& ended) {
-      if (!rest(seconds, ended)) return;
-      late_ = true;
-      inner_.request_stop();
-    });
-  }
-  std::stop_token token() const { return inner_.get_token(); }
-  bool late() const { return late_; }
-
- private:
-  std::stop_source inner_;
-  std::atomic<bool> late_{false};
-  std::stop_callback<std::function<void()>> forward_;
-  std::jthread watch_;
-};
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 std::string error_text(const std::string& code, const std::string& message) {
   return boost::json::serialize(boost::json::object{{"code", code}, {"message", message}});
@@ -53,9 +35,9 @@ std::string error_text(const std::string& code, const std::string& message) {
 
 }  // namespace
 
-evaluator::evaluator(broker& jobs, task_shelf& tasks, metrics& counts, std::size_t at_once,
+evaluator::evaluator(broker& jobs, judge judges, metrics& counts, std::size_t at_once,
                      std::function<void(const std::string&)> log)
-    : jobs_(jobs), tasks_(tasks), counts_(counts), log_(std::move(log)) {
+    : jobs_(jobs), judge_(std::move(judges)), counts_(counts), log_(std::move(log)) {
   for (std::size_t i = 0; i < at_once; ++i)
     threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
 }
@@ -97,29 +79,22 @@ void evaluator::evaluate(job& one, const std::stop_token& stop) {
   one.progress = remote::progress::failed;
   const auto began = std::chrono::steady_clock::now();
   try {
-    const auto what = remote::submission_from_json(one.payload);
-    const limited_stop limit(stop, what.limit_s);
-    try {
-      const any_fitness fitness = tasks_.fitness_for(what);
-      // Jobs of one content are one job: what is asked for is always a measurement of its own.
-      const evaluation made = fitness.evaluate({.program = std::make_shared<const program>(what.program),
-                                                .wanted = what.stage,
-                                                .best_speedup = what.best_speedup,
-                                                .fresh = !what.attempt.empty(),
-                                                .stop = limit.token()});
-      one.result = to_json(made);
-      one.public_result = to_json(made, {.hidden_details = false});
+    const judged said = judge_(remote::submission_from_json(one.payload), stop);
+    if (said.made) {
+      one.result = to_json(*said.made);
+      one.public_result = to_json(*said.made, {.hidden_details = false});
       one.progress = remote::progress::done;
-      ++counts_.outcomes[static_cast<std::size_t>(made.outcome)];
-    } catch (const error& failed) {
-      if (failed.code() == error_code::interrupted && stop.stop_requested()) {
-        one.progress = remote::progress::running;  // as if it had not begun
-        return;
-      }
-      const bool late = failed.code() == error_code::interrupted && limit.late();
-      one.error = late ? error_text("timeout", "the evaluation took longer than limit_s")
-                       : error_text(to_string(failed.code()), failed.what());
+      if (said.age_s > 0) one.begun_unix_s = seconds_since_1970() - said.age_s;
+      ++counts_.outcomes[static_cast<std::size_t>(said.made->outcome)];
+    } else {
+      one.error = error_text(said.error_code, said.error);
     }
+  } catch (const error& failed) {
+    if (failed.code() == error_code::interrupted && stop.stop_requested()) {
+      one.progress = remote::progress::running;  // as if it had not begun
+      return;
+    }
+    one.error = error_text(to_string(failed.code()), failed.what());
   } catch (const refusal& no) {  // the tasks of the server are others than when this was submitted
     one.error = error_text("input", no.message);
   } catch (const std::exception& failed) {

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "src/serve/broker.hpp"
-#include "src/serve/task_shelf.hpp"
+#include "src/serve/judge.hpp"
 
 namespace kevo::serve {
 
 /// Takes jobs from a broker and evaluates them, `at_once` at a time, until it is destroyed; what is at work
-/// then is cancelled and put back. All three references must outlive it.
+/// then is cancelled and put back. Both references must outlive it.
 class evaluator {
  public:
   /// @param log is told in one line of every failure of the machine; called by several threads
-  evaluator(broker& jobs, task_shelf& tasks, metrics& counts, std::size_t at_once,
+  evaluator(broker& jobs, judge judges, metrics& counts, std::size_t at_once,
             std::function<void(const std::string&)> log);
   evaluator(const evaluator&) = delete;
   evaluator& operator=(const evaluator&) = delete;
@@ -29,7 +29,7 @@ class evaluator {
   void end(const job& one, const std::stop_token& stop);
 
   broker& jobs_;
-  task_shelf& tasks_;
+  judge judge_;
   metrics& counts_;
   std::function<void(const std::string&)> log_;
   std::vector<std::jthread> threads_;

@@ -134,7 +134,14 @@ std::string iso_time(double unix_s) {
 
 namespace {
 
+/// A module that cannot be imported (a syntax error, for instance): KernelGYM counts it as not compiled.
+bool is_not_loaded(const evaluation& e) {
+  return e.outcome == outcome::launch_failed && !e.reasons.empty() &&
+         e.reasons.front() == "could not be loaded";
+}
+
 const char* gym_error_code(const evaluation& e) {
+  if (is_not_loaded(e)) return "COMPILATION_ERROR";
   switch (e.outcome) {
     case outcome::valid:
       return nullptr;
@@ -155,7 +162,7 @@ const char* gym_error_code(const evaluation& e) {
 
 void add_evaluation(json::object& to, json::object& metadata, const evaluation& e) {
   // As KernelGYM has it: a program that ran was compiled; one that cheats is a decoy and counts as incorrect.
-  to["compiled"] = e.outcome != outcome::build_failed;
+  to["compiled"] = e.outcome != outcome::build_failed && !is_not_loaded(e);
   to["correctness"] = e.valid();
   to["decoy_kernel"] = e.outcome == outcome::rejected;
   double candidate_ns = 0;
@@ -175,14 +182,20 @@ void add_evaluation(json::object& to, json::object& metadata, const evaluation& 
     to["error_code"] = code;
     std::string message;
     for (const auto& reason : e.reasons) message += (message.empty() ? "" : "; ") + reason;
-    to["error_message"] = message.empty() ? e.feedback : message;
+    // Trainers show it to the model, which learns more from the whole.
+    if (!e.feedback.empty()) message += (message.empty() ? "" : "\n") + e.feedback;
+    to["error_message"] = message;
   }
   metadata["device"] = e.device;
   metadata["backend"] = e.backend;
   metadata["kevo_outcome"] = json::string(to_string(e.outcome));
   metadata["kevo_feedback"] = e.feedback;
-  if (const auto share = e.measures.find("own_kernel_share"); share != e.measures.end())
+  if (const auto share = e.measures.find("own_kernel_share"); share != e.measures.end()) {
     metadata["kevo_own_kernel_share"] = share->second;
+    // The two times whose quotient is what KernelGYM's clients call coverage.
+    metadata["total_kernel_run_time_in_profiling_us"] = candidate_ns / 1e3;
+    metadata["custom_kernel_cuda_time_in_profiling_us"] = share->second * candidate_ns / 1e3;
+  }
 }
 
 }  // namespace

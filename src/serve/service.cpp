@@ -10,6 +10,7 @@
 
 #include "src/serve/broker.hpp"
 #include "src/serve/evaluator.hpp"
+#include "src/serve/judge.hpp"
 #include "src/serve/routes.hpp"
 
 namespace kevo::serve {
@@ -52,7 +53,9 @@ class service::impl {
                   "give a folder of tasks with --tasks, or --allow-tasks");
     if (const auto left = jobs_.queued(); left > 0)
       log_(fmt::format("{} evaluations of an earlier server go on", left));
-    evaluator_.emplace(jobs_, tasks_, counts_, settings_.at_once, log_);
+    judge judges = settings_.forward.urls.empty() ? judge_here(tasks_)
+                                                  : judge_elsewhere(tasks_, settings_.forward, log_);
+    evaluator_.emplace(jobs_, std::move(judges), counts_, settings_.at_once, log_);
     server_.emplace(
         settings_.http,
         [this](const http_call& head, bool with_body) { return gate_request(parts_, head, with_body); },

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/remote/client.hpp"
 #include "src/serve/http_server.hpp"
 #include "src/serve/task_shelf.hpp"
 
@@ -21,6 +22,8 @@ struct service_settings {
   double requests_per_s = 0;       ///< of a tenant; 0: any number
   std::size_t longest_queue = 100000;
   std::size_t at_once = 1;  ///< evaluations at work
+  /// Servers to which evaluations are handed on; none: they are made on this machine.
+  remote::client_settings forward;
   problem_importer import = import_problem;
 };
 

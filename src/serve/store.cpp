@@ -130,7 +130,8 @@ store::store(const std::string& folder) : lock_(lock_of(folder)), database_(open
   queue_ = database_.prepare("UPDATE jobs SET progress = 0 WHERE key = ?");
   terms_ = database_.prepare("UPDATE jobs SET priority = ?, deadline = ? WHERE key = ?");
   end_ = database_.prepare(
-      "UPDATE jobs SET progress = ?, ended = ?, result = ?, public_result = ?, error = ? WHERE key = ?");
+      "UPDATE jobs SET progress = ?, begun = ?, ended = ?, result = ?, public_result = ?, error = ? WHERE "
+      "key = ?");
   job_ = database_.prepare(select_from(job_columns, "jobs WHERE key = ?"));
   ticket_ = database_.prepare(select_from(ticket_columns, "tickets WHERE id = ? AND tenant = ?"));
   label_ = database_.prepare(select_from(
@@ -157,8 +158,8 @@ void store::set_terms(const job& one) {
   terms_.run(one.priority, one.deadline_unix_s, one.key);
 }
 void store::end(const job& one) {
-  end_.run(static_cast<int>(one.progress), one.ended_unix_s, one.result, one.public_result, one.error,
-           one.key);
+  end_.run(static_cast<int>(one.progress), one.begun_unix_s, one.ended_unix_s, one.result, one.public_result,
+           one.error, one.key);
 }
 
 std::optional<job> store::find_job(const std::string& key) {

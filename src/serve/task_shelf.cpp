@@ -155,6 +155,11 @@ std::string task_shelf::key_of(const remote::submission& what) const {
   return "sent " + hash_of_sent(what);
 }
 
+std::string task_shelf::id_of_task(const remote::submission& what) const {
+  if (!what.kernelbench.empty()) return {};
+  return what.task.empty() ? kevo::to_string(id_of(decode_sent(what))) : key_of(what);
+}
+
 std::shared_ptr<const task> task_shelf::task_of(const remote::submission& what) const {
   if (!what.task.empty()) return tasks_.at(what.task);
   if (!what.kernelbench.empty())

@@ -46,6 +46,9 @@ class task_shelf {
   /// What stands for the task of a submission in the key of its job. Cheap: nothing is executed.
   /// @throws refusal: 404 (no such task), 409 (another content), 403 (sent tasks are not allowed), 400
   std::string key_of(const remote::submission& what) const;
+  /// Content id of its task, hidden workloads included; empty for a problem of KernelBench.
+  /// @throws kevo::error (input); refusal as key_of
+  std::string id_of_task(const remote::submission& what) const;
   /// The fitness function for it. May take long the first time.
   /// @throws kevo::error; refusal as key_of
   any_fitness fitness_for(const remote::submission& what);

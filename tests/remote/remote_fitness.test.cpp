@@ -106,9 +106,9 @@ TEST_CASE("what will be refused for ever ends the run with its reason; a task ca
   const kevo::remote::remote_fitness named(other, {.urls = {it.url()}});
   CHECK_THROWS_WITH_AS(named.evaluate(asking("a")), doctest::Contains("differs from the one that is meant"),
                        kevo::error);
-  const kevo::remote::remote_fitness sent(other, {.urls = {it.url()}, .send_task = true});
+  const kevo::remote::remote_fitness sent(other, {.urls = {it.url()}}, {.send_task = true});
   CHECK_THROWS_WITH_AS(sent.evaluate(asking("a")), doctest::Contains("does not take tasks"), kevo::error);
   const played::service open([](auto& settings) { settings.allow_tasks = true; });
-  const kevo::remote::remote_fitness taken(other, {.urls = {open.url()}, .send_task = true});
+  const kevo::remote::remote_fitness taken(other, {.urls = {open.url()}}, {.send_task = true});
   CHECK(taken.evaluate(asking("abcd")).score == 4);
 }

@@ -71,6 +71,7 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
     kevo::evaluation made;
     made.outcome = kevo::outcome::valid;
     made.speedup = 2.5;
+    made.measures["own_kernel_share"] = 0.25;
     made.workloads.push_back(
         {.uuid = "a", .outcome = kevo::outcome::valid, .time_ns = 2e6, .baseline_ns = 5e6});
     if (text.find("cheats") != std::string::npos) made.outcome = kevo::outcome::rejected;
@@ -82,6 +83,12 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
       made.speedup = 0;
       made.workloads.clear();
       made.reasons = {"because of " + text};
+      made.feedback = "line 7";
+    }
+    if (text.find("syntax") != std::string::npos) {
+      made.outcome = kevo::outcome::launch_failed;
+      made.reasons = {"could not be loaded"};
+      made.workloads.clear();
     }
     return made;
   };
@@ -118,7 +125,14 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
     CHECK_MESSAGE(bad.at("error_code") == code, kernel);
     CHECK_MESSAGE(bad.at("speedup").is_null(), kernel);
     CHECK_MESSAGE(bad.at("error_message").as_string().starts_with("because of"), kernel);
+    CHECK_MESSAGE(bad.at("error_message").as_string().ends_with("line 7"), kernel);
   }
+  const auto unloaded = post(*it, "/evaluate", request("t9", "class ModelNew: syntax"));
+  CHECK(unloaded.at("compiled") == false);
+  CHECK(unloaded.at("error_code") == "COMPILATION_ERROR");
+  const auto& coverage = good.at("metadata");
+  CHECK(coverage.at("custom_kernel_cuda_time_in_profiling_us").to_number<double>() ==
+        doctest::Approx(0.25 * coverage.at("total_kernel_run_time_in_profiling_us").to_number<double>()));
 }
 
 TEST_CASE("tasks are polled by their names, of which one program may have several") {
