@@ -57,8 +57,8 @@ std::size_t fair_queue::size_of(const std::string& tenant) const {
 }
 
 std::size_t fair_queue::tenants() const {
-  return static_cast<std::size_t>(std::count_if(
-      shares_.begin(), shares_.end(), [](const auto& one) { return !one.second.waiting.empty(); }));
+  return static_cast<std::size_t>(std::count_if(shares_.begin(), shares_.end(),
+                                                [](const auto& one) { return !one.second.waiting.empty(); }));
 }
 
 std::int64_t fair_queue::before(const std::string& tenant, const std::string& key, std::int64_t most) const {

@@ -13,9 +13,9 @@
 
 namespace kevo::serve {
 
-/// Jobs that wait, by their keys. The next one is of the tenant that has had the least time so far, and of its
-/// jobs the one with the highest priority, then the earliest deadline, then the smallest number. A job that
-/// several tenants want waits for each of them, and is taken once. Not thread-safe.
+/// Jobs that wait, by their keys. The next one is of the tenant that has had the least time so far, and of
+/// its jobs the one with the highest priority, then the earliest deadline, then the smallest number. A job
+/// that several tenants want waits for each of them, and is taken once. Not thread-safe.
 class fair_queue {
  public:
   /// Where a job stands among those of its tenants.
@@ -47,7 +47,8 @@ class fair_queue {
   std::size_t size_of(const std::string& tenant) const;
   /// Tenants for which jobs wait.
   std::size_t tenants() const;
-  /// How many of a tenant's jobs come before this one, at most `most`; -1 if it does not wait for this tenant.
+  /// How many of a tenant's jobs come before this one, at most `most`; -1 if it does not wait for this
+  /// tenant.
   std::int64_t before(const std::string& tenant, const std::string& key, std::int64_t most) const;
 
  private:

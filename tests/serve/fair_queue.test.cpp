@@ -11,7 +11,8 @@ using kevo::serve::fair_queue;
 namespace {
 
 /// Takes jobs, each of which needs so many seconds by its tenant, and counts them.
-std::map<std::string, int> turns_of(fair_queue& queue, int count, const std::map<std::string, double>& needs) {
+std::map<std::string, int> turns_of(fair_queue& queue, int count,
+                                    const std::map<std::string, double>& needs) {
   std::map<std::string, int> all;
   for (int i = 0; i < count; ++i) {
     const auto taken = queue.take();

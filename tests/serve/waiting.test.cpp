@@ -1,11 +1,11 @@
-#include <doctest/doctest.h>
+#include "src/serve/waiting.hpp"
 
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "src/serve/waiting.hpp"
+#include <doctest/doctest.h>
 
 namespace {
 
@@ -38,7 +38,8 @@ TEST_CASE("an answer that fails tells the client, whoever calls it, and the othe
   const auto seen = jobs.submit("anybody", any_submission(), "task");
   const auto broken = std::make_shared<kept_exchange>();
   const auto whole = std::make_shared<kept_exchange>();
-  serve::answer_when_ended(jobs, seen.work.key, 5, broken, [] { throw std::runtime_error("cannot be read"); });
+  serve::answer_when_ended(jobs, seen.work.key, 5, broken,
+                           [] { throw std::runtime_error("cannot be read"); });
   serve::answer_when_ended(jobs, seen.work.key, 5, whole, [whole] { whole->answer({.body = "{}"}); });
   auto work = jobs.take({});
   REQUIRE(work);
