@@ -23,14 +23,16 @@ std::string_view compile_script() {
 }  // namespace kevo::torch
 ")
 
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/import/kernelbench.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/import/kernelbench.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/kernelbench_sizes.py)
 file(READ src/import/kernelbench.py kevo_kernelbench_text)
+file(READ src/import/kernelbench_sizes.py kevo_kernelbench_sizes_text)
 set(kevo_import_source ${PROJECT_BINARY_DIR}/device_kit/kernelbench_script.cpp)
 file(GENERATE OUTPUT ${kevo_import_source} CONTENT "#include \"src/import/kernelbench_script.hpp\"
 
 namespace kevo {
 std::string_view kernelbench_script() {
-  return R\"kevo_py(${kevo_kernelbench_text})kevo_py\";
+  return R\"kevo_py(${kevo_kernelbench_text})kevo_py\" R\"kevo_py(${kevo_kernelbench_sizes_text})kevo_py\";
 }
 }  // namespace kevo
 ")
