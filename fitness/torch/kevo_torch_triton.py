@@ -50,6 +50,8 @@ def lowered(folder, request, text):
 def lower_one(connection):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.alarm(LONGEST_S)
+    for descriptor in (1, 2):  # passes write what they think of a text
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     length, size = struct.unpack("=II", receive(connection, 8))
     request, text = json.loads(receive(connection, length)), receive(connection, size)
     folder = tempfile.mkdtemp()

@@ -219,7 +219,8 @@ double rounded_up(double value) {
 
 std::string tolerance_text(const json::object& said, const imported_task& result) {
   std::string text = fmt::format(
-      "# KernelBench accepts |error| <= {0} + {0} |expected|, where the reference in the types of the task is "
+      "# KernelBench accepts |error| <= {0} + {0} |expected|, where the reference in the types of the task "
+      "is "
       "what is expected.\n# kevo compares with the reference in float64.\n",
       result.given_tolerance);
   if (result.widened > 1)
@@ -234,8 +235,8 @@ std::string tolerance_text(const json::object& said, const imported_task& result
   if (!result.tested_with.empty())
     text += fmt::format("# The tolerance was tested with {}.\n", result.tested_with);
   if (!result.untested.empty()) text += fmt::format("# The tolerance was not tested: {}.\n", result.untested);
-  return text + fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {}}}\n", result.tolerance * result.widened,
-                            result.tolerance);
+  return text + fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {}}}\n",
+                            result.tolerance * result.widened, result.tolerance);
 }
 
 std::string task_text(const json::object& said, const std::string& source, imported_task& result) {
@@ -361,8 +362,9 @@ class importer {
         if (step == 0 && reduced) {
           // Of a deep module with few elements in its last layers this says nothing about the sizes of the
           // file.
-          result.untested = "at a size that a processor can call many times, the reference in the types of "
-                            "the task is not accepted";
+          result.untested =
+              "at a size that a processor can call many times, the reference in the types of "
+              "the task is not accepted";
           return;
         }
         if (step == 0) {
@@ -411,11 +413,12 @@ std::string write_kernelbench_suite(const kernelbench_import& what, const std::v
   }
   if (tasks.empty()) return {};
   const auto file = (fs::path(what.to) / "suite.yaml").string();
-  write_text_file(file, fmt::format("# Made by `kevo import kernelbench`: the tasks that could be imported. The "
-                                    "solution of a task NAME is solutions/NAME.py.\n"
-                                    "suite: {{name: kernelbench}}\nfitness: {{backend: torch, device: {}}}\n"
-                                    "solutions: solutions\ntasks:\n{}",
-                                    what.device, tasks));
+  write_text_file(file,
+                  fmt::format("# Made by `kevo import kernelbench`: the tasks that could be imported. The "
+                              "solution of a task NAME is solutions/NAME.py.\n"
+                              "suite: {{name: kernelbench}}\nfitness: {{backend: torch, device: {}}}\n"
+                              "solutions: solutions\ntasks:\n{}",
+                              what.device, tasks));
   return file;
 }
 

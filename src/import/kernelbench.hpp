@@ -21,7 +21,8 @@ struct kernelbench_import {
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"; extents are found out on the CPU
   double seconds = 60;         ///< for finding out which extents may vary, for each file
   bool small = false;          ///< sizes that a processor can call many times replace those of the file
-  std::function<void(const struct imported_task&)> done = {};  ///< told of each file as soon as it is finished
+  std::function<void(const struct imported_task&)> done =
+      {};  ///< told of each file as soon as it is finished
 };
 
 /// What became of one file.
@@ -38,10 +39,11 @@ struct imported_task {
   double widened = 1;  ///< the absolute tolerance is so many times the relative one: more for long sums, less
                        ///< where the outputs are smaller than at the sizes of the test
   bool checked = false;
-  std::string tested_with;           ///< the sizes with which `checked` was found out; empty: those of the file
-  std::string untested;              ///< why the tolerance could not be tested
-  std::vector<std::string> lost;     ///< what inputs have in common beyond a distribution, which the task has not
-  double seconds = 0;                ///< that it took
+  std::string tested_with;  ///< the sizes with which `checked` was found out; empty: those of the file
+  std::string untested;     ///< why the tolerance could not be tested
+  std::vector<std::string>
+      lost;            ///< what inputs have in common beyond a distribution, which the task has not
+  double seconds = 0;  ///< that it took
 };
 
 /// Imports; a file that cannot be imported is told in its result. @throws kevo::error: input (no such file,

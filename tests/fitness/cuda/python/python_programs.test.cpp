@@ -121,8 +121,8 @@ TEST_CASE("machine code for Triton is made by a process that takes no options of
   CHECK(ask(first.get(), options, empty).second.find("not allowed") != std::string::npos);
 }
 
-// From the text of a kernel alone: what one process of a program has had compiled tells a later one nothing but
-// that kernel.
+// From the text of a kernel alone: what one process of a program has had compiled tells a later one nothing
+// but that kernel.
 TEST_CASE("kernels of Triton are compiled from their text, and a text on which Triton fails harms no other") {
   python_tools tools;
   try {
