@@ -3,8 +3,10 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_device.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_compile.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_build.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_triton.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_extension.py)
 file(READ fitness/torch/kevo_torch_build.py kevo_torch_build_text)
+file(READ fitness/torch/kevo_torch_triton.py kevo_torch_triton_text)
 file(READ fitness/torch/kevo_torch_extension.py kevo_torch_extension_text)
 file(READ fitness/torch/kevo_torch_compile.py kevo_torch_compile_text)
 file(READ fitness/torch/kevo_torch.py kevo_torch_text)
@@ -18,19 +20,21 @@ std::string_view torch_script() {
   return R\"kevo_py(${kevo_torch_extension_text})kevo_py\" R\"kevo_py(${kevo_torch_device_text})kevo_py\" R\"kevo_py(${kevo_torch_text})kevo_py\";
 }
 std::string_view compile_script() {
-  return R\"kevo_py(${kevo_torch_build_text})kevo_py\" R\"kevo_py(${kevo_torch_compile_text})kevo_py\";
+  return R\"kevo_py(${kevo_torch_build_text})kevo_py\" R\"kevo_py(${kevo_torch_triton_text})kevo_py\" R\"kevo_py(${kevo_torch_compile_text})kevo_py\";
 }
 }  // namespace kevo::torch
 ")
 
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/import/kernelbench.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/import/kernelbench.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/kernelbench_sizes.py)
 file(READ src/import/kernelbench.py kevo_kernelbench_text)
+file(READ src/import/kernelbench_sizes.py kevo_kernelbench_sizes_text)
 set(kevo_import_source ${PROJECT_BINARY_DIR}/device_kit/kernelbench_script.cpp)
 file(GENERATE OUTPUT ${kevo_import_source} CONTENT "#include \"src/import/kernelbench_script.hpp\"
 
 namespace kevo {
 std::string_view kernelbench_script() {
-  return R\"kevo_py(${kevo_kernelbench_text})kevo_py\";
+  return R\"kevo_py(${kevo_kernelbench_text})kevo_py\" R\"kevo_py(${kevo_kernelbench_sizes_text})kevo_py\";
 }
 }  // namespace kevo
 ")

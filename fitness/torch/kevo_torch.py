@@ -247,6 +247,14 @@ class sink:
         return False
 
 
+# On the device "meta" PyTorch imports parts of it that ask for the name of the user and for folders that can be written, as other packages
+# do. Here there are neither.
+def pretend_a_user():
+    import tempfile
+    os.environ.update(USER="kevo", TORCHINDUCTOR_CACHE_DIR="/tmp")
+    tempfile.tempdir = "/tmp"
+
+
 def begin(helper, job, descriptors):
     import torch
     sys.stdout = sys.stderr = sink()
@@ -276,6 +284,8 @@ def begin(helper, job, descriptors):
             model = spin(job["pace_us"])
         else:
             provide_extensions(torch, asking(compiler) if compiler >= 0 else None, job["files"])
+            if job["role"] == "script":
+                pretend_a_user()
             module = execute(job["files"], "kevo_program", names)
             if job["role"] == "script":
                 own = {"__name__": "kevo_script"}

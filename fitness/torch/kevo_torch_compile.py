@@ -1,4 +1,4 @@
-# A process that compiles for candidates: machine code of kernels (ptxas) and the C code by which Triton launches them, on a GPU, and
+# A process that compiles for candidates: kernels of Triton (kevo_torch_triton.py) and the C code by which it launches them, on a GPU, and
 # extensions in C++ and CUDA (kevo_torch_build.py). The candidates' processes may neither start programs nor write files. Each has a
 # socket to this process, which executes nothing of theirs: it gives their texts to compilers, with options that it chooses, in a sandbox
 # of its own without a device. It remembers what it has compiled, by content.
@@ -51,6 +51,14 @@ def ptx_command(triton, options, source, target):
 
 
 def compile_text(tools, options, text, wanted):
+    if options["kind"] == "triton":
+        if tools.lowering is None:
+            return False, b"kernels of Triton are compiled for a GPU alone"
+        ptx = {"kind": "ptx", "arch": options["arch"], "options": options["ptxas"]}
+        try:
+            return tools.lowering.lower(options, text, lambda code: compile_text(tools, ptx, code, wanted))
+        except (EOFError, OSError) as error:
+            return False, f"a pass of Triton ended the process that compiles: {error}".encode()
     folder = tempfile.mkdtemp()
     try:
         kind = options["kind"]
@@ -107,6 +115,8 @@ class compile_tools:
     def __init__(self, packages, libraries, modules, nvcc, architecture):
         self.triton, self.libraries, self.modules = os.path.join(packages, "triton/backends/nvidia"), libraries, modules
         self.builder = extension_builder(packages, nvcc, architecture)
+        # Forked while there is one thread.
+        self.lowering = triton_lowering(packages, architecture) if architecture else None
 
 
 # Serves one process until it ends. One that says nothing disturbs nobody else.

@@ -1,6 +1,7 @@
 # The part of kevo's code in Python processes that computes on a GPU. The process is forked with a context to make and no program; what
 # it is to execute comes with the first request. Inputs and outputs lie in memory that the trusted process on the device has made and
 # reads; requests and answers in a region of host memory (fitness/cuda/wire/worker_protocol.hpp, fitness/cuda/python/main/helper.cpp).
+import base64
 import ctypes
 import gc
 import json
@@ -270,12 +271,42 @@ def warm_triton():
             if compiler.get_ptxas(arch) is not None:
                 compiler.get_ptxas_version(arch)
         cache.triton_key()
+        warm_translation(compiler)
         return knobs is not None
     except Exception:
         return False
 
 
+# Translates a kernel from Python once: what Triton imports and prepares for that takes a first kernel 0.2 s.
+def warm_translation(compiler):
+    import linecache
+    import triton
+    from triton._C.libtriton import ir
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    text = ("import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel(x, y, n, BLOCK: tl.constexpr):\n"
+            "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    tl.store(y + i, tl.exp(tl.load(x + i, mask=i < n)), mask=i < n)\n")
+    path = "/kevo/warm.py"
+    linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+    space = {"__name__": "kevo_warm"}
+    exec(compile(text, path, "exec"), space)
+    source = ASTSource(fn=space["kernel"], signature={"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"}, constexprs={"BLOCK": 128})
+    target = GPUTarget("cuda", 90, 32)
+    backend = compiler.CUDABackend(target)
+    options = backend.parse_options({})
+    options.hash()
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+    compiler.CUDABackend.make_ttir(module, {}, options, 90)
+    del linecache.cache[path], triton
+
+
 MOST_MODULES, MODULE_BYTES = 48, 1 << 20
+# The options of Triton that change code (kevo_torch_triton.py takes no others).
+ASKED = ("num_warps", "num_ctas", "num_stages", "maxnreg", "enable_fp_fusion", "enable_reflect_ftz", "launch_cooperative_grid", "launch_pdl",
+         "sanitize_overflow", "debug")
 
 
 def redirect_triton(ask):
@@ -311,13 +342,42 @@ def redirect_triton(ask):
             modules[src] = module
         return modules[src]
 
+    def options_of_ptxas(opt):
+        return ["-lineinfo"] + ([] if opt.enable_fp_fusion else ["--fmad=false"]) + (opt.ptx_options.split(" ") if opt.ptx_options else [])
+
     def make_cubin(self, src, metadata, opt, capability):
-        options = ["-lineinfo"] + ([] if opt.enable_fp_fusion else ["--fmad=false"])
-        options += opt.ptx_options.split(" ") if opt.ptx_options else []
-        done, data = ask({"kind": "ptx", "arch": compiler.sm_arch_from_capability(capability), "options": options}, src.encode())
+        request = {"kind": "ptx", "arch": compiler.sm_arch_from_capability(capability), "options": options_of_ptxas(opt)}
+        done, data = ask(request, src.encode())
         if not done:
             raise compiler.PTXASError(data.decode(errors="replace"))
         return data
+
+    # From Triton's intermediate form on, all stages in one question. What cannot be asked, and what does not compile, goes the usual way,
+    # stage by stage, which tells the program what is wrong.
+    plain_stages = compiler.CUDABackend.add_stages
+
+    def add_stages(self, stages, options, language):
+        plain_stages(self, stages, options, language)
+        given = {name: getattr(options, name) for name in ASKED if getattr(options, name) is not None}
+        unusual = options.ir_override or options.instrumentation_mode or options.ptx_version or len(options.extern_libs) != 1
+        if "ttir" not in stages or unusual:
+            return
+        plain, made = dict(stages), {}
+
+        def first(source, metadata):
+            arch = compiler.sm_arch_from_capability(self.target.arch)
+            request = {"kind": "triton", "capability": self.target.arch, "arch": arch, "options": given, "ptxas": options_of_ptxas(options)}
+            done, data = ask(request, str(source).encode())
+            if not done:
+                return plain["ttgir"](source, metadata)
+            answer = json.loads(data)
+            made.update(answer["texts"], cubin=base64.b64decode(answer["cubin"]))
+            metadata.update(answer["metadata"])
+            return made.pop("ttgir")
+
+        stages["ttgir"] = first
+        for stage in ("llir", "ptx", "cubin"):
+            stages[stage] = lambda source, metadata, stage=stage: made.pop(stage) if stage in made else plain[stage](source, metadata)
 
     class memory_cache:
         def __init__(self, key, override=False, dump=False):
@@ -350,6 +410,7 @@ def redirect_triton(ask):
     knobs.cache.manager_class = memory_cache
     building.compile_module_from_src = driver.compile_module_from_src = compile_module
     compiler.CUDABackend.make_cubin = make_cubin
+    compiler.CUDABackend.add_stages = add_stages
     compiling.Path = memory_path
 
 

@@ -1,5 +1,6 @@
 // kevo import: tasks from the files of a benchmark suite.
 
+#include <cstdio>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,13 @@ std::string sentence(const imported_task& one) {
   if (one.tolerance > 0 && one.tolerance < one.given_tolerance)
     add(fmt::format("the tolerance is {:g}; KernelBench's {:g} accepts wrong outputs", one.tolerance,
                     one.given_tolerance));
+  if (!one.lost.empty())
+    add(fmt::format("{} in the file and not in the task: a program that relies on it is called incorrect",
+                    fmt::join(one.lost, ", ")));
+  if (!one.tested_with.empty()) add("the tolerance was tested with " + one.tested_with);
+  if (one.widened < 1)
+    add(fmt::format("the absolute tolerance is {:g}: at the sizes of the file the outputs are smaller",
+                    one.tolerance * one.widened));
   if (one.widened > 1)
     add(fmt::format(
         "the absolute tolerance is {:g}: the outputs are long sums, and KernelBench's {:g} is less than "
@@ -40,7 +48,11 @@ std::string sentence(const imported_task& one) {
   if (!one.accepted.empty())
     add(fmt::format("FLAGGED: the tolerance still accepts these wrong outputs: {}",
                     fmt::join(one.accepted, ", ")));
-  if (!one.checked) add("the tolerance was not tested: run kevo task check");
+  if (!one.untested.empty()) {
+    add(fmt::format("the tolerance was not tested: {}; run kevo task check --device cuda", one.untested));
+  } else if (!one.checked) {
+    add("the tolerance was not tested: run kevo task check");
+  }
   return text;
 }
 
@@ -64,7 +76,11 @@ json::object object_of(const imported_task& one) {
           {"tolerance", one.tolerance},
           {"absolute_tolerance", one.tolerance * one.widened},
           {"given_tolerance", one.given_tolerance},
-          {"checked", one.checked}};
+          {"checked", one.checked},
+          {"tested_with", or_null(one.tested_with)},
+          {"untested", or_null(one.untested)},
+          {"lost", texts(one.lost)},
+          {"seconds", one.seconds}};
 }
 
 void add_kernelbench(CLI::App& import, invocation& shared) {
@@ -83,24 +99,35 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
                    "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
+  verb->add_flag(
+      "--small", given->small,
+      "Write tasks with sizes that a processor can call many times, where those of a file take long. "
+      "Scores do not compare with published ones");
   add_json_flag(*verb, shared);
   verb->callback([given, unchecked, &shared] {
     given->check = !*unchecked;
+    if (!shared.json) {
+      given->done = [](const imported_task& one) {
+        fmt::print("{}", format::printable(sentence(one)));
+        std::fflush(stdout);
+      };
+    }
     const auto all = import_kernelbench(*given);
+    const auto suite = write_kernelbench_suite(*given, all);
     json::array tasks;
     std::size_t written = 0;
     for (const auto& one : all) {
       written += one.problem.empty() ? 1 : 0;
-      if (shared.json) {
-        tasks.push_back(object_of(one));
-      } else {
-        fmt::print("{}", format::printable(sentence(one)));
-      }
+      if (shared.json) tasks.push_back(object_of(one));
     }
     if (shared.json) {
-      fmt::print("{}\n", json::serialize(json::object{{"tasks", std::move(tasks)}, {"written", written}}));
+      fmt::print("{}\n", json::serialize(json::object{
+                             {"tasks", std::move(tasks)},
+                             {"suite", suite.empty() ? json::value(nullptr) : json::value(suite)},
+                             {"written", written}}));
     } else {
       fmt::print("{} of {} files became tasks\n", written, all.size());
+      if (!suite.empty()) fmt::print("suite: {}\n", format::printable(suite));
     }
   });
 }

@@ -1,6 +1,7 @@
 #include "src/import/kernelbench.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -130,6 +131,8 @@ std::string generators_text(const json::object& said, imported_task& result) {
             : kind == "integers"                 ? fmt::format("  {}: integers({:.0f}, {:.0f})\n", name, a, b)
                                                  : fmt::format("  {}: {}({}, {})\n", name, kind, a, b);
     if (!x.at("exact").as_bool()) result.guessed.push_back(name);
+    if (const auto what = text_of(x.at("structure")); !what.empty())
+      result.lost.push_back(fmt::format("{} is {}", name, what));
   }
   return text.empty() ? text : "generate:\n" + text;
 }
@@ -176,8 +179,7 @@ double given_tolerance(const json::object& said) {
   return tolerance;
 }
 
-/// The absolute error that the rounding of a sum may have, where that is more than KernelBench allows; 0
-/// elsewhere.
+/// The absolute error that the rounding of a sum may have.
 ///
 /// A sum of `length` products of numbers with 24 bits has an error of about u sqrt(length) times the spread
 /// of such sums (u = 2^-24; Higham, Accuracy and Stability of Numerical Algorithms, 2.8 and 3.1: the rounding
@@ -194,13 +196,47 @@ double rounding_of_sums(const json::object& said) {
     const double share = std::min(factor * unit * std::sqrt(length), kernelbench_tolerance);
     largest = std::max(largest, share * one.at("spread").to_number<double>());
   }
-  return largest > kernelbench_tolerance && std::isfinite(largest) ? largest : 0;
+  return std::isfinite(largest) ? largest : 0;
+}
+
+/// By how much the outputs are smaller at the sizes of the file than at those of the test; 1 if they are not.
+double shrinkage(const json::object& given, const json::object& tested) {
+  double least = 1;
+  const auto& here = tested.at("outputs").as_array();
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    const double small = here[i].at("spread").to_number<double>();
+    const double wide = given.at("outputs").at(i).at("spread").to_number<double>();
+    if (small > 0 && wide > 0) least = std::min(least, wide / small);
+  }
+  return least;
 }
 
 /// Two digits, rounded up.
 double rounded_up(double value) {
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
   return std::ceil(value / unit) * unit;
+}
+
+std::string tolerance_text(const json::object& said, const imported_task& result) {
+  std::string text = fmt::format(
+      "# KernelBench accepts |error| <= {0} + {0} |expected|, where the reference in the types of the task "
+      "is "
+      "what is expected.\n# kevo compares with the reference in float64.\n",
+      result.given_tolerance);
+  if (result.widened > 1)
+    text += fmt::format(
+        "# An element is a sum of {0:.0f} products, and sums near 0 have rounding errors above {1}: the "
+        "absolute tolerance is\n# 4 u sqrt({0:.0f}) times the spread of the outputs, u = 2^-24.\n",
+        said.at("length").to_number<double>(), result.given_tolerance);
+  if (result.widened < 1)
+    text +=
+        "# At these sizes the outputs are smaller than at those of the test below, and so is the absolute "
+        "tolerance.\n";
+  if (!result.tested_with.empty())
+    text += fmt::format("# The tolerance was tested with {}.\n", result.tested_with);
+  if (!result.untested.empty()) text += fmt::format("# The tolerance was not tested: {}.\n", result.untested);
+  return text + fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {}}}\n",
+                            result.tolerance * result.widened, result.tolerance);
 }
 
 std::string task_text(const json::object& said, const std::string& source, imported_task& result) {
@@ -218,22 +254,7 @@ std::string task_text(const json::object& said, const std::string& source, impor
       "reference: {{language: python, file: reference.py, form: module, entry: Model, init: {}}}\n",
       json::serialize(said.at("init")));
   text += generators_text(said, result) + workloads_text(said);
-  if (result.tolerance > 0) {
-    text += fmt::format(
-        "# KernelBench accepts |error| <= {0} + {0} |expected|, where the reference in the types of the task "
-        "is what is "
-        "expected.\n# kevo compares with the reference in float64.\n",
-        result.given_tolerance);
-    if (result.widened > 1)
-      text += fmt::format(
-          "# An element is a sum of {:.0f} products, and sums near 0 have rounding errors above {}: "
-          "the absolute "
-          "tolerance is\n# 4 u sqrt({:.0f}) times the spread of the outputs, u = 2^-24.\n",
-          said.at("length").to_number<double>(), result.given_tolerance,
-          said.at("length").to_number<double>());
-    text += fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {}}}\n", result.tolerance * result.widened,
-                        result.tolerance);
-  }
+  if (result.tolerance > 0) text += tolerance_text(said, result);
   return text;
 }
 
@@ -260,6 +281,7 @@ class importer {
   }
 
   imported_task import(const std::string& file) {
+    const auto start = std::chrono::steady_clock::now();
     imported_task result;
     result.source = file;
     result.name = name_of(file);
@@ -267,41 +289,84 @@ class importer {
       const auto source = load_program(file, "python");
       const auto said =
           json::parse(torch::ask_python(*server_, source, kernelbench_script(), what_.seconds)).as_object();
-      for (const auto& one : said.at("axes").as_array()) result.varies.push_back(text_of(one.at("name")));
-      if (said.at("sizes").as_array().empty()) result.varies.clear();
-      result.tolerance = result.given_tolerance = given_tolerance(said);
-      if (const double rounding = rounding_of_sums(said); rounding > result.given_tolerance)
-        result.widened = rounded_up(rounding) / result.given_tolerance;
-      const fs::path folder = fs::path(what_.to) / result.name;
-      fs::create_directories(folder);
-      write_text_file((folder / "reference.py").string(), std::string(source.text()));
-      const auto path = (folder / "task.yaml").string();
-      const auto write = [&] {
-        result.guessed.clear();
-        write_text_file(path, task_text(said, file, result));
-      };
-      write();
-      result.file = path;
-      if (what_.check) tighten(result, write);
+      write(said, source, result);
     } catch (const error& failure) {
       if (failure.code() != error_code::input) throw;
       result.problem = failure.message();
       result.file.clear();
     }
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   }
 
  private:
+  // The task, with the sizes of the file or with small ones; tested with small ones where those of the file
+  // take long.
+  void write(const json::object& said, const program& source, imported_task& result) {
+    const bool reduced = said.at("small").is_object();
+    json::object small = said;
+    if (reduced) {
+      for (const auto& [key, value] : said.at("small").as_object()) small[key] = value;
+    }
+    result.tolerance = result.given_tolerance = given_tolerance(said);
+    result.untested = text_of(said.at("untested"));
+    const fs::path folder = fs::path(what_.to) / result.name;
+    fs::create_directories(folder);
+    write_text_file((folder / "reference.py").string(), std::string(source.text()));
+    result.file = (folder / "task.yaml").string();
+    const auto write_with = [&](const json::object& sizes) {
+      result.guessed.clear();
+      result.lost.clear();
+      write_text_file(result.file, task_text(sizes, result.source, result));
+    };
+    if (const double rounding = rounding_of_sums(small); rounding > result.given_tolerance)
+      result.widened = rounded_up(rounding) / result.given_tolerance;
+    write_with(small);
+    if (what_.check && result.untested.empty()) tighten(result, reduced, [&] { write_with(small); });
+    if (!result.problem.empty()) return;
+    const auto& final = what_.small ? small : said;
+    result.varies.clear();
+    if (!final.at("sizes").as_array().empty()) {
+      for (const auto& one : final.at("axes").as_array()) result.varies.push_back(text_of(one.at("name")));
+    }
+    if (!reduced || what_.small) return;
+    if (result.checked) result.tested_with = tested_with(said, small);
+    // What the test says of small sizes, at those of the file.
+    if (!result.checked) result.tolerance = result.given_tolerance;
+    const double rounding = rounding_of_sums(said);
+    const double absolute = std::max(result.tolerance * shrinkage(said, small), rounding);
+    if (absolute > 0 && result.tolerance > 0)
+      result.widened = absolute == result.tolerance ? 1 : rounded_up(absolute) / result.tolerance;
+    write_with(said);
+  }
+
+  static std::string tested_with(const json::object& said, const json::object& small) {
+    std::string sizes;
+    for (const auto& one : small.at("axes").as_array())
+      sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", text_of(one.at("name")),
+                           one.at("values").at(0).to_number<std::int64_t>());
+    return fmt::format("{}: a call at the sizes of the file has {:.3g} GFLOP and writes {:.3g} MiB", sizes,
+                       said.at("gflop").to_number<double>(), said.at("mib").to_number<double>());
+  }
+
   // Tightens the tolerance for as long as it accepts a wrong output and the reference itself, in the types of
   // the task, is accepted.
   template <class Write>
-  void tighten(imported_task& result, const Write& write) {
+  void tighten(imported_task& result, bool reduced, const Write& write) {
     constexpr int most_steps = 3;
     std::vector<std::string> accepted;
     for (int step = 0; step <= most_steps; ++step) {
       const auto t = std::make_shared<const task>(load_task(result.file));
       const auto report = torch::check_torch_task(t, settings_, server_);
       if (!is_honest_right(report)) {
+        if (step == 0 && reduced) {
+          // Of a deep module with few elements in its last layers this says nothing about the sizes of the
+          // file.
+          result.untested =
+              "at a size that a processor can call many times, the reference in the types of "
+              "the task is not accepted";
+          return;
+        }
         if (step == 0) {
           result.problem = "the reference itself is not accepted: " + report.advice;
           result.file.clear();
@@ -334,8 +399,27 @@ std::vector<imported_task> import_kernelbench(const kernelbench_import& what) {
   importer with(what, std::move(server));
   std::vector<imported_task> results;
   results.reserve(files.size());
-  for (const auto& file : files) results.push_back(with.import(file));
+  for (const auto& file : files) {
+    results.push_back(with.import(file));
+    if (what.done) what.done(results.back());
+  }
   return results;
+}
+
+std::string write_kernelbench_suite(const kernelbench_import& what, const std::vector<imported_task>& all) {
+  std::string tasks;
+  for (const auto& one : all) {
+    if (!one.file.empty()) tasks += fmt::format("  - {}/task.yaml\n", one.name);
+  }
+  if (tasks.empty()) return {};
+  const auto file = (fs::path(what.to) / "suite.yaml").string();
+  write_text_file(file,
+                  fmt::format("# Made by `kevo import kernelbench`: the tasks that could be imported. The "
+                              "solution of a task NAME is solutions/NAME.py.\n"
+                              "suite: {{name: kernelbench}}\nfitness: {{backend: torch, device: {}}}\n"
+                              "solutions: solutions\ntasks:\n{}",
+                              what.device, tasks));
+  return file;
 }
 
 }  // namespace kevo

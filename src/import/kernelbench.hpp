@@ -2,6 +2,7 @@
 // Tasks from KernelBench's files: a class Model, get_inputs() and get_init_inputs(). The files are the user's
 // own copy of the suite.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct kernelbench_import {
                       ///< accepts mutants
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"; extents are found out on the CPU
   double seconds = 60;         ///< for finding out which extents may vary, for each file
+  bool small = false;          ///< sizes that a processor can call many times replace those of the file
+  std::function<void(const struct imported_task&)> done =
+      {};  ///< told of each file as soon as it is finished
 };
 
 /// What became of one file.
@@ -32,12 +36,22 @@ struct imported_task {
   std::vector<std::string> accepted;  ///< wrong outputs (controls) that the tolerance of the task accepts
   double tolerance = 0;               ///< relative, and absolute but for `widened`; 0: exact
   double given_tolerance = 0;         ///< KernelBench's own
-  double widened = 1;  ///< the absolute tolerance is so many times the relative one, for long sums
+  double widened = 1;  ///< the absolute tolerance is so many times the relative one: more for long sums, less
+                       ///< where the outputs are smaller than at the sizes of the test
   bool checked = false;
+  std::string tested_with;  ///< the sizes with which `checked` was found out; empty: those of the file
+  std::string untested;     ///< why the tolerance could not be tested
+  std::vector<std::string>
+      lost;            ///< what inputs have in common beyond a distribution, which the task has not
+  double seconds = 0;  ///< that it took
 };
 
 /// Imports; a file that cannot be imported is told in its result. @throws kevo::error: input (no such file,
 /// nothing to import), environment (no PyTorch, the folder cannot be written)
 std::vector<imported_task> import_kernelbench(const kernelbench_import& what);
+
+/// Writes `suite.yaml` for `kevo bench` into the folder of the import: all tasks of it.
+/// @returns the file; empty if nothing was imported
+std::string write_kernelbench_suite(const kernelbench_import& what, const std::vector<imported_task>& all);
 
 }  // namespace kevo

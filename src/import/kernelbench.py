@@ -1,6 +1,7 @@
 # What the importer of KernelBench finds out about one file, in the sandbox. kevo_torch.py executes this text and calls describe().
 # The result is a JSON object; see src/import/kernelbench.cpp.
 import inspect
+import itertools
 import math
 import time
 
@@ -9,33 +10,51 @@ class unfit(Exception):
     pass
 
 
-# Remembers how tensors were drawn, so that an input that is one of them has an exact generator.
-def traced(torch):
-    made = {}
+# Remembers how tensors were drawn, so that an input that is one of them has an exact generator. With `most`, tensors are drawn with extents
+# of at most that, for looking at elements.
+class drawing:
+    def __init__(self, torch):
+        from torch.utils._device import _device_constructors
+        self.made, self.most = {}, None
+        _device_constructors()  # torch.device() as a context knows these functions as they are now
+        self.watch(torch, "rand", lambda args, kwargs: {"kind": "uniform", "a": 0, "b": 1}, 0)
+        self.watch(torch, "randn", lambda args, kwargs: {"kind": "normal"}, 0)
+        self.watch(torch, "rand_like", lambda args, kwargs: {"kind": "uniform", "a": 0, "b": 1}, None)
+        self.watch(torch, "randn_like", lambda args, kwargs: {"kind": "normal"}, None)
+        self.watch(torch, "randint", self.bounds, 2)
 
-    def watch(name, describe):
-        original = getattr(torch, name)
-
-        def drawn(*args, **kwargs):
-            result = original(*args, **kwargs)
-            if torch.is_tensor(result):
-                made[id(result)] = (describe(args, kwargs), result)
-            return result
-
-        setattr(torch, name, drawn)
-
+    @staticmethod
     def bounds(args, kwargs):
         numbers = [value for value in args if isinstance(value, int)]
         low = kwargs.get("low", numbers[0] if len(numbers) > 1 else 0)
         high = kwargs.get("high", numbers[-1] if numbers else 2)
         return {"kind": "integers", "a": int(low), "b": int(high) - 1}
 
-    watch("rand", lambda args, kwargs: {"kind": "uniform", "a": 0, "b": 1})
-    watch("randn", lambda args, kwargs: {"kind": "normal"})
-    watch("rand_like", lambda args, kwargs: {"kind": "uniform", "a": 0, "b": 1})
-    watch("randn_like", lambda args, kwargs: {"kind": "normal"})
-    watch("randint", bounds)
-    return made
+    # The extents of a tensor are whole numbers (from argument `first` on), or a list of them.
+    def limited(self, args, kwargs, first):
+        def few(value):
+            return min(value, self.most) if isinstance(value, int) else type(value)(map(few, value)) if type(value) in (list, tuple) else value
+
+        plain = first == 0 and all(isinstance(value, int) for value in args)
+        args = [few(value) if plain or isinstance(value, (list, tuple)) else value for value in map(self.listed, args)]
+        return args, {key: few(self.listed(value)) if key == "size" else value for key, value in kwargs.items()}
+
+    @staticmethod
+    def listed(value):
+        return list(value) if isinstance(value, tuple) else value  # torch.Size is a tuple
+
+    def watch(self, torch, name, describe, first):
+        original = getattr(torch, name)
+
+        def drawn(*args, **kwargs):
+            if self.most and first is not None:
+                args, kwargs = self.limited(args, kwargs, first)
+            result = original(*args, **kwargs)
+            if torch.is_tensor(result):
+                self.made[id(result)] = (describe(args, kwargs), result)
+            return result
+
+        setattr(torch, name, drawn)
 
 
 # From the elements, where an input is not drawn in one step.
@@ -48,19 +67,32 @@ def guessed(torch, value):
     low, high, mean, deviation = float(wide.min()), float(wide.max()), float(wide.mean()), float(wide.std(unbiased=False))
     if deviation == 0:
         return {"kind": "uniform", "a": low, "b": math.nextafter(low, math.inf) if low else 1e-30}
-    # Of a uniform distribution the range is sqrt(12) deviations; of a normal one it is more.
-    if (high - low) < 3.7 * deviation:
+    # Of a uniform distribution the range is sqrt(12) deviations; of a normal one it is more. What is never negative (a probability, of
+    # which a logarithm is taken) stays so.
+    if (high - low) < 3.7 * deviation or low >= 0:
         return {"kind": "uniform", "a": low, "b": high}
     return {"kind": "normal", "a": mean, "b": deviation}
 
 
-def describe_input(torch, name, value, made):
+# What the elements of a matrix have in common beyond their distribution, which no generator of a task makes.
+def structure(torch, value):
+    if value.dim() != 2 or value.shape[0] != value.shape[1] or value.shape[0] < 3 or bool((value == value.flatten()[0]).all()):
+        return ""
+    if torch.equal(value, value.diag().diag()):
+        return "diagonal"
+    if torch.equal(value, value.triu()):
+        return "upper triangular"
+    if torch.equal(value, value.tril()):
+        return "lower triangular"
+    return "symmetric" if torch.equal(value, value.t()) else ""
+
+
+def describe_input(torch, name, value, known, sample):
     if torch.is_tensor(value):
-        if str(value.device) != "cpu":
+        if str(value.device) not in ("cpu", "meta"):
             raise unfit(f"the input {name} is on the device {value.device}")
-        known = made.get(id(value))
         return {"name": name, "dtype": str(value.dtype)[6:], "shape": list(value.shape), "exact": known is not None,
-                "generate": known[0] if known else guessed(torch, value)}
+                "generate": known or guessed(torch, sample), "structure": "" if known else structure(torch, sample)}
     if isinstance(value, bool):
         return {"name": name, "dtype": "bool", "scalar": True, "value": int(value)}
     if isinstance(value, int):
@@ -68,6 +100,34 @@ def describe_input(torch, name, value, made):
     if isinstance(value, float):
         return {"name": name, "dtype": "float64", "scalar": True, "value": value}
     raise unfit(f"the input {name} is a {type(value).__name__}, not a tensor or a number")
+
+
+MOST_SAMPLED = 1 << 26
+
+
+def elements_of(values, most=None):
+    return sum(math.prod(extent if most is None else min(extent, most) for extent in one.shape) for one in values if hasattr(one, "shape"))
+
+
+# The inputs of the file: their shapes from the device "meta", and elements only where a distribution has to be guessed, of tensors
+# that are made smaller where the inputs are large.
+def inputs_of(torch, module):
+    draws = drawing(torch)
+    try:
+        with torch.device("meta"):
+            given = list(module.get_inputs())
+    except Exception:
+        given = list(module.get_inputs())
+    kinds = [draws.made[id(one)][0] if id(one) in draws.made else None for one in given]
+    samples = given
+    if any(torch.is_tensor(one) and one.is_meta and kind is None for one, kind in zip(given, kinds)):
+        draws.most = next((most for most in (None, 4096, 1024, 256, 64, 16) if elements_of(given, most) <= MOST_SAMPLED), 4)
+        try:
+            samples = list(module.get_inputs())
+        except Exception as error:
+            raise unfit(f"the distribution of its inputs, of {elements_of(given)} elements, cannot be looked at with smaller ones: {error}")
+        draws.most = None
+    return given, kinds, samples
 
 
 def init_of(given):
@@ -84,9 +144,11 @@ def outputs_of(torch, result):
     return results
 
 
-def draw(torch, one, shape, seed):
+def draw(torch, one, shape, seed, device):
     if one.get("scalar"):
         return one["value"] if one["dtype"] != "bool" else bool(one["value"])
+    if device == "meta":
+        return torch.empty(shape, dtype=getattr(torch, one["dtype"]), device="meta")
     generator = torch.Generator().manual_seed(seed)
     dtype, made = getattr(torch, one["dtype"]), one["generate"]
     if made["kind"] == "integers":
@@ -94,126 +156,6 @@ def draw(torch, one, shape, seed):
     if made["kind"] == "uniform":
         return (torch.rand(shape, generator=generator) * (made["b"] - made["a"]) + made["a"]).to(dtype)
     return (torch.randn(shape, generator=generator) * made.get("b", 1) + made.get("a", 0)).to(dtype)
-
-
-# An extent of an output as an expression of the axis, from what it was for several values of the axis; None if no simple one fits.
-def expression(name, values, found):
-    if len(set(found)) == 1:
-        return str(found[0])
-    if found == values:
-        return name
-    differences = {f - v for v, f in zip(values, found)}
-    if len(differences) == 1:
-        step = differences.pop()
-        return f"{name} {'+' if step > 0 else '-'} {abs(step)}"
-    for factor in range(2, 65):
-        if all(f == v * factor for v, f in zip(values, found)):
-            return f"{name} * {factor}"
-    for stride in range(2, 17):
-        for offset in range(-32, 33):
-            for last in (1, 0):
-                if all(f == (v + offset) // stride + last for v, f in zip(values, found)):
-                    inner = name if offset == 0 else f"({name} {'+' if offset > 0 else '-'} {abs(offset)})"
-                    return f"{inner} / {stride}" + (" + 1" if last else "")
-    return None
-
-
-# Other values of an axis: not the usual one, odd ones among them.
-def other_values(usual):
-    wanted = [usual - 1, usual // 2 + 1, usual + 1, max(1, usual // 3)] if usual > 2 else [usual + 1, usual + 2, usual + 4]
-    return sorted({value for value in wanted if value >= 1 and value != usual})
-
-
-class prober:
-    def __init__(self, torch, model, inputs, outputs, seconds):
-        self.torch, self.model, self.inputs, self.outputs = torch, model, inputs, outputs
-        self.end = time.monotonic() + seconds
-
-    # The extents of the outputs when these places (input, dimension) have this extent; None if the module refuses.
-    def shapes_with(self, places, value):
-        if time.monotonic() > self.end:
-            return None
-        shapes = [list(one.get("shape", [])) for one in self.inputs]
-        for number, dimension in places:
-            shapes[number][dimension] = value
-        return self.shapes_of(shapes)
-
-    def shapes_of(self, shapes):
-        try:
-            with self.torch.no_grad():
-                got = self.model(*[draw(self.torch, one, shape, 7) for one, shape in zip(self.inputs, shapes)])
-            got = outputs_of(self.torch, got)
-        except Exception:
-            return None
-        if [len(one.shape) for one in got] != [len(one["shape"]) for one in self.outputs]:
-            return None
-        return [list(one.shape) for one in got]
-
-    # An axis at these places: its name, its values and the outputs' extents as expressions; None if the module does not allow it.
-    def axis(self, name, places):
-        usual = self.inputs[places[0][0]]["shape"][places[0][1]]
-        values, found = [usual], [[list(one["shape"]) for one in self.outputs]]
-        for value in other_values(usual):
-            shapes = self.shapes_with(places, value)
-            if shapes is not None:
-                values.append(value)
-                found.append(shapes)
-        if len(values) < 3:
-            return None
-        extents = {}
-        for output in range(len(self.outputs)):
-            for dimension in range(len(self.outputs[output]["shape"])):
-                text = expression(name, values, [one[output][dimension] for one in found])
-                if text is None:
-                    return None
-                if not text.isdigit():
-                    extents[f"{output} {dimension}"] = text
-        return {"name": name, "places": places, "values": values, "extents": extents}
-
-
-# Equal extents of several inputs are one axis if the module demands it, and axes of their own if it does not.
-def axes_of(probe):
-    groups = {}
-    for number, one in enumerate(probe.inputs):
-        for dimension, extent in enumerate(one.get("shape", [])):
-            groups.setdefault(extent, []).append((number, dimension))
-    axes, taken = [], set()
-
-    def take(places):
-        found = probe.axis(f"n{len(axes)}", places)
-        used = {key for one in axes for key in one["extents"]}
-        # Of an extent that depends on two axes no expression was found.
-        if found is None or used & set(found["extents"]):
-            return False
-        axes.append(found)
-        taken.update(map(tuple, places))
-        return True
-
-    for places in groups.values():
-        for place in places:
-            take([place])
-        rest = [place for place in places if tuple(place) not in taken]
-        if len(rest) > 1:
-            take(rest)
-    return axes
-
-
-# Sizes for hidden workloads: all axes changed at once, as far as the module takes that and the expressions hold.
-def sizes_of(probe, axes):
-    made = []
-    for turn in range(1, 4):
-        size = {one["name"]: one["values"][1:][(turn + place) % (len(one["values"]) - 1)] for place, one in enumerate(axes)}
-        shapes = [list(one.get("shape", [])) for one in probe.inputs]
-        wanted = [list(one["shape"]) for one in probe.outputs]
-        for one in axes:
-            for number, dimension in one["places"]:
-                shapes[number][dimension] = size[one["name"]]
-            for place, text in one["extents"].items():
-                output, dimension = map(int, place.split())
-                wanted[output][dimension] = eval(text.replace("/", "//"), {}, size)
-        if size not in made and probe.shapes_of(shapes) == wanted:
-            made.append(size)
-    return made
 
 
 # The number of products in one sum of a matrix product, a convolution or attention; 0 for other functions.
@@ -262,35 +204,102 @@ def spread_of(torch, value):
     return float(wide.square().mean().sqrt()) if wide.numel() else 0.0
 
 
+# A module and what it gives for the inputs of the file: on "meta" where it works there. Gives the device, the module, and the outputs.
+def called(torch, module, init, given):
+    def call(device):
+        torch.manual_seed(12)
+        with torch.device(device), torch.no_grad():
+            model = module.Model(*init["args"], **init["kwargs"])
+            values = [torch.empty(one.shape, dtype=one.dtype) if torch.is_tensor(one) else one for one in given]
+            return device, model, outputs_of(torch, model(*values))
+
+    try:
+        return call("meta")
+    except unfit:
+        raise
+    except Exception:
+        if elements_of(given) > MOST_SAMPLED:
+            raise
+        torch.manual_seed(12)
+        model = module.Model(*init["args"], **init["kwargs"])
+        values = [torch.zeros(one.shape, dtype=one.dtype) if torch.is_tensor(one) else one for one in given]
+        with torch.no_grad():
+            return "cpu", model, outputs_of(torch, model(*values))
+
+
+MOST_PARAMETERS = 1 << 28
+
+
+def length_at(torch, probe, shapes, outputs):
+    values = probe.values(shapes)
+    return length_of(torch, values, outputs, lambda: probe.model(*values))
+
+
+# The same problem with sizes that a processor can call many times.
+def small_problem(torch, probe, axes, size):
+    shapes, extents = shapes_at(probe, axes, size)
+    inputs = [{**one, "shape": shape} if "shape" in one else one for one, shape in zip(probe.inputs, shapes)]
+    outputs = [{**one, "shape": shape} for one, shape in zip(probe.outputs, extents)]
+    with torch.no_grad():
+        results = outputs_of(torch, probe.model(*probe.values(shapes)))
+    return {"inputs": inputs, "outputs": outputs, "length": length_at(torch, probe, shapes, results),
+            "axes": [{**one, "values": [size[one["name"]]]} for one in axes], "sizes": sizes_near(probe, axes, size)}
+
+
 def describe(torch, module, seconds):
     for name in ("Model", "get_inputs", "get_init_inputs"):
         if not hasattr(module, name):
             raise unfit(f"the file does not define {name}")
-    made = traced(torch)
     torch.manual_seed(11)
-    given = module.get_inputs()
+    given, kinds, samples = inputs_of(torch, module)
     init = init_of(module.get_init_inputs())
-    torch.manual_seed(12)
-    model = module.Model(*init["args"], **init["kwargs"])
+    device, model, first = called(torch, module, init, given)
     names = [name for name, one in inspect.signature(model.forward).parameters.items()
              if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     names = [names[i] if i < len(names) else f"x{i}" for i in range(len(given))]
     names = [name if name not in ("out",) and not name.startswith("out") else f"{name}_in" for name in names]
-    inputs = [describe_input(torch, name, value, made) for name, value in zip(names, given)]
-
-    def call():
-        return model(*[value.clone() if torch.is_tensor(value) else value for value in given])
-
-    with torch.no_grad():
-        first = outputs_of(torch, call())
-        second = outputs_of(torch, call())
-    for one, other in zip(first, second):
-        if not torch.equal(one.isnan(), other.isnan()) or not torch.allclose(one.double(), other.double(), 1e-3, 1e-3, equal_nan=True):
-            raise unfit("two calls with the same inputs give different results: it draws random numbers")
-    outputs = [{"name": f"out{i}" if len(first) > 1 else "out", "dtype": str(one.dtype)[6:], "shape": list(one.shape),
-                "spread": spread_of(torch, one)} for i, one in enumerate(first)]
-    length = length_of(torch, given, first, call)
-    probe = prober(torch, model, inputs, outputs, seconds)
-    axes = axes_of(probe)
-    return {"init": init, "inputs": inputs, "outputs": outputs, "length": length, "axes": axes, "sizes": sizes_of(probe, axes) if axes else [],
-            "parameters": sum(value.numel() for value in model.state_dict().values())}
+    inputs = [describe_input(torch, *one) for one in zip(names, given, kinds, samples)]
+    outputs = [{"name": f"out{i}" if len(first) > 1 else "out", "dtype": str(one.dtype)[6:], "shape": list(one.shape)}
+               for i, one in enumerate(first)]
+    parameters = sum(value.numel() for value in model.state_dict().values())
+    del given, samples
+    probe = prober(torch, model, inputs, outputs, device, seconds)
+    usual = [one.get("shape", []) for one in inputs]
+    said = {"init": init, "inputs": inputs, "outputs": outputs, "length": length_at(torch, probe, usual, first), "small": None, "untested": "",
+            "parameters": parameters, "axes": axes_of(probe)}
+    axes = said["axes"]
+    said["sizes"] = sizes_of(probe, axes) if axes else []
+    cost = probe.cost_of(usual)
+    said["gflop"], said["mib"] = cost.flops / 1e9, cost.bytes / 2**20
+    small, small_cost = small_size(probe, axes, cost)
+    held = None
+    if parameters > MOST_PARAMETERS:
+        said["untested"] = f"it has {parameters / 1e6:.0f} million parameters"
+    elif not is_possible(small_cost):
+        said["untested"] = (f"the smallest call that was found has {small_cost.flops / 1e9:.3g} GFLOP and writes "
+                            f"{small_cost.bytes / 2**20:.3g} MiB")
+    else:
+        torch.manual_seed(12)
+        real = module.Model(*init["args"], **init["kwargs"]) if device == "meta" else model
+        with_elements = real_calls(torch, real, probe, cost)
+        held = with_elements.axes_that_hold(axes)
+        said["untested"] = "" if held else "it does not work at sizes that a processor can call: " + with_elements.failure[:300]
+    if held is None:
+        if cost.random:
+            raise unfit(f"it draws random numbers ({cost.random})")
+        # What "meta" takes may fail with elements. The first extent is that of a batch nearly always.
+        said["axes"] = [one for one in axes if all(dimension == 0 for _, dimension in one["places"])]
+        said["sizes"] = sizes_of(probe, said["axes"]) if said["axes"] else []
+        for one in outputs:
+            one["spread"] = 0
+        return said
+    axes, small, spreads = held
+    said["axes"], said["sizes"] = axes, sizes_of(probe, axes) if axes else []
+    if small != usual_size(axes):
+        said["small"] = small_problem(torch, probe, axes, small)
+        for one, spread in zip(said["small"]["outputs"], spreads):
+            one["spread"] = spread
+        spreads = with_elements.extrapolated(axes, small, spreads)
+    for one, spread in zip(outputs, spreads):
+        one["spread"] = spread
+    return said

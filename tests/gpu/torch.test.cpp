@@ -6,7 +6,8 @@
 // tests/torch. The reference compared with itself is not called different. Skips, and says so, where there is
 // no device or no PyTorch. KEVO_EXHIBITS=part,of,names judges those alone; KEVO_TORCH_TRIES=100 is how often
 // the reference is compared with itself, KEVO_ISOLATION=200 how many programs of which every tenth fails are
-// judged one after the other, KEVO_ISOLATION_SECONDS for how long at most.
+// judged one after the other, KEVO_ISOLATION_SECONDS for how long at most, KEVO_ISOLATION_CALL the seconds of
+// a call.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -285,7 +286,8 @@ TEST_CASE("programs that fail in every way on a GPU disturb nobody else") {
   const int wanted = given == nullptr ? 20 : std::max(std::atoi(given), 10);
   kevo::torch_settings settings;
   settings.device = "cuda";
-  settings.limits.call_s = settings.limits.first_call_s = 3;
+  const char* call = std::getenv("KEVO_ISOLATION_CALL");
+  settings.limits.call_s = settings.limits.first_call_s = call == nullptr ? 3 : std::atof(call);
   kevo::torch_fitness fitness(
       std::make_shared<const kevo::task>(kevo::load_task((corpus / "softmax.yaml").string())), settings);
   using clock = std::chrono::steady_clock;

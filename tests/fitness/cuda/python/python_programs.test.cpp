@@ -120,3 +120,57 @@ TEST_CASE("machine code for Triton is made by a process that takes no options of
   options["options"] = boost::json::array{"--options-file=/etc/passwd"};
   CHECK(ask(first.get(), options, empty).second.find("not allowed") != std::string::npos);
 }
+
+// From the text of a kernel alone: what one process of a program has had compiled tells a later one nothing
+// but that kernel.
+TEST_CASE("kernels of Triton are compiled from their text, and a text on which Triton fails harms no other") {
+  python_tools tools;
+  try {
+    tools = torch::find_torch({}, contains(sandbox_mode::best));
+  } catch (const error& missing) {
+    kevo_test::skip(missing.message());
+    return;
+  }
+  torch::compile_settings settings;
+  settings.architecture = "90";
+  torch::compile_server server(tools, sandbox_mode::best, settings);
+  const std::string kernel = R"(module {
+  tt.func public @add_one(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) attributes {noinline = false} {
+    %one = arith.constant dense<1.000000e+00> : tensor<128xf32>
+    %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+    %to = tt.splat %y : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %written = tt.addptr %to, %i : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+    %from = tt.splat %x : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %read = tt.addptr %from, %i : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+    %value = tt.load %read : tensor<128x!tt.ptr<f32>>
+    %sum = arith.addf %value, %one : tensor<128xf32>
+    tt.store %written, %sum : tensor<128x!tt.ptr<f32>>
+    tt.return
+  }
+}
+)";
+  boost::json::object usual = {{"kind", "triton"},
+                               {"capability", 90},
+                               {"arch", "sm_90a"},
+                               {"options", {{"num_warps", 4}}},
+                               {"ptxas", boost::json::array{"-lineinfo"}}};
+  const auto first = server.connect();
+  const auto second = server.connect();
+  const auto [done, text] = ask(first.get(), usual, kernel);
+  REQUIRE_MESSAGE(done, text);
+  const auto made = boost::json::parse(text).as_object();
+  CHECK(std::string(made.at("texts").at("ptx").as_string()).find(".entry add_one") != std::string::npos);
+  CHECK(made.at("metadata").at("name") == "add_one");
+  CHECK(made.at("cubin").as_string().starts_with("f0VMR"));  // ELF in base64
+  CHECK(ask(second.get(), usual, kernel).second == text);
+  CHECK_FALSE(ask(second.get(), usual, "module {garbage").first);
+  const auto [aborted, why] = ask(second.get(), usual, "module {}");  // an assertion of a pass
+  CHECK_FALSE(aborted);
+  CHECK_MESSAGE(why.find("ended") != std::string::npos, why);
+  usual["options"] = {{"extern_libs", "/etc/passwd"}};
+  CHECK(ask(second.get(), usual, kernel).second.find("not allowed") != std::string::npos);
+  usual["options"] = {{"num_warps", 8}};
+  const auto [again, other] = ask(second.get(), usual, kernel);
+  CHECK_MESSAGE(again, other);
+  CHECK(other != text);
+}
