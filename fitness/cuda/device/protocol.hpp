@@ -14,7 +14,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 9;
+inline constexpr std::uint32_t device_protocol = 10;
 
 enum class device_request : std::uint32_t {
   hello,        ///< -> device_description, or an error that says what is missing
@@ -91,6 +91,8 @@ struct device_input {
   std::string kind = "normal";
   double a = 0;
   double b = 1;
+  std::string law;  ///< of "offsets": how the lengths of rows are distributed
+  double parameter = 0;
 };
 
 /// An output and when it is accepted.
