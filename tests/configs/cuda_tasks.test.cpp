@@ -97,7 +97,7 @@ void check_program(cuda_compiler* compiler, const kevo::task& t, const kevo::pro
 TEST_CASE("every CUDA task: references and seeds compile and can be launched on every workload") {
   auto compiler = find_compiler();
   const auto tasks = cuda_tasks();
-  CHECK(tasks.size() >= 9);
+  CHECK(tasks.size() >= 11);
   for (const auto& t : tasks) {
     CHECK(t.seeds.size() >= 2);
     for (const auto& seed : t.seeds) check_program(compiler ? &*compiler : nullptr, t, seed, signature_of);
@@ -126,7 +126,9 @@ TEST_CASE("settings of the tunable seeds that reach furthest compile and can be 
       {"cuda_im2win",
        {{"WINDOW", "1"}, {"CHANNELS", "1"}, {"SPLIT", "4"}, {"STAGES", "1"}, {"PREFETCH", "0"}}},
       {"cuda_im2win",
-       {{"SHARED", "0"}, {"BM", "32"}, {"BN", "32"}, {"TM", "1"}, {"TN", "1"}, {"VECTOR", "1"}}}};
+       {{"SHARED", "0"}, {"BM", "32"}, {"BN", "32"}, {"TM", "1"}, {"TN", "1"}, {"VECTOR", "1"}}},
+      {"cuda_dualkv_forward", {{"BN", "176"}, {"SCHEDULE", "2"}, {"SECTION", "8"}, {"TURNS", "0"}}},
+      {"cuda_dualkv_backward", {{"BN", "64"}, {"STAGES", "3"}, {"PACK", "0"}, {"QUERY_STAGES", "3"}}}};
   auto compiler = find_compiler();
   for (const auto& t : cuda_tasks()) {
     for (const auto& one : all) {

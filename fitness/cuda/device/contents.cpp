@@ -46,9 +46,11 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
   rng random(key ^ (lane * 0x9e3779b97f4a7c15ULL));
   const bool drawn_here = input.kind == "normal" || input.kind == "uniform" || input.kind == "integers";
   if (!drawn_here || element_of(input.type).kind == element_kind::boolean) {
-    const auto bytes =
-        generate_elements(element_of(input.type), input.count, {input.kind, input.a, input.b}, kind,
-                          mild ? variety_strength::mild : variety_strength::full, random);
+    generator recipe{input.kind, input.a, input.b};
+    recipe.law = input.law;
+    recipe.parameter = input.parameter;
+    const auto bytes = generate_elements(element_of(input.type), input.count, recipe, kind,
+                                         mild ? variety_strength::mild : variety_strength::full, random);
     device.copy_in(to, bytes.data(), bytes.size());
     return;
   }

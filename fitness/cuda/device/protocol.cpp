@@ -74,7 +74,7 @@ void members(Codec& c, device_users& v) {
 }
 template <class Codec>
 void members(Codec& c, device_input& v) {
-  c(v.type), c(v.count), c(v.kind), c(v.a), c(v.b);
+  c(v.type), c(v.count), c(v.kind), c(v.a), c(v.b), c(v.law), c(v.parameter);
 }
 template <class Codec>
 void members(Codec& c, device_output& v) {

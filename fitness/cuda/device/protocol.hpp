@@ -92,6 +92,8 @@ struct device_input {
   std::string kind = "normal";
   double a = 0;
   double b = 1;
+  std::string law;  ///< of "offsets": how the lengths of rows are distributed
+  double parameter = 0;
 };
 
 /// An output and when it is accepted.

@@ -90,17 +90,13 @@ void require_drawable(const task& t, const workload& w, const tensor& input, con
   const auto given = w.inputs.find(input.name);
   const bool file = given != w.inputs.end() && given->second.contents;
   constexpr std::array known = {"normal", "uniform", "integers", "permutation", "offsets"};
-  const bool drawn = std::find(known.begin(), known.end(), recipe.kind) != known.end() &&
-                     recipe.law.empty() && (recipe.kind != "offsets" || recipe.b == 0);
-  if (!file && drawn) return;
+  if (!file && std::find(known.begin(), known.end(), recipe.kind) != known.end()) return;
   throw error(error_code::input,
               fmt::format("the CUDA backend does not support {} yet: input '{}' of workload '{}'",
-                          file ? std::string("inputs from files")
-                               : "the generator " + recipe.kind +
-                                     (recipe.kind == "offsets" ? " with a law or a longest row" : ""),
+                          file ? std::string("inputs from files") : "the generator " + recipe.kind,
                           input.name, w.uuid),
               {.file = t.file, .key = file ? "workloads" : "generate"},
-              "use normal, uniform, integers, permutation or offsets(total)");
+              "use normal, uniform, integers, permutation or offsets");
 }
 
 // What is drawn and what is accepted.
@@ -112,8 +108,8 @@ device_workload describe_workload(const task& t, const workload& w) {
     if (input.scalar) continue;
     const auto recipe = resolved(generator_of(input, w), axes);
     require_drawable(t, w, input, recipe);
-    made.inputs.push_back(
-        {type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a, recipe.b});
+    made.inputs.push_back({type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a,
+                           recipe.b, recipe.law, recipe.parameter});
   }
   for (const auto& output : t.outputs) {
     made.outputs.push_back(rule_of(t, w, output, element_count(output, axes), scales));
