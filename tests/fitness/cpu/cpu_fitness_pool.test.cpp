@@ -3,7 +3,9 @@
 // processors, too: figures say nothing there, verdicts do.
 #include "fitness/cpu/cpu_fitness_pool.hpp"
 
-#include <atomic>
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string>
@@ -30,14 +32,19 @@ std::vector<std::vector<int>> six_cores() {
   return {{first}, {second}, {first}, {second}, {first}, {second}};
 }
 
-/// Counts evaluations that measure at the same time.
+/// Counts evaluations that measure at the same time. The first one waits for a second one, which on a busy
+/// machine may still be at its compiler.
 struct overlap {
-  std::atomic<int> now = 0;
-  std::atomic<int> most = 0;
+  std::mutex guard;
+  std::condition_variable both;
+  int now = 0;
+  int most = 0;
   void operator()(bool begins) {
-    const int count = begins ? ++now : --now;
-    for (int seen = most; count > seen && !most.compare_exchange_weak(seen, count);) {
-    }
+    std::unique_lock lock(guard);
+    now += begins ? 1 : -1;
+    most = std::max(most, now);
+    if (most >= 2) return both.notify_all();
+    if (begins) both.wait_for(lock, std::chrono::seconds(60), [this] { return most >= 2; });
   }
 };
 
