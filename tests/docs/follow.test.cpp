@@ -43,10 +43,18 @@ TEST_CASE("a page is followed in its order, and what it says wrongly is a failur
 
 TEST_CASE("the port that a page names is a free one in each of its tests") {
   const std::string page = "<!-- test port: 8750 -->\n```sh\necho http://127.0.0.1:8750\n```\n";
-  const std::string replaced = page::with_free_port(page);
+  const std::string replaced = page::with_free_ports(page);
   CHECK(replaced.find("8750") == std::string::npos);
   CHECK(page::steps_of(replaced).at(0).text.starts_with("echo http://127.0.0.1:"));
-  CHECK(page::with_free_port("8750") == "8750");
+  CHECK(page::with_free_ports("8750") == "8750");
+  const std::string two =
+      page::with_free_ports("<!-- test port: 8750 --><!-- test port: 8751 -->\n8750 8751 87501");
+  const std::string used = two.substr(two.find('\n') + 1);
+  CHECK(used.find("8750 ") == std::string::npos);
+  CHECK(used.find("8751 ") == std::string::npos);
+  CHECK(used.substr(0, used.find(' ')) !=
+        used.substr(used.find(' ') + 1, used.rfind(' ') - used.find(' ') - 1));
+  CHECK(used.ends_with(" 87501"));
 }
 
 TEST_CASE("a test shortens a command of the program without the reader seeing it") {

@@ -24,6 +24,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <netinet/in.h>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -192,23 +194,24 @@ inline std::string free_port() {
   return std::to_string(port);
 }
 
-/// The page with the port that it names replaced by a free one.
-inline std::string with_free_port(std::string markdown) {
+/// The page with each port that it names replaced by a free one of its own.
+inline std::string with_free_ports(std::string markdown) {
   constexpr std::string_view key = "<!-- test port: ";
-  const auto at = markdown.find(key);
-  if (at == std::string::npos) return markdown;
-  const auto begin = at + key.size();
-  const std::string named = markdown.substr(begin, markdown.find(' ', begin) - begin);
-  const std::string free = free_port();
-  for (std::size_t place = markdown.find(named); place != std::string::npos;
-       place = markdown.find(named, place + free.size()))
-    markdown.replace(place, named.size(), free);
+  std::set<std::string> taken;
+  for (auto at = markdown.find(key); at != std::string::npos; at = markdown.find(key, at + key.size())) {
+    const auto begin = at + key.size();
+    const std::string named = markdown.substr(begin, markdown.find(' ', begin) - begin);
+    std::string free = free_port();
+    while (!taken.insert(free).second) free = free_port();
+    const std::regex whole("\\b" + named + "\\b");
+    markdown = std::regex_replace(markdown, whole, free);
+  }
   return markdown;
 }
 
 /// Follows a page in `folder`. `kevo` is found on the PATH, $KEVO is the source tree.
 inline result follow(const std::string& page, const std::filesystem::path& folder) {
-  const std::string markdown = with_free_port(page);
+  const std::string markdown = with_free_ports(page);
   result done;
   std::string printed;
   bool ran = true;  // the block before; what a block that is not run would print is not known
