@@ -175,6 +175,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[BN / 2], int limit0, int 
 }
 constexpr float to_log2 = 0.08838834764831845f * 1.4426950408889634f;  // log2(e) / sqrt(128)
 
+// kevo: begin softmax
 template <int BN>
 __device__ __forceinline__ void soften(float (&s)[BN / 2], float (&largest)[2], float (&total)[2], float (&rescale)[2]) {
 #pragma unroll
@@ -201,6 +202,7 @@ __device__ __forceinline__ void soften(float (&s)[BN / 2], float (&largest)[2], 
     total[half] = total[half] * rescale[half] + (sum0 + sum1);
   }
 }
+// kevo: end softmax
 template <int BN>
 __device__ __forceinline__ void pack_weights(unsigned (&p)[BN / 4], const float (&s)[BN / 2]) {
 #pragma unroll

@@ -251,6 +251,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[BN / 2], int limit0, int 
 }
 constexpr float to_log2 = 0.08838834764831845f * 1.4426950408889634f;  // log2(e) / sqrt(128)
 
+// kevo: begin softmax
 __device__ __forceinline__ void soften(float (&s)[BN / 2], float (&largest)[2], float (&total)[2], float (&rescale)[2]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -276,6 +277,7 @@ __device__ __forceinline__ void soften(float (&s)[BN / 2], float (&largest)[2], 
     total[half] = total[half] * rescale[half] + (sum0 + sum1);
   }
 }
+// kevo: end softmax
 // Also adds up what is multiplied: the rounded weights. Divided by their sum, o is a mean of values; with the sum of the exact weights
 // all of it would be too large or too small where the weights are alike, and so would be the difference dp - delta.
 __device__ __forceinline__ void pack_weights(unsigned (&p)[BN / 4], const float (&s)[BN / 2], float (&rounded)[2], const float (&rescale)[2]) {

@@ -235,6 +235,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[BN / 2], int limit0, int 
 }
 constexpr float to_log2 = 0.08838834764831845f * 1.4426950408889634f;  // log2(e) / sqrt(128)
 
+// kevo: begin softmax
 __device__ __forceinline__ void soften(float (&s)[BN / 2], float (&largest)[2], float (&total)[2], float (&rescale)[2]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -260,6 +261,7 @@ __device__ __forceinline__ void soften(float (&s)[BN / 2], float (&largest)[2], 
     total[half] = total[half] * rescale[half] + (sum0 + sum1);
   }
 }
+// kevo: end softmax
 __device__ __forceinline__ void pack_weights(unsigned (&p)[BN / 4], const float (&s)[BN / 2]) {
 #pragma unroll
   for (int i = 0; i < BN / 4; ++i) p[i] = packed(s[2 * i], s[2 * i + 1]);
