@@ -1,4 +1,4 @@
-// timeout: 300
+// timeout: 600
 // Runs and tasks that somebody else may have made up or damaged: whatever they hold, the program answers, in
 // bounded time and memory, obeys nothing in them, and writes nowhere else.
 

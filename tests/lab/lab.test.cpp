@@ -1,4 +1,4 @@
-// timeout: 300
+// timeout: 600
 // The laboratory as a user meets it: results, resuming after a kill, errors, Ctrl-C, docs.
 
 #include "src/lab/lab.hpp"
