@@ -1,6 +1,7 @@
 #pragma once
-// A plain timer as a witness: how much the time of a piece of work varies on this machine where nothing of kevo's takes part. Processors
-// that a machine shares with others, as virtual ones do, can take twice as long for a while without telling the guest.
+// A plain timer as a witness: how much the time of a piece of work varies on this machine where nothing of
+// kevo's takes part. Processors that a machine shares with others, as virtual ones do, can take twice as long
+// for a while without telling the guest.
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +12,8 @@
 
 namespace kevo_test {
 
-/// Times a piece of work in this process, at changing places and on inputs that were just written, as a candidate finds them.
+/// Times a piece of work in this process, at changing places and on inputs that were just written, as a
+/// candidate finds them.
 class plain_timer {
  public:
   using work = void (*)(const float* x, float* y, std::int64_t n);
@@ -30,8 +32,8 @@ class plain_timer {
     } while (clock::now() < end);
   }
 
-  /// How many times as long as the reading that is longer than a twentieth of all is the one that is shorter than a twentieth: 1 on a
-  /// machine that is perfectly steady.
+  /// How many times as long as the reading that is longer than a twentieth of all is the one that is shorter
+  /// than a twentieth: 1 on a machine that is perfectly steady.
   double spread() const {
     std::vector<double> sorted = readings_;
     std::sort(sorted.begin(), sorted.end());
