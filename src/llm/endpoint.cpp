@@ -7,6 +7,7 @@
 #include <random>
 
 #include "src/base/text/utf8.hpp"
+#include "src/base/time/wait_unless_stopped.hpp"
 
 namespace kevo {
 namespace {
@@ -18,15 +19,6 @@ bool is_json(const http_response& answer) {
   if (answer.content_type.find("json") != std::string::npos) return true;
   const auto first = answer.body.find_first_not_of(" \t\r\n");
   return answer.content_type.empty() && first != std::string::npos && answer.body[first] == '{';
-}
-
-/// Waits; false if stopped.
-bool rest(double seconds, const std::stop_token& stop) {
-  std::mutex guard;
-  std::condition_variable_any never;
-  std::unique_lock lock(guard);
-  never.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
-  return !stop.stop_requested();
 }
 
 /// Half of it to all of it: many callers that failed together must not come back together.
@@ -150,7 +142,7 @@ bool call_limiter::enter(const std::stop_token& stop) {
     next_ = turn + std::chrono::duration_cast<clock::duration>(
                        std::chrono::duration<double>(60 / limits_.calls_per_minute));
     lock.unlock();
-    if (turn > now && !rest(std::chrono::duration<double>(turn - now).count(), stop)) {
+    if (turn > now && !wait_unless_stopped(std::chrono::duration<double>(turn - now).count(), stop)) {
       leave();
       return false;
     }
@@ -266,7 +258,7 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
       reply.detail += "; it asks to wait " + std::to_string(static_cast<std::int64_t>(retry_after_s)) + " s";
       break;
     }
-    if (!rest(std::max(retry_after_s, jittered(usual_s)), begins_until)) {
+    if (!wait_unless_stopped(std::max(retry_after_s, jittered(usual_s)), begins_until)) {
       if (stop.stop_requested()) {
         reply = failed(reply_status::cancelled, "cancelled");
         reply.tries = n;

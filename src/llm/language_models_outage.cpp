@@ -7,6 +7,7 @@
 #include <kevo/error.hpp>
 
 #include "src/base/time/seconds_since.hpp"
+#include "src/base/time/wait_unless_stopped.hpp"
 #include "src/llm/language_models.hpp"
 
 namespace kevo {
@@ -84,12 +85,8 @@ bool language_models::wait_for_server(const chat_reply& failed, const std::stop_
   if (!silent_since_ || out_of_patience()) return false;
   const double left_s = settings_.patience_s - seconds_since(*silent_since_);
   const double pause_s = std::min({longest_pause_s, settings_.patience_s / 20, left_s});
-  std::mutex own;
-  std::unique_lock waiting(own);
   lock.unlock();
-  std::condition_variable_any never;
-  never.wait_for(waiting, stop, std::chrono::duration<double>(std::max(pause_s, 0.01)), [] { return false; });
-  return !stop.stop_requested();
+  return wait_unless_stopped(std::max(pause_s, 0.01), stop);
 }
 
 /// Decides after a call whether any model can still be asked.

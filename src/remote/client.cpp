@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,21 +9,13 @@
 #include <kevo/error.hpp>
 
 #include "src/base/time/seconds_since.hpp"
+#include "src/base/time/wait_unless_stopped.hpp"
 #include "src/llm/http.hpp"
 
 namespace kevo::remote {
 namespace {
 
 using steady = std::chrono::steady_clock;
-
-/// Sleeps; false if stopped before the end.
-bool pause(double seconds, const std::stop_token& stop) {
-  std::mutex guard;
-  std::condition_variable_any never;
-  std::unique_lock lock(guard);
-  never.wait_for(lock, stop, std::chrono::duration<double>(seconds), [&] { return stop.stop_requested(); });
-  return !stop.stop_requested();
-}
 
 enum class reply : std::uint8_t { final, pending, away, lost, refused, machine_failed };
 
@@ -124,7 +114,8 @@ struct client::attempt {
     if (!waiting && listener) listener(device_holder{0, "an evaluation server: " + result.trouble});
     waiting = true;
     const auto from = steady::now();
-    if (!pause(rest_s, stop)) throw error(error_code::interrupted, "interrupted while waiting for a server");
+    if (!wait_unless_stopped(rest_s, stop))
+      throw error(error_code::interrupted, "interrupted while waiting for a server");
     result.away_s += seconds_since(from);
     rest_s = std::min(rest_s * 1.5, 10.0);
   }

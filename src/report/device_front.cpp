@@ -95,8 +95,7 @@ std::string devices_text(const device_comparison& all, bool unicode) {
   if (!all.problem.empty()) return format::one_line(all.problem, !unicode) + '\n';
   if (all.rows.empty())
     return "no candidate of this run was evaluated on more than one device; evaluate its best ones on "
-           "another "
-           "with\n  kevo rejudge RUN --set fitness.device=1\n";
+           "another with\n  kevo rejudge RUN --set fitness.device=1\n";
   std::vector<std::vector<std::string>> table = {{"candidate", "front", "mean"}};
   for (const auto& device : all.devices) table[0].push_back(format::one_line(device, !unicode));
   for (const auto& row : all.rows) {

@@ -9,6 +9,7 @@
 #include <kevo/program.hpp>
 
 #include "src/base/time/seconds_since.hpp"
+#include "src/base/time/unix_seconds.hpp"
 #include "src/serve/refusal.hpp"
 
 namespace kevo::serve {
@@ -16,10 +17,6 @@ namespace {
 
 /// A job during which the server ended so often is not tried again: it may be what ends the server.
 constexpr std::int64_t most_starts = 3;
-
-double unix_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string ticket_id(const std::string& tenant, const std::string& key, bool knows_task) {
   return to_string(
@@ -41,7 +38,7 @@ broker::broker(const std::string& folder, std::size_t longest_queue, metrics& co
   for (auto& left : record_.unfinished()) {
     if (left.progress == remote::progress::running && left.starts >= most_starts) {
       left.progress = remote::progress::failed;
-      left.ended_unix_s = unix_now();
+      left.ended_unix_s = unix_seconds();
       left.error =
           R"({"code":"environment","message":"the server ended three times while it evaluated this program"})";
       record_.end(left);
@@ -99,7 +96,7 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
     made.key = key;
     made.payload = remote::to_json(what);
     made.priority = what.priority;
-    made.deadline_unix_s = what.deadline_s > 0 ? unix_now() + what.deadline_s : 0;
+    made.deadline_unix_s = what.deadline_s > 0 ? unix_seconds() + what.deadline_s : 0;
     record_.transaction_begin();
     try {
       record_.put(made);
@@ -124,7 +121,7 @@ ticket_view broker::submit(const std::string& tenant, const remote::submission& 
 // A job that waits for several submissions is begun when the most urgent one wants it, and expires when the
 // most patient one gives up.
 void broker::join(job& waits, const remote::submission& what, const std::string& tenant) {
-  const double deadline = what.deadline_s > 0 ? unix_now() + what.deadline_s : 0;
+  const double deadline = what.deadline_s > 0 ? unix_seconds() + what.deadline_s : 0;
   const bool longer = waits.deadline_unix_s > 0 && (deadline == 0 || deadline > waits.deadline_unix_s);
   if (longer) waits.deadline_unix_s = deadline;
   const bool sooner = what.priority > waits.priority;
@@ -202,7 +199,7 @@ std::optional<job> broker::take(std::stop_token stop) {
     if (stop.stop_requested()) return std::nullopt;
     const std::string key = *queue_.next();
     auto work = record_.find_job(key);
-    const double now = unix_now();
+    const double now = unix_seconds();
     const bool late = work && work->deadline_unix_s > 0 && now > work->deadline_unix_s;
     // The record comes first: what cannot be recorded stays in the queue.
     if (work && !late) record_.begin(key, now);
@@ -226,7 +223,7 @@ std::optional<job> broker::take(std::stop_token stop) {
 void broker::end(const job& what) {
   std::vector<std::function<void()>> wake;
   job work = what;
-  work.ended_unix_s = unix_now();
+  work.ended_unix_s = unix_seconds();
   {
     const std::scoped_lock lock(guard_);
     record_.end(work);

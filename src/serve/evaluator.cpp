@@ -1,8 +1,6 @@
 #include "src/serve/evaluator.hpp"
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 
 #include <boost/json.hpp>
@@ -11,23 +9,12 @@
 
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/time/seconds_since.hpp"
+#include "src/base/time/unix_seconds.hpp"
+#include "src/base/time/wait_unless_stopped.hpp"
 #include "src/serve/refusal.hpp"
 
 namespace kevo::serve {
 namespace {
-
-/// False if stopped before the end.
-bool rest(double seconds, const std::stop_token& stop) {
-  std::mutex guard;
-  std::condition_variable_any never;
-  std::unique_lock lock(guard);
-  never.wait_for(lock, stop, std::chrono::duration<double>(seconds), [&] { return stop.stop_requested(); });
-  return !stop.stop_requested();
-}
-
-double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string error_text(const std::string& code, const std::string& message) {
   return boost::json::serialize(boost::json::object{{"code", code}, {"message", message}});
@@ -54,7 +41,7 @@ void evaluator::work(const std::stop_token& stop) {
       if (!one) return;
     } catch (const std::exception& unrecorded) {
       log_(std::string("the record cannot be written: ") + unrecorded.what());
-      rest(1, stop);
+      wait_unless_stopped(1, stop);
       continue;
     }
     if (!is_final(one->progress)) evaluate(*one, stop);
@@ -70,7 +57,7 @@ void evaluator::end(const job& one, const std::stop_token& stop) {
       return is_final(one.progress) ? jobs_.end(one) : jobs_.put_back(one.key);
     } catch (const std::exception& unrecorded) {
       log_("the record cannot be written, so that evaluation " + one.key + " waits: " + unrecorded.what());
-      if (!rest(1, stop)) return;
+      if (!wait_unless_stopped(1, stop)) return;
     }
   }
 }
@@ -84,7 +71,7 @@ void evaluator::evaluate(job& one, const std::stop_token& stop) {
       one.result = to_json(*said.made);
       one.public_result = to_json(*said.made, {.hidden_details = false});
       one.progress = remote::progress::done;
-      if (said.age_s > 0) one.begun_unix_s = seconds_since_1970() - said.age_s;
+      if (said.age_s > 0) one.begun_unix_s = unix_seconds() - said.age_s;
       ++counts_.outcomes[static_cast<std::size_t>(said.made->outcome)];
     } else {
       one.error = error_text(said.error_code, said.error);

@@ -1,8 +1,6 @@
 #include "src/serve/judge.hpp"
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -11,6 +9,8 @@
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 #include <kevo/program.hpp>
+
+#include "src/base/time/wait_unless_stopped.hpp"
 
 namespace kevo::serve {
 namespace {
@@ -22,12 +22,7 @@ class limited_stop {
       : forward_(outer, [this] { inner_.request_stop(); }) {
     if (seconds <= 0) return;
     watch_ = std::jthread([this, seconds](const std::stop_token& ended) {
-      std::mutex guard;
-      std::condition_variable_any never;
-      std::unique_lock lock(guard);
-      never.wait_for(lock, ended, std::chrono::duration<double>(seconds),
-                     [&] { return ended.stop_requested(); });
-      if (ended.stop_requested()) return;
+      if (!wait_unless_stopped(seconds, ended)) return;
       late_ = true;
       inner_.request_stop();
     });

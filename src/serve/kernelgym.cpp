@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 
 #include "src/base/json/exact_parse.hpp"
 #include "src/base/time/seconds_since.hpp"
+#include "src/base/time/unix_seconds.hpp"
 #include "src/serve/kernelgym_fields.hpp"
 #include "src/serve/refusal.hpp"
 #include "src/serve/views.hpp"
@@ -157,11 +157,9 @@ http_answer gym_poll(const service_parts& parts, const std::string& tenant, cons
 
 http_answer gym_health(const service_parts& parts) {
   const auto processed = parts.counts.ended[static_cast<std::size_t>(remote::progress::done)].load();
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   return {.body =
               json::serialize(json::object{{"status", "healthy"},
-                                           {"timestamp", iso_time(now)},
+                                           {"timestamp", iso_time(unix_seconds())},
                                            {"gpu_status", json::object{}},
                                            {"queue_status", json::object{{"pending", parts.jobs.queued()},
                                                                          {"processing", parts.jobs.running()},

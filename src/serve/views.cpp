@@ -1,20 +1,14 @@
 #include "src/serve/views.hpp"
 
+#include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cmath>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "src/base/time/unix_seconds.hpp"
+
 namespace kevo::serve {
-namespace {
-
-double now_unix() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
 
 std::string ticket_json(const ticket_view& seen) {
   const bool begun = seen.work.begun_unix_s > 0 && seen.work.progress != remote::progress::queued;
@@ -23,7 +17,7 @@ std::string ticket_json(const ticket_view& seen) {
   return fmt::format(
       R"({{"id":"{}","status":"{}","position":{},"age_s":{},"evaluation":{},"error":{}}})", seen.owner.id,
       to_string(seen.work.progress), seen.position < 0 ? "null" : std::to_string(seen.position),
-      begun ? fmt::format("{:.3f}", std::max(0.0, now_unix() - seen.work.begun_unix_s)) : "null",
+      begun ? fmt::format("{:.3f}", std::max(0.0, unix_seconds() - seen.work.begun_unix_s)) : "null",
       seen.work.progress == remote::progress::done ? result : "null",
       seen.work.error.empty() ? "null" : seen.work.error);
 }

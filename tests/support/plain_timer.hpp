@@ -32,8 +32,7 @@ class plain_timer {
     } while (clock::now() < end);
   }
 
-  /// How many times as long as the reading that is longer than a twentieth of all is the one that is shorter
-  /// than a twentieth: 1 on a machine that is perfectly steady.
+  /// The 95th percentile of the readings divided by the 5th: 1 on a machine that is perfectly steady.
   double spread() const {
     std::vector<double> sorted = readings_;
     std::sort(sorted.begin(), sorted.end());

@@ -369,8 +369,7 @@ std::string cuda_compiler::state::against(const cuda_build_request& request, con
   }
   if (nvcc_found().path.empty())
     return "the program chooses the compiler nvcc, which was not found (searched: KEVO_NVCC, CUDA_HOME, "
-           "CUDA_PATH, PATH "
-           "and /usr/local/cuda) or is refused by fitness.nvcc";
+           "CUDA_PATH, PATH and /usr/local/cuda) or is refused by fitness.nvcc";
   for (const auto& file : request.source.files) {
     if (file.path.find_first_of("\"\\\n") != std::string::npos)
       return "this file name is not allowed: \"" + file.path + '"';
