@@ -18,6 +18,7 @@
 #include "fitness/torch/check_torch_task.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "src/base/text/text_file.hpp"
+#include "src/base/time/seconds_since.hpp"
 #include "src/import/kernelbench_script.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
@@ -295,7 +296,7 @@ class importer {
       result.problem = failure.message();
       result.file.clear();
     }
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.seconds = seconds_since(start);
     return result;
   }
 
