@@ -413,7 +413,7 @@ std::string write_kernelbench_suite(const kernelbench_import& what, const std::v
     if (!one.file.empty()) tasks += fmt::format("  - {}/task.yaml\n", one.name);
   }
   if (tasks.empty()) return {};
-  const auto file = (fs::path(what.to) / "suite.yaml").string();
+  auto file = (fs::path(what.to) / "suite.yaml").string();
   write_text_file(file,
                   fmt::format("# Made by `kevo import kernelbench`: the tasks that could be imported. The "
                               "solution of a task NAME is solutions/NAME.py.\n"
