@@ -3,9 +3,11 @@
 # "// one processor" binds it to a processor that no other such test has meanwhile. That is for tests in which programs are measured on
 # the CPU, but whose verdict does not depend on how well: the controller and the candidate take turns on that processor, so that two such
 # tests need not wait for each other, and neither spins while the other one works.
-# "// links: kevo" (default) or "// links: core"; "// once: WILDCARD,..." (several lines are allowed) names cases that builds without the
-# slow tests (the sanitized one) leave out: what they judge runs in other processes, which are not sanitized, or is the numbers that a
-# long simulation ends with, whose code other cases run, too.
+# "// links: kevo" (default) or "// links: core"; "// once: WILDCARD,..." (several lines are allowed) names cases that sanitized builds
+# leave out: they judge other processes, which are not sanitized, or the numbers that a long simulation ends with, while other cases run the
+# same code.
+# "// build: optimized" or "// build: sanitized" names the build that runs the tests of a file when each test runs in one build only
+# (KEVO_TEST_SHARE below).
 find_package(doctest REQUIRED)
 add_library(kevo_doctest_main STATIC tests/support/doctest_main.cpp)
 # fmt, which is in the precompiled header, defines macros that every unit which shares it has to see.
@@ -36,12 +38,43 @@ foreach(level IN LISTS KEVO_TEST_LEVELS)
 endforeach()
 
 # A whole search, compiled once for the tests that show what came of it.
-add_library(kevo_synthetic_run STATIC tests/report/synthetic_run.cpp)
+add_library(kevo_synthetic_run STATIC EXCLUDE_FROM_ALL tests/report/synthetic_run.cpp)
 target_link_libraries(kevo_synthetic_run PUBLIC kevo_doctest_main kevo::core)
 kevo_own(kevo_synthetic_run)
 kevo_test_speed(kevo_synthetic_run 1)
 target_compile_options(kevo_synthetic_run PRIVATE -fPIE)  # as the tests, whose precompiled header it shares
 kevo_precompile_as(kevo_synthetic_run kevo_test_headers_1)
+
+# scripts/test.sh makes two builds, and runs each test in one of them: it takes half of the time. The optimized build runs what measures,
+# what tests programs rather than functions, and the cases that sanitized builds leave out; the sanitized build runs all others, because it
+# finds more. `scripts/test.sh --all` runs all tests in both.
+set(KEVO_TEST_SHARE all CACHE STRING "Which tests this build has: all of them, or the share named optimized or sanitized")
+set_property(CACHE KEVO_TEST_SHARE PROPERTY STRINGS all optimized sanitized)
+if(NOT KEVO_TEST_SHARE MATCHES "^(all|optimized|sanitized)$")
+  message(FATAL_ERROR "KEVO_TEST_SHARE is '${KEVO_TEST_SHARE}': must be all, optimized or sanitized")
+endif()
+# Tests of whole programs. The tag "// build:" in a file overrides this.
+set(KEVO_OPTIMIZED_TESTS "^(attacks|cli|configs|docs|export\\.bundle|fitness\\.cuda\\.(compile|hosted)|gpu|import|layers|torch)\\.")
+
+# In `result`, whether this build has the test `name`: all of its cases ("all"), those that sanitized builds leave out ("once"), or none.
+function(kevo_share_of_test result name tags)
+  set(share all)
+  if(NOT KEVO_TEST_SHARE STREQUAL "all")
+    set(build sanitized)
+    if(tags MATCHES "// build: ([a-z]+)")
+      set(build ${CMAKE_MATCH_1})
+    elseif(name MATCHES "${KEVO_OPTIMIZED_TESTS}" OR tags MATCHES "// (serial|labels: [a-z ]*(slow|timing|gpu))")
+      set(build optimized)
+    endif()
+    if(NOT build STREQUAL KEVO_TEST_SHARE)
+      set(share none)
+      if(KEVO_TEST_SHARE STREQUAL "optimized" AND tags MATCHES "// once: ")
+        set(share once)
+      endif()
+    endif()
+  endif()
+  set(${result} ${share} PARENT_SCOPE)
+endfunction()
 
 # Sources of tests that are compiled together are compiled in less than half of the processor time, because the templates that they
 # share are instantiated once. Names in unnamed namespaces must therefore differ within a folder, as in the library.
@@ -89,18 +122,19 @@ endfunction()
 # The test of one source: its cases in the program `program`, whichever sources that program has besides.
 function(kevo_add_test name source program tags)
   set(labels)
-  set(left_out)
-  if(NOT KEVO_SLOW_TESTS)
-    set(once ${tags})
-    list(FILTER once INCLUDE REGEX "^// once: ")
-    list(TRANSFORM once REPLACE "^// once: " "")
-    list(JOIN once "," once)
-    if(once)
-      set(left_out "--test-case-exclude=${once}")
-    endif()
+  set(cases)
+  set(once ${tags})
+  list(FILTER once INCLUDE REGEX "^// once: ")
+  list(TRANSFORM once REPLACE "^// once: " "")
+  list(JOIN once "," once)
+  kevo_share_of_test(share ${name} "${tags}")
+  if(once AND share STREQUAL "once")
+    set(cases "--test-case=${once}")
+  elseif(once AND NOT KEVO_SLOW_TESTS)
+    set(cases "--test-case-exclude=${once}")
   endif()
   file(RELATIVE_PATH inside ${PROJECT_SOURCE_DIR} ${source})
-  add_test(NAME ${name} COMMAND ${program} --source-file=*/${inside} ${left_out} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  add_test(NAME ${name} COMMAND ${program} --source-file=*/${inside} ${cases} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   # 77 is the code of a program in which a case could not run here (tests/support/skip.hpp).
   set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
   if(tags MATCHES "// timeout: ([0-9]+)")
@@ -126,8 +160,12 @@ foreach(source IN LISTS kevo_test_sources)
   file(RELATIVE_PATH inside ${PROJECT_SOURCE_DIR}/tests ${source})
   string(REGEX REPLACE "\\.test\\.cpp$" "" name ${inside})
   string(REPLACE "/" "." name ${name})
-  file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once)")
+  file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once|build)")
   if(tags MATCHES "// labels: [a-z ]*(slow|timing)" AND NOT KEVO_SLOW_TESTS)
+    continue()
+  endif()
+  kevo_share_of_test(share ${name} "${tags}")
+  if(share STREQUAL "none")
     continue()
   endif()
   set(is_core OFF)
@@ -174,7 +212,7 @@ foreach(group IN LISTS kevo_test_groups)
     string(APPEND text_of_${program} "#include \"${included}\"\n")
     # The target that is named after a test builds the program that contains it.
     add_custom_target(test.${name} DEPENDS ${program})
-    file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once)")
+    file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once|build)")
     kevo_add_test(${name} ${source} ${program} "${tags}")
   endforeach()
   foreach(part RANGE 1 ${parts})

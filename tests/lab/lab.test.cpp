@@ -1,4 +1,6 @@
 // timeout: 600
+// build: optimized
+// once: a policy that was trained on other kernels*
 // The laboratory as a user meets it: results, resuming after a kill, errors, Ctrl-C, docs.
 
 #include "src/lab/lab.hpp"
@@ -122,6 +124,8 @@ TEST_CASE("what is wrong in a config is told with its place") {
 
 TEST_CASE("every shipped lab config is right") {
   for (const auto& file : std::filesystem::directory_iterator(KEVO_SOURCE_DIR "/configs/lab")) {
+    // It trains a policy for a long time, and has a case of its own below.
+    if (file.path().filename() == "ordered_steps.yaml") continue;
     const shell::scratch folder;
     const auto ended = run(folder, {"--set", "lab.seeds=2", "--set", "budget.at=[12]"}, file.path().string());
     CHECK_MESSAGE(ended.code == 0, file.path().string() << ended.out << ended.err);

@@ -306,13 +306,14 @@ TEST_CASE("builds that stand back have one processor, which whoever else wants i
   }
   running_builds running;
   const shell::scratch folder;
-  // Says how it is scheduled, and how a process that it starts is, until the file "end" is there.
+  // Says twice how a process that it starts is scheduled, the second time when the file NAME-one is there, and then makes the file
+  // NAME-said; when the file NAME-two is there, it says it once more.
   const std::string text =
       "for word in one two; do sh -c 'grep Cpus_allowed_list /proc/self/status; cut -d\" \" -f41 "
       "/proc/self/stat'; "
       "until [ -e " +
-      (folder / "$1-$word").string() +
-      " ]; do sleep 0.01; done; done; sh -c 'cut -d\" \" -f41 /proc/self/stat'";
+      (folder / "$1-$word").string() + " ]; do sleep 0.01; [ $word = one ] || : >" +
+      (folder / "$1-said").string() + "; done; done; sh -c 'cut -d\" \" -f41 /proc/self/stat'";
   const auto start = [&](const std::string& name, kevo::exit_report& report) {
     return std::thread([&, name] {
       kevo::launch_spec spec;
@@ -335,6 +336,9 @@ TEST_CASE("builds that stand back have one processor, which whoever else wants i
     while (running.count() < 2) std::this_thread::sleep_for(1ms);
     touch("early-one");
     touch("late-one");
+    const auto has_said = [&](const char* name) { return std::filesystem::exists(folder / name); };
+    for (int i = 0; i < 6000 && !(has_said("early-said") && has_said("late-said")); ++i)
+      std::this_thread::sleep_for(5ms);
     std::this_thread::sleep_for(300ms);
   }
   touch("early-two");

@@ -1,4 +1,5 @@
 // timeout: 600
+// build: optimized
 // one processor
 #include "fitness/cpu/task_check.hpp"
 

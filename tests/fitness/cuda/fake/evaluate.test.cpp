@@ -1,7 +1,7 @@
 // The processes of the CUDA evaluator end to end, on the test double of the driver: kevo-device,
 // kevo-worker-cuda and kevo-compile-cuda are the real ones, the device and its clock are simulated.
 // once: an honest kernel*,where there is no sandbox*,a device whose clock*,workers that ended*
-// once: a confirmation gives*,a lost device fails*
+// once: a confirmation gives*,a lost device fails*,every fault costs the candidate*
 // timeout: 300
 
 #include <chrono>
