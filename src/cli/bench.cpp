@@ -107,8 +107,8 @@ void add_bench(CLI::App& program, invocation& shared) {
       ->allow_extra_args(false);
   verb->add_flag(
       "--report", words->report,
-      "Evaluate nothing; write the report of what was evaluated, also while another process evaluates");
-  verb->add_flag("--again", words->again, "Evaluate also what was evaluated before");
+      "Evaluate nothing; write the report of the present results, also while another process evaluates");
+  verb->add_flag("--again", words->again, "Also repeat evaluations that were made before");
   verb->add_option(
           "--export", words->exports,
           "Also write the results for other programs: kernelbench (results JSON) or flashinfer (a data set "

@@ -99,10 +99,9 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
                    "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
-  verb->add_flag(
-      "--small", given->small,
-      "Write tasks with sizes that a processor can call many times, where those of a file take long. "
-      "Scores do not compare with published ones");
+  verb->add_flag("--small", given->small,
+                 "Write tasks with sizes that are small enough for a CPU, if the sizes of a file are not. "
+                 "Scores do not compare with published ones");
   add_json_flag(*verb, shared);
   verb->callback([given, unchecked, &shared] {
     given->check = !*unchecked;

@@ -138,7 +138,7 @@ void add_learn(CLI::App& program, invocation& shared) {
                    "Task to test on instead of training on it (repeatable); default: every fourth task")
       ->allow_extra_args(false);
   policy->add_flag("--leave-one-out", given->asked.leave_one_out,
-                   "Train on all tasks; test on each by a further policy that is trained on the others");
+                   "Train on all tasks; test on each one with another policy that is trained on the others");
   policy->add_option("--model", given->model, "linear or network")
       ->check(CLI::IsMember({"linear", "network"}))
       ->capture_default_str();

@@ -118,7 +118,8 @@ void add_limits(CLI::App& verb, serve_options& given) {
   verb.add_option("--connections-per-address", http.connections_of_address,
                   "Maximum number of open connections of one address (default 256)")
       ->check(CLI::Range(1, 1000000));
-  verb.add_option("--read-timeout", http.body_s, "Seconds in which a request must arrive whole (default 60)")
+  verb.add_option("--read-timeout", http.body_s,
+                  "Seconds in which a request must arrive completely (default 60)")
       ->check(CLI::PositiveNumber);
   verb.add_option("--threads", http.threads, "Number of threads that answer requests (default 2)")
       ->check(CLI::Range(1, 64));
@@ -133,7 +134,7 @@ void add_serve(CLI::App& program, invocation& shared) {
   verb->add_option("tasks", given->settings.tasks, "Task files, and folders in which all tasks are served");
   verb->add_option(
           "--state", given->settings.state,
-          "Folder of the record of all requests and results, from which the server goes on after its end")
+          "Folder of the record of all requests and results, from which a restarted server continues")
       ->required();
   verb->add_option(
       "--listen", given->listen,

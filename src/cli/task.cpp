@@ -74,7 +74,7 @@ void add_task(CLI::App& program, invocation& shared) {
   auto device = std::make_shared<std::string>("cpu");
   check
       ->add_option("--device", *device,
-                   "Where programs of PyTorch run: cpu or cuda (default: cpu). Other tasks have no choice")
+                   "Where PyTorch programs run: cpu or cuda (default: cpu); no effect on other tasks")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   add_json_flag(*check, shared);
   check->callback([path, sandbox, device, &shared] {

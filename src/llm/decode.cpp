@@ -270,10 +270,9 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
       {.def = made.patience_s,
        .min = 0.0,
        .unit = "s",
-       .doc =
-           "time without an answer of any model after which the run ends with an error, and can be resumed; "
-           "a server that cannot be reached is asked again until then. 0: such a call fails, and the run "
-           "goes on"});
+       .doc = "time without an answer from any model after which the run ends with an error and can be "
+              "resumed; until then, kevo tries an unreachable server again. 0: a call to an unreachable "
+              "server fails, and the run continues"});
   made.prompts = path_from(from, "prompts",
                            {.def = "",
                             .doc = "folder of prompt files that replace the shipped ones, "

@@ -61,8 +61,8 @@ void openevolve_from(settings& from, const evaluator_folder& found, evaluator_se
                  found.thresholds);
   made.features =
       from.texts("features",
-                 {.doc = "metrics that are left out of a score that is the mean of all; by default "
-                         "the feature dimensions of the evaluator's config.yaml"},
+                 {.doc = "if the score is the mean of all metrics: metrics that are left out of it; by "
+                         "default the feature dimensions of the evaluator's config.yaml"},
                  found.features);
 }
 

@@ -110,11 +110,11 @@ any_fitness cpu_from(settings& from, const build_context& context) {
                  .min = 0,
                  .max = 1024,
                  .unit = "places",
-                 .doc = "number of programs that are measured at the same time, each on cores of "
-                        "its own that no other run measures on, and fewer where the machine has "
-                        "fewer (`kevo doctor` says how many); 0: as many as leave a core for "
-                        "builds beside each. With more than one, champions are confirmed at two. "
-                        "Set run.parallel.builds to about twice their number"}));
+                 .doc = "number of places, at which programs are measured at the same time. A place is a "
+                        "set of cores on which no other run measures; `kevo doctor` says how many places "
+                        "the machine has, which is the maximum. 0: as many as possible with one core per "
+                        "place left for builds. With more than one, champions are confirmed at two "
+                        "places. Set run.parallel.builds to about twice this number"}));
   made.sandbox = sandbox_from(from, "required");
   made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");
@@ -135,7 +135,7 @@ foreign_processes foreign_from(settings& from) {
       "foreign_processes",
       {.def = "refuse",
        .doc = "what to do about processes of other programs on the GPU; refuse: wait for them to end, "
-              "and stop the run if they do not; note: go on and record them in each evaluation",
+              "and stop the run if they do not; note: continue and record them in each evaluation",
        .one_of = {"refuse", "note"}});
   return word == "note" ? foreign_processes::note : foreign_processes::refuse;
 }
@@ -226,8 +226,9 @@ void cuda_device_from(settings& from, cuda_settings& made) {
       {.def = 0, .min = 0, .doc = "number of the GPU as the CUDA driver counts them, starting at 0"}));
   made.flags = from.texts("flags", {.doc = "additional NVRTC flags"}, made.flags);
   made.nvcc = from.text("nvcc", {.def = "",
-                                 .doc = "name or path of nvcc, which builds hosted programs and those that "
-                                        "choose it; empty searches for it; none refuses both"});
+                                 .doc = "name or path of nvcc, which builds hosted programs and programs "
+                                        "that choose nvcc; empty searches for it; none refuses such "
+                                        "programs"});
   made.python =
       from.text("python", {.def = "",
                            .doc = "path of a Python that has Triton, or of a folder of packages that "

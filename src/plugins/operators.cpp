@@ -69,10 +69,9 @@ void register_operators(registry& all) {
         tune op = tune_from(from);
         const auto runs = paths_from(
             from, "learn_from",
-            {.doc =
-                 "folders of other runs of this source, on other devices or with other sizes, relative to "
-                 "the "
-                 "config; the model starts from what they found. They must not change until this run ends"},
+            {.doc = "folders of other runs of this source, on other devices or with other sizes, relative "
+                    "to the config; the model starts from their results. They must not change until this "
+                    "run ends"},
             context.directory, std::vector<std::string>{});
         if (!runs.empty())
           op.experience = std::make_shared<const std::vector<tune_experience>>(

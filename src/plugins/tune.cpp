@@ -60,8 +60,9 @@ tune tune_from(settings& from) {
       {.min = 0,
        .max = 1000000,
        .unit = "candidates",
-       .doc = "while the run has fewer candidates, seeds included, any valid setting is drawn (with a model, "
-              "one that is far from the known ones); later the parent's is changed, or the model chooses"});
+       .doc = "while the run has fewer candidates (seeds included), valid settings are drawn at random "
+              "(with a model: far from the known ones); later the parent's setting is changed, or the "
+              "model chooses one"});
   op.crossover = from.real(
       "crossover",
       {.def = op.crossover,

@@ -48,11 +48,11 @@ void decode_confirm(settings& root, confirmation_rules& rules) {
        .min = 0,
        .max = 1000,
        .unit = "evaluations",
-       .doc = "number of evaluations that finish before a candidate that looks better than the champion is "
-              "confirmed, or an undecided one is confirmed again, so that a better one may replace it first. "
-              "Candidates that replace each other wait four times as long at most. Each confirmation in a "
-              "row that gave no new champion makes the wait longer by as much again, up to eight times. "
-              "Nothing waits while there is no champion, or nothing else to evaluate"}));
+       .doc = "number of evaluations that must finish before a candidate that looks better than the "
+              "champion is confirmed, or an undecided champion is confirmed again. In this time a better "
+              "candidate may replace it; the replacements together wait at most four times as long. Each "
+              "confirmation in a row without a new champion adds this number to the wait, up to eight "
+              "times the number. There is no wait while there is no champion, or nothing else to evaluate"}));
 }
 
 void decode_run(settings& root, session_plan& plan) {
@@ -69,9 +69,9 @@ void decode_run(settings& root, session_plan& plan) {
                  .min = 0.0,
                  .unit = "s",
                  .doc = "after a stop rule has ended the run: maximum time for confirmations of possible "
-                        "champions, for first measurements of seeds and of programs written by models, and "
-                        "for model requests in progress. All other work gets 1 s. What is unfinished then is "
-                        "cancelled; `kevo resume` starts with the cancelled evaluations"});
+                        "champions, for first measurements of seeds and of programs written by models, "
+                        "and for model requests in progress. All other work gets 1 s. Unfinished work is "
+                        "then cancelled; `kevo resume` starts with the cancelled evaluations"});
   settings parallel = run.child_or_empty("parallel", "limits of parallel work");
   plan.variations = static_cast<std::size_t>(
       parallel.integer("variations", {.def = 2,
@@ -84,7 +84,8 @@ void decode_run(settings& root, session_plan& plan) {
                                   .min = 1,
                                   .max = 4096,
                                   .unit = "evaluations",
-                                  .doc = "evaluations at once: they build in parallel and measure in turn"}));
+                                  .doc = "number of evaluations at the same time; they build in parallel "
+                                         "and measure one after the other"}));
   plan.search.proposals_ahead = static_cast<std::size_t>(
       parallel.integer("proposals_ahead", {.def = 4,
                                            .min = 1,
