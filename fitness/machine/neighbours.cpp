@@ -28,8 +28,8 @@ std::optional<double> stalled_now() {
 
 std::optional<double> stalled_time(const std::string& pressure) {
   constexpr const char* key = "total=";
-  const auto line = pressure.find("some ");
-  const auto place = line == std::string::npos ? line : pressure.find(key, line);
+  const auto some = pressure.find("some ");
+  const auto place = some == std::string::npos ? some : pressure.find(key, some);
   if (place == std::string::npos) return std::nullopt;
   return std::strtod(pressure.c_str() + place + 6, nullptr);
 }

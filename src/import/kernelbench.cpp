@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "src/base/text/text_file.hpp"
 #include "src/base/time/seconds_since.hpp"
 #include "src/import/kernelbench_script.hpp"
+#include "src/import/kernelbench_tolerance.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -167,79 +167,6 @@ std::string workloads_text(const json::object& said) {
   return text;
 }
 
-constexpr double kernelbench_tolerance = 1e-4;  ///< absolute and relative, of float32
-
-// KernelBench's rule for the type of the outputs; 0 for integers.
-double given_tolerance(const json::object& said) {
-  double tolerance = 0;
-  for (const auto& one : said.at("outputs").as_array()) {
-    const auto type = text_of(one.at("dtype"));
-    if (type == "float32" || type == "float64") tolerance = std::max(tolerance, kernelbench_tolerance);
-    if (type == "float16" || type == "bfloat16") tolerance = std::max(tolerance, 1e-2);
-  }
-  return tolerance;
-}
-
-/// The absolute error that the rounding of a sum may have.
-///
-/// A sum of `length` products of numbers with 24 bits has an error of about u sqrt(length) times the spread
-/// of such sums (u = 2^-24; Higham, Accuracy and Stability of Numerical Algorithms, 2.8 and 3.1: the rounding
-/// errors of a sum add up like a random walk). 4 times that is what the rule `accumulation` allows by
-/// default. Near 0 it exceeds 1e-4 where the spread is large. It never exceeds KernelBench's relative
-/// tolerance, taken of the spread: a lower precision has errors above that.
-double rounding_of_sums(const json::object& said) {
-  constexpr double unit = 0x1p-24;
-  constexpr double factor = 4;
-  const double length = said.at("length").to_number<double>();
-  double largest = 0;
-  for (const auto& one : said.at("outputs").as_array()) {
-    if (text_of(one.at("dtype")) != "float32") continue;
-    const double share = std::min(factor * unit * std::sqrt(length), kernelbench_tolerance);
-    largest = std::max(largest, share * one.at("spread").to_number<double>());
-  }
-  return std::isfinite(largest) ? largest : 0;
-}
-
-/// By how much the outputs are smaller at the sizes of the file than at those of the test; 1 if they are not.
-double shrinkage(const json::object& given, const json::object& tested) {
-  double least = 1;
-  const auto& here = tested.at("outputs").as_array();
-  for (std::size_t i = 0; i < here.size(); ++i) {
-    const double small = here[i].at("spread").to_number<double>();
-    const double wide = given.at("outputs").at(i).at("spread").to_number<double>();
-    if (small > 0 && wide > 0) least = std::min(least, wide / small);
-  }
-  return least;
-}
-
-/// Two digits, rounded up.
-double rounded_up(double value) {
-  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
-  return std::ceil(value / unit) * unit;
-}
-
-std::string tolerance_text(const json::object& said, const imported_task& result) {
-  std::string text = fmt::format(
-      "# KernelBench accepts |error| <= {0} + {0} |expected|, where the reference in the types of the task "
-      "is "
-      "what is expected.\n# kevo compares with the reference in float64.\n",
-      result.given_tolerance);
-  if (result.widened > 1)
-    text += fmt::format(
-        "# An element is a sum of {0:.0f} products, and sums near 0 have rounding errors above {1}: the "
-        "absolute tolerance is\n# 4 u sqrt({0:.0f}) times the spread of the outputs, u = 2^-24.\n",
-        said.at("length").to_number<double>(), result.given_tolerance);
-  if (result.widened < 1)
-    text +=
-        "# At these sizes the outputs are smaller than at those of the test below, and so is the absolute "
-        "tolerance.\n";
-  if (!result.tested_with.empty())
-    text += fmt::format("# The tolerance was tested with {}.\n", result.tested_with);
-  if (!result.untested.empty()) text += fmt::format("# The tolerance was not tested: {}.\n", result.untested);
-  return text + fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {}}}\n",
-                            result.tolerance * result.widened, result.tolerance);
-}
-
 std::string task_text(const json::object& said, const std::string& source, imported_task& result) {
   std::string text = fmt::format(
       "# Made by `kevo import kernelbench` from {}.\n"
@@ -309,7 +236,7 @@ class importer {
     if (reduced) {
       for (const auto& [key, value] : said.at("small").as_object()) small[key] = value;
     }
-    result.tolerance = result.given_tolerance = given_tolerance(said);
+    result.tolerance = result.given_tolerance = kernelbench_tolerance(said);
     result.untested = text_of(said.at("untested"));
     const fs::path folder = fs::path(what_.to) / result.name;
     fs::create_directories(folder);

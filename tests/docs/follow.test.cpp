@@ -1,5 +1,6 @@
 // What follows a page (tests/support/page.hpp) notices what is wrong in one.
 
+#include <csignal>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -39,6 +40,23 @@ TEST_CASE("a page is followed in its order, and what it says wrongly is a failur
   CHECK(
       page::follow("```cpp from=include/kevo/kevo.hpp\nnot there\n```\n", folder.string()).failures.size() ==
       1);
+}
+
+TEST_CASE("what a page left running ends with it, also where it fails") {
+  const shell::scratch folder;
+  for (const char* last : {"true", "false"}) {
+    const auto done = page::follow(
+        "```sh\nsleep 600 & echo $! > id\n(trap '' TERM; exec sleep 601) & echo $! > stubborn\n```\n"
+        "```sh\n" +
+            std::string(last) + "\n```\n",
+        folder.string());
+    CHECK(done.failures.size() == (std::string(last) == "false" ? 1 : 0));
+    for (const char* file : {"id", "stubborn"}) {
+      const int id = std::stoi(shell::read_file(folder / file));
+      REQUIRE(id > 1);
+      CHECK(::kill(id, 0) == -1);
+    }
+  }
 }
 
 TEST_CASE("the port that a page names is a free one in each of its tests") {

@@ -2,6 +2,7 @@
 // malformed requests, paths that lead elsewhere, bodies that were mutated at random.
 
 #include <chrono>
+#include <cmath>
 #include <random>
 #include <thread>
 
@@ -175,9 +176,12 @@ TEST_CASE("a full queue, too many requests and too many connections are refused 
   CHECK(narrow.ask("GET", "/healthz").status == 200);
 
   const played::service limited([](auto& settings) { settings.requests_per_s = 1; });
+  // Two at once, and one more for each second that the ten of them take.
+  const auto start = std::chrono::steady_clock::now();
   int refused = 0;
   for (int i = 0; i < 10; ++i) refused += limited.ask("GET", "/v1/tasks").status == 429 ? 1 : 0;
-  CHECK(refused >= 5);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  CHECK(refused >= 8 - std::floor(passed.count()));
   CHECK(refused <= 8);
 }
 
@@ -197,7 +201,16 @@ TEST_CASE("slow clients are disconnected, and hold up nobody") {
     CHECK(one->some(5000).empty());
     CHECK(one->ended());
   }
-  CHECK(it.ask("GET", "/metrics").body.find("kevo_serve_open_connections 1\n") != std::string::npos);
+  // A client may see the end of its connection before the server has counted it.
+  const auto alone = [&] {
+    return it.ask("GET", "/metrics").body.find("kevo_serve_open_connections 1\n") != std::string::npos;
+  };
+  bool counted = alone();
+  for (int i = 0; i < 500 && !counted; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    counted = alone();
+  }
+  CHECK(counted);
 }
 
 TEST_CASE("mutated requests are answered or refused, and the service goes on") {

@@ -13,7 +13,7 @@
 namespace kevo_test {
 
 /// Processes whose ancestor this one is.
-inline std::size_t descendants() {
+inline std::set<int> descendant_ids() {
   std::map<int, int> parents;
   std::error_code ignored;
   for (const auto& folder : std::filesystem::directory_iterator("/proc", ignored)) {
@@ -26,17 +26,22 @@ inline std::size_t descendants() {
     int parent = 0;
     if (rest >> state >> parent) parents[id] = parent;
   }
-  std::size_t count = 0;
+  std::set<int> all;
   for (const auto& [id, direct] : parents) {
     std::set<int> seen;
     for (int at = direct; at > 1 && seen.insert(at).second && parents.contains(at); at = parents[at]) {
       if (at == ::getpid()) {
-        ++count;
+        all.insert(id);
         break;
       }
     }
   }
-  return count;
+  return all;
+}
+
+/// How many they are.
+inline std::size_t descendants() {
+  return descendant_ids().size();
 }
 
 }  // namespace kevo_test

@@ -33,6 +33,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/support/ends_started.hpp"
 #include "tests/support/shell.hpp"
 
 namespace page {
@@ -209,9 +210,11 @@ inline std::string with_free_ports(std::string markdown) {
   return markdown;
 }
 
-/// Follows a page in `folder`. `kevo` is found on the PATH, $KEVO is the source tree.
+/// Follows a page in `folder`. `kevo` is found on the PATH, $KEVO is the source tree. What the page left
+/// running ends with it, wherever that is.
 inline result follow(const std::string& page, const std::filesystem::path& folder) {
   const std::string markdown = with_free_ports(page);
+  const kevo_test::ends_started all_of_page;
   result done;
   std::string printed;
   bool ran = true;  // the block before; what a block that is not run would print is not known

@@ -24,7 +24,7 @@ namespace kevo::cuda {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* entry = "kevo_entry.cu";
+constexpr const char* entry_file = "kevo_entry.cu";
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
 
 void write(const fs::path& path, const std::string& text) {
@@ -84,7 +84,7 @@ launch_spec nvcc_spec(const std::string& nvcc, std::vector<std::string> argument
   launch_spec spec;
   spec.argv = {nvcc};
   spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
-  spec.argv.emplace_back(entry);
+  spec.argv.emplace_back(entry_file);
   const auto prefix = fs::path(nvcc).parent_path().parent_path();
   spec.environment = {"PATH=" + (prefix / "bin").string() + ":/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp"};
   spec.mounts = toolkit_mounts(nvcc);
@@ -310,7 +310,7 @@ compile_answer compile_with_nvcc(const nvcc_job& job,
   const fs::path sources = scratch.folder("src");
   const fs::path output = scratch.folder("out");
   for (const auto& file : job.source->files) write(sources / file.path, file.text);
-  write(sources / entry, nvcc_entry(*job.source, job.kernels));
+  write(sources / entry_file, nvcc_entry(*job.source, job.kernels));
   let_everyone_read(sources);
 
   std::vector<std::string> arguments = {"-cubin", "--keep",          "--keep-dir", "/out",
@@ -352,7 +352,7 @@ hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_rep
   const fs::path sources = scratch.folder("src");
   const fs::path output = scratch.folder("out");
   for (const auto& file : job.source->files) write(sources / file.path, file.text);
-  write(sources / entry, job.entry);
+  write(sources / entry_file, job.entry);
   let_everyone_read(sources);
   const fs::path headers = scratch.folder("headers");
   std::vector<std::string> arguments = {"-shared",  "-cudart",        "static", "-Xcompiler",  "-fPIC",

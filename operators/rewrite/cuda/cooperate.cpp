@@ -93,7 +93,6 @@ std::string cooperate(const kernel& of, const site& where, rng& random) {
   all.replace(index.statement->begin, index.statement->end,
               index.variable->written + " " + index.name + " = blockIdx.x;");
   std::string top;
-  std::size_t number = 0;
   for (const auto& loop : loops) {
     std::string why;
     const auto collected = reductions_of(of.in, *one.function, *loop.body, why);
@@ -121,7 +120,6 @@ std::string cooperate(const kernel& of, const site& where, rng& random) {
              : r.kind == reduction_kind::product ? r.name + " *= " + whole + ";"
                                                  : r.name + " = " + whole + ";");
       top += block_reduction(r, name, threads);
-      ++number;
     }
     all.replace(loop, to);
   }

@@ -51,12 +51,21 @@ recorded_evaluation evaluation_to_show(const journal& record, candidate_id id) {
 
 }  // namespace
 
+// Goes through the file once, so that a value may contain what looks like a key.
 std::string filled(std::string_view name, const std::map<std::string, std::string>& values) {
-  std::string text(shipped_file(name));
-  for (const auto& [key, value] : values) {
-    const auto mark = '@' + key + '@';
-    for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
-      text.replace(at, mark.size(), value);
+  const std::string_view file = shipped_file(name);
+  std::string text;
+  for (std::size_t at = 0; at < file.size();) {
+    const auto end = file[at] == '@' ? file.find('@', at + 1) : std::string_view::npos;
+    const auto found = end == std::string_view::npos
+                           ? values.end()
+                           : values.find(std::string(file.substr(at + 1, end - at - 1)));
+    if (found == values.end()) {
+      text += file[at++];
+    } else {
+      text += found->second;
+      at = end + 1;
+    }
   }
   return text;
 }

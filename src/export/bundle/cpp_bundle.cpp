@@ -1,11 +1,11 @@
 // Bundles of programs in C++.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "fitness/build/build_choices.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
+#include "src/export/bundle/literals.hpp"
 
 namespace kevo::bundle {
 namespace {
@@ -35,10 +35,12 @@ std::string argument_names(const task& t) {
 
 // The options of the config, then those that the program chooses.
 std::string flags_of(const bundled& b) {
-  auto flags = context_of(*b.result, "flags");
+  std::string flags;
+  const auto add = [&](const std::string& word) { flags += (flags.empty() ? "" : " ") + cmake_word(word); };
+  for (const auto& word : words_of(context_of(*b.result, "flags"))) add(word);
   const auto chosen = build_choices_of(*b.source, build_family::cpp, fast_math_of(*b.what));
-  for (const auto& word : cpp_words(chosen)) flags += (flags.empty() ? "" : " ") + word;
-  return flags;
+  for (const auto& word : cpp_words(chosen)) add(word);
+  return cmake_literal(flags);
 }
 
 }  // namespace

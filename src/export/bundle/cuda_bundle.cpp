@@ -4,10 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <kevo/error.hpp>
 
@@ -20,6 +18,7 @@
 #include "fitness/cuda/measure/device_task.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
 #include "src/export/bundle/cuda_launcher.hpp"
+#include "src/export/bundle/literals.hpp"
 
 namespace kevo::bundle {
 namespace fs = std::filesystem;
@@ -34,11 +33,6 @@ template <class Value, class Result>
 Value value_of(const bundled& b, Result result) {
   if (const auto* failure = std::get_if<cuda::launch_failure>(&result)) refuse(b, failure->reason);
   return std::get<Value>(std::move(result));
-}
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<std::string>(in), {}};
 }
 
 std::string context_of(const evaluation& e, const std::string& key, const std::string& otherwise) {
@@ -57,19 +51,6 @@ bool run_has_built(const std::string& run_folder, const std::string& image) {
   return false;
 }
 
-std::string literals(const std::vector<std::string>& all) {
-  std::string text;
-  for (const auto& one : all) text += (text.empty() ? "" : ", ") + fmt::format("R\"k({})k\"", one);
-  return text;
-}
-
-// A word that a shell takes as it is, whoever wrote the journal.
-std::string shell_word(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + '\'';
-}
-
 void add_recompile(const bundled& b, const cuda::cuda_build_request& request,
                    const cuda::cuda_build_result& built, folder_text& files) {
   const auto standard = cuda::cuda_compiler_settings{}.standard;
@@ -86,9 +67,9 @@ void add_recompile(const bundled& b, const cuda::cuda_build_request& request,
   const auto options = cuda::nvrtc_options(request, built.chosen, standard);
   files["tools/recompile.cpp"] =
       filled("recompile.cpp.in", {{"name", b.name},
-                                  {"options", literals(options)},
-                                  {"kernels", literals(request.kernels)},
-                                  {"main", literals({b.source->files.front().path})}});
+                                  {"options", cpp_literals(options)},
+                                  {"kernels", cpp_literals(request.kernels)},
+                                  {"main", cpp_literal(b.source->files.front().path)}});
   for (const auto& header : cuda::nvrtc_headers()) files["headers/" + header.name] = header.text;
 }
 

@@ -1,9 +1,11 @@
 #include "src/export/bundle/cuda_launcher.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +14,9 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/launch/environment.hpp"
+#include "src/export/bundle/comment_text.hpp"
 #include "src/export/bundle/expression_text.hpp"
+#include "src/export/bundle/launcher_header.hpp"
 #include "src/export/bundle/tensor_map_text.hpp"
 
 namespace kevo::bundle {
@@ -31,13 +35,6 @@ std::string last_component(const std::string& kernel) {
   return at == std::string::npos ? kernel : kernel.substr(at + 2);
 }
 
-// A text without the ends of comments and lines, to stand in a comment.
-std::string in_comment(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  std::replace(text.begin(), text.end(), '\\', '/');
-  return text;
-}
-
 class writer {
  public:
   explicit writer(const launcher_parts& parts)
@@ -52,7 +49,6 @@ class writer {
     }
   }
 
-  std::string header() const;
   std::string source() const;
 
  private:
@@ -73,68 +69,6 @@ class writer {
   std::map<std::string, std::string> buffers_;  // dtype by name
   std::set<std::string> maps_;
 };
-
-std::string shape_comment(const task& t, const std::string& name) {
-  for (const auto* tensors : {&t.inputs, &t.outputs}) {
-    for (const auto& one : *tensors) {
-      if (one.name == name) return fmt::format("[{}] {}", fmt::join(one.shape, ", "), one.dtype);
-    }
-  }
-  return "written by the reference";
-}
-
-std::string writer::header() const {
-  std::string fields;
-  for (const auto& t : parts_.signature->inputs) {
-    fields += fmt::format("  const {}* {} = nullptr;  ///< {}\n", cpp_type(t.dtype), t.name,
-                          shape_comment(*parts_.what, t.name));
-  }
-  for (const auto& t : parts_.signature->scalars)
-    fields += fmt::format("  {} {} = 0;\n", cpp_type(t.dtype), t.name);
-  for (const auto& t : parts_.signature->outputs) {
-    fields += fmt::format("  {}* {} = nullptr;  ///< {}\n", cpp_type(t.dtype), t.name,
-                          shape_comment(*parts_.what, t.name));
-  }
-  for (const auto& a : parts_.what->axes) {
-    if (a.value) continue;
-    fields += fmt::format("  std::int64_t {} = 0;  ///< {}\n", a.name,
-                          in_comment(a.description.empty() ? "axis" : a.description));
-  }
-  return fmt::format(
-      R"(#pragma once
-// {about}
-// Written by kevo from the launch lines of the program. Link the target {name}; needs the CUDA driver API.
-
-#include <cstddef>
-#include <cstdint>
-
-#include <cuda.h>
-
-namespace {name} {{
-
-/// Arguments of a call. Pointers are to device memory, row-major.
-struct arguments {{
-{fields}  void* workspace = nullptr;  ///< workspace_bytes() bytes, aligned to 256; not shared by calls that overlap
-}};
-
-/// The size of the workspace for these sizes; pointers are not read. Needs a current CUDA context.
-/// Throws as launch() does.
-std::size_t workspace_bytes(const arguments& a);
-
-/// Enqueues the call on `stream` of the current context and returns; the first call in a context loads the
-/// machine code, which is for {architecture}. Thread-safe{variables}.
-/// Throws std::logic_error for sizes that the program cannot be launched for, and std::runtime_error for errors
-/// of CUDA and for sizes that do not fit in an argument of a kernel.
-void launch(const arguments& a, CUstream stream);
-
-}}  // namespace {name}
-)",
-      fmt::arg("about", in_comment(parts_.about)), fmt::arg("name", parts_.name), fmt::arg("fields", fields),
-      fmt::arg("architecture", parts_.code->architecture),
-      fmt::arg("variables", parts_.code->globals.empty()
-                                ? ""
-                                : ", but the program has variables, so that calls must not overlap"));
-}
 
 std::string writer::names() const {
   std::string text;
@@ -447,7 +381,7 @@ launcher_text cuda_launcher(const launcher_parts& parts) {
     throw error(error_code::input,
                 "a program with several images of machine code cannot be part of a bundle yet");
   const writer text(parts);
-  return {text.header(), text.source(), numbers_of(parts.code->images.front())};
+  return {launcher_header(parts), text.source(), numbers_of(parts.code->images.front())};
 }
 
 }  // namespace kevo::bundle

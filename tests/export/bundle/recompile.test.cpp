@@ -39,7 +39,7 @@ struct run_of_one {
   kevo::task task = kevo::load_task(KEVO_SOURCE_DIR "/tests/fitness/cuda/fake/scale.yaml");
   kevo::journal record = kevo::journal::create(folder / "run", example_header());
 
-  explicit run_of_one(const std::string& line) {
+  explicit run_of_one(const std::string& line, const std::string& flags = "") {
     const auto source =
         std::make_shared<const kevo::program>(kevo::single_file_program("cuda", "k.cu", line + kernel));
     record.store().put_program(kevo::id_of(*source), source);
@@ -48,7 +48,8 @@ struct run_of_one {
     e.outcome = kevo::outcome::valid;
     e.speedup = e.score = 2;
     e.stage = kevo::evaluation_stage::confirmed;
-    e.context = {{"architecture", "sm_90a"}, {"flags", ""}, {"build", "registers 32"}, {"built_by", "NVRTC"}};
+    e.context = {
+        {"architecture", "sm_90a"}, {"flags", flags}, {"build", "registers 32"}, {"built_by", "NVRTC"}};
     record.consume({2, 2.0,
                     kevo::evaluation_told{1,
                                           0,
@@ -88,7 +89,8 @@ TEST_CASE("NVRTC: recompile gives the machine code of the bundle with the progra
     kevo_test::skip("there is no NVRTC on this machine");
     return;
   }
-  run_of_one run("// kevo: build {registers: 32, fuse_multiply_add: off}\n");
+  // A flag that would end a raw string, with quotes and a backslash.
+  run_of_one run("// kevo: build {registers: 32, fuse_multiply_add: off}\n", R"x(-DODD=")k\"(")x");
   const auto bundle = run.exported();
   const auto card = boost::json::parse(shell::read_file(bundle + "/card.json")).as_object();
   CHECK(card.at("context").as_object().at("build").as_string() == "registers 32");

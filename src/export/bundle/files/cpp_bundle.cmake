@@ -5,7 +5,7 @@ add_library(@name@ STATIC src/@name@.cpp)
 target_include_directories(@name@ PUBLIC include)
 target_compile_features(@name@ PUBLIC cxx_std_20)
 # The options with which it was measured, by @compiler@.
-separate_arguments(kevo_measured_options UNIX_COMMAND "@flags@")
+separate_arguments(kevo_measured_options UNIX_COMMAND @flags@)
 target_compile_options(@name@ PRIVATE ${kevo_measured_options})
 if("-fopenmp" IN_LIST kevo_measured_options)
   target_link_options(@name@ PUBLIC -fopenmp)
