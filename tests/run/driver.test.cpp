@@ -471,7 +471,8 @@ TEST_CASE("the confirmations after a stop have a time of their own, and what is 
   timed_run patient(parts_until({}), 2);
   patient.drive_on(fitness, {.variations = 1, .evaluations = 1, .linger_s = 20});
   CHECK(patient.engine->best().id != no_candidate);
-  CHECK(patient.engine->outstanding() <= 1);  // an evaluation may have been about to begin when the time was over
+  // An evaluation may have been about to begin when the time was over.
+  CHECK(patient.engine->outstanding() <= 1);
 }
 
 TEST_CASE("turns of a slow server are waited for as long as the run may take to finish, others shortly") {

@@ -306,8 +306,8 @@ TEST_CASE("builds that stand back have one processor, which whoever else wants i
   }
   running_builds running;
   const shell::scratch folder;
-  // Says twice how a process that it starts is scheduled, the second time when the file NAME-one is there, and then makes the file
-  // NAME-said; when the file NAME-two is there, it says it once more.
+  // Says twice how a process that it starts is scheduled, the second time when the file NAME-one is there,
+  // and then makes the file NAME-said; when the file NAME-two is there, it says it once more.
   const std::string text =
       "for word in one two; do sh -c 'grep Cpus_allowed_list /proc/self/status; cut -d\" \" -f41 "
       "/proc/self/stat'; "

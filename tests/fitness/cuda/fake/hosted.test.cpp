@@ -1,5 +1,5 @@
-// once: exploits of hosted launch*,a hosted program is as fast*,a baseline may be linked*,a hosted baseline is timed*
-// once: a vendor's own library*
+// once: exploits of hosted launch*,a hosted program is as fast*,a baseline may be linked*
+// once: a hosted baseline is timed*,a vendor's own library*
 // Hosted launch end to end on the test double of the driver: programs with host code of their own, built by a
 // stand-in for nvcc, run by the real kevo-worker-hosted and timed by the real kevo-device. The exploits are
 // those of tests/gpu/hosted that the double can play.
