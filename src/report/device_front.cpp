@@ -10,6 +10,7 @@
 
 #include <kevo/archive/pareto.hpp>
 #include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
 
 #include "src/base/text/format.hpp"
 #include "src/base/text/utf8.hpp"
@@ -30,18 +31,29 @@ void find_front(device_comparison& all) {
   pareto front(std::move(others), std::max<std::size_t>(all.rows.size(), 1));
   for (auto& row : all.rows) {
     std::vector<double> scores;
+    std::vector<weighted_estimate> speedups;
     for (const auto& device : all.devices) {
       const auto found = row.on.find(device);
-      if (found != row.on.end() && found->second.outcome == outcome::valid && found->second.score > 0)
-        scores.push_back(found->second.score);
+      if (found == row.on.end()) continue;
+      const auto& one = found->second;
+      if (one.outcome != outcome::valid || !(one.score > 0)) continue;
+      scores.push_back(one.score);
+      if (one.speedup > 0) speedups.push_back({{one.speedup, one.speedup_interval}, 1});
     }
     if (scores.size() != all.devices.size()) continue;
     double logs = 0;
     for (const double score : scores) logs += std::log(score);
     row.mean = std::exp(logs / static_cast<double>(scores.size()));
+    if (speedups.size() == scores.size()) row.mean_interval = geometric_mean(speedups).range;
     front.add({.id = row.id, .score = scores.front(), .measures = std::span(scores).subspan(1)});
   }
   for (auto& row : all.rows) row.front = front.contains(row.id);
+}
+
+std::string mean_of(const device_row& row) {
+  if (!(row.mean > 0)) return "-";
+  if (!row.mean_interval) return fmt::format("{:.3f}", row.mean);
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", row.mean, row.mean_interval->low, row.mean_interval->high);
 }
 
 std::string cell(const device_row& row, const std::string& device) {
@@ -99,8 +111,7 @@ std::string devices_text(const device_comparison& all, bool unicode) {
   std::vector<std::vector<std::string>> table = {{"candidate", "front", "mean"}};
   for (const auto& device : all.devices) table[0].push_back(format::one_line(device, !unicode));
   for (const auto& row : all.rows) {
-    table.push_back({fmt::format("#{}", row.id), row.front ? "yes" : "",
-                     row.mean > 0 ? fmt::format("{:.3f}", row.mean) : "-"});
+    table.push_back({fmt::format("#{}", row.id), row.front ? "yes" : "", mean_of(row)});
     for (const auto& device : all.devices) table.back().push_back(cell(row, device));
   }
   std::string text;
@@ -134,10 +145,13 @@ std::string devices_json(const device_comparison& all) {
                                         : json::value(nullptr)},
           {"protocol", as_utf8(one.protocol)}};
     }
-    rows.push_back(json::object{{"candidate", row.id},
-                                {"front", row.front},
-                                {"mean", row.mean > 0 ? json::value(row.mean) : json::value(nullptr)},
-                                {"on", std::move(on)}});
+    rows.push_back(json::object{
+        {"candidate", row.id},
+        {"front", row.front},
+        {"mean", row.mean > 0 ? json::value(row.mean) : json::value(nullptr)},
+        {"mean_interval", row.mean_interval ? json::value{row.mean_interval->low, row.mean_interval->high}
+                                            : json::value(nullptr)},
+        {"on", std::move(on)}});
   }
   return json::serialize(json::object{
       {"devices", std::move(devices)},

@@ -3,6 +3,7 @@
 // found on others, and which candidates no other one beats on all of them.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct device_row {
   std::map<std::string, device_figure> on;  ///< by device
   bool front = false;                       ///< no other candidate is at least as good on every device
   double mean = 0;                          ///< geometric mean of the scores; 0 unless valid on every device
+  /// The interval of `mean`, as `geometric_mean` (kevo/evaluate/statistics.hpp) combines those of the
+  /// devices. Empty where a device has a score without an interval.
+  std::optional<interval> mean_interval;
 };
 
 struct device_comparison {

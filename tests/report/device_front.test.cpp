@@ -2,6 +2,7 @@
 
 #include "src/report/device_front.hpp"
 
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -94,13 +95,18 @@ TEST_CASE("the front holds what no other candidate beats on every device") {
   CHECK(all.rows.back().id == 3);
 
   const auto text = kevo::devices_text(all, false);
-  CHECK(text.find("  #1         yes    2.121  1.500x [1.485, 1.515]  3.000x [2.970, 3.030]") !=
+  CHECK(text.find("  #1         yes    2.121 [2.106, 2.136]  1.500x [1.485, 1.515]  3.000x [2.970, 3.030]") !=
         std::string::npos);
   CHECK(text.find("incorrect") != std::string::npos);
   const auto object = boost::json::parse(kevo::devices_json(all)).as_object();
   CHECK(object.at("candidates").as_array().size() == 4);
   CHECK(object.at("candidates").at(0).at("on").at("two").at("speedup").as_double() == 3.0);
+  // Half widths of 1 % on two devices give 1 % / sqrt(2).
+  const auto& range = object.at("candidates").at(0).at("mean_interval").as_array();
+  CHECK(range.at(0).as_double() == doctest::Approx(2.1213 * std::exp(std::log(0.99) / std::sqrt(2.0))));
+  CHECK(range.at(1).as_double() == doctest::Approx(2.1213 * std::exp(std::log(1.01) / std::sqrt(2.0))));
   CHECK(object.at("candidates").at(3).at("mean").is_null());
+  CHECK(object.at("candidates").at(3).at("mean_interval").is_null());
 }
 
 }  // namespace device_front

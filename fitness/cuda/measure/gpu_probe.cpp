@@ -62,20 +62,36 @@ gpu_finding tool_finding(const std::string& name, const std::string& without) {
   return {name, !found.empty(), found.empty() ? "not found: " + without : found, false};
 }
 
-gpu_finding users_finding(device_client& device) {
+std::string described(const device_description& f) {
+  return fmt::format("{}, {}, driver {}.{}, {} GiB", f.name, f.architecture(), f.driver / 1000,
+                     f.driver % 1000 / 10, f.memory_bytes >> 30U);
+}
+
+gpu_finding users_finding(device_client& device, const std::string& name) {
   try {
     const auto users = device.users();
     if (!users.told)
-      return {"GPU processes", false, "processes of other programs cannot be detected: " + users.untold,
-              false};
-    return {"GPU processes", true,
+      return {name, false, "processes of other programs cannot be detected: " + users.untold, false};
+    return {name, true,
             (users.foreign.empty()
                  ? "no processes of other programs"
                  : "other programs use the GPU and would disturb measurements: " + describe(users.foreign)) +
                 (users.untold.empty() ? "" : "; " + users.untold),
             false};
   } catch (const error& failure) {
-    return {"GPU processes", false, failure.message(), false};
+    return {name, false, failure.message(), false};
+  }
+}
+
+/// What there is of the device `number`, which a run uses only if its config says so.
+void look_at_further(int number, std::vector<gpu_finding>& all) {
+  const std::string name = fmt::format("NVIDIA GPU {}", number);
+  try {
+    device_client device(number);
+    all.push_back({name, true, described(device.facts()), false});
+    all.push_back(users_finding(device, fmt::format("GPU {} processes", number)));
+  } catch (const error& failure) {
+    all.push_back({name, false, failure.message() + ": fitness.devices cannot use it", false});
   }
 }
 
@@ -140,17 +156,15 @@ std::vector<gpu_finding> probe_gpu() {
   all.push_back(tool_finding("ncu", "fitness.gates.profile uses only the figures of the driver"));
   try {
     device = std::make_unique<device_client>(0);
-    const auto& f = device->facts();
-    all.push_back({"NVIDIA GPU", true,
-                   fmt::format("{}, {}, driver {}.{}, {} GiB", f.name, f.architecture(), f.driver / 1000,
-                               f.driver % 1000 / 10, f.memory_bytes >> 30U)});
+    all.push_back({"NVIDIA GPU", true, described(device->facts())});
   } catch (const error& failure) {
     all.push_back(
         {"NVIDIA GPU", false,
          failure.message() + ": CUDA candidates cannot be evaluated on this machine; everything else works"});
     return all;
   }
-  all.push_back(users_finding(*device));
+  all.push_back(users_finding(*device, "GPU processes"));
+  for (int number = 1; number < device->facts().devices; ++number) look_at_further(number, all);
   if (!compiler) return all;
   try {
     device->set_kit(compile_trusted_kernels(*compiler, device->facts().architecture()));

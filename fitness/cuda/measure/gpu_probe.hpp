@@ -19,8 +19,8 @@ struct gpu_finding {
   bool needed = true;  ///< false: candidates can be evaluated without it
 };
 
-/// Driver and device (by starting kevo-device), compiler, and a worker in the sandbox. Never throws for what
-/// is missing.
+/// Driver and device (by starting kevo-device), compiler, and a worker in the sandbox. Of the devices after
+/// the first one, name, memory and processes of other programs. Never throws for what is missing.
 std::vector<gpu_finding> probe_gpu();
 
 /// Measures the ceilings of the first device and keeps them in `folder`; nothing where there is no GPU.

@@ -10,6 +10,7 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+#include "fitness/cuda/measure/gpu_probe.hpp"
 #include "src/journal/journal.hpp"
 #include "tests/fitness/cuda/fake/toy_candidates.hpp"
 #include "tests/support/fake_gpu.hpp"
@@ -87,6 +88,19 @@ TEST_CASE("a run on two devices uses both, says so, and confirms its champion on
   CHECK(use.at("lost").as_array().empty());
   const auto replayed = run.kevo({"run", "--replay", "run", "--json"});
   CHECK_MESSAGE(replayed.code == 0, replayed.out);
+}
+
+TEST_CASE("doctor tells of every device") {
+  const fake_gpu gpus("", 2);
+  std::map<std::string, kevo::cuda::gpu_finding> found;
+  for (const auto& part : kevo::cuda::probe_gpu()) found[part.name] = part;
+  CHECK(found.at("NVIDIA GPU").there);
+  REQUIRE(found.contains("NVIDIA GPU 1"));
+  CHECK(found.at("NVIDIA GPU 1").there);
+  CHECK_FALSE(found.at("NVIDIA GPU 1").needed);
+  CHECK(found.at("NVIDIA GPU 1").detail == found.at("NVIDIA GPU").detail);
+  CHECK(found.contains("GPU 1 processes"));
+  CHECK_FALSE(found.contains("NVIDIA GPU 2"));
 }
 
 TEST_CASE("a device that is lost in mid-run leaves the pool, and the run ends as it would have") {
