@@ -404,4 +404,5 @@ class search {
 
 }  // namespace kevo
 
+#include <kevo/detail/search_jobs.hpp>
 #include <kevo/detail/search_steps.hpp>
