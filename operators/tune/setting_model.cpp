@@ -1,10 +1,13 @@
 #include "operators/tune/setting_model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <kevo/learn/matern_process.hpp>
@@ -47,6 +50,27 @@ std::vector<std::vector<double>> columns_of(const tunable& one) {
   const double width = scaled(*high) - first;
   for (const double x : numbers) columns.push_back({width > 0 ? (scaled(x) - first) / width : 0.0});
   return columns;
+}
+
+/// How many times 2 divides each value of a tunable, from 0 to 1; empty if that says nothing.
+std::vector<double> divisibility_of(const tunable& one) {
+  constexpr int most = 6;
+  if (one.domain.size() < 3) return {};
+  std::vector<double> times;
+  std::set<std::int64_t> odd_parts;
+  for (const auto& literal : one.domain) {
+    const auto value = integer_literal(literal);
+    if (!value || *value <= 0) return {};
+    const int twos = std::countr_zero(static_cast<std::uint64_t>(*value));
+    odd_parts.insert(*value >> twos);
+    times.push_back(std::min(twos, most));
+  }
+  const auto [low, high] = std::minmax_element(times.begin(), times.end());
+  const double first = *low;
+  const double width = *high - first;
+  if (odd_parts.size() < 2 || !(width > 0)) return {};
+  for (double& x : times) x = (x - first) / width;
+  return times;
 }
 
 Eigen::MatrixXd rows_of(const setting_features& features, const std::vector<tunable_setting>& settings) {
@@ -249,10 +273,14 @@ process_prediction by_forest(const setting_features& features, training& data,
 
 }  // namespace
 
-setting_features::setting_features(const setting_space& space) {
+setting_features::setting_features(const setting_space& space, bool divisibility) {
   for (const auto& one : space.tunables()) {
     parts_.push_back(one.domain.size() > 1 ? columns_of(one)
                                            : std::vector<std::vector<double>>(one.domain.size()));
+    if (divisibility) {
+      const std::vector<double> times = divisibility_of(one);
+      for (std::size_t v = 0; v < times.size(); ++v) parts_.back()[v].push_back(times[v]);
+    }
     columns_ += parts_.back().front().size();
   }
 }
@@ -274,7 +302,7 @@ std::vector<std::size_t> best_expected(const setting_space& space, const std::ve
                                        const std::vector<tunable_setting>& pending,
                                        const std::vector<tunable_setting>& pool, std::size_t count,
                                        const setting_model_settings& how, fitted_lengths& lengths) {
-  const setting_features features(space);
+  const setting_features features(space, how.divisibility);
   if (pool.empty() || features.columns() == 0) return {};
   training data = training_of(results, how.memory);
   const double best = data.best;
@@ -307,8 +335,8 @@ std::vector<std::size_t> best_expected(const setting_space& space, const std::ve
 
 std::vector<std::size_t> best_of_prior(const setting_space& space, const std::vector<tried_setting>& prior,
                                        const std::vector<tunable_setting>& pool, std::size_t count,
-                                       fitted_lengths& lengths) {
-  const setting_features features(space);
+                                       bool divisibility, fitted_lengths& lengths) {
+  const setting_features features(space, divisibility);
   if (pool.empty() || features.columns() == 0) return {};
   const Eigen::VectorXd expected = prior_model(features, prior, lengths).expects(pool);
   std::vector<std::size_t> order(pool.size());

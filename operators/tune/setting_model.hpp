@@ -23,10 +23,14 @@ struct tried_setting {
 
 /// Settings as numbers: a row for each setting. A tunable whose values are all numbers is one column from 0
 /// to 1, on a logarithmic scale if its values are positive and the largest is at least four times the
-/// smallest; any other has a column for each value. Tunables without a choice have none.
+/// smallest; any other has a column for each value. Tunables without a choice have none. With `divisibility`
+/// a tunable of positive integers has one more column, from 0 to 1: how many times 2 divides the value, at
+/// most 6 times (64, the widest group of threads that devices execute together). Sizes that fit the widths of
+/// a device are often alike although sizes between them are not. Domains of less than three values, or whose
+/// values are all one number times powers of two, have no such column: their own column says it already.
 class setting_features {
  public:
-  explicit setting_features(const setting_space& space);
+  explicit setting_features(const setting_space& space, bool divisibility = false);
   std::size_t columns() const { return columns_; }
   /// Writes the row of `setting` to `into`, which has `columns()` elements.
   void write(const tunable_setting& setting, std::span<double> into) const;
@@ -43,7 +47,8 @@ struct setting_model_settings {
   setting_model_kind kind = setting_model_kind::gaussian_process;
   std::size_t memory =
       250;  ///< number of results that the model is fitted to: the best, and some of the rest
-  double cost_exponent = 0;  ///< the expected improvement is divided by the expected cost to this power
+  double cost_exponent = 0;   ///< the expected improvement is divided by the expected cost to this power
+  bool divisibility = false;  ///< whether the model sees how often 2 divides values
   /// Results of other runs, on another device or with other sizes, from which the model starts; null if there
   /// are none. Not owned.
   const std::vector<tried_setting>* prior = nullptr;
@@ -72,9 +77,9 @@ std::vector<std::size_t> best_expected(const setting_space& space, const std::ve
                                        const setting_model_settings& how, fitted_lengths& lengths);
 
 /// The places of `pool` in descending order of what `prior` makes expect, at most `count`. Requires a valid
-/// result in `prior`.
+/// result in `prior`, and `divisibility` as in the settings of the model that shares `lengths`.
 std::vector<std::size_t> best_of_prior(const setting_space& space, const std::vector<tried_setting>& prior,
                                        const std::vector<tunable_setting>& pool, std::size_t count,
-                                       fitted_lengths& lengths);
+                                       bool divisibility, fitted_lengths& lengths);
 
 }  // namespace kevo

@@ -119,7 +119,7 @@ std::optional<tune::indexes> tune::remembered_setting(walk& all, const setting_s
                                                       const learnt& known, rng& random) const {
   const std::vector<indexes> unseen = pool_of(all, space, known, random);
   fitted_lengths lengths{all.lengths_at, all.lengths, all.prior_lengths};
-  const auto best = best_of_prior(space, *all.prior, unseen, 1, lengths);
+  const auto best = best_of_prior(space, *all.prior, unseen, 1, sees_divisibility(), lengths);
   all.prior_lengths = std::move(lengths.prior);
   return best.empty() ? std::nullopt : std::optional(unseen[best.front()]);
 }
@@ -194,7 +194,7 @@ std::vector<tune::indexes> tune::expected_best(walk& all, const setting_space& s
   fitted_lengths lengths{all.lengths_at, all.lengths, all.prior_lengths};
   const setting_model_settings how{
       model == tune_model::forest ? setting_model_kind::forest : setting_model_kind::gaussian_process, memory,
-      cost, all.prior.get()};
+      cost, sees_divisibility(), all.prior.get()};
   constexpr std::size_t offered = 4;  // the first ones may be known by another way
   const auto order = best_expected(space, known.results, known.pending, unseen, offered, how, lengths);
   all.lengths_at = lengths.results;

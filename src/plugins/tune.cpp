@@ -43,6 +43,11 @@ void read_tune_model(settings& from, tune& op) {
                           .unit = "results",
                           .doc = "with a model, maximum number of results that it is fitted to: the "
                                  "best half, and some of the others"});
+  op.divisibility =
+      from.boolean("divisibility",
+                   {.def = op.divisibility,
+                    .doc = "with model: gp, whether the model sees how many times 2 divides a value, so that "
+                           "sizes such as 64 and 128 resemble each other more than 80 does"});
   op.cost =
       from.real("cost", {.def = op.cost,
                          .min = 0.0,

@@ -231,6 +231,49 @@ TEST_CASE("settings become numbers by their values") {
   CHECK(apart == doctest::Approx(1));
 }
 
+TEST_CASE("a model may see how often 2 divides a value") {
+  const setting_space space(kevo::parse_annotations(
+      "#define A 16 // kevo: {16, 48, 64, 128, 256}\n#define B 1 // kevo: {1, 2, 4, 8}\n"
+      "#define C 0 // kevo: {0..4}\n#define D 1 // kevo: {1, 3}\n#define E 6 // kevo: {6, 10, 14}\n"
+      "const float F = 0.5f; // kevo: {0.5f, 1.0f, 3.0f}\n"));
+  CHECK(kevo::setting_features(space).columns() == 6);
+  const kevo::setting_features features(space, true);
+  CHECK(features.columns() == 7);  // A alone: powers of two, 0, few values and halves say nothing more
+  const auto twos = [&](std::uint32_t value) { return features.row({value, 0, 0, 0, 0, 0})[1]; };
+  CHECK(twos(0) == 0);
+  CHECK(twos(1) == 0);
+  CHECK(twos(2) == 1);
+  CHECK(twos(3) == 1);  // 64 and more are equal
+}
+
+TEST_CASE("what 2 divides often is expected to be good where such values were") {
+  // 32, 64, 96, ... are good, and what lies between them is bad.
+  const setting_space space(kevo::parse_annotations("#define A 8 // kevo: {8..192 step 8}\n"));
+  std::vector<kevo::tried_setting> results;
+  std::vector<tunable_setting> pool;
+  std::vector<bool> good;
+  for (std::uint32_t a = 0; a < space.tunables()[0].domain.size(); ++a) {
+    const bool fits = std::stoi(space.tunables()[0].domain[a]) % 32 == 0;
+    if (a < 12) {
+      results.push_back({{a}, fits ? 1.0 : 0.0, false, 0, 1.0});
+    } else {
+      pool.push_back({a});
+      good.push_back(fits);
+    }
+  }
+  const auto first_three = [&](bool divisibility) {
+    kevo::setting_model_settings how;
+    how.divisibility = divisibility;
+    kevo::fitted_lengths lengths;
+    int found = 0;
+    for (const std::size_t at : kevo::best_expected(space, results, {}, pool, 3, how, lengths))
+      found += good[at] ? 1 : 0;
+    return found;
+  };
+  CHECK(first_three(true) == 3);
+  CHECK(first_three(false) < 3);
+}
+
 TEST_CASE("what failed and what costs much is proposed later") {
   const setting_space space(kevo::parse_annotations("#define A 0 // kevo: {0..40}\n"));
   kevo::fitted_lengths lengths;

@@ -62,7 +62,8 @@ struct tune {
   double climb = 0;     ///< with a model, probability that it chooses among the neighbours of the best alone
   std::size_t pool =
       1500;  ///< with a model, number of unseen settings that it chooses from, beside the nearest
-  std::size_t memory = 250;  ///< with a model, number of results that it is fitted to
+  std::size_t memory = 250;   ///< with a model, number of results that it is fitted to
+  bool divisibility = false;  ///< with a Gaussian process, whether it sees how often 2 divides values
   double cost = 0;  ///< with a model, the expected improvement is divided by the expected cost to this power
   /// Results of other runs of the same source, on other devices or with other sizes, from which a model
   /// starts; null if there are none. Those with other tunables or values are ignored.
@@ -77,6 +78,8 @@ struct tune {
   variation_result vary(const variation_request& request, rng& random);
 
  private:
+  /// A forest does not: that was not measured.
+  bool sees_divisibility() const { return divisibility && model == tune_model::gaussian_process; }
   /// A value for every tunable: indexes into their domains, in file order.
   using indexes = std::vector<std::uint32_t>;
   /// What is remembered of one source without its settings; it never changes an answer, only saves work.
