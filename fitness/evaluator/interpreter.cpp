@@ -65,7 +65,7 @@ python_interpreter find_interpreter(const std::string& named) {
       found.prefixes.push_back(folder);
     }
   } catch (const std::exception&) {
-    throw error(error_code::environment, found.path + " is no Python 3: it said " + tail(report.out, 200),
+    throw error(error_code::environment, found.path + " is not Python 3: it printed " + tail(report.out, 200),
                 {"", 0, 0, "fitness.python"}, advice);
   }
   return found;

@@ -229,7 +229,7 @@ void require_runnable(const task& t, std::string_view language) {
     refuse("the task has too many arguments", "inputs");
   const bool timed =
       std::any_of(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; });
-  if (!timed) refuse("all workloads are hidden, so that none could be timed", "workloads");
+  if (!timed) refuse("all workloads are hidden, so none can be timed", "workloads");
   for (const auto& w : t.workloads) {
     static_cast<void>(axis_arguments(t, w));
     static_cast<void>(reference_buffers(t, w));

@@ -196,8 +196,9 @@ void require_ends() {
   if (::sigaction(SIGCHLD, nullptr, &action) != 0) return;
   const bool ignored = (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
   if (ignored || (action.sa_flags & SA_NOCLDWAIT) != 0)
-    throw error(error_code::environment, "this process ignores SIGCHLD, and would not learn how others end",
-                {}, "set the signal to its default action (SIG_DFL)");
+    throw error(error_code::environment,
+                "this process ignores SIGCHLD, so it cannot detect how its child processes end", {},
+                "set the signal to its default action (SIG_DFL)");
 }
 
 spawned spawn(const spawn_plan& plan) {

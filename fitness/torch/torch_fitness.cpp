@@ -73,7 +73,7 @@ torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings
                 {.key = "fitness.device"}, "write device: cpu or device: cuda");
   if (settings.device == "cpu" && settings.own_kernel_share > 0)
     throw error(error_code::input, "fitness.own_kernel_share needs a GPU",
-                {.key = "fitness.own_kernel_share"}, "write device: cuda, or leave own_kernel_share out");
+                {.key = "fitness.own_kernel_share"}, "write device: cuda, or remove own_kernel_share");
   t = torch::with_baseline(std::move(t));
   state_->subject = t;
   if (settings.device == "cuda") {

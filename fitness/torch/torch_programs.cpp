@@ -65,7 +65,7 @@ struct programs {
   std::shared_ptr<const program> find(const std::string& object) {
     const std::lock_guard lock(mutex);
     const auto found = known.find(object);
-    if (found == known.end()) throw error(error_code::internal, "a program that was not built is to be run");
+    if (found == known.end()) throw error(error_code::internal, "a program was run before it was built");
     return found->second;
   }
 
@@ -167,7 +167,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
     }
     const auto facts = facts_of(source);
     if (own->settings.own_kernel && facts.triton_kernels + facts.cuda_kernels == 0)
-      return "the program has no kernel of its own, which fitness.own_kernel demands";
+      return "the program has no kernel of its own, which fitness.own_kernel requires";
     return {};
   };
   kind.build = [own](const program& source, const std::stop_token&) {

@@ -73,7 +73,7 @@ void refuse_held_out(const journal& record, const std::vector<std::string>& patt
       std::error_code missing;
       const bool same_file = std::filesystem::equivalent(record.header().task_path, file, missing);
       if (!same_file && to_string(id_of(load_task(file))) != record.header().task_id) continue;
-      throw error(error_code::input, "the task of this run is held out, so nothing of it is exported",
+      throw error(error_code::input, "the task of this run is held out, so its data are not exported",
                   {.file = file, .key = {}}, "export the runs of other tasks");
     }
   }

@@ -108,7 +108,7 @@ void write_output(const std::string& path, const std::string& text) {
   out << text;
   out.close();
   if (!out)
-    throw error(error_code::environment, "the policy cannot be written", {.file = path},
+    throw error(error_code::environment, "cannot write the policy", {.file = path},
                 "name a file in a folder that exists and can be written: -o FILE");
 }
 

@@ -36,7 +36,7 @@ void take_address(const std::string& text, serve::http_settings& to) {
       text.find_first_not_of("0123456789", colon + 1) == std::string::npos && text.size() - colon <= 6)
     port = std::stoi(text.substr(colon + 1));
   if (port < 0 || port > 65535)
-    throw error(error_code::usage, "'" + text + "' is no address with a port", {},
+    throw error(error_code::usage, "'" + text + "' is not an address with a port", {},
                 "for example --listen 127.0.0.1:8750");
   to.port = static_cast<std::uint16_t>(port);
   to.address = text.substr(0, colon);
@@ -49,7 +49,7 @@ void take_forward(serve_options& given) {
   auto& to = given.settings.forward;
   if (to.urls.empty()) {
     if (!given.forward_token.empty() || !to.ca_file.empty())
-      throw error(error_code::usage, "--forward-token and --forward-ca belong to --forward");
+      throw error(error_code::usage, "--forward-token and --forward-ca need --forward");
     return;
   }
   if (!given.overrides.empty())

@@ -132,7 +132,7 @@ cassette::cassette(std::string path, cassette_mode mode) : path_(std::move(path)
   if (mode_ == cassette_mode::off) return;
   const bool there = std::filesystem::exists(path_);
   if (mode_ == cassette_mode::replay && !there)
-    throw error(error_code::input, "there is no such cassette to replay", {.file = path_},
+    throw error(error_code::input, "the cassette to replay does not exist", {.file = path_},
                 "record one with llm.cassette.mode=record");
   if (there && mode_ != cassette_mode::record) {
     load();
@@ -159,7 +159,8 @@ void cassette::load() {
     const cassette_key key{one.text("operator"), one.text("model"),
                            static_cast<std::uint64_t>(one.integer("ordinal", {.min = 0}))};
     if (!entries_.try_emplace(key, read_entry(one)).second)
-      throw error(error_code::input, "the reply " + to_string(key) + " is there twice", one.place());
+      throw error(error_code::input, "the cassette contains the reply " + to_string(key) + " twice",
+                  one.place());
   }
   root.finish();
 }

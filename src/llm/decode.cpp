@@ -103,9 +103,8 @@ void decode_dialect(settings& from, endpoint_settings& server) {
   server.dialect.several_replies = from.boolean(
       "several_replies",
       {.def = true,
-       .doc =
-           "whether one request may ask for several replies (field n), for operators with samples; a server "
-           "that does not give them is asked for each reply by a request of its own"});
+       .doc = "whether one request may ask for several replies (field n), for operators with samples; if the "
+              "server does not support this, each reply is requested separately"});
   server.dialect.max_tokens_key =
       from.text("max_tokens_key",
                 {.def = "max_tokens",
@@ -212,8 +211,9 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
   const std::string mode = cassette.text(
       "mode",
       {.def = "off",
-       .doc = "off: no cassette; record: save all replies; replay: answer from the cassette only, without a "
-              "network; auto: answer from the cassette, ask the server for what is missing and save that",
+       .doc =
+           "off: no cassette; record: save all replies; replay: answer from the cassette only, without a "
+           "network; auto: answer from the cassette, request missing replies from the server and save them",
        .one_of = {"off", "record", "replay", "auto"}});
   made.mode = mode == "record"   ? cassette_mode::record
               : mode == "replay" ? cassette_mode::replay

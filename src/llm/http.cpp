@@ -277,7 +277,8 @@ class exchange {
     }
     refuse_if_large(ec);
     if (!reader.is_done())
-      throw broken{http_failure::disconnected, "the connection broke within the answer: " + ec.message()};
+      throw broken{http_failure::disconnected,
+                   "the connection broke in the middle of the answer: " + ec.message()};
   }
 
   const http_request& what_;

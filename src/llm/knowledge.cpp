@@ -155,7 +155,7 @@ struct knowledge_base::implementation {
 
   void read(const std::string& folder) {
     if (!fs::is_directory(folder))
-      throw error(error_code::input, "there is no such folder of knowledge", {.file = folder});
+      throw error(error_code::input, "the knowledge folder does not exist", {.file = folder});
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (entry.is_regular_file() && !entry.is_symlink() && entry.path().extension() == ".md" &&

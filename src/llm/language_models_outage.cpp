@@ -105,9 +105,8 @@ void language_models::require_answers() const {
   const std::scoped_lock lock(guard_);
   if (outage_.empty()) return;
   throw error(error_code::environment, outage_, {.key = "llm.models"},
-              "start the server or put the key right (`--set llm.models[0].url=URL` names another server), "
-              "then go on "
-              "with `kevo resume RUN`: nothing that was evaluated or paid for is lost");
+              "start the server or correct the key (`--set llm.models[0].url=URL` names another server), "
+              "then continue with `kevo resume RUN`; all evaluations and paid replies are kept");
 }
 
 std::vector<std::string> language_models::take_warnings() {

@@ -13,10 +13,10 @@ url parse_url(const std::string& text) {
                  "write http://host:port/path or https://host/path");
   };
   const auto parsed = boost::urls::parse_uri(text);
-  if (!parsed) throw wrong("is no http or https address: " + parsed.error().message());
+  if (!parsed) throw wrong("is not an http or https address: " + parsed.error().message());
   const boost::urls::url_view parts = *parsed;
   if (parts.scheme_id() != boost::urls::scheme::http && parts.scheme_id() != boost::urls::scheme::https)
-    throw wrong("is no http or https address");
+    throw wrong("is not an http or https address");
   url made;
   made.tls = parts.scheme_id() == boost::urls::scheme::https;
   made.host = parts.host_address();

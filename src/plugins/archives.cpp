@@ -164,8 +164,8 @@ any_archive sliding_from(settings& from) {
 topology topology_from(settings& from, std::size_t count) {
   const std::string kind =
       from.text("topology", {.def = "ring",
-                             .doc = "which islands exchange elites: ring is both neighbours, full is all "
-                                    "islands, none is no migration, free is the pairs in ways",
+                             .doc = "which islands exchange elites; ring: each with both neighbours; full: "
+                                    "all with each other; none: no migration; free: along the links in ways",
                              .one_of = {"ring", "full", "none", "free"}});
   std::vector<std::pair<std::size_t, std::size_t>> ways;
   const auto flat = from.integers(
@@ -213,10 +213,9 @@ any_archive islands_from(settings& from, const build_context& context) {
       part("share", how.share,
            "fraction of an island's elites, the best ones, that is offered to its neighbours in a migration");
   how.most = count("most", how.most, 0, "islands", "maximum number of islands; 0 disables spawning");
-  how.spawn_below =
-      part("spawn_below", how.spawn_below,
-           "a new island is spawned when the number of improvements on the best of an island, per valid "
-           "candidate offered, falls below this");
+  how.spawn_below = part("spawn_below", how.spawn_below,
+                         "a new island is spawned when the fraction of the offered valid candidates that "
+                         "improve on the best of their island falls below this");
   how.cooldown = count("cooldown", how.cooldown, 0, "candidates",
                        "minimum number of valid candidates offered between two spawnings");
   how.cull_interval =
@@ -244,12 +243,13 @@ any_archive feature_map_from(settings& from) {
                             .max = 1000,
                             .unit = "cells",
                             .doc = "number of bins of each feature, over the range of the values so far"}));
-  const auto references = static_cast<std::size_t>(
-      from.integer("references", {.def = 20,
-                                  .min = 1,
-                                  .max = 10'000,
-                                  .unit = "candidates",
-                                  .doc = "number of first candidates to which diversity is measured"}));
+  const auto references = static_cast<std::size_t>(from.integer(
+      "references",
+      {.def = 20,
+       .min = 1,
+       .max = 10'000,
+       .unit = "candidates",
+       .doc = "number of first candidates to which the mean distance is measured for diversity"}));
   try {
     return any_archive(feature_map(std::move(features), bins, references));
   } catch (const error& wrong) {

@@ -52,17 +52,16 @@ evaluator_folder folder_from(settings& from, const build_context& context, evalu
 void openevolve_from(settings& from, const evaluator_folder& found, evaluator_settings& made) {
   made.cascade = from.boolean(
       "cascade", {.def = found.cascade,
-                  .doc = "whether evaluate_stage1 to evaluate_stage3 take the place of evaluate, "
-                         "if the evaluator defines them; by default as its config.yaml says"});
-  made.thresholds =
-      from.reals("thresholds",
-                 {.doc = "score that stage 1, stage 2 must reach for the next stage to be called; "
-                         "by default as the evaluator's config.yaml says"},
-                 found.thresholds);
+                  .doc = "whether evaluate_stage1 to evaluate_stage3 are called instead of evaluate, if the "
+                         "evaluator defines them; the default is the value in its config.yaml"});
+  made.thresholds = from.reals("thresholds",
+                               {.doc = "scores that stage 1, stage 2, ... must reach for the next stage to "
+                                       "be called; the default is the list in the evaluator's config.yaml"},
+                               found.thresholds);
   made.features =
       from.texts("features",
-                 {.doc = "if the score is the mean of all metrics: metrics that are left out of it; by "
-                         "default the feature dimensions of the evaluator's config.yaml"},
+                 {.doc = "metrics that are left out where the score is the mean of the metrics; the default "
+                         "is the list of feature dimensions in the evaluator's config.yaml"},
                  found.features);
 }
 
@@ -96,16 +95,16 @@ any_fitness evaluator_from(settings& from, const build_context& context, evaluat
   made.evaluator = found.evaluator;
   made.python =
       from.text("python", {.def = "python3",
-                           .doc = "interpreter: a name that is looked up in PATH, or a path relative "
-                                  "to the config, which may be that of a virtual environment"});
+                           .doc = "Python interpreter: a name that is looked up in PATH, or a path relative "
+                                  "to the config, for example into a virtual environment"});
   if (made.python.find('/') != std::string::npos)
     made.python = path_from(from, "python", {.def = "python3"}, context.directory);
-  made.timeout_s = from.real(
-      "timeout", {.def = found.timeout_s,
-                  .max = longest_s,
-                  .above = 0.0,
-                  .unit = "s",
-                  .doc = "time limit of each stage; by default as the evaluator's folder says, else 300"});
+  made.timeout_s = from.real("timeout", {.def = found.timeout_s,
+                                         .max = longest_s,
+                                         .above = 0.0,
+                                         .unit = "s",
+                                         .doc = "time limit of each stage; the default is the limit that the "
+                                                "evaluator's folder gives, or 300 if it gives none"});
   if (system == evaluator_system::openevolve) openevolve_from(from, found, made);
   made.environment =
       from.texts("environment", {.doc = "environment variables of the evaluator, each written NAME=value"},

@@ -15,8 +15,8 @@ filtering filtering_from(settings& from, const build_context& context, const reg
                           {.min = 1,
                            .max = 100'000,
                            .unit = "proposals",
-                           .doc = "number of proposals that are filtered together; fewer are if no further "
-                                  "one can be made before something is evaluated"});
+                           .doc = "number of proposals that are filtered together; a smaller group is "
+                                  "filtered if no further proposal can be made before an evaluation ends"});
   made.filter = plugins.filters.make(from, context, "type", "epsilon_net");
   return made;
 }

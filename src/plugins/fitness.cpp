@@ -142,13 +142,14 @@ foreign_processes foreign_from(settings& from) {
 
 /// The devices that share the evaluations: nothing if there is one alone, empty for all.
 std::optional<std::vector<int>> devices_from(settings& from, const char* alone) {
-  const settings_node* given =
-      from.raw("devices",
-               std::string("GPUs that evaluate at the same time, one evaluation on each: all, or a list of "
-                           "numbers ([0, 1]); a lost one is left out, and champions are confirmed on two. "
-                           "Null: the one of ") +
-                   alone + ". Set run.parallel.builds to about twice their number",
-               "all or list of integers");
+  const settings_node* given = from.raw(
+      "devices",
+      std::string(
+          "GPUs that evaluate at the same time, one evaluation on each: all, or a list of "
+          "numbers ([0, 1]); if a GPU fails, the others continue. Champions are confirmed on two GPUs. "
+          "Null: only the GPU named by ") +
+          alone + ". Set run.parallel.builds to about twice the number of GPUs",
+      "all or list of integers");
   if (given == nullptr || given->type == settings_node::kind::null) return std::nullopt;
   if (given->type == settings_node::kind::text && given->text == "all") return std::vector<int>();
   std::vector<int> numbers;
@@ -196,13 +197,12 @@ any_fitness torch_from(settings& from, const build_context& context) {
       from.boolean("own_kernel", {.def = false,
                                   .doc = "refuse programs that contain no kernel of their own (a function "
                                          "with @triton.jit, or a __global__ function)"});
-  made.own_kernel_share = from.real(
-      "own_kernel_share",
-      {.def = 0.0,
-       .min = 0.0,
-       .max = 1.0,
-       .doc =
-           "with device: cuda, refuse programs whose own kernels take a smaller share of the device's time"});
+  made.own_kernel_share =
+      from.real("own_kernel_share", {.def = 0.0,
+                                     .min = 0.0,
+                                     .max = 1.0,
+                                     .doc = "with device: cuda, refuse programs that spend less than this "
+                                            "fraction of their GPU time in their own kernels"});
   made.sandbox = sandbox_from(from, "required");
   made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");
@@ -265,7 +265,7 @@ void cuda_limits_from(settings& from, cuda_settings& made) {
       bytes_from(limits, "memory", static_cast<std::int64_t>(made.limits.memory_bytes),
                  "limit of the private host memory of a hosted program, not counting its CUDA context");
   made.limits.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.limits.source_bytes),
-                                        "all files of a program");
+                                        "size limit of a program, all its files together");
 }
 
 void cuda_timing_from(settings& from, cuda_settings& made) {
@@ -282,12 +282,13 @@ void cuda_timing_from(settings& from, cuda_settings& made) {
       timing.real("sustained", {.def = made.timing.sustained_s,
                                 .min = 0.0,
                                 .unit = "s",
-                                .doc = "a confirmation goes on with the candidate alone, each workload"});
-  made.timing.target_interval =
-      timing.real("target_interval", {.def = made.timing.target_interval,
-                                      .above = 0.0,
-                                      .doc = "timing ends early when the interval of the speedup is narrower "
-                                             "than this fraction of the speedup"});
+                                .doc = "a confirmation also runs each workload of the candidate alone for "
+                                       "this long, to measure the sustained speed"});
+  made.timing.target_interval = timing.real(
+      "target_interval", {.def = made.timing.target_interval,
+                          .above = 0.0,
+                          .doc = "full timing ends early when the interval of the speedup is narrower "
+                                 "than this fraction of the speedup"});
   made.timing.full_blocks = static_cast<int>(timing.integer(
       "pairs", {.def = made.timing.full_blocks,
                 .min = 4,

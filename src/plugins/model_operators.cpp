@@ -47,22 +47,21 @@ void likeness_from(settings& from, llm_settings& made) {
   made.embeddings = from.text("embeddings", {.def = "",
                                              .doc = "name of the embedding model in llm.models that compares "
                                                     "programs by meaning; empty disables this comparison"});
-  made.embedding_similarity =
-      from.real("embedding_similarity", {.def = made.embedding_similarity,
-                                         .min = -1.0,
-                                         .max = 2.0,
-                                         .doc = "cosine similarity from which a program counts as known, or "
-                                                "is passed to the judge if there is one"});
+  made.embedding_similarity = from.real(
+      "embedding_similarity", {.def = made.embedding_similarity,
+                               .min = -1.0,
+                               .max = 2.0,
+                               .doc = "minimum cosine similarity at which a program counts as known, or "
+                                      "is passed to the judge if there is one"});
   made.judge = from.text("judge", {.def = "",
                                    .doc = "name of the model in llm.models that judges whether two programs "
                                           "are equivalent; empty disables the judge"});
-  made.judge_similarity = from.real(
-      "judge_similarity",
-      {.def = made.judge_similarity,
-       .min = 0.0,
-       .max = 2.0,
-       .doc =
-           "without embeddings, fraction of common token 5-grams (Jaccard) from which the judge is asked"});
+  made.judge_similarity =
+      from.real("judge_similarity", {.def = made.judge_similarity,
+                                     .min = 0.0,
+                                     .max = 2.0,
+                                     .doc = "without embeddings, minimum fraction of common token 5-grams "
+                                            "(Jaccard) at which the judge is asked"});
   for (const auto& [key, name] : {std::pair("embeddings", made.embeddings), std::pair("judge", made.judge)}) {
     if (name.empty() || !made.models) continue;
     const auto& all = made.models->settings().models;
@@ -75,13 +74,17 @@ void likeness_from(settings& from, llm_settings& made) {
 void memory_from(settings& from, llm_settings& made) {
   settings memory = from.child_or_empty(
       "memory",
-      "weights with which each prompt's share of the past is drawn; all 0: the selector's scope. Where the "
-      "selector asks for clean_slate, as for independent drafts, it is not drawn");
+      "weights by which each prompt's scope is drawn; all 0: the selector's scope. If the "
+      "selector asks for clean_slate, as for independent drafts, that scope is used");
   for (std::size_t i = 0; i < memory_scope_names.size(); ++i) {
     constexpr const char* docs[memory_scope_names.size()] = {
-        "the ancestors of the parent", "the earlier children of the parent", "both of these",
-        "no earlier candidates, no notes of the run and no inspirations",
-        "no earlier candidates, but notes of the run and inspirations"};
+        "relative frequency of prompts that show the ancestors of the parent",
+        "relative frequency of prompts that show the earlier children of the parent",
+        "relative frequency of prompts that show both the ancestors and the earlier children",
+        "relative frequency of prompts that show no earlier candidates, no notes of the run and no "
+        "inspirations",
+        "relative frequency of prompts that show no earlier candidates, but the notes of the run and the "
+        "inspirations"};
     made.scopes[i] =
         memory.real(memory_scope_names[i], {.def = 0.0, .min = 0.0, .unit = "weight", .doc = docs[i]});
   }
@@ -100,9 +103,8 @@ void knowledge_from(settings& from, llm_settings& made) {
                           {.min = 0,
                            .max = 100,
                            .unit = "pages",
-                           .doc = "maximum number of pages in a prompt, beside "
-                                  "those of kind constraints, which all "
-                                  "prompts include"});
+                           .doc = "maximum number of pages in a prompt, not counting pages of the kind "
+                                  "constraints, which all prompts include"});
 }
 
 llm_settings llm_from(settings& from, const build_context& context) {
@@ -155,19 +157,18 @@ llm_settings sampling_llm_from(settings& from, const build_context& context) {
       {.min = 1,
        .max = 128,
        .unit = "replies",
-       .doc = "number of replies to each prompt; each with a program becomes a candidate of its own, so that "
-              "kevo export --format grpo has groups. Above 1, known programs are proposed, too, and the "
-              "model is "
-              "asked again only if no reply had a program"});
+       .doc = "number of replies to each prompt. Each reply that contains a program becomes a separate "
+              "candidate, so that kevo export --format grpo can form groups. Above 1, known programs are "
+              "proposed, too, and the model is asked again only if no reply contained a program"});
   return made;
 }
 
 llm_universal universal_from(settings& from, const build_context& context) {
   llm_universal op{sampling_llm_from(from, context)};
-  op.index =
-      from.boolean("index", {.def = false,
-                             .doc = "whether the diagnosis is shown the index of llm.knowledge and may "
-                                    "name pages, which then come before those found by words"});
+  op.index = from.boolean(
+      "index", {.def = false,
+                .doc = "whether the prompt for the diagnosis contains the index of llm.knowledge, so that "
+                       "the model can name pages; named pages come before pages found by words"});
   return op;
 }
 
@@ -179,11 +180,12 @@ llm_contrastive contrastive_from(settings& from, const build_context& context) {
                   .max = 16,
                   .unit = "candidates",
                   .doc = "number of programs that are compared: the parent and other selected candidates"});
-  op.exemplars.width = from.real("width", {.def = op.exemplars.width,
-                                           .above = 0.0,
-                                           .unit = "score",
-                                           .doc = "width of a score bucket, used where the selection "
-                                                  "does not say which programs to compare"});
+  op.exemplars.width = from.real(
+      "width",
+      {.def = op.exemplars.width,
+       .above = 0.0,
+       .unit = "score",
+       .doc = "width of a score bucket, used if the selector does not choose the programs to compare"});
   op.exemplars.temperature = from.real(
       "exemplar_temperature", {.def = op.exemplars.temperature,
                                .above = 0.0,
@@ -227,10 +229,10 @@ paradigm_shift paradigm_shift_from(settings& from, const build_context& context)
                                   .max = 1.0,
                                   .doc = "the run counts as stalled while less than this fraction of the "
                                          "window improved on the best score so far"});
-  count("ideas", how.ideas, "strategies", "number of strategies that one call is asked for");
-  count("uses", how.uses, "proposals", "number of proposals that are shown one strategy");
+  count("ideas", how.ideas, "strategies", "number of strategies that one call asks the model for");
+  count("uses", how.uses, "proposals", "number of proposals whose prompts show the same strategy");
   count("remembered", how.remembered, "strategies",
-        "maximum number of tried strategies that the next call is told");
+        "maximum number of tried strategies that the prompt of the next call lists");
   count("notes_bytes", how.notes_bytes, "bytes", "maximum length of a strategy; a longer one is cut");
   return paradigm_shift(std::move(with), how);
 }
@@ -241,7 +243,8 @@ macro_micro macro_micro_from(settings& from, const build_context& context) {
       .def = "ucb",
       .doc =
           "policy that picks the optimization step: uniform, ucb (UCB1 over the kinds of step), model (asks "
-          "the language model), or the file of a policy of kevo learn policy, relative to the config, "
+          "the language model), or the path of a policy file that kevo learn policy wrote, relative to the "
+          "config, "
           "which picks among the actions of rewrite"};
   named_policy chosen = named_policy_from(from, how, {"uniform", "ucb", "model"}, context.directory);
   std::vector<std::string> types = from.texts(

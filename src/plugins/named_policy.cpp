@@ -6,16 +6,16 @@ namespace kevo {
 namespace {
 
 action_policy learnt_policy_from(settings& from, const std::string& file) {
-  const double explore =
-      from.real("explore", {.def = 0.2,
-                            .min = 0.0,
-                            .max = 1.0,
-                            .unit = "probability",
-                            .doc = "with the file of a policy, probability of choosing by weights instead"});
-  const bool regions = from.boolean(
-      "regions", {.def = true,
-                  .doc = "with the file of a policy, whether it chooses the place of an action, too; "
-                         "otherwise weights do"});
+  const double explore = from.real(
+      "explore", {.def = 0.2,
+                  .min = 0.0,
+                  .max = 1.0,
+                  .unit = "probability",
+                  .doc = "with a policy file, probability of choosing by the fixed weights instead"});
+  const bool regions =
+      from.boolean("regions", {.def = true,
+                               .doc = "with a policy file, whether the policy also chooses the place of an "
+                                      "action; otherwise the place is chosen by the fixed weights"});
   if (file.empty() || from.probing()) return {};
   const auto learnt = read_policy(file);
   try {

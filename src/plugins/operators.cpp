@@ -88,8 +88,8 @@ void register_operators(registry& all) {
   all.operators.add(
       "rewrite",
       [](settings& from, const build_context& context) { return any_variation(rewrite_from(from, context)); },
-      "changes the loops of C++ and CUDA sources, and how threads share them: exchanges, unrolls, stages, "
-      "and so on; needs libclang");
+      "changes loops of C++ and CUDA sources and how threads share them (exchanging, unrolling, staging and "
+      "other actions); needs libclang");
 }
 
 }  // namespace kevo

@@ -34,9 +34,9 @@ std::string token_from(settings& from, const build_context& context) {
 
 any_fitness remote_from(settings& from, const build_context& context) {
   remote::client_settings servers;
-  servers.urls = from.texts(
-      "url", {.doc = "addresses of servers (kevo serve), for example [http://127.0.0.1:8750]; a program goes "
-                     "to the next one if its server cannot be reached"});
+  servers.urls =
+      from.texts("url", {.doc = "addresses of servers (kevo serve), for example [http://127.0.0.1:8750]; if "
+                                "a server cannot be reached, the program is sent to the next one"});
   servers.token = token_from(from, context);
   servers.ca_file =
       path_from(from, "ca_file",
@@ -54,7 +54,7 @@ any_fitness remote_from(settings& from, const build_context& context) {
       "give_up", {.def = 0.0,
                   .min = 0.0,
                   .unit = "s",
-                  .doc = "time without a server that answers, after which the run ends; 0 waits for ever"});
+                  .doc = "the run ends when no server has answered for this long; 0 waits forever"});
   if (!context.task) return {};
   return any_fitness(std::make_shared<remote::remote_fitness>(context.task, std::move(servers), made));
 }
@@ -64,7 +64,7 @@ any_fitness remote_from(settings& from, const build_context& context) {
 void register_remote_fitness(registry& all) {
   all.fitness.add(
       "remote", remote_from,
-      "sends candidates to servers that evaluate them (kevo serve), and waits where they go away");
+      "sends candidates to servers that evaluate them (kevo serve), and waits while no server answers");
 }
 
 }  // namespace kevo

@@ -20,8 +20,8 @@ action_policy rewrite_policy_from(settings& from, const build_context& context) 
       .def = "weights",
       .doc =
           "how an action is chosen: weights (fixed weights of the actions), uniform, ucb (UCB1 over the "
-          "kinds of action), bandit (a linear model of kind and place that learns in this run), or the "
-          "file of a policy of kevo learn policy, relative to the config"};
+          "kinds of action), bandit (a linear model of kind and place that learns in this run), or the path "
+          "of a policy file that kevo learn policy wrote, relative to the config"};
   named_policy chosen =
       named_policy_from(from, what, {"weights", "uniform", "ucb", "bandit"}, context.directory);
   if (chosen.name == "weights") return {};
@@ -43,27 +43,26 @@ rewrite rewrite_from(settings& from, const build_context& context) {
     if (std::find(names.begin(), names.end(), name) == names.end())
       from.fail("actions", "rewrite has no action '" + name + "'");
   }
-  op.another_action =
-      from.real("another_action",
-                {.def = op.another_action,
-                 .min = 0.0,
-                 .max = 1.0,
-                 .unit = "probability",
-                 .doc = "probability of one more action in the same proposal, applied again after each"});
+  op.another_action = from.real(
+      "another_action",
+      {.def = op.another_action,
+       .min = 0.0,
+       .max = 1.0,
+       .unit = "probability",
+       .doc = "probability of one more action in the same proposal, applied again after each action"});
   op.tries = count_from(from, "tries", op.tries,
                         {.min = 1,
                          .max = 10000,
                          .unit = "programs",
-                         .doc = "number of changes that may turn out to be known or not writable before the "
-                                "operator gives up"});
-  op.threads = static_cast<int>(from.integer(
-      "threads",
-      {.def = op.threads,
-       .min = 1,
-       .max = 1024,
-       .unit = "threads",
-       .doc = "number of threads that the kernel may use; from 2, loops may be shared among threads, "
-              "for which fitness.flags needs -fopenmp"}));
+                         .doc = "number of unsuccessful changes (the result is a known program, or cannot be "
+                                "written) after which the operator gives up"});
+  op.threads = static_cast<int>(
+      from.integer("threads", {.def = op.threads,
+                               .min = 1,
+                               .max = 1024,
+                               .unit = "threads",
+                               .doc = "number of threads that the kernel may use; with 2 or more, loops may "
+                                      "be shared among threads, which requires -fopenmp in fitness.flags"}));
   op.policy = rewrite_policy_from(from, context);
   if (!from.probing() && context.task) require_rewrite_parser();
   return op;

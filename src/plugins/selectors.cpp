@@ -35,9 +35,9 @@ Enum choice(settings& from, const char* key, const std::array<std::string_view, 
 
 memory_scope scope_from(settings& from) {
   return choice(from, "scope", memory_scope_names, memory_scope::parent_trajectory,
-                "which earlier candidates operators are shown: the parent's lineage, its earlier children "
-                "(siblings of the candidate to be made), both, none but notes of the run and inspirations "
-                "(notes), or not even those (clean_slate)");
+                "which earlier candidates operators are shown; parent_trajectory: the parent's lineage; "
+                "siblings: the parent's earlier children; both: the lineage and the children; notes: only "
+                "the notes of the run and the inspirations; clean_slate: nothing");
 }
 parent_source source_from(settings& from) {
   return choice(from, "from", parent_source_names, parent_source::archive,
@@ -120,9 +120,9 @@ void register_stateless(registry& all) {
         policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
                                   "number of best elites that exploitation selects from");
         policy.among = choice(from, "among", elites_among_names, policy.among,
-                              "where these best elites are counted: among the elites of the pool (of one "
-                              "island, on islands) or among all valid candidates of the run, of which then "
-                              "those in the pool are selected");
+                              "where the best elites are determined; pool: among the elites of the pool "
+                              "(with islands: of one island); population: among all valid candidates of the "
+                              "run, of which only those in the pool can be selected");
         policy.from = source_from(from);
         return any_selector(policy);
       },
@@ -178,12 +178,11 @@ void register_learning(registry& all) {
                                   "weight of earlier improvements when a new one changes the intensity");
         policy.elite_share =
             share_from(from, "elite_share", policy.elite_share,
-                       "when not exploring, fraction of the elites, the best ones, from which the parent is "
-                       "drawn uniformly; 0 draws by rank; AdaEvolve's code has 0.25");
-        policy.proportional =
-            share_from(from, "proportional", policy.proportional,
-                       "with elite_share, probability that the parent is drawn in proportion to the score "
-                       "instead, when not exploring");
+                       "when not exploring, fraction of best elites from which the parent is drawn "
+                       "uniformly; 0 draws by rank instead; AdaEvolve's code uses 0.25");
+        policy.proportional = share_from(from, "proportional", policy.proportional,
+                                         "with elite_share and when not exploring, probability that the "
+                                         "parent is drawn in proportion to the score instead");
         return any_selector(policy);
       },
       "explores more when the score improves less (AdaEvolve)");
@@ -221,8 +220,8 @@ void register_structured(registry& all) {
         policy.proposals = size_from(from, "proposals", policy.proposals, 1, 100, "variations",
                                      "number of variations of each candidate of a round");
         policy.order = choice(from, "order", priority_order_names, policy.order,
-                              "what candidates are ordered by: the mean of their scores, or its upper (ucb) "
-                              "or lower (lcb) confidence bound");
+                              "value by which candidates are ordered: the mean of their scores, or its upper "
+                              "(ucb) or lower (lcb) confidence bound");
         policy.exploration =
             from.real("exploration", {.def = policy.exploration,
                                       .min = 0.0,

@@ -61,7 +61,7 @@ std::vector<any_stop_rule> rules_in(settings& from, const char* key, const build
 /// Rules about what a run has used: evaluations, proposals, time, money, columns of the ledger.
 void add_budgets(registry& all) {
   add_count<stop::evaluations>(all, "evaluations", "evaluations",
-                               "finished evaluations, confirmations not counted");
+                               "stop after this many finished evaluations, not counting confirmations");
   add_count<stop::proposals>(
       all, "proposals", "proposals",
       "stop after this many proposed programs, including programs that were known already");

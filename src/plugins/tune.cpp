@@ -22,21 +22,20 @@ void read_tune_model(settings& from, tune& op) {
                                  .min = 0.0,
                                  .max = 1.0,
                                  .unit = "probability",
-                                 .doc = "with a model, probability of steps from the parent instead of the "
-                                        "setting that the model expects most of"});
+                                 .doc = "with a model, probability of changing the parent's setting instead "
+                                        "of taking the setting that the model rates highest"});
   op.climb = from.real("climb", {.def = op.climb,
                                  .min = 0.0,
                                  .max = 1.0,
                                  .unit = "probability",
                                  .doc = "with a model, probability that it chooses only among the unseen "
                                         "settings that differ from the best one in one tunable"});
-  op.pool = count_from(
-      from, "pool", op.pool,
-      {.min = 1,
-       .max = 1'000'000,
-       .unit = "settings",
-       .doc = "with a model, number of random unseen settings among which it chooses, beside those "
-              "that differ in one tunable from one of the ten best"});
+  op.pool = count_from(from, "pool", op.pool,
+                       {.min = 1,
+                        .max = 1'000'000,
+                        .unit = "settings",
+                        .doc = "with a model, number of random unseen settings among which it chooses, in "
+                               "addition to those that differ in one tunable from one of the ten best"});
   op.memory = count_from(from, "memory", op.memory,
                          {.min = 10,
                           .max = 10'000,
@@ -48,12 +47,13 @@ void read_tune_model(settings& from, tune& op) {
                    {.def = op.divisibility,
                     .doc = "with model: gp, whether the model sees how many times 2 divides a value, so that "
                            "sizes such as 64 and 128 resemble each other more than 80 does"});
-  op.cost =
-      from.real("cost", {.def = op.cost,
-                         .min = 0.0,
-                         .max = 2.0,
-                         .doc = "with a model, the expected improvement is divided by the expected "
-                                "cost of the evaluation to this power; 0 counts evaluations, 1 seconds"});
+  op.cost = from.real(
+      "cost",
+      {.def = op.cost,
+       .min = 0.0,
+       .max = 2.0,
+       .doc = "with a model, the expected improvement is divided by the expected cost of the evaluation to "
+              "this power; 0 maximizes the improvement per evaluation, 1 the improvement per second"});
 }
 
 }  // namespace

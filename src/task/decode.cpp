@@ -78,7 +78,7 @@ tolerance decode_tolerance(settings& reader, const task& t, const std::vector<co
   result.fast_math = reader.boolean(
       "fast_math", {.def = false, .doc = "whether programs may choose to be compiled with fast math"});
   if (result.fast_math && result.rule == "exact")
-    reader.fail("fast_math", "fast math rounds otherwise, and the rule 'exact' accepts no rounding error",
+    reader.fail("fast_math", "fast math rounds differently, and the rule 'exact' accepts no rounding error",
                 "remove fast_math, or write rule: bounds");
   if (result.rule == "finite" && !result.has_contract()) {
     reader.fail("rule", "the rule 'finite' alone accepts every finite output",

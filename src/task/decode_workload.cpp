@@ -41,7 +41,7 @@ void decode_inputs(settings& one, const task& t, const workload_context& context
         input.fail("type", "'" + name + "' is a scalar: it needs a value",
                    "write {type: scalar, value: 1.0}");
       if (!context.read)
-        input.fail("type", "this task was not read from a file, so that it cannot name files");
+        input.fail("type", "this task was not read from a file, so it cannot refer to files");
       const bool generated = made.generate.contains(name) || context.generated.contains(name);
       recipe = decode_file_input(input, recipe.kind, t, *found, made, context.read, generated);
       // FlashInfer's own tasks keep integers and know no generators: those stay as in the file in all calls.

@@ -214,8 +214,8 @@ evaluator_folder read_evaluator_folder(const std::string& path, std::optional<ev
   made.evaluator = shinka ? "evaluate.py" : "evaluator.py";
   if (!has(names, made.evaluator)) {
     throw error(error_code::input,
-                "the folder '" + made.folder + "' holds no " + made.evaluator + ", so it is no example of " +
-                    (shinka ? "ShinkaEvolve" : "OpenEvolve"),
+                "the folder '" + made.folder + "' holds no " + made.evaluator +
+                    ", so it is not an example of " + (shinka ? "ShinkaEvolve" : "OpenEvolve"),
                 {.file = path}, "name the folder that holds the evaluator and the initial program");
   }
   if (shinka) {
@@ -235,7 +235,7 @@ task task_of_evaluator_folder(const std::string& path) {
   const evaluator_folder found = read_evaluator_folder(path);
   if (found.program.empty()) {
     throw error(error_code::input,
-                "the folder '" + found.folder + "' holds no program to start with, which is called " +
+                "the folder '" + found.folder + "' contains no initial program, which must be called " +
                     (found.system == evaluator_system::shinka ? "initial" : "initial_program"),
                 {.file = path},
                 "write a task file with seeds: [FILE], and name the folder with fitness.folder");

@@ -84,7 +84,7 @@ void put_main_first(std::vector<source_file>& files, const std::string& folder, 
   }
   if (found == files.end())
     throw error(error_code::input, "no file of the folder '" + folder + "' is its main file", named,
-                "call it main, kernel, initial_program or initial, with its ending");
+                "call it main, kernel, initial_program or initial, with its file extension");
   std::rotate(files.begin(), found, found + 1);
 }
 

@@ -242,7 +242,7 @@ class decoder {
     const bool visible = std::any_of(task_.workloads.begin(), task_.workloads.end(),
                                      [](const workload& w) { return !w.hidden; });
     if (!visible)
-      reader_.fail("workloads", "all workloads are hidden, so that none could be timed",
+      reader_.fail("workloads", "all workloads are hidden, so none can be timed",
                    "remove 'hidden' from at least one workload");
   }
 
@@ -300,7 +300,7 @@ class decoder {
       const bool of_torch = task_.reference && !task_.reference->form.empty();
       if (one.boolean("compile", {.def = false,
                                   .doc = "PyTorch on a GPU: whether torch.compile compiles the program"})) {
-        if (!of_torch) one.fail("compile", "torch.compile compiles programs of PyTorch alone");
+        if (!of_torch) one.fail("compile", "torch.compile applies only to PyTorch programs");
         made.link.emplace_back(torch::compiler_of_torch);
       }
       // Of PyTorch: as it is, or compiled.

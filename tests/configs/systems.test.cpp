@@ -22,7 +22,7 @@ TEST_CASE("each system is one short config that says what differs, resolves, and
     CAPTURE(system.string());
     const std::string text = shell::read_file(system);
     CHECK(std::count(text.begin(), text.end(), '\n') < 60);
-    CHECK(text.find("# What differs from the ") != std::string::npos);
+    CHECK(text.find("# Differences from the ") != std::string::npos);
     CHECK(page.find("`configs/systems/" + system.filename().string() + "`") != std::string::npos);
     const auto printed = shell::run(shell::kevo({"run", system.string(), "--print-config"}), folder.string());
     CHECK_MESSAGE(printed.code == 0, printed.err);

@@ -51,7 +51,7 @@ TEST_CASE("nothing of a task that is held out is exported, under any name") {
   for (const std::string format : {"sft", "dpo", "grpo", "trajectories"}) {
     const auto refused = exported(format, KEVO_SOURCE_DIR "/configs/tasks/*/task.yaml");
     CHECK(refused.code == 2);
-    CHECK_MESSAGE(has(refused.err, "is held out, so nothing of it is exported"), refused.err);
+    CHECK_MESSAGE(has(refused.err, "is held out, so its data are not exported"), refused.err);
     CHECK(!std::filesystem::exists((folder / "out.jsonl").string()));
     const auto other = exported(format, KEVO_SOURCE_DIR "/configs/tasks/softmax/task.yaml");
     CHECK_MESSAGE(other.code == 0, other.err);

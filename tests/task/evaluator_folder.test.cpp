@@ -119,8 +119,7 @@ TEST_CASE("what is missing in a folder is named") {
                        doctest::Contains("holds no evaluate.py"), kevo::error);
   CHECK_THROWS_AS(read_evaluator_folder((folder / "nowhere").string()), kevo::error);
   shell::write_file(folder / "evaluator.py", "");
-  CHECK_THROWS_WITH_AS(load_task(folder.string()), doctest::Contains("no program to start with"),
-                       kevo::error);
+  CHECK_THROWS_WITH_AS(load_task(folder.string()), doctest::Contains("no initial program"), kevo::error);
   shell::write_file(folder / "config.yaml", "a: [\n");
   CHECK_THROWS_AS(read_evaluator_folder(folder.string()), kevo::error);
 }

@@ -172,8 +172,7 @@ class line_parser {
       const std::size_t end = kevo::detail::end_of_name(part.text, 0);
       const piece after = line_scanner::trim({part.text.substr(end), part.at + end});
       const bool named = end > 0 && after.text.starts_with('=') && !after.text.starts_with("==");
-      if (!named && !triton.constants.empty())
-        line_.fail(part.at, "an argument by position after NAME=value");
+      if (!named && !triton.constants.empty()) line_.fail(part.at, "a positional argument after NAME=value");
       if (!named) {
         launch.arguments.push_back(argument(part));
         continue;

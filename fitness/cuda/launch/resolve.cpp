@@ -178,7 +178,7 @@ class resolver {
 
   std::int64_t constant(std::string_view kernel, std::string_view name) const {
     if (launching_ == nullptr || kernel != launching_name_) {
-      throw error(error_code::input, fmt::format("'{}.{}' has a value in the grid of a launch of {} only",
+      throw error(error_code::input, fmt::format("'{}.{}' can be used only in the grid of a launch of {}",
                                                  kernel, name, kernel));
     }
     const auto& all = launching_->decided->constants;

@@ -211,7 +211,7 @@ void require_runnable_on_device(const task& t) {
   for (const auto* list : {&t.inputs, &t.outputs}) {
     for (const auto& one : *list) {
       if (type_code(one.dtype) < 0)
-        throw error(error_code::input, "the CUDA backend does not know the dtype " + one.dtype,
+        throw error(error_code::input, "the CUDA backend does not support the dtype " + one.dtype,
                     {.file = t.file, .key = one.name});
     }
   }

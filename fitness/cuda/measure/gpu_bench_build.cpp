@@ -83,7 +83,7 @@ built_program gpu_bench::build_python(const program& source, bool trusted, bool 
   const auto facts = torch::facts_of(source);
   if (!trusted && settings_.own_kernel && facts.triton_kernels + facts.cuda_kernels == 0)
     return refused(outcome::rejected,
-                   "the program has no kernel of its own, which fitness.own_kernel demands");
+                   "the program has no kernel of its own, which fitness.own_kernel requires");
   built_program result;
   result.kind = program_kind::hosted;
   for (const auto& w : task_->workloads) result.plans.push_back(python_plan(*task_, w));

@@ -198,7 +198,7 @@ void pair_timer::require_some_pairs() const {
 
 void pair_timer::no_time() const {
   throw error(error_code::environment,
-              fmt::format("no time can be taken: of {} blocks of readings {} were discarded. The device's "
+              fmt::format("no time can be measured: of {} blocks of readings {} were discarded. The device's "
                           "clock changed in {} of them, "
                           "kevo lost its processor in {} readings, and the two clocks disagreed in {} "
                           "readings of the candidate and {} "
@@ -206,7 +206,7 @@ void pair_timer::no_time() const {
                           discarded_ + static_cast<int>(pairs_.size()), discarded_, clock_changes_,
                           late_disagreements_, disagreements_, trusted_disagreements_),
               {},
-              "end what else runs on the device and on this machine, or build fewer candidates at once "
+              "end other programs on the device and on this machine, or build fewer candidates at once "
               "(run.parallel.builds)");
 }
 

@@ -21,7 +21,7 @@ constexpr std::uint64_t busy_before_interval_ns = 20'000'000;
 
 // Codes that say the device or its driver is not in order, and not the program that ran.
 [[noreturn]] void machine_fault(const std::string& message) {
-  throw error(error_code::environment, "the device is not in order: " + message, {},
+  throw error(error_code::environment, "the device does not work correctly: " + message, {},
               "nvidia-smi and the kernel's log (Xid) say more; resume the run when it is mended");
 }
 

@@ -109,7 +109,7 @@ bool same_bits(gpu_bench& bench, passage& p, program_runner& candidate) {
         first[i] = time.fingerprint;
       } else if (time.fingerprint != first[i]) {
         const std::string detail = fmt::format("run {} of {} on the same inputs", run + 1, runs);
-        return fail(p, i, workloads[i], {outcome::incorrect, "gives other bits in another run", detail}),
+        return fail(p, i, workloads[i], {outcome::incorrect, "gives different bits in another run", detail}),
                false;
       }
     }

@@ -145,7 +145,7 @@ tool_report run_device_tool(const std::string& program, std::vector<std::string>
 
   tool_report report;
   report.process = run(spec, stop);
-  if (stop.stop_requested()) throw error(error_code::interrupted, "stopped while a tool was at work");
+  if (stop.stop_requested()) throw error(error_code::interrupted, "stopped while a tool was running");
   if (report.process.kind == exit_kind::not_started)
     throw error(error_code::environment, "cannot run " + program + ": " + report.process.err);
   report.log = log_at(left / "log");

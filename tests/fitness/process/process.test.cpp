@@ -398,7 +398,7 @@ TEST_CASE("where SIGCHLD is ignored, nothing starts and the message says why") {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   CHECK_THROWS_WITH_AS(
       run(helper_spec({"affinity"}, sandbox_mode::off)),
-      "this process ignores SIGCHLD, and would not learn how others end (set the signal to its "
+      "this process ignores SIGCHLD, so it cannot detect how its child processes end (set the signal to its "
       "default action (SIG_DFL))",
       error);
   std::signal(SIGCHLD, before);

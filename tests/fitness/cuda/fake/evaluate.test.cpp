@@ -406,7 +406,7 @@ TEST_CASE("the gate of determinism asks for the same bits") {
   CHECK(same.context.at("determinism") == "3 runs gave the same bits");
   const auto other = toy::evaluate(fitness, toy::scale_source(10000, "random_bits"));
   CHECK(other.outcome == outcome::incorrect);
-  CHECK(other.reasons.front() == "gives other bits in another run");
+  CHECK(other.reasons.front() == "gives different bits in another run");
 }
 
 TEST_CASE("builds are kept on disk, and a damaged one is made again") {

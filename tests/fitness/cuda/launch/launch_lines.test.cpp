@@ -397,7 +397,7 @@ TEST_CASE("launch lines of Triton kernels name the variants that Triton compiles
   says("launch f[](A)", "a grid must have one to three extents");
   says("launch f[1, 2, 3, 4](A)", "a grid must have one to three extents");
   says("launch f[1](A, T=, U=2)", "the value is missing");
-  says("launch f[1](T=1, A)", "an argument by position after NAME=value");
+  says("launch f[1](T=1, A)", "a positional argument after NAME=value");
   says("launch f[1](A) warps", "expected a number after 'warps'");
   says("launch f[1](A) wraps 4", "unknown setting 'wraps'");
   says("launch f[1](A) warps 4 warps 8", "'warps' twice");
