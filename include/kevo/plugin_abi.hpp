@@ -9,6 +9,7 @@
 
 #include <kevo/archive.hpp>
 #include <kevo/candidate.hpp>
+#include <kevo/detail/fnv.hpp>
 #include <kevo/error.hpp>
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluation.hpp>
@@ -35,7 +36,7 @@ class abi_hasher {
     return *this;
   }
   constexpr abi_hasher& add(std::uint64_t number) {
-    for (int i = 0; i < 8; ++i) byte((number >> (8 * i)) & 0xFFU);
+    for (int i = 0; i < 8; ++i) byte(static_cast<unsigned char>((number >> (8 * i)) & 0xFFU));
     return *this;
   }
   template <class T>
@@ -46,8 +47,8 @@ class abi_hasher {
   constexpr std::uint64_t finish() const { return (state_ ^ (state_ >> 48U)) & 0xFFFF'FFFF'FFFFU; }
 
  private:
-  constexpr void byte(std::uint64_t value) { state_ = (state_ ^ value) * 0x100000001b3U; }
-  std::uint64_t state_ = 0xcbf29ce484222325U;
+  constexpr void byte(unsigned char value) { state_ = fnv_step(state_, value); }
+  std::uint64_t state_ = fnv_offset;
 };
 
 // offsetof is conditionally supported for these structs; GCC and Clang support it and warn.
