@@ -76,8 +76,8 @@ constexpr void add_compiler(abi_hasher& hash) {
       .type<std::stop_token>("stop_token");
 }
 
-/// Adds name, offset and size of members of the structs that plug-ins access.
-constexpr void add_structs(abi_hasher& hash) {
+/// Adds the members of what operators are given and give back.
+constexpr void add_variation(abi_hasher& hash) {
   KEVO_MEMBER(variation_request, job);
   KEVO_MEMBER(variation_request, task);
   KEVO_MEMBER(variation_request, parents);
@@ -111,6 +111,10 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(candidate_snapshot, operator_name);
   KEVO_MEMBER(candidate_snapshot, parents);
   KEVO_MEMBER(candidate_snapshot, summary);
+}
+
+/// Adds the members of what evaluations are asked for and give.
+constexpr void add_evaluation(abi_hasher& hash) {
   KEVO_MEMBER(evaluation_request, program);
   KEVO_MEMBER(evaluation_request, wanted);
   KEVO_MEMBER(evaluation_request, best_speedup);
@@ -128,6 +132,10 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(evaluation, reasons);
   KEVO_MEMBER(evaluation, cost);
   KEVO_MEMBER(evaluation, context);
+}
+
+/// Adds the members of what selectors, archives and stop rules are given and give back.
+constexpr void add_search(abi_hasher& hash) {
   KEVO_MEMBER(selection, parents);
   KEVO_MEMBER(selection, inspirations);
   KEVO_MEMBER(selection, scope);
@@ -150,6 +158,10 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(progress, best_score);
   KEVO_MEMBER(progress, since_improvement);
   KEVO_MEMBER(progress, best_undecided);
+}
+
+/// Adds the members of programs and tasks.
+constexpr void add_problem(abi_hasher& hash) {
   KEVO_MEMBER(program, language);
   KEVO_MEMBER(program, files);
   KEVO_MEMBER(kevo::task, name);
@@ -159,6 +171,14 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(kevo::task, workloads);
   KEVO_MEMBER(kevo::task, seeds);
   KEVO_MEMBER(kevo::task, baselines);
+}
+
+/// Adds name, offset and size of members of the structs that plug-ins access.
+constexpr void add_structs(abi_hasher& hash) {
+  add_variation(hash);
+  add_evaluation(hash);
+  add_search(hash);
+  add_problem(hash);
 }
 
 #undef KEVO_MEMBER
