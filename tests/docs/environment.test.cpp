@@ -1,5 +1,5 @@
-// docs/install.md names every environment variable of kevo that the sources read, and every helper program that
-// is installed.
+// docs/install.md names every environment variable of kevo that the sources read, and every helper program
+// that is installed.
 
 #include <filesystem>
 #include <regex>
@@ -27,7 +27,8 @@ std::set<std::string> variables_of_sources() {
   for (const char* folder : {"src", "fitness", "operators"}) {
     for (const auto& file : fs::recursive_directory_iterator(fs::path(KEVO_SOURCE_DIR) / folder)) {
       const auto extension = file.path().extension();
-      if (extension == ".cpp" || extension == ".hpp") add_names(shell::read_file(file.path()), variable, names);
+      if (extension == ".cpp" || extension == ".hpp")
+        add_names(shell::read_file(file.path()), variable, names);
     }
   }
   // fitness/cuda/tools/tool.cpp makes these from the names of the tools.
