@@ -101,7 +101,7 @@ file(GLOB_RECURSE kevo_run_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_D
 list(FILTER kevo_run_sources EXCLUDE REGEX "^src/(base|llm|cli)/")
 kevo_layer(run ${kevo_run_sources} ${kevo_import_source} ${kevo_openapi_source} ${kevo_export_source} ${kevo_bundle_source})
 target_include_directories(kevo_run SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
-target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE OpenSSL::SSL OpenSSL::Crypto ${CMAKE_DL_LIBS})
+target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE OpenSSL::SSL OpenSSL::Crypto Boost::url ${CMAKE_DL_LIBS})
 
 # What waits for a compiler, a model or a reader is compiled with -O1, which took a quarter less time in the files that were measured. The
 # search, the journal, the laboratory and all that measures keep the build type's options. GCC 13 and newer do not use a header that

@@ -9,6 +9,7 @@
 
 #include <kevo/archive.hpp>
 #include <kevo/candidate.hpp>
+#include <kevo/detail/fnv.hpp>
 #include <kevo/error.hpp>
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluation.hpp>
@@ -35,7 +36,7 @@ class abi_hasher {
     return *this;
   }
   constexpr abi_hasher& add(std::uint64_t number) {
-    for (int i = 0; i < 8; ++i) byte((number >> (8 * i)) & 0xFFU);
+    for (int i = 0; i < 8; ++i) byte(static_cast<unsigned char>((number >> (8 * i)) & 0xFFU));
     return *this;
   }
   template <class T>
@@ -46,8 +47,8 @@ class abi_hasher {
   constexpr std::uint64_t finish() const { return (state_ ^ (state_ >> 48U)) & 0xFFFF'FFFF'FFFFU; }
 
  private:
-  constexpr void byte(std::uint64_t value) { state_ = (state_ ^ value) * 0x100000001b3U; }
-  std::uint64_t state_ = 0xcbf29ce484222325U;
+  constexpr void byte(unsigned char value) { state_ = fnv_step(state_, value); }
+  std::uint64_t state_ = fnv_offset;
 };
 
 // offsetof is conditionally supported for these structs; GCC and Clang support it and warn.
@@ -75,8 +76,8 @@ constexpr void add_compiler(abi_hasher& hash) {
       .type<std::stop_token>("stop_token");
 }
 
-/// Adds name, offset and size of members of the structs that plug-ins access.
-constexpr void add_structs(abi_hasher& hash) {
+/// Adds the members of what operators are given and give back.
+constexpr void add_variation(abi_hasher& hash) {
   KEVO_MEMBER(variation_request, job);
   KEVO_MEMBER(variation_request, task);
   KEVO_MEMBER(variation_request, parents);
@@ -110,6 +111,10 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(candidate_snapshot, operator_name);
   KEVO_MEMBER(candidate_snapshot, parents);
   KEVO_MEMBER(candidate_snapshot, summary);
+}
+
+/// Adds the members of what evaluations are asked for and give.
+constexpr void add_evaluation(abi_hasher& hash) {
   KEVO_MEMBER(evaluation_request, program);
   KEVO_MEMBER(evaluation_request, wanted);
   KEVO_MEMBER(evaluation_request, best_speedup);
@@ -127,6 +132,10 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(evaluation, reasons);
   KEVO_MEMBER(evaluation, cost);
   KEVO_MEMBER(evaluation, context);
+}
+
+/// Adds the members of what selectors, archives and stop rules are given and give back.
+constexpr void add_search(abi_hasher& hash) {
   KEVO_MEMBER(selection, parents);
   KEVO_MEMBER(selection, inspirations);
   KEVO_MEMBER(selection, scope);
@@ -149,6 +158,10 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(progress, best_score);
   KEVO_MEMBER(progress, since_improvement);
   KEVO_MEMBER(progress, best_undecided);
+}
+
+/// Adds the members of programs and tasks.
+constexpr void add_problem(abi_hasher& hash) {
   KEVO_MEMBER(program, language);
   KEVO_MEMBER(program, files);
   KEVO_MEMBER(kevo::task, name);
@@ -158,6 +171,14 @@ constexpr void add_structs(abi_hasher& hash) {
   KEVO_MEMBER(kevo::task, workloads);
   KEVO_MEMBER(kevo::task, seeds);
   KEVO_MEMBER(kevo::task, baselines);
+}
+
+/// Adds name, offset and size of members of the structs that plug-ins access.
+constexpr void add_structs(abi_hasher& hash) {
+  add_variation(hash);
+  add_evaluation(hash);
+  add_search(hash);
+  add_problem(hash);
 }
 
 #undef KEVO_MEMBER

@@ -11,6 +11,7 @@
 #include "operators/llm/distill.hpp"
 #include "operators/llm/fences.hpp"
 #include "operators/llm/model_failure.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo {
 namespace {
@@ -196,14 +197,11 @@ std::string summary_of(std::string_view reply) {
     }
   }
   if (chosen.empty()) chosen = first;
-  const auto begin = std::min(chosen.find_first_not_of(" *"), chosen.size());
-  std::string text(chosen.substr(begin, 160));
+  chosen.remove_prefix(std::min(chosen.find_first_not_of(" *"), chosen.size()));
+  std::string text(chosen.substr(0, boundary_before(chosen, 160)));
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
-  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U &&
-         chosen.size() > begin + 160)
-    text.pop_back();
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <kevo/error.hpp>
 
 #include "src/base/text/text_file.hpp"
+#include "src/base/text/utf8.hpp"
 
 namespace kevo {
 namespace {
@@ -160,14 +161,10 @@ std::string shortened(std::string_view text, std::size_t limit) {
   if (text.size() <= limit) return std::string(text);
   const std::string gap = fmt::format("\n[... {} bytes left out ...]\n", text.size() - limit);
   const std::size_t kept = limit > gap.size() ? limit - gap.size() : 0;
-  std::size_t head = kept * 2 / 3;
-  std::size_t tail = text.size() - (kept - head);
-  const auto inside = [&](std::size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-  };
-  while (head > 0 && inside(head)) --head;
-  while (inside(tail)) ++tail;
-  return std::string(text.substr(0, head)) + gap + std::string(text.substr(tail));
+  const std::size_t head = kept * 2 / 3;
+  const std::size_t tail = text.size() - (kept - head);
+  return std::string(text.substr(0, boundary_before(text, head))) + gap +
+         std::string(text.substr(boundary_after(text, tail)));
 }
 
 }  // namespace kevo

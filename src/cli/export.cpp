@@ -148,33 +148,38 @@ std::string tell_bundle(const bundle_summary& summary, const std::string& output
   return said;
 }
 
-void run_export(const export_words& words, const invocation& shared) {
-  const auto format = parse_export_format(words.format);
-  if (!format) {
-    throw error(error_code::usage, "unknown format '" + words.format + "'", {.file = {}, .key = "--format"},
-                "the formats are csv, jsonl, steps, flashinfer, bundle, trajectories, sft, dpo and grpo");
-  }
-  if (words.top > 0 && *format != export_format::flashinfer) {
+/// Refuses options that mean nothing for a format.
+void refuse_other_formats(const export_words& words, export_format format) {
+  if (words.top > 0 && format != export_format::flashinfer) {
     throw error(error_code::usage, "this option applies to the format flashinfer only",
                 {.file = {}, .key = "--top"});
   }
-  if ((words.candidate || !words.name.empty()) && *format != export_format::bundle) {
+  if ((words.candidate || !words.name.empty()) && format != export_format::bundle) {
     throw error(error_code::usage, "this option applies to the format bundle only",
                 {.file = {}, .key = words.candidate ? "--candidate" : "--name"});
   }
-  if ((words.training.confirmed || words.training.need_kernel) && !is_training(*format)) {
+  if ((words.training.confirmed || words.training.need_kernel) && !is_training(format)) {
     throw error(error_code::usage, "this option applies to the formats trajectories, sft, dpo and grpo only",
                 {.file = {}, .key = words.training.confirmed ? "--confirmed" : "--need-kernel"});
   }
   for (const auto& [given, key] :
        {std::pair(!words.held_out.empty(), "--held-out"), std::pair(!words.python.empty(), "--python"),
         std::pair(is_parquet(words.output), "--output")}) {
-    if (given && !is_training(*format))
+    if (given && !is_training(format))
       throw error(error_code::usage,
                   std::string("this applies to the formats trajectories, sft, dpo and grpo only") +
                       (is_parquet(words.output) ? ", as does Parquet" : ""),
                   {.file = {}, .key = key});
   }
+}
+
+void run_export(const export_words& words, const invocation& shared) {
+  const auto format = parse_export_format(words.format);
+  if (!format) {
+    throw error(error_code::usage, "unknown format '" + words.format + "'", {.file = {}, .key = "--format"},
+                "the formats are csv, jsonl, steps, flashinfer, bundle, trajectories, sft, dpo and grpo");
+  }
+  refuse_other_formats(words, *format);
   const journal record = journal::open_read_only(words.run);
   refuse_held_out(record, words.held_out);
   if (words.output.empty()) detail::refuse_links(words.run);  // the default is a place in the run's folder

@@ -1,10 +1,6 @@
 #include "src/display/budgets.hpp"
 
-#include <kevo/registry.hpp>
 #include <kevo/stop/text.hpp>
-
-#include "src/base/settings/yaml.hpp"
-#include "src/plugins/builtin.hpp"
 
 namespace kevo {
 

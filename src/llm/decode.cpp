@@ -171,6 +171,84 @@ void decode_rate(settings& from, endpoint_settings& server) {
                                      .doc = "maximum number of calls per minute; 0 means no limit"});
 }
 
+void decode_cassette(settings& from, const std::string& directory, models_settings& made) {
+  settings cassette = from.child_or_empty("cassette", "recorded replies of language models");
+  const std::string mode = cassette.text(
+      "mode",
+      {.def = "off",
+       .doc =
+           "off: no cassette; record: save all replies; replay: answer from the cassette only, without a "
+           "network; auto: answer from the cassette, request missing replies from the server and save them",
+       .one_of = {"off", "record", "replay", "auto"}});
+  made.mode = mode == "record"   ? cassette_mode::record
+              : mode == "replay" ? cassette_mode::replay
+              : mode == "auto"   ? cassette_mode::automatic
+                                 : cassette_mode::off;
+  const std::string file =
+      path_from(cassette, "file",
+                {.def = "", .doc = "YAML file of the recorded replies, relative to the config"}, directory);
+  if (made.mode != cassette_mode::off && file.empty() && !from.probing())
+    cassette.fail("file", "a cassette needs a file");
+  made.cassette_path = file;
+}
+
+void decode_choice(settings& from, const std::string& directory, const registry& plugins,
+                   choice_settings& made) {
+  settings choice = from.child_or_empty("choose", "how a model is chosen among those of a tier");
+  const std::string by =
+      choice.text("by", {.def = "weight",
+                         .doc = "weight: at random by the models' weights; bandit: by the gains of a model's "
+                                "candidates and its price; portfolio: by a portfolio as under vary",
+                         .one_of = {"weight", "bandit", "portfolio"}});
+  made.bandit = by == "bandit";
+  if (by == "portfolio") {
+    settings portfolio =
+        choice.child_or_empty("portfolio", "the portfolio for by: portfolio, written as under vary");
+    made.portfolio =
+        plugins.portfolios.make(portfolio, {.directory = directory, .plugins = &plugins}, "type", "ucb1");
+  }
+  made.exploration =
+      choice.real("exploration", {.def = 0.2,
+                                  .min = 0.0,
+                                  .max = 1.0,
+                                  .unit = "probability",
+                                  .doc = "for bandit: probability of a uniformly random model"});
+  made.decay = choice.real(
+      "decay", {.def = 0.95,
+                .max = 1.0,
+                .above = 0.0,
+                .doc = "for bandit: factor by which the weight of earlier rewards decays with each new one"});
+  made.cost_weight = choice.real(
+      "cost_weight",
+      {.def = 0.5,
+       .min = 0.0,
+       .doc = "for bandit: weight of the mean price of a call, relative to the most expensive model"});
+}
+
+/// `names` are those of the models, of which one may embed pages.
+void decode_knowledge(settings& from, const std::string& directory, const std::set<std::string>& names,
+                      models_settings& made) {
+  settings knowledge = from.child_or_empty("knowledge", "knowledge pages that are added to prompts");
+  made.knowledge = path_from(
+      knowledge, "folder",
+      {.def = "",
+       .doc = "folder of Markdown knowledge pages, relative to the config; empty means no knowledge"},
+      directory);
+  made.skills = path_from(
+      knowledge, "skills",
+      {.def = "",
+       .doc = "folder for pages that a model distils from confirmed changes that made candidates at "
+              "least 1.1 times as fast, relative to the config; empty disables this"},
+      directory);
+  made.knowledge_embeddings =
+      knowledge.text("embeddings", {.def = "",
+                                    .doc = "name of the embedding model in llm.models that also ranks pages "
+                                           "by meaning; empty ranks by words only"});
+  const bool known = made.knowledge_embeddings.empty() || names.contains(made.knowledge_embeddings);
+  if (!known && !from.probing())
+    knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'");
+}
+
 }  // namespace
 
 model_settings decode_model(settings& from, const std::string& directory, bool needs_key) {
@@ -207,59 +285,14 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
 std::shared_ptr<language_models> decode_models(settings& from, const std::string& directory,
                                                const registry& plugins, bool ready) {
   models_settings made;
-  settings cassette = from.child_or_empty("cassette", "recorded replies of language models");
-  const std::string mode = cassette.text(
-      "mode",
-      {.def = "off",
-       .doc =
-           "off: no cassette; record: save all replies; replay: answer from the cassette only, without a "
-           "network; auto: answer from the cassette, request missing replies from the server and save them",
-       .one_of = {"off", "record", "replay", "auto"}});
-  made.mode = mode == "record"   ? cassette_mode::record
-              : mode == "replay" ? cassette_mode::replay
-              : mode == "auto"   ? cassette_mode::automatic
-                                 : cassette_mode::off;
-  const std::string file =
-      path_from(cassette, "file",
-                {.def = "", .doc = "YAML file of the recorded replies, relative to the config"}, directory);
-  if (made.mode != cassette_mode::off && file.empty() && !from.probing())
-    cassette.fail("file", "a cassette needs a file");
-  made.cassette_path = file;
+  decode_cassette(from, directory, made);
   const bool needs_keys = ready && made.mode != cassette_mode::replay;
   std::set<std::string> names;
   for (settings& one : from.children("models", false, "the language models")) {
     made.models.push_back(decode_model(one, directory, needs_keys));
     if (!names.insert(made.models.back().name).second) one.fail("name", "two models have this name");
   }
-  settings choice = from.child_or_empty("choose", "how a model is chosen among those of a tier");
-  const std::string by =
-      choice.text("by", {.def = "weight",
-                         .doc = "weight: at random by the models' weights; bandit: by the gains of a model's "
-                                "candidates and its price; portfolio: by a portfolio as under vary",
-                         .one_of = {"weight", "bandit", "portfolio"}});
-  made.choice.bandit = by == "bandit";
-  if (by == "portfolio") {
-    settings portfolio =
-        choice.child_or_empty("portfolio", "the portfolio for by: portfolio, written as under vary");
-    made.choice.portfolio =
-        plugins.portfolios.make(portfolio, {.directory = directory, .plugins = &plugins}, "type", "ucb1");
-  }
-  made.choice.exploration =
-      choice.real("exploration", {.def = 0.2,
-                                  .min = 0.0,
-                                  .max = 1.0,
-                                  .unit = "probability",
-                                  .doc = "for bandit: probability of a uniformly random model"});
-  made.choice.decay = choice.real(
-      "decay", {.def = 0.95,
-                .max = 1.0,
-                .above = 0.0,
-                .doc = "for bandit: factor by which the weight of earlier rewards decays with each new one"});
-  made.choice.cost_weight = choice.real(
-      "cost_weight",
-      {.def = 0.5,
-       .min = 0.0,
-       .doc = "for bandit: weight of the mean price of a call, relative to the most expensive model"});
+  decode_choice(from, directory, plugins, made.choice);
   made.max_money = from.real(
       "max_money", {.def = 0.0,
                     .min = 0.0,
@@ -278,25 +311,7 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
                             .doc = "folder of prompt files that replace the shipped ones, "
                                    "relative to the config; empty means no folder"},
                            directory);
-  settings knowledge = from.child_or_empty("knowledge", "knowledge pages that are added to prompts");
-  made.knowledge = path_from(
-      knowledge, "folder",
-      {.def = "",
-       .doc = "folder of Markdown knowledge pages, relative to the config; empty means no knowledge"},
-      directory);
-  made.skills = path_from(
-      knowledge, "skills",
-      {.def = "",
-       .doc = "folder for pages that a model distils from confirmed changes that made candidates at "
-              "least 1.1 times as fast, relative to the config; empty disables this"},
-      directory);
-  made.knowledge_embeddings =
-      knowledge.text("embeddings", {.def = "",
-                                    .doc = "name of the embedding model in llm.models that also ranks pages "
-                                           "by meaning; empty ranks by words only"});
-  const bool known = made.knowledge_embeddings.empty() || names.contains(made.knowledge_embeddings);
-  if (!known && !from.probing())
-    knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'");
+  decode_knowledge(from, directory, names, made);
   if (made.models.empty()) return nullptr;
   made.ready = ready;
   return std::make_shared<language_models>(std::move(made));

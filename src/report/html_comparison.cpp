@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/line_diff.hpp"
+#include "src/base/text/utf8.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
 
@@ -17,11 +18,8 @@ std::string marked(std::string_view line, std::size_t begin, std::size_t end) {
   begin = std::min(begin, line.size());
   end = std::clamp(end, begin, line.size());
   // A mark must not cut a UTF-8 sequence into two halves that are not text.
-  const auto inside = [&](std::size_t at) {
-    return at < line.size() && (static_cast<unsigned char>(line[at]) & 0xc0U) == 0x80;
-  };
-  while (begin > 0 && inside(begin)) --begin;
-  while (inside(end)) ++end;
+  begin = boundary_before(line, begin);
+  end = boundary_after(line, end);
   std::string text = escape(line.substr(0, begin));
   if (end > begin) text += "<b>" + escape(line.substr(begin, end - begin)) + "</b>";
   return text + escape(line.substr(end));

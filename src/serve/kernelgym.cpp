@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <boost/json.hpp>
+#include <boost/url/pct_string_view.hpp>
 
 #include <kevo/error.hpp>
 
@@ -170,30 +171,15 @@ http_answer gym_health(const service_parts& parts) {
                                            {"uptime", seconds_since(parts.started)}})};
 }
 
-/// One component of a path with its percent signs decoded; nothing for what is no text of a task.
+/// One component of a path with its percent signs decoded; nothing for what is no text of a task or a
+/// malformed escape.
 std::optional<std::string> component_of(std::string_view path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return std::nullopt;
   const std::string_view raw = path.substr(prefix.size());
   if (raw.empty() || raw.find('/') != std::string_view::npos || raw.size() > 300) return std::nullopt;
-  std::string text;
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i] != '%') {
-      text += raw[i];
-      continue;
-    }
-    static constexpr std::string_view digits = "0123456789abcdefABCDEF";
-    const auto value = [&](char c) {
-      const auto at = digits.find(c);
-      return at == std::string_view::npos ? -1 : static_cast<int>(at < 16 ? at : at - 6);
-    };
-    if (i + 2 >= raw.size()) return std::nullopt;
-    const int high = value(raw[i + 1]);
-    const int low = value(raw[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    text += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return text;
+  const auto text = boost::urls::make_pct_string_view(raw);
+  if (!text) return std::nullopt;
+  return text->decode();
 }
 
 }  // namespace

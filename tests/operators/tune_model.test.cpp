@@ -289,14 +289,14 @@ TEST_CASE("what failed and what costs much is proposed later") {
   CHECK(kevo::best_expected(space, failing, {}, pool, 1, how, lengths).front() == 0);
   how.cost_exponent = 1;
   for (const bool upper : {false, true}) {  // two halves of equal values, one of which costs much
-    std::vector<kevo::tried_setting> dear = results;
-    for (auto& one : dear) {
+    std::vector<kevo::tried_setting> expensive = results;
+    for (auto& one : expensive) {
       const bool high = one.setting[0] >= 30;
       one.value = 0.01 * static_cast<double>(7 * one.setting[0] % 5);
       one.cost_s = high == upper ? 1e6 : 1;
     }
     lengths = {};
-    CHECK(kevo::best_expected(space, dear, {}, pool, 1, how, lengths).front() == (upper ? 0 : 1));
+    CHECK(kevo::best_expected(space, expensive, {}, pool, 1, how, lengths).front() == (upper ? 0 : 1));
   }
   how.cost_exponent = 0;
   // Beside a setting that is being evaluated there is less to learn.

@@ -80,8 +80,8 @@ TEST_CASE("requests that are no requests are refused with their reason") {
   }
   for (const char* target :
        {"/", "/v1", "/v1/evaluations/", "/v1/evaluations/..", "/v1/evaluations/../../etc/passwd",
-        "/v1/evaluations/%2e%2e", "/../openapi.json", "//healthz", "/status/a/b", "/status/%zz",
-        "/results/%00", "/v1/evaluations/00000000000000000000000000000000"})
+        "/v1/evaluations/%2e%2e", "/../openapi.json", "//healthz", "/status/a/b", "/status/%zz", "/status/%",
+        "/status/%4", "/results/a%2", "/results/%00", "/v1/evaluations/00000000000000000000000000000000"})
     CHECK_MESSAGE(it.ask("GET", target).status == 404, target);
   CHECK(it.it->evaluations == 0);
   CHECK(is_well(it, "fine"));

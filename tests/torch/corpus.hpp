@@ -82,6 +82,13 @@ inline std::vector<exhibit> exhibits_in(const std::string& folder) {
   return exhibits;
 }
 
+/// How many programs the folder has, whether KEVO_EXHIBITS names them or not.
+inline std::size_t files_in(const std::string& folder) {
+  const std::filesystem::recursive_directory_iterator all(KEVO_SOURCE_DIR "/tests/torch/" + folder);
+  return static_cast<std::size_t>(
+      std::count_if(begin(all), end(all), [](const auto& entry) { return entry.is_regular_file(); }));
+}
+
 inline kevo::torch_settings quick_settings() {
   kevo::torch_settings settings;
   settings.limits.call_s = 1;

@@ -24,10 +24,11 @@ std::optional<std::map<std::string, kevo::torch_fitness>> functions_for(
   return all;
 }
 
-// How many of them got a verdict that is right.
-std::size_t judge(const std::vector<exhibit>& exhibits, double most_speedup) {
+// How many of them got a verdict that is right; nothing where this machine has no PyTorch, after it has said
+// so.
+std::optional<std::size_t> judge(const std::vector<exhibit>& exhibits, double most_speedup) {
   auto functions = functions_for(exhibits);
-  if (!functions) return exhibits.size();
+  if (!functions) return std::nullopt;
   std::size_t right = 0;
   for (const auto& e : exhibits) {
     const auto got = torch_corpus::evaluate(functions->at(e.task), e.text);
@@ -44,18 +45,23 @@ std::size_t judge(const std::vector<exhibit>& exhibits, double most_speedup) {
   return right;
 }
 
+// Nobody took files away: raise `least` with the files.
+void judge_all(const std::string& folder, std::size_t least, double most_speedup, const char* what) {
+  const auto exhibits = torch_corpus::exhibits_in(folder);
+  if (std::getenv("KEVO_EXHIBITS") == nullptr) {
+    CHECK(exhibits.size() == torch_corpus::files_in(folder));
+    CHECK(exhibits.size() >= least);
+  }
+  if (const auto right = judge(exhibits, most_speedup))
+    std::printf("%zu of %zu %s\n", *right, exhibits.size(), what);
+}
+
 }  // namespace
 
 TEST_CASE("programs that cheat get the verdicts that they must get") {
-  const auto exhibits = torch_corpus::exhibits_in("attacks");
-  if (std::getenv("KEVO_EXHIBITS") == nullptr) CHECK(exhibits.size() >= 25);
-  const auto right = judge(exhibits, 1.3);
-  std::printf("%zu of %zu exploits were judged as they must be\n", right, exhibits.size());
+  judge_all("attacks", 57, 1.3, "exploits were judged as they must be");
 }
 
 TEST_CASE("honest programs that look odd are accepted") {
-  const auto exhibits = torch_corpus::exhibits_in("honest");
-  if (std::getenv("KEVO_EXHIBITS") == nullptr) CHECK(exhibits.size() >= 12);
-  const auto right = judge(exhibits, 100);
-  std::printf("%zu of %zu honest programs were accepted\n", right, exhibits.size());
+  judge_all("honest", 23, 100, "honest programs were accepted");
 }

@@ -162,8 +162,12 @@ class gpu_bench {
 
  private:
   friend class hold;
+  using baseline_to_add = std::pair<const kevo::baseline*, built_program>;
   // Of `prepare`, in gpu_bench_prepare.cpp:
+  void forget_attempt();
   void find_compilers();
+  std::vector<baseline_to_add> build_baselines(std::stop_token stop);
+  std::string identity_of_bench() const;
   device_task describe_reference(std::stop_token stop);
   device_task describe_python_reference() const;
   void make_contents(const std::vector<device_workload>& workloads);
@@ -213,9 +217,9 @@ class gpu_bench {
   std::unique_ptr<program_runner> empty_;  // the trusted empty program; null until a timer needs it
   std::vector<std::unique_ptr<worker_source>> baseline_workers_;
   std::vector<gpu_baseline> baselines_;
-  std::vector<std::pair<const kevo::baseline*, built_program>> later_;  // baselines that are not needed yet
-  mutable std::mutex naming_;  // of `left_out_`, which evaluations beside a confirmation read
-  std::string left_out_;       // optional baselines that do not build or run here, and why
+  std::vector<baseline_to_add> later_;  // baselines that are not needed yet
+  mutable std::mutex naming_;           // of `left_out_`, which evaluations beside a confirmation read
+  std::string left_out_;                // optional baselines that do not build or run here, and why
   std::string identity_;
 };
 

@@ -55,19 +55,56 @@ void gpu_bench::find_compilers() {
   hosted_ = all.hosted;
 }
 
-double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
-  const std::lock_guard lock(preparing_);
-  if (prepared_) return 0;
+// Of an earlier call that threw.
+void gpu_bench::forget_attempt() {
   baselines_.clear();
   baseline_workers_.clear();
   candidate_workers_.reset();
   wide_workers_.reset();
-  gates_ = std::make_unique<device_gates>(task_, settings_.gates, settings_.sandbox);
   empty_.reset();
   empty_workers_.reset();
   hosted_workers_.reset();
   reference_workers_.reset();
   left_out_.clear();
+}
+
+// Those that build here: at least one.
+std::vector<gpu_bench::baseline_to_add> gpu_bench::build_baselines(std::stop_token stop) {
+  std::vector<baseline_to_add> built;
+  for (const auto& b : task_->baselines) {
+    auto one = build(b.source, true, stop, b.link);
+    if (one.ok) {
+      built.emplace_back(&b, std::move(one));
+    } else if (b.optional) {
+      leave_out(b.name, one.reasons.empty() ? one.feedback : one.reasons.front());
+    } else {
+      throw error(error_code::input, "the baseline '" + b.name + "' does not build: " + one.feedback,
+                  {.file = task_->file, .key = "baselines"});
+    }
+  }
+  if (built.empty())
+    throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file});
+  return built;
+}
+
+// All that the results depend on besides the program.
+std::string gpu_bench::identity_of_bench() const {
+  std::string identity = fmt::format(
+      "{} {} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)), compiler_->identity(),
+      hosted_->identity(), fmt::join(settings_.flags, " "), device_->facts().uuid, device_->facts().driver,
+      describe_layers(settings_.sandbox), settings_.gates.determinism, gates_->describe());
+  if (python_) {
+    identity += python_->identity() + (settings_.own_kernel ? " own kernel" : "") +
+                fmt::format(" share {}", settings_.own_kernel_share);
+  }
+  return identity;
+}
+
+double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
+  const std::lock_guard lock(preparing_);
+  if (prepared_) return 0;
+  forget_attempt();
+  gates_ = std::make_unique<device_gates>(task_, settings_.gates, settings_.sandbox);
   device_ = std::make_unique<device_client>(settings_.device);
   find_compilers();
   facts_ = facts_for_plans(device_->facts(), settings_.limits.workspace_bytes);
@@ -82,21 +119,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const auto described = python_ ? describe_python_reference() : describe_reference(stop);
   device_->set_task(described);
 
-  std::vector<std::pair<const kevo::baseline*, built_program>> built;
-  for (const auto& b : task_->baselines) {
-    auto one = build(b.source, true, stop, b.link);
-    if (one.ok) {
-      built.emplace_back(&b, std::move(one));
-    } else if (b.optional) {
-      leave_out(b.name, one.reasons.empty() ? one.feedback : one.reasons.front());
-    } else {
-      throw error(error_code::input, "the baseline '" + b.name + "' does not build: " + one.feedback,
-                  {.file = task_->file, .key = "baselines"});
-    }
-  }
-  if (built.empty())
-    throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file});
-
+  std::vector<baseline_to_add> built = build_baselines(stop);
   const hold device(*this, stop, listener);
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
@@ -126,14 +149,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
     gates_->try_out({&known.code, &known.plans[smallest_], smallest_}, device_->facts(), stop);
   }
   candidate_workers_ = workers_for({}, 1, usual_arena());
-  identity_ = fmt::format("{} {} {} {} {} {} {} determinism {} {}", to_string(id_of(*task_)),
-                          compiler_->identity(), hosted_->identity(), fmt::join(settings_.flags, " "),
-                          device_->facts().uuid, device_->facts().driver, describe_layers(settings_.sandbox),
-                          settings_.gates.determinism, gates_->describe());
-  if (python_) {
-    identity_ += python_->identity() + (settings_.own_kernel ? " own kernel" : "") +
-                 fmt::format(" share {}", settings_.own_kernel_share);
-  }
+  identity_ = identity_of_bench();
   prepared_ = true;
   return device.lock().waited_s();
 }

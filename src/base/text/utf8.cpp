@@ -1,8 +1,30 @@
 #include "src/base/text/utf8.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace kevo {
+
+namespace {
+
+struct span_of_character {
+  std::size_t begin;
+  std::size_t end;
+};
+
+// The character that a cut at `at` would divide, or nothing from `at` to `at`.
+span_of_character divided_at(std::string_view text, std::size_t at) {
+  at = std::min(at, text.size());
+  constexpr std::size_t most_bytes = 4;
+  for (std::size_t back = 1; back < most_bytes && back <= at; ++back) {
+    std::size_t end = at - back;
+    next_code_point(text, end);
+    if (end > at) return {at - back, end};
+  }
+  return {at, at};
+}
+
+}  // namespace
 
 char32_t next_code_point(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -21,6 +43,14 @@ char32_t next_code_point(std::string_view text, std::size_t& at) {
     return 0xfffd;
   at += static_cast<std::size_t>(more);
   return c;
+}
+
+std::size_t boundary_before(std::string_view text, std::size_t at) {
+  return divided_at(text, at).begin;
+}
+
+std::size_t boundary_after(std::string_view text, std::size_t at) {
+  return divided_at(text, at).end;
 }
 
 void append_utf8(std::string& out, char32_t c) {

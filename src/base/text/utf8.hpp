@@ -12,6 +12,15 @@ namespace kevo {
 /// `text`.
 char32_t next_code_point(std::string_view text, std::size_t& at);
 
+/// The largest index up to `at` at which no character is cut in two: `at`, or the first byte of the character
+/// that `at` lies in. A byte that belongs to no well-formed sequence is a character of its own. An `at`
+/// behind the end is taken as the end.
+std::size_t boundary_before(std::string_view text, std::size_t at);
+
+/// The smallest index from `at` on at which no character is cut in two: `at`, or the byte behind the
+/// character that `at` lies in. An `at` behind the end is taken as the end.
+std::size_t boundary_after(std::string_view text, std::size_t at);
+
 /// Appends a code point as UTF-8.
 void append_utf8(std::string& out, char32_t c);
 

@@ -16,6 +16,7 @@
 
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "tests/fitness/support/sandboxed.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/shell.hpp"
 
@@ -161,7 +162,7 @@ TEST_CASE("the reason is the error, though it lies behind the cut and below what
 }
 
 TEST_CASE("files that are not the candidate's are not there") {
-  if (!contains(sandbox_mode::best)) return;
+  if (!kevo::test::sandboxed_or_skip()) return;
   compiler builds(quick());
   const scratch_folder elsewhere(false);
   std::ofstream(elsewhere.path() + "/secret.hpp") << "int secret;\n";

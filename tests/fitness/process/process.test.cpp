@@ -24,6 +24,7 @@
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/support/helper_program.hpp"
+#include "tests/fitness/support/sandboxed.hpp"
 
 using namespace kevo;
 using kevo::test::helper_spec;
@@ -185,7 +186,7 @@ TEST_CASE("memory, file size and output limits hold") {
 }
 
 TEST_CASE("the number of processes is limited, as root too") {
-  if (!contains(sandbox_mode::best)) return;
+  if (!kevo::test::sandboxed_or_skip()) return;
   auto spec = helper_spec({"fork_bomb"});
   spec.limits.processes = 10;
   auto child = launch(spec);
@@ -235,7 +236,7 @@ TEST_CASE("killing reaches daemons, and the destructor leaves nothing") {
     }
     CHECK(gone_within(tree, 2s));
   }
-  if (!contains(sandbox_mode::best)) return;
+  if (!kevo::test::sandboxed_or_skip()) return;
   // A daemon that outlives its parent and holds the pipe must not delay the report.
   const auto start = std::chrono::steady_clock::now();
   CHECK(run(helper_spec({"grandchild"})).ok());
@@ -259,7 +260,7 @@ TEST_CASE("a stop token ends the process") {
 }
 
 TEST_CASE("the inner process is the program itself, in its own process id namespace") {
-  if (!contains(sandbox_mode::best)) return;
+  if (!kevo::test::sandboxed_or_skip()) return;
   auto child = launch(helper_spec({"stubborn"}));
   CHECK(child.inner_pid() != child.pid());
   for (int i = 0; i < 500; ++i) {
@@ -405,7 +406,7 @@ TEST_CASE("where SIGCHLD is ignored, nothing starts and the message says why") {
 }
 
 TEST_CASE("no child outlives a parent that is killed") {
-  if (!contains(sandbox_mode::best)) return;
+  if (!kevo::test::sandboxed_or_skip()) return;
   shared_counters counters;
   auto parent = launch(self_spec({"-tc=parent that is killed", "-ns"}, counters.file.get()));
   const auto all_count = [&] {
@@ -435,10 +436,12 @@ TEST_CASE("parent that is killed" * doctest::skip()) {
 }
 
 TEST_CASE("all of this works for an ordinary user, too") {
-  if (::geteuid() != 0 || !std::filesystem::exists("/usr/bin/setpriv")) return;
+  if (!kevo::test::root_or_skip()) return;
+  if (!std::filesystem::exists("/usr/bin/setpriv")) return kevo_test::skip("there is no setpriv");
   auto spec = self_spec(
       {"-tc=*limits hold,*processes is limited*,*reads its input*,*paused tree*,*machine offers*", "-m"}, -1);
-  if (!detail::reachable_by_others(spec.argv.front())) return;
+  if (!detail::reachable_by_others(spec.argv.front()))
+    return kevo_test::skip("an ordinary user cannot reach " + spec.argv.front());
   spec.argv.insert(spec.argv.begin(), {"/usr/bin/setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"});
   spec.environment.emplace_back("TMPDIR=/tmp");
   const auto report = run(spec);

@@ -17,15 +17,14 @@
 #include "fitness/sandbox/launch_in.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/support/helper_program.hpp"
+#include "tests/fitness/support/sandboxed.hpp"
 
 using namespace kevo;
 using kevo::test::helper_spec;
+using kevo::test::root_or_skip;
+using kevo::test::sandboxed_or_skip;
 
 namespace {
-
-bool sandboxed() {
-  return contains(sandbox_mode::best);
-}
 
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> result;
@@ -49,11 +48,11 @@ TEST_CASE("the layers are found by trying") {
   for (const auto& layer : layers) {
     INFO(layer.name << ": " << layer.detail);
     CHECK(!layer.detail.empty());
-    if (layer.required && sandboxed()) CHECK(layer.in_force);
+    if (layer.required && contains(sandbox_mode::best)) CHECK(layer.in_force);
   }
   CHECK(&probe_sandbox() == &layers);
   CHECK(probe_sandbox_again().size() == layers.size());
-  if (sandboxed()) {
+  if (contains(sandbox_mode::best)) {
     CHECK(contains(sandbox_mode::required));
     CHECK(describe_layers(sandbox_mode::required).find("pid namespace") != std::string::npos);
   } else {
@@ -64,7 +63,7 @@ TEST_CASE("the layers are found by trying") {
 }
 
 TEST_CASE("the environment is empty and the identity is nobody's") {
-  if (!sandboxed()) return;
+  if (!sandboxed_or_skip()) return;
   launch_spec spec;
   spec.argv = {"/usr/bin/env"};
   spec.mounts = toolchain_mounts("/usr/bin/g++");
@@ -78,7 +77,7 @@ TEST_CASE("the environment is empty and the identity is nobody's") {
 }
 
 TEST_CASE("nothing of the host is there but what was mounted") {
-  if (!sandboxed()) return;
+  if (!sandboxed_or_skip()) return;
   CHECK(lines(run(helper_spec({"list", "/"})).out) ==
         std::vector<std::string>{".", "..", "dev", "helper", "tmp"});
   CHECK(lines(run(helper_spec({"list", "/dev"})).out) ==
@@ -90,7 +89,7 @@ TEST_CASE("nothing of the host is there but what was mounted") {
 }
 
 TEST_CASE("nothing can be written but the private /tmp, which is bounded, and what was mounted so") {
-  if (!sandboxed()) return;
+  if (!sandboxed_or_skip()) return;
   for (const char* path : {"/x", "/helper", "/dev/x"})
     CHECK(run(helper_spec({"big_file", path})).out == "0\n");
   auto spec = helper_spec({"big_file", "/tmp/x"});
@@ -108,7 +107,7 @@ TEST_CASE("nothing can be written but the private /tmp, which is bounded, and wh
 }
 
 TEST_CASE("forbidden system calls are refused") {
-  if (!sandboxed()) return;
+  if (!sandboxed_or_skip()) return;
   for (const auto policy : {syscall_policy::builder, syscall_policy::worker, syscall_policy::command}) {
     auto spec = helper_spec({"forbidden"});
     spec.policy = policy;
@@ -125,7 +124,7 @@ TEST_CASE("forbidden system calls are refused") {
 }
 
 TEST_CASE("without namespaces root still drops and the filter still holds") {
-  if (::geteuid() != 0) return;
+  if (!root_or_skip()) return;
   auto spec = helper_spec({"forbidden"});
   auto report = detail::launch_in({"", true, true}, spec).wait();
   CHECK(report.ok());
@@ -141,7 +140,7 @@ TEST_CASE("without namespaces root still drops and the filter still holds") {
 }
 
 TEST_CASE("the network is not there") {
-  if (!sandboxed()) return;
+  if (!sandboxed_or_skip()) return;
   launch_spec spec;
   spec.argv = {"/usr/bin/bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/22"};
   spec.mounts = toolchain_mounts("/usr/bin/g++");
@@ -151,7 +150,7 @@ TEST_CASE("the network is not there") {
 }
 
 TEST_CASE("files that nobody may read are handed over as copies, folders are refused") {
-  if (!sandboxed() || ::geteuid() != 0) return;
+  if (!sandboxed_or_skip() || !root_or_skip()) return;
   const scratch_folder closed(false);
   std::ofstream(closed.path() + "/secret.txt") << "known\n";
   launch_spec spec;
@@ -168,7 +167,7 @@ TEST_CASE("files that nobody may read are handed over as copies, folders are ref
 }
 
 TEST_CASE("hidden paths are empty") {
-  if (!sandboxed()) return;
+  if (!sandboxed_or_skip()) return;
   launch_spec spec;
   spec.argv = {"/usr/bin/bash", "-c", "echo /usr/include/c++/*; cat /usr/include/stdio.h"};
   spec.mounts = toolchain_mounts("/usr/bin/g++");

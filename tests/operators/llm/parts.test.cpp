@@ -10,7 +10,9 @@
 #include "operators/llm/directed.hpp"
 #include "operators/llm/edits.hpp"
 #include "operators/llm/operators.hpp"
+#include "operators/llm/prompt.hpp"
 #include "operators/llm/sections.hpp"
+#include "src/base/text/utf8.hpp"
 #include "src/llm/skills.hpp"
 #include "tests/operators/llm/bench.hpp"
 #include "tests/support/llm_server.hpp"
@@ -95,6 +97,31 @@ TEST_CASE("prompts: trimmed by priority, never the parent, and they say what is 
   CHECK(prompt_text(folder.string(), "llm_diff") == "=== user\nmine {{parent}}\n");
   CHECK(has(prompt_text(folder.string(), "llm_rewrite"), "{{parent}}"));
   CHECK_THROWS_AS(prompt_text("", "nothing"), error);
+}
+
+TEST_CASE("summaries and shortened texts hold whole characters only") {
+  for (const std::string character : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    // Each way in which the limit of 160 bytes can divide a character, or not divide it.
+    for (std::size_t before = 0; before <= character.size(); ++before) {
+      CAPTURE(before);
+      std::string text(160 - before, 'x');
+      const std::string begin = text;
+      text += character + character + " and more";
+      CHECK(summary_of("Summary: " + text) == begin + (before == character.size() ? character : ""));
+    }
+    std::string many;
+    for (int i = 0; i < 200; ++i) many += character;
+    for (std::size_t limit = 100; limit < 112; ++limit) {
+      CAPTURE(limit);
+      const std::string made = shortened(many, limit);
+      CHECK(made.size() <= limit);
+      CHECK(made.starts_with(character));
+      CHECK(made.ends_with(character));
+      CHECK(as_utf8(made) == made);
+    }
+  }
+  // Nothing is taken from what fits.
+  CHECK(summary_of("Summary: " + std::string(158, 'x') + "\xc3\xa9") == std::string(158, 'x') + "\xc3\xa9");
 }
 
 TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found") {

@@ -183,9 +183,9 @@ TEST_CASE("actions keep what a kernel computes when they follow each other") {
   const auto check = [&](const std::string& source,
                          const std::vector<std::pair<const char*, std::size_t>>& steps) {
     std::string text = source;
-    for (const auto& [name, nth] : steps) {
-      text = after(parser, text, name, nth);
-      REQUIRE_MESSAGE(!text.empty(), std::string(name) << " has no place");
+    for (const auto& step : steps) {  // no binding: Clang 14 refuses one in the macro's lambda
+      text = after(parser, text, step.first, step.second);
+      REQUIRE_MESSAGE(!text.empty(), std::string(step.first) << " has no place");
     }
     check_same(source, text, "a sequence");
   };
@@ -312,11 +312,15 @@ TEST_CASE("hostile sources neither read files nor stop the parser for long") {
   const shell::scratch folder;
   shell::write_file(folder / "secret.hpp", "int found_in_the_secret;\n");
   const std::string path = (folder / "secret.hpp").string();
+  int trees = 0;
   for (const std::string& include : {"#include \"" + path + "\"\n", "%:include \"" + path + "\"\n",
                                      "#define I \"" + path + "\"\n#inc\\\nlude I\n"}) {
     const auto tree = parsed(parser, include + "int x = found_in_the_secret;\n");
-    if (tree) CHECK(tree->errors > 0);
+    if (!tree) continue;
+    ++trees;
+    CHECK(tree->errors > 0);
   }
+  CHECK(trees > 0);  // otherwise nothing shows that the file was not read
   CHECK_FALSE(parsed(parser, std::string(5'000'000, ' ')));
   (void)parsed(parser, "int x = " + std::string(200'000, '(') + "1" + std::string(200'000, ')') + ";\n");
   (void)parsed(parser, "template <int n> struct s { s<n + 1> next; };\ns<0> x;\n");

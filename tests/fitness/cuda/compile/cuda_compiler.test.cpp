@@ -219,10 +219,11 @@ TEST_CASE("a module's variables are listed with their places, the compiler's tab
   CHECK(hidden[0].bytes == 4);
   CHECK(globals("__device__ int unused;\n" + f + "{ a[0] = 1; }\n").empty());
   // Constants that headers bring and no kernel uses cost nothing before each call.
-  if (!compiler().tools().include_folders.empty())
-    CHECK(globals("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" + f +
-                  "{ a[0] = __half2float(__float2half(a[1])); }\n")
-              .empty());
+  if (compiler().tools().include_folders.empty())
+    return kevo_test::skip("there are no headers of CUDA on this machine");
+  CHECK(globals("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" + f +
+                "{ a[0] = __half2float(__float2half(a[1])); }\n")
+            .empty());
 }
 
 TEST_CASE("CUB's primitives of a block and a warp can be used") {
