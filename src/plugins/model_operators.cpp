@@ -79,7 +79,8 @@ void memory_from(settings& from, llm_settings& made) {
       "selector asks for clean_slate, as for independent drafts, it is not drawn");
   for (std::size_t i = 0; i < memory_scope_names.size(); ++i) {
     constexpr const char* docs[memory_scope_names.size()] = {
-        "the ancestors of the parent", "the earlier children of the parent", "both of these",
+        "the ancestors of the parent", "the earlier children of the parent",
+        "the ancestors of the parent and its earlier children",
         "no earlier candidates, no notes of the run and no inspirations",
         "no earlier candidates, but notes of the run and inspirations"};
     made.scopes[i] =
