@@ -10,6 +10,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/warning.hpp"
@@ -58,8 +59,9 @@ void print_result(const bench_report& report, const std::vector<std::string>& fi
     return;
   }
   std::string text = bench_table(report, locale_is_utf8());
-  text += fmt::format("\n{} evaluations, {} from earlier starts; results in {}\n", report.outcome.evaluations,
-                      report.outcome.reused, report.plan.output);
+  text += fmt::format("\n{} {}, {} from earlier starts; results in {}\n", report.outcome.evaluations,
+                      format::noun(report.outcome.evaluations, "evaluation"), report.outcome.reused,
+                      report.plan.output);
   for (const auto& file : files) text += file + '\n';
   fmt::print("{}", format::printable(text));
 }

@@ -9,6 +9,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/import/data_set_import.hpp"
@@ -25,16 +26,14 @@ struct import_words {
 using importer = suite_import (*)(const std::string& path, const std::string& output);
 
 std::string words_of(const suite_import_task& one) {
-  const auto amount = [](std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  };
   std::string text = format::one_line(one.name) + ": ";
   if (one.folder.empty()) {
     text += "not imported\n";
   } else if (one.draft) {
-    text += fmt::format("draft, {}\n", amount(one.cases, "test case"));
+    text += fmt::format("draft, {}\n", format::counted(one.cases, "test case"));
   } else {
-    text += fmt::format("{}, {}\n", amount(one.workloads, "workload"), amount(one.solutions, "solution"));
+    text += fmt::format("{}, {}\n", format::counted(one.workloads, "workload"),
+                        format::counted(one.solutions, "solution"));
   }
   for (const auto& note : one.notes) text += "  " + format::one_line(note) + '\n';
   return text;

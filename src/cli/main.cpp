@@ -53,8 +53,9 @@ int run_verb(int count, char** words, bool json, int& write_error) {
       "kevo");
   program.require_subcommand(1);
   program.footer(
-      "Every command has --help. Exit codes: 0 success, 1 failure of the environment, 2 wrong usage or "
-      "input, 130 interrupted.");
+      "Every command has --help. Exit codes: 0 the command did its job, 1 the machine failed, 2 the command "
+      "line or an input is wrong, no candidate of a run was valid, or an exploit got through (kevo attack "
+      "--fail), 3 a run ended without a confirmed best program (--require-confirmed), 130 interrupted.");
   program.set_version_flag("--version", version_text(), "Print the version");
   invocation shared;
   shared.program = words[0];

@@ -65,7 +65,10 @@ std::string manual_page(const verb_description& program, std::string_view versio
       ".SH EXIT STATUS\n.TP\n0\nThe command did its job. A candidate that is not valid is a result, not an "
       "error.\n"
       ".TP\n1\nThe environment failed, for example a full disk or a compiler that is missing.\n"
-      ".TP\n2\nThe usage or an input is wrong. The message names the file, the line and the key.\n"
+      ".TP\n2\nThe usage or an input is wrong; the message names the file, the line and the key. A run in "
+      "which no candidate was valid ends with 2, too, as does \\fBkevo attack \\-\\-fail\\fR if an exploit "
+      "got through.\n"
+      ".TP\n3\nOnly with \\fB\\-\\-require\\-confirmed\\fR: the run ended without a confirmed best program.\n"
       ".TP\n130\nThe program was interrupted. A run that was interrupted goes on with \\fBkevo resume\\fR.\n";
   return page;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/base/json/finite.hpp"
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/verdict_text.hpp"
 #include "src/cli/command.hpp"
@@ -103,14 +104,16 @@ void print_json(const run_outcome& ended) {
 
 std::string words_of(const run_outcome& ended) {
   std::string text;
+  const std::string spent =
+      fmt::format("{} {}, {} valid", ended.ledger.evaluations,
+                  format::noun(ended.ledger.evaluations, "evaluation"), ended.ledger.valid);
   if (ended.best.id == no_candidate) {
-    text += fmt::format("{}; {} evaluations, {} valid; stopped by {}\n", verdict_of(ended).reason,
-                        ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
+    text += fmt::format("{}; {}; stopped by {}\n", verdict_of(ended).reason, spent, ended.stopped_by);
   } else {
     text += fmt::format(
-        "best: candidate {}, {}, {}; {} evaluations, {} valid; stopped by {}\n", ended.best.id,
+        "best: candidate {}, {}, {}; {}; stopped by {}\n", ended.best.id,
         finding(ended.best.speedup, ended.best.speedup_interval, ended.best.score, ended.baseline, 2),
-        to_string(ended.best.verdict.word()), ended.ledger.evaluations, ended.ledger.valid, ended.stopped_by);
+        to_string(ended.best.verdict.word()), spent, ended.stopped_by);
     if (!ended.best.verdict.confirmed()) text += fmt::format("undecided: {}\n", why_undecided(ended.best));
     if (!ended.best_file.empty()) text += fmt::format("source: {}\n", ended.best_file);
   }

@@ -10,6 +10,7 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/cli/command.hpp"
@@ -79,7 +80,7 @@ void serve_until_stopped(serve_options& given) {
     const serve::service running(given.settings, make, [](const std::string& line) {
       fmt::print(stderr, "kevo: {}\n", format::printable(line));
     });
-    fmt::print("serving {} task{} on {}\n", running.tasks(), running.tasks() == 1 ? "" : "s", running.url());
+    fmt::print("serving {} on {}\n", format::counted(running.tasks(), "task"), running.url());
     std::fflush(stdout);
     while (!signals.wind_down().stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -26,6 +26,7 @@ class any_display {
         remember_([shown](const event& what) { shown->remember(what); }),
         refresh_([shown](const run_status& now) { shown->refresh(now); }),
         message_([shown](std::string_view text) { shown->message(text); }),
+        waiting_([shown](std::string_view text) { shown->waiting(text); }),
         close_([shown] { shown->close(); }) {}
 
   /// An event of the search (any_display is a kevo::sink).
@@ -40,9 +41,13 @@ class any_display {
   void refresh(const run_status& now) const {
     if (refresh_) refresh_(now);
   }
-  /// A line for the user that is not an event: a warning, "stopping after ...". Shown at once.
+  /// A line for the user that is not an event, for example a warning. Shown at once.
   void message(std::string_view text) const {
     if (message_) message_(text);
+  }
+  /// A message about what the run waits for at present; the last picture of a live display leaves it out.
+  void waiting(std::string_view text) const {
+    if (waiting_) waiting_(text);
   }
   /// Draws the last state and gives the terminal back. Once more has no effect.
   void close() const {
@@ -54,6 +59,7 @@ class any_display {
   std::function<void(const event&)> remember_;
   std::function<void(const run_status&)> refresh_;
   std::function<void(std::string_view)> message_;
+  std::function<void(std::string_view)> waiting_;
   std::function<void()> close_;
 };
 

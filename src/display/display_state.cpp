@@ -44,6 +44,8 @@ void display_state::consume(const event& what) {
     if (it != asked_.end() && !told->further) asked_.erase(it);
     if (told->candidate != no_candidate && !told->duplicate)
       remember_maker(told->candidate, op, told->summary);
+  } else if (const auto* evaluation = std::get_if<evaluation_asked>(&what.what)) {
+    if (evaluation->fresh) fresh_.insert(evaluation->job);
   } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
     consume_evaluation(*evaluated, what.time_s);
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
@@ -83,7 +85,12 @@ void display_state::consume_crown(const champion_crowned& crowned, double time_s
     it = improvements.rbegin();
   }
   if (known) it->score = last_result_->score;
-  it->confirmed = true;
+  if (!champion) {
+    it->before = 0;
+  } else if (champion->candidate != crowned.candidate) {
+    it->before = shown_figure(*champion);
+  }
+  it->confirmed = it->measured_again = true;
   it->speedup = crowned.speedup;
   it->speedup_interval = crowned.speedup_interval;
   it->verdict = crowned.verdict;
@@ -93,6 +100,7 @@ void display_state::consume_crown(const champion_crowned& crowned, double time_s
 
 void display_state::consume_evaluation(const evaluation_told& told, double time_s) {
   ++(told.wanted == evaluation_stage::confirmed ? confirmations : evaluations);
+  const bool fresh = fresh_.erase(told.job) > 0;
   times_.push_back(time_s);
   while (times_.size() > 2 && times_.front() < time_s - rate_window_s) times_.pop_front();
   if (!told.result || told.candidate == no_candidate) return;
@@ -108,22 +116,19 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
   scores_are_speedups =
       scores_are_speedups &&
       (!e.valid() || (e.score == e.speedup && (e.speedup > 0 || e.stage < evaluation_stage::timed_short)));
+  standings_.tell(told.candidate, e, fresh);
+  // A further evaluation of a known improvement is not another one.
+  const bool listed = std::any_of(improvements.begin(), improvements.end(),
+                                  [&](const improvement& i) { return i.candidate == told.candidate; });
+  if (listed) correct(told.candidate, e);
   if (e.valid() && std::isfinite(e.score) && (!best_seen || e.score > *best_seen)) {
-    improvement entry;
-    entry.candidate = told.candidate;
-    describe(entry);
-    entry.score = e.score;
-    entry.speedup = e.speedup;
-    entry.speedup_interval = e.speedup_interval;
-    entry.gain = best_seen && *best_seen > 0 ? e.score / *best_seen : 0;
-    entry.time_s = time_s;
-    best_seen = e.score;
-    // A confirmation of a known improvement is not another one.
-    const bool known = !improvements.empty() && improvements.back().candidate == told.candidate;
-    if (!known) {
-      improvements.push_back(std::move(entry));
+    if (!listed) {
+      improvements.push_back(seen(told.candidate));
+      improvements.back().before = best_seen.value_or(0);
+      improvements.back().time_s = time_s;
       ++improved;
     }
+    best_seen = e.score;
   }
   // A valid candidate can become champion after any number of other evaluations; an invalid one is described
   // no more.
@@ -138,6 +143,52 @@ void display_state::consume_evaluation(const evaluation_told& told, double time_
     curve.resize(curve.size() / 2);
     curve_step *= 2;
   }
+}
+
+improvement display_state::seen(candidate_id candidate) const {
+  const candidate_standing& now = standings_.of(candidate);
+  improvement entry;
+  entry.candidate = candidate;
+  describe(entry);
+  entry.score = now.score;
+  entry.speedup = now.speedup;
+  entry.speedup_interval = now.speedup_interval;
+  entry.measured_again = now.measured_again;
+  if (now.measured_again) entry.verdict = verdict_on(now.speedup, now.speedup_interval, {});
+  return entry;
+}
+
+/// The row of a candidate that is not champion says what was measured last; an invalid one has no row.
+void display_state::correct(candidate_id candidate, const evaluation& e) {
+  const auto row = std::find_if(improvements.begin(), improvements.end(),
+                                [candidate](const improvement& i) { return i.candidate == candidate; });
+  if (row->confirmed) return;  // a crown tells the figures of all confirmations together
+  if (!e.valid() || !std::isfinite(e.score)) {
+    improvements.erase(row);
+    return;
+  }
+  improvement now = seen(candidate);
+  now.before = row->before;
+  now.time_s = row->time_s;
+  *row = std::move(now);
+}
+
+std::optional<improvement> display_state::best() const {
+  if (champion) return champion;
+  const auto first = standings_.first([](candidate_id, const candidate_standing&) { return true; });
+  return first ? std::optional(seen(*first)) : std::nullopt;
+}
+
+std::optional<improvement> display_state::rival() const {
+  if (!champion) return std::nullopt;
+  const auto first = standings_.first([this](candidate_id who, const candidate_standing& one) {
+    return who != champion->candidate && !one.measured_again && !baseline_twins.contains(who);
+  });
+  if (!first) return std::nullopt;
+  improvement found = seen(*first);
+  const bool faster = found.speedup > 0 && champion->speedup > 0 ? found.speedup > champion->speedup
+                                                                 : found.score > champion->score;
+  return faster ? std::optional(std::move(found)) : std::nullopt;
 }
 
 void display_state::refresh(const run_status& now) {

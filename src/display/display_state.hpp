@@ -15,6 +15,7 @@
 #include <kevo/event.hpp>
 
 #include "src/display/run_status.hpp"
+#include "src/display/standings.hpp"
 #include "src/report/archive_map.hpp"
 
 namespace kevo {
@@ -26,9 +27,12 @@ struct improvement {
   double score = 0;
   double speedup = 0;  ///< 0 if the fitness function gave a score alone
   interval speedup_interval;
-  double gain = 0;             ///< over the best before, as a ratio; 0 for the first
-  bool confirmed = false;      ///< measured again in fresh processes, and champion
-  champion_verdict verdict{};  ///< of a champion
+  /// The figure that it was better than: a champion's predecessor, else the best that had been seen; 0 for
+  /// the first. A confirmed figure is compared with a confirmed one alone.
+  double before = 0;
+  bool confirmed = false;       ///< measured again in fresh processes, and champion
+  bool measured_again = false;  ///< so measured, champion or not
+  champion_verdict verdict{};   ///< on what was measured again
   double time_s = 0;
   std::string summary;
 };
@@ -39,7 +43,8 @@ struct display_state {
   run_status status;  ///< its archive pointer is not kept
   archive_map archive;
   bool unicode = true;
-  std::string message;
+  std::string message;  ///< the latest
+  std::string waiting;  ///< what the run waits for at present, in place of the message; empty if nothing
 
   std::array<std::uint64_t, outcome_names.size()> outcomes{};  ///< of candidates, by their latest evaluation
   std::uint64_t evaluations = 0;                               ///< finished ones
@@ -67,6 +72,13 @@ struct display_state {
   /// [s] until the first rule's budget is used up, each by its own pace over the last minute; a rule that was
   /// set back meanwhile (a stall that ended) does not count. Nothing if it cannot be told.
   std::optional<double> remaining_s() const;
+  /// The champion; without one the valid candidate of the highest score as it was measured last: what
+  /// `kevo show` calls the best. Nothing while none is valid.
+  std::optional<improvement> best() const;
+  /// A candidate that looks better than the champion and was not measured again.
+  std::optional<improvement> rival() const;
+  /// The figure of a row: the speedup where all scores are speedups, else the score.
+  double shown_figure(const improvement& one) const { return scores_are_speedups ? one.speedup : one.score; }
   /// "tune", "seed", "operator 3".
   std::string operator_name(operator_index op) const;
 
@@ -78,12 +90,16 @@ struct display_state {
     operator_index op = seed_operator;
   };
   void describe(improvement& entry) const;
+  improvement seen(candidate_id candidate) const;
+  void correct(candidate_id candidate, const evaluation& e);
   void remember_maker(candidate_id candidate, operator_index op, const std::string& summary);
 
   std::vector<std::uint8_t> latest_;       // outcome by candidate, 255 if none
   std::vector<operator_index> operators_;  // by candidate: any of them can become champion much later
   std::unordered_map<ticket, pending_variation> asked_;
   std::map<candidate_id, std::string> summaries_;  // of candidates that are not known to be invalid
+  standings standings_;
+  std::set<ticket> fresh_;  // evaluations that were asked for although one was known
   std::shared_ptr<const evaluation> last_result_;
   candidate_id last_candidate_ = no_candidate;
   std::deque<double> times_;  // of recent evaluations

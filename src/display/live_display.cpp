@@ -40,6 +40,16 @@ void live_display::refresh(const run_status& now) {
 
 void live_display::message(std::string_view text) {
   state_.message = text;
+  state_.waiting.clear();
+  show_at_once(text);
+}
+
+void live_display::waiting(std::string_view text) {
+  state_.waiting = text;
+  show_at_once(text);
+}
+
+void live_display::show_at_once(std::string_view text) {
   if (taken_ && !closed_) {
     draw();
   } else {
@@ -75,6 +85,7 @@ void live_display::close() {
   if (!taken_) return;
   const auto size = setup_.size();
   state_.closed = true;
+  state_.waiting.clear();
   std::string last(terminal_restore);
   last += render_final(state_, size.columns, setup_.color);
   last += '\n';

@@ -31,10 +31,12 @@ class live_display {
   void remember(const event& what) { state_.consume(what); }
   void refresh(const run_status& now);
   void message(std::string_view text);
+  void waiting(std::string_view text);
   void close();
 
  private:
   void draw();
+  void show_at_once(std::string_view text);
 
   display_state state_;
   live_display_setup setup_;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/verdict_text.hpp"
 
 namespace kevo::panels {
@@ -26,9 +27,6 @@ std::string readable(std::string_view name) {
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
-}
-bool better(const improvement& a, const improvement& b) {
-  return a.speedup > 0 && b.speedup > 0 ? a.speedup > b.speedup : a.score > b.score;
 }
 /// A sentence on as many lines as it needs, broken between words; at most two.
 std::vector<std::string> folded(std::string_view text, std::size_t width) {
@@ -81,19 +79,21 @@ struct standing {
 standing standing_of(const display_state& s, const improvement& one, const pen& with) {
   const auto& ends = one.speedup_interval;
   standing result;
-  if (one.confirmed && !one.verdict.confirmed()) {
-    const auto disturbed =
-        s.champion_result ? format::disturbance_in(s.champion_result->context) : std::string();
+  if (s.baseline_twins.contains(one.candidate) && !one.confirmed) {
+    result.word.add("the program of the baseline", tone::warning);
+    return result;
+  }
+  if (one.measured_again && !one.verdict.confirmed()) {
+    const auto disturbed = one.confirmed && s.champion_result
+                               ? format::disturbance_in(s.champion_result->context)
+                               : std::string();
     result.word.add("undecided", tone::warning);
     result.caution = format::why_undecided(one.verdict, one.speedup, ends, disturbed);
     return result;
   }
   if (one.speedup > 0) result.caution = format::caution(ends.low, ends.high);
-  if (one.confirmed) {
+  if (one.measured_again) {
     result.word.add(with.unicode ? "✓ confirmed" : "confirmed", tone::good);
-  } else if (s.baseline_twins.contains(one.candidate)) {
-    result.word.add("the baseline's own program", tone::warning);
-    result.caution.clear();
   } else {
     result.word.add("unconfirmed", tone::warning);
   }
@@ -149,22 +149,16 @@ void add_facts(block& result, const display_state& s, const pen& with, std::size
 
 block best_block(const display_state& s, const pen& with, std::size_t width, std::size_t chart_rows) {
   block result;
-  const improvement* shown = s.champion               ? &*s.champion
-                             : s.improvements.empty() ? nullptr
-                                                      : &s.improvements.back();
-  if (shown == nullptr) {
-    result.emplace_back("no valid candidate yet", tone::faint);
+  if (const auto best = s.best()) {
+    add_figure(result, s, *best, with, width);
   } else {
-    add_figure(result, s, *shown, with, width);
+    result.emplace_back("no valid candidate yet", tone::faint);
   }
   add_facts(result, s, with, width);
-  if (s.champion && !s.improvements.empty() && !s.improvements.back().confirmed &&
-      !s.baseline_twins.contains(s.improvements.back().candidate) &&
-      better(s.improvements.back(), *s.champion)) {
-    const auto& rival = s.improvements.back();
+  if (const auto rival = s.rival()) {
     line third;
-    third.add(with.figure(rival.speedup, rival.score), tone::warning);
-    third.add(fmt::format(" seen (#{}), not confirmed", rival.candidate), tone::warning);
+    third.add(with.figure(rival->speedup, rival->score), tone::warning);
+    third.add(fmt::format(" seen (#{}), not confirmed", rival->candidate), tone::warning);
     result.push_back(std::move(third));
   }
   for (auto& row : chart(with, s.curve, width, chart_rows, s.scores_are_speedups))
@@ -180,7 +174,9 @@ block search_block(const display_state& s, const pen& with, std::size_t width) {
   if (const double rate = s.rate(); rate > 0)
     evaluations.add("  ").add(fmt::format("{:.{}f}", rate, rate < 99.95 ? 1 : 0)).add(" /s", tone::faint);
   if (book.confirmations > 0)
-    evaluations.add("  ").add(format::count(book.confirmations)).add(" confirmations", tone::faint);
+    evaluations.add("  ")
+        .add(format::count(book.confirmations))
+        .add(' ' + format::noun(book.confirmations, "confirmation"), tone::faint);
   result.push_back(std::move(evaluations));
   line proposals;
   proposals.add("proposals   ", tone::faint).add(format::count(book.proposals), tone::strong);
@@ -233,7 +229,9 @@ block budget_block(const display_state& s, const pen& with, std::size_t width) {
   };
   std::size_t label = 6;
   for (const auto& b : s.status.budgets) label = std::max(label, format::width_of(with.safe(b.name)));
-  label = std::min(label, width / 3);
+  // The bar gives way before a limit does, for the percentage says what the bar says.
+  const std::size_t percentage = 7, least_bar = 4;
+  label = std::min(label, std::max(width / 3, width - std::min(width, percentage + least_bar)));
   for (const auto& b : s.status.budgets) add(b.name, b.used, label);
   if (s.status.budgets.empty() && s.status.budget_used) add("budget", *s.status.budget_used, label);
   return result;
@@ -302,15 +300,17 @@ block improvements_block(const display_state& s, const pen& with, std::size_t ro
     line row;
     row.add(fmt::format("{:>7}  ", format::duration(i.time_s)), tone::faint);
     row.add(fmt::format("{:<8}", "#" + std::to_string(i.candidate)));
-    const std::string ratio = with.bare(s.scores_are_speedups ? i.speedup : i.score, s.scores_are_speedups);
+    const double figure = s.shown_figure(i);
+    const std::string ratio = with.bare(figure, s.scores_are_speedups);
     row.add(std::string(9 - std::min<std::size_t>(9, format::width_of(ratio)), ' '));
-    const bool sure = i.confirmed && i.verdict.confirmed();
-    row.add(ratio, sure ? tone::good_strong : tone::warning);
-    row.add(sure          ? (with.unicode ? " ✓ " : " c ")
-            : i.confirmed ? (with.unicode ? " ≈ " : " u ")
-                          : (with.unicode ? "   " : " ? "),
+    const bool sure = i.measured_again && i.verdict.confirmed();
+    row.add(ratio, sure && i.confirmed ? tone::good_strong : tone::warning);
+    row.add(sure               ? (with.unicode ? " ✓ " : " c ")
+            : i.measured_again ? (with.unicode ? " ≈ " : " u ")
+                               : (with.unicode ? "   " : " ? "),
             sure ? tone::good : tone::warning);
-    const std::string gain = i.gain > 1 ? "+" + format::percent(i.gain - 1) : "";
+    const double gain_ratio = i.before > 0 ? figure / i.before : 0;
+    const std::string gain = gain_ratio > 1 ? "+" + format::percent(gain_ratio - 1) : "";
     row.add(fmt::format("{:>8}  ", gain), tone::faint);
     row.add(line(with.safe(s.operator_name(i.op)), tone::violet).fitted(label, with.ellipsis())).add("  ");
     row.add(with.safe(i.summary));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/verdict_text.hpp"
 
@@ -107,19 +108,25 @@ void plain_display::say_status() {
     if (const auto range = format::interval(ends.low, ends.high, s.unicode); !range.empty())
       best += " [" + range + "]";
   }
-  const std::string seen =
-      s.best_seen ? format::figure(s.scores_are_speedups ? *s.best_seen : 0, *s.best_seen, s.unicode) : "";
-  std::string text = fmt::format("[{:>7}] {} evaluations", format::duration(s.status.elapsed_s),
-                                 format::count(s.evaluations));
-  if (s.confirmations > 0) text += fmt::format(", {} confirmations", format::count(s.confirmations));
+  const auto leader = s.best();
+  std::string seen;  // of a run without a champion
+  if (leader) {
+    seen = format::figure(leader->speedup, leader->score, s.unicode);
+    seen += s.baseline_twins.contains(leader->candidate) ? " the program of the baseline"
+            : leader->measured_again ? ' ' + std::string(to_string(leader->verdict.word()))
+                                     : " unconfirmed";
+  }
+  std::string text = fmt::format("[{:>7}] {}", format::duration(s.status.elapsed_s),
+                                 format::counted(s.evaluations, "evaluation"));
+  if (s.confirmations > 0) text += ", " + format::counted(s.confirmations, "confirmation");
   if (s.rate() > 0) text += fmt::format(" ({} /s)", format::number(s.rate()));
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;
-  text += fmt::format(", {} of {} candidates valid", format::count(s.outcomes[0]), format::count(judged));
+  text += fmt::format(", {} of {} valid", format::count(s.outcomes[0]), format::counted(judged, "candidate"));
   if (const auto filtered = s.status.progress.ledger.filtered; filtered > 0)
-    text += fmt::format(", {} proposals filtered out", format::count(filtered));
+    text += fmt::format(", {} filtered out", format::counted(filtered, "proposal"));
   text += !best.empty() ? ", best " + best + ' ' + std::string(to_string(s.champion->verdict.word()))
-          : s.best_seen ? ", best " + seen + " unconfirmed"
+          : leader      ? ", best " + seen
                         : ", nothing valid yet";
   text += fmt::format(", archive {}", format::count(s.status.progress.archive_size));
   if (s.status.progress.archive_cells > 0) text += "/" + format::count(s.status.progress.archive_cells);

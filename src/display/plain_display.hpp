@@ -15,6 +15,7 @@ class plain_display {
   void remember(const event& what) { state_.consume(what); }
   void refresh(const run_status& now);
   void message(std::string_view text);
+  void waiting(std::string_view text) { message(text); }
   void close();
 
  private:

@@ -150,8 +150,8 @@ block compose(const display_state& s, std::size_t width, std::size_t rows) {
   std::vector<panel> panels;
   panels.push_back({0, {header(s, with, width)}, {}});
   at.wide ? add_in_two_columns(panels, s, with, at, all) : add_stacked(panels, s, with, at, all);
-  if (!s.message.empty())
-    panels.push_back({2, {line(" ").add(with.safe(s.message), tone::warning)}, "the message"});
+  if (const auto& said = s.waiting.empty() ? s.message : s.waiting; !said.empty())
+    panels.push_back({2, {line(" ").add(with.safe(said), tone::warning)}, "the message"});
   const std::size_t most_news = at.beside ? 1 : 3;
   const std::size_t news = std::min(most_news, std::max<std::size_t>(s.improvements.size(), 1));
   const std::string hidden = hide_what_does_not_fit(panels, 2 + news, rows);

@@ -17,6 +17,7 @@
 
 #include "src/base/json/exact_parse.hpp"
 #include "src/base/settings/json.hpp"
+#include "src/base/text/counted.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/import/output_tasks.hpp"
@@ -275,7 +276,7 @@ suite_import_task import_entry(const data_set_entry& entry, const std::string& o
       kept.push_back(std::move(workload));
     }
     for (const auto& [why, count] : refusals)
-      made.notes.push_back(fmt::format("{} workload{} not imported: {}", count, count == 1 ? "" : "s", why));
+      made.notes.push_back(fmt::format("{} not imported: {}", format::counted(count, "workload"), why));
     made.workloads = kept.size();
     std::error_code ignored;
     if (kept.empty()) {

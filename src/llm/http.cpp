@@ -10,11 +10,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
-#include <boost/beast/core/detail/base64.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 
 #include <kevo/error.hpp>
+
+#include "src/llm/base64.hpp"
 
 namespace kevo {
 namespace {
@@ -161,10 +162,7 @@ class exchange {
   }
   void authorize_proxy(http::fields& headers) const {
     if (what_.proxy->user.empty()) return;
-    namespace base64 = boost::beast::detail::base64;
-    std::string text(base64::encoded_size(what_.proxy->user.size()), '\0');
-    text.resize(base64::encode(text.data(), what_.proxy->user.data(), what_.proxy->user.size()));
-    headers.set(http::field::proxy_authorization, "Basic " + text);
+    headers.set(http::field::proxy_authorization, "Basic " + base64(what_.proxy->user));
   }
 
   void tunnel(clock::time_point moment) {

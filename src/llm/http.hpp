@@ -1,6 +1,6 @@
 #pragma once
-// One HTTP/1.1 request over TCP or TLS, with time-outs that hold. The only unit that knows Asio, Beast and
-// OpenSSL is http.cpp.
+// One HTTP/1.1 request over TCP or TLS, with time-outs that hold. The only unit that knows Asio and Beast is
+// http.cpp.
 
 #include <cstddef>
 #include <cstdint>

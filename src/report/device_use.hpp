@@ -12,6 +12,8 @@
 #include <kevo/candidate.hpp>
 #include <kevo/evaluation.hpp>
 
+#include "src/base/text/counted.hpp"
+
 namespace kevo {
 
 /// Gathered from contexts of evaluations (fitness/pool/device_pool.hpp says what they contain).
@@ -32,8 +34,7 @@ struct device_use {
   std::string shares() const {
     std::string text;
     for (const auto& [device, count] : evaluations)
-      text += fmt::format("{}{}: {} evaluation{}", text.empty() ? "" : ", ", device, count,
-                          count == 1 ? "" : "s");
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", device, format::counted(count, "evaluation"));
     return text;
   }
 };

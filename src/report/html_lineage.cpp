@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
@@ -148,10 +149,10 @@ std::string lineage(const report_content& content) {
   std::string text = "<section><h2>Lineage of the best</h2><p class=\"lead\">";
   text += ancestors == 0 ? std::string("It is a seed.")
                          : fmt::format(
-                               "{} ancestor{}. From the best down to its seed by the better parent of each; "
+                               "{}. From the best down to its seed by the better parent of each; "
                                "other parents at "
                                "the right, dashed if they have a row of their own. ✓ was champion.",
-                               format::count(ancestors), ancestors == 1 ? "" : "s");
+                               format::counted(ancestors, "ancestor"));
   return text + "</p>" + svg + "</section>";
 }
 

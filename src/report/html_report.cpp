@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/report/html_text.hpp"
 #include "src/report/setbacks.hpp"
@@ -77,11 +78,10 @@ std::string facts(const report_content& content) {
   fact("device", html::escape_short(content.device, 120));
   fact("devices", html::escape_short(h.devices().shares(), 200));
   const std::uint64_t confirmations = h.spent().confirmations;
-  fact("evaluations",
-       format::count(h.evaluations() - confirmations) +
-           (confirmations > 0 ? fmt::format(" <small>+ {} confirmation{}</small>",
-                                            format::count(confirmations), confirmations == 1 ? "" : "s")
-                              : std::string()));
+  fact("evaluations", format::count(h.evaluations() - confirmations) +
+                          (confirmations > 0 ? fmt::format(" <small>+ {}</small>",
+                                                           format::counted(confirmations, "confirmation"))
+                                             : std::string()));
   fact("candidates", format::count(h.candidates().size()));
   fact("judged again", html::escape_short(content.judged.summary(), 200));
   fact("run time", format::duration(h.spent().elapsed_s));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "src/base/style/styled_text.hpp"
+#include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/report/action_shares.hpp"
 #include "src/report/evaluation_text.hpp"
@@ -221,12 +222,12 @@ void best_found(writer& out, const report_content& content) {
 
 void what_was_spent(writer& out, const run_history& h) {
   const auto& l = h.spent();
-  out.fact("evaluations", line(fmt::format("{} + {} confirmations", format::count(l.evaluations),
-                                           format::count(l.confirmations))));
+  out.fact("evaluations", line(fmt::format("{} + {}", format::count(l.evaluations),
+                                           format::counted(l.confirmations, "confirmation"))));
   out.fact("candidates",
            line(fmt::format("{}, {} valid", format::count(h.candidates().size()), format::count(l.valid))));
   if (l.filtered > 0)
-    out.fact("filtered", line(fmt::format("{} proposals, never evaluated", format::count(l.filtered))));
+    out.fact("filtered", line(format::counted(l.filtered, "proposal") + ", never evaluated"));
   line outcomes;
   for (std::size_t i = 0; i < outcome_names.size(); ++i) {
     if (h.outcomes()[i] > 0)

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/display/display.hpp"
 
 namespace kevo {
@@ -55,7 +56,7 @@ void interrupts::poll() {
 std::string words(const work_left& left) {
   std::vector<std::string> parts;
   const auto add = [&parts](std::size_t count, const char* what) {
-    if (count > 0) parts.push_back(fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"));
+    if (count > 0) parts.push_back(format::counted(count, what));
   };
   add(left.evaluations, "evaluation");
   add(left.confirmations, "confirmation");

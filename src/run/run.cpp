@@ -80,7 +80,7 @@ class console {
                          .variations = now.varying};
     const int asked = user_.at_once().stop_requested() ? 2 : user_.wind_down().stop_requested() ? 1 : 0;
     if (asked > 0) {
-      if (asked > answered_) say(waiting_line(left, asked == 2));
+      if (asked > answered_) say_wait(waiting_line(left, asked == 2));
       answered_ = asked;
       return;
     }
@@ -89,17 +89,17 @@ class console {
     const auto since_s = [&](auto then) { return std::chrono::duration<double>(wall - then).count(); };
     if (!stopped_at_) stopped_at_ = said_at_ = wall;
     if (now.cut_off) {
-      if (!cut_off_) say(cut_off_line(left));
+      if (const auto line = cut_off_line(left); !cut_off_ && !line.empty()) display_.message(line);
       cut_off_ = true;
       return;
     }
     if (since_s(said_at_) < 1 || words(left) == said_) return;
     said_at_ = wall;
     said_ = words(left);
-    say(finishing_line(left, std::max(0.0, finish_s_ - since_s(*stopped_at_))));
+    say_wait(finishing_line(left, std::max(0.0, finish_s_ - since_s(*stopped_at_))));
   }
-  void say(const std::string& line) {
-    if (!line.empty()) display_.message(line);
+  void say_wait(const std::string& line) {
+    if (!line.empty()) display_.waiting(line);
   }
 
   interrupts user_;

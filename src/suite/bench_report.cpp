@@ -7,17 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/counted.hpp"
 #include "src/base/text/renamed_file.hpp"
 #include "src/report/evaluation_text.hpp"
 
 namespace kevo {
-namespace {
-
-std::string amount(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string_view geometric_mean_bias() {
   return "over correct solutions only: tasks without one are left out, which flatters (survivorship bias); "
@@ -87,15 +82,16 @@ std::vector<std::string> remarks(const bench_report& report) {
     task_failures += failed ? 1 : 0;
   }
   if (outcome.pending > 0)
-    all.push_back(amount(outcome.pending, "solution") +
+    all.push_back(format::counted(outcome.pending, "solution") +
                   " not evaluated yet, counted as not correct; the same command goes on");
   if (outcome.environment_failures > 0)
-    all.push_back(amount(outcome.environment_failures, "evaluation") +
+    all.push_back(format::counted(outcome.environment_failures, "evaluation") +
                   " in which the machine failed, counted as not correct; the same command tries again");
   if (task_failures > 0)
-    all.push_back(amount(task_failures, "task") +
+    all.push_back(format::counted(task_failures, "task") +
                   " that cannot be loaded or that the backend refuses, counted as not correct");
-  if (without > 0) all.push_back(amount(without, "task") + " without a solution, counted as not correct");
+  if (without > 0)
+    all.push_back(format::counted(without, "task") + " without a solution, counted as not correct");
   if (most > 1)
     all.emplace_back(
         "tasks with several solutions count by the fastest valid one, which was measured once more for its "

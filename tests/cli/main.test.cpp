@@ -76,3 +76,23 @@ TEST_CASE("the reference describes every key in words that can be read without i
   }
   CHECK(keys > 300);
 }
+
+TEST_CASE("--help and the manual page name every exit code") {
+  const auto help = kevo_ended({"--help"});
+  CHECK(help.code == 0);
+  std::string words;  // without the line breaks
+  for (const char c : help.out) {
+    const char each = c == '\n' ? ' ' : c;
+    if (each != ' ' || words.empty() || words.back() != ' ') words += each;
+  }
+  for (const char* code :
+       {"0 the command did its job", "1 the machine failed", "2 the command line or an input is wrong",
+        "(kevo attack --fail)", "3 a run ended without a confirmed best program (--require-confirmed)",
+        "130 interrupted"})
+    CHECK_MESSAGE(words.find(code) != std::string::npos, code << "\n" << help.out);
+  const auto page = kevo_ended({"man"}).out;
+  const auto status = page.find(".SH EXIT STATUS");
+  REQUIRE(status != std::string::npos);
+  for (const char* code : {"0", "1", "2", "3", "130"})
+    CHECK_MESSAGE(page.find(std::string(".TP\n") + code + "\n", status) != std::string::npos, code);
+}

@@ -165,9 +165,8 @@ TEST_CASE("a run whose only candidate is the baseline's program says that nothin
   CHECK(ended.code == 0);
   const std::string sentence =
       "no program was faster than the baseline 'plain'; candidate 0 is the baseline itself";
-  CHECK_MESSAGE(
-      ended.out.find("\n" + sentence + "; 1 evaluations, 1 valid; stopped by ") != std::string::npos,
-      ended.out);
+  CHECK_MESSAGE(ended.out.find("\n" + sentence + "; 1 evaluation, 1 valid; stopped by ") != std::string::npos,
+                ended.out);
   CHECK_MESSAGE(
       ended.out.find("#0 is the program of the baseline plain: it cannot be champion") != std::string::npos,
       ended.out);

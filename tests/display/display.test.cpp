@@ -18,6 +18,7 @@
 #include "src/display/live_display.hpp"
 #include "src/display/plain_display.hpp"
 #include "src/display/render.hpp"
+#include "src/report/run_history.hpp"
 #include "tests/report/synthetic_run.hpp"
 
 namespace {
@@ -471,7 +472,7 @@ TEST_CASE("an undecided champion is called so, with what is in the way, in lines
   };
   tell(kevo::evaluation_told{1, 0, full, valid(1.01, {0.9, 1.1}, full), {}});
   tell(kevo::baseline_met{0, "seed"});
-  CHECK(shows("1.010x [0.9000 - 1.100] the speed of seed  the baseline's own program  #0"));
+  CHECK(shows("1.010x [0.9000 - 1.100] the speed of seed  the program of the baseline  #0"));
   CHECK(written.find("#0 is the program of the baseline seed: it cannot be champion") != std::string::npos);
   tell(kevo::evaluation_told{2, 1, full, valid(1.9, {0.2, 20}, full), {}});
   CHECK(shows("1.900x [0.2000 - 20.00] the speed of seed  unconfirmed  #1"));
@@ -501,6 +502,157 @@ TEST_CASE("an undecided champion is called so, with what is in the way, in lines
   CHECK_FALSE(shows("1.400x [1.380 - 1.420] the speed of seed"));
   CHECK(written.find("#1 is not champion any more: it was found invalid when it was measured again") !=
         std::string::npos);
+}
+
+TEST_CASE("the last picture leaves out what the run waited for, and keeps a warning") {
+  std::string written;
+  const auto r = synthetic::make(40);
+  const auto last_of = [&](auto say) {
+    kevo::live_display shown(title, {[&](std::string_view text) { written += text; },
+                                     [] {
+                                       return kevo::terminal_size{100, 40};
+                                     },
+                                     false, true});
+    for (const auto& e : r.events) shown.consume(e);
+    shown.refresh(status_of(r));
+    written.clear();
+    say(shown);
+    CHECK_MESSAGE(written.find("waiting for 1 confirmation, at most 119 s") != std::string::npos, written);
+    written.clear();
+    shown.close();
+    return written;
+  };
+  const std::string wait = "stopped; waiting for 1 confirmation, at most 119 s (run.finish)";
+  const auto waited = last_of([&](auto& shown) {
+    shown.message("warning: the model does not answer");
+    shown.waiting(wait);
+  });
+  CHECK_MESSAGE(waited.find("waiting for") == std::string::npos, waited);
+  CHECK(waited.find("warning: the model does not answer") != std::string::npos);
+  const auto cut_off = last_of([&](auto& shown) {
+    shown.waiting(wait);
+    shown.message("the time for finishing is over: cancelled 1 confirmation");
+  });
+  CHECK(cut_off.find("cancelled 1 confirmation") != std::string::npos);
+}
+
+TEST_CASE("the bar of a budget gives way before the label loses its limit") {
+  auto state = state_of(60);
+  state.status.budgets = {{"evaluations 400", 0.25}, {"seconds 300", 0.5}};
+  for (const int columns : {72, 80, 96, 120}) {
+    for (const int rows : {24, 40}) {
+      const auto text = kevo::render(state, columns, rows, false);
+      CHECK_MESSAGE(text.find("evaluations 400 ━") != std::string::npos, text);
+      CHECK(text.find("seconds 300     ━") != std::string::npos);
+    }
+  }
+  state.status.budgets[0].name = "a rule with a name of its own that is far too long 400";
+  CHECK(kevo::render(state, 80, 24, false).find("… ━") != std::string::npos);
+}
+
+TEST_CASE("one confirmation is not told in the plural") {
+  auto state = state_of(60);
+  state.status.progress.ledger.confirmations = 1;
+  CHECK(kevo::render(state, 80, 40, false).find("1 confirmation ") != std::string::npos);
+  state.status.progress.ledger.confirmations = 2;
+  CHECK(kevo::render(state, 80, 40, false).find("2 confirmations ") != std::string::npos);
+}
+
+namespace {
+
+std::shared_ptr<kevo::evaluation> valid_at(double speedup, kevo::interval range,
+                                           kevo::evaluation_stage stage) {
+  auto e = std::make_shared<kevo::evaluation>();
+  e->outcome = kevo::outcome::valid;
+  e->speedup = e->score = speedup;
+  e->speedup_interval = range;
+  e->stage = stage;
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("the picture names the best that `kevo show` names, after a confirmation that found less") {
+  kevo::display_state screen;
+  screen.title = title;
+  std::string written;
+  kevo::plain_display lines(
+      title, [&](std::string_view text) { written += text; }, true);
+  lines.refresh({});
+  std::uint64_t n = 0;
+  const auto tell = [&](auto what) {
+    const kevo::event told{++n, 1.0, what};
+    screen.consume(told);
+    lines.consume(told);
+  };
+  const auto shows = [&](std::string_view what) {
+    return kevo::render(screen, 120, 40, false).find(what) != std::string::npos;
+  };
+  const auto full = kevo::evaluation_stage::timed_full, confirmed = kevo::evaluation_stage::confirmed;
+  tell(kevo::evaluation_told{1, 0, full, valid_at(1, {1, 1}, full), {}});
+  tell(kevo::baseline_met{0, "seed"});
+  tell(kevo::evaluation_told{2, 5, full, valid_at(1.031, {1.02, 1.04}, full), {}});
+  CHECK(shows("1.031× [1.020 – 1.040] the speed of seed  unconfirmed  #5"));
+  CHECK(shows("+3.1 %"));
+  tell(kevo::evaluation_told{3, 5, confirmed, valid_at(0.99, {0.97, 1.01}, confirmed), {}});
+  CHECK_MESSAGE(shows("1.000× the speed of seed  the program of the baseline  #0"),
+                kevo::render(screen, 120, 40, false));
+  CHECK_FALSE(shows("1.031× ["));
+  CHECK_FALSE(shows("unconfirmed"));
+  CHECK_FALSE(shows("+3.1 %"));
+  CHECK(shows("0.9900× ≈ "));
+  lines.close();
+  CHECK_MESSAGE(written.find("best 1.000× the program of the baseline,") != std::string::npos, written);
+
+  // A champion's gain is over the champion before it, not that of its unconfirmed figure.
+  tell(kevo::evaluation_told{4, 3, full, valid_at(1.09, {1.08, 1.1}, full), {}});
+  CHECK(shows("+5.7 %"));  // over the best that had been seen
+  tell(kevo::evaluation_told{5, 3, confirmed, valid_at(1.003, {0.99, 1.02}, confirmed), {}});
+  tell(kevo::champion_crowned{3, 1.003, {0.99, 1.02}, {kevo::verdict_reason::contains_one, 0.1}});
+  CHECK(shows("1.003× ≈ "));
+  CHECK_FALSE(shows("+5.7 %"));
+  tell(kevo::evaluation_told{6, 7, full, valid_at(1.3, {1.29, 1.31}, full), {}});
+  CHECK(shows("1.300× seen (#7), not confirmed"));
+  tell(kevo::evaluation_told{7, 7, confirmed, valid_at(1.2036, {1.19, 1.21}, confirmed), {}});
+  tell(kevo::champion_crowned{7, 1.2036, {1.19, 1.21}, {kevo::verdict_reason::none, 0.1}});
+  CHECK_FALSE(shows("not confirmed"));
+  CHECK(shows("1.204× ✓    +20 %"));
+}
+
+TEST_CASE("whatever is told, the best of the display is the best of the run's history") {
+  kevo::rng random(11);
+  kevo::display_state screen;
+  kevo::run_history history;
+  std::uint64_t n = 0;
+  const auto tell = [&](auto what) {
+    const kevo::event told{++n, 1.0 * static_cast<double>(n), what};
+    screen.consume(told);
+    history.consume(told);
+  };
+  constexpr kevo::candidate_id many = 12;
+  for (kevo::candidate_id id = 0; id < many; ++id) tell(kevo::seeded{.candidate = id});
+  bool reigns = false;
+  for (kevo::ticket job = 1; job < 600; ++job) {
+    const auto who = static_cast<kevo::candidate_id>(random.below(many));
+    const auto stage =
+        random.chance(0.4) ? kevo::evaluation_stage::confirmed : kevo::evaluation_stage::timed_full;
+    const bool fresh = random.chance(0.5);
+    tell(kevo::evaluation_asked{.job = job, .candidate = who, .wanted = stage, .fresh = fresh});
+    const double speedup = 0.5 + random.uniform();
+    auto e = valid_at(speedup, {speedup * 0.9, speedup * 1.1}, stage);
+    if (random.chance(0.2)) e->outcome = kevo::outcome::rejected;
+    tell(kevo::evaluation_told{job, who, stage, e, {}});
+    if (reigns && random.chance(0.2)) {
+      tell(kevo::champion_crowned{});
+      reigns = false;
+    } else if (e->valid() && stage == kevo::evaluation_stage::confirmed && random.chance(0.05)) {
+      tell(kevo::champion_crowned{who, speedup, e->speedup_interval, {}});
+      reigns = true;
+    }
+    const auto best = screen.best();
+    REQUIRE(best.has_value() == history.best().has_value());
+    if (best) REQUIRE(best->candidate == *history.best());
+  }
 }
 
 TEST_CASE("what an earlier session did counts, but is not told again") {

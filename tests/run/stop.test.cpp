@@ -107,7 +107,7 @@ TEST_CASE("what has to be measured after the stop is said, limited by run.finish
   const auto again = toy.kevo({"resume", "run", "--plain", "--set", "stop={evaluations: 1}"});
   INFO(again.out, again.err);
   CHECK(again.code == 0);
-  CHECK(again.out.find("best: candidate 0, score 3, confirmed; 1 evaluations") != std::string::npos);
+  CHECK(again.out.find("best: candidate 0, score 3, confirmed; 1 evaluation,") != std::string::npos);
 }
 
 TEST_CASE("a server that does not answer holds up the end of a run no longer than run.finish") {

@@ -7,6 +7,7 @@ trap 'rm -rf "$scratch"' EXIT
 cmake -S "$here" -B "$scratch/build" -G Ninja -DKEVO_SOURCE="$here/../.." >"$scratch/log" || { cat "$scratch/log"; exit 1; }
 cmake --build "$scratch/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
 "$scratch/build/part"
+"$scratch/build/learner"
 cmake --install "$scratch/build" --prefix "$scratch/prefix" >/dev/null
 installed=$(cd "$scratch/prefix" && find . -type f)
 if [[ $installed != ./bin/part ]]; then
