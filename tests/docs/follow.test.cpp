@@ -1,6 +1,5 @@
 // What follows a page (tests/support/page.hpp) notices what is wrong in one.
 
-#include <csignal>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -42,6 +41,16 @@ TEST_CASE("a page is followed in its order, and what it says wrongly is a failur
       1);
 }
 
+namespace {
+
+/// Whether a process runs no more; its parent may not have been told yet.
+bool has_ended(int id) {
+  const std::string stat = shell::read_file("/proc/" + std::to_string(id) + "/stat");
+  return stat.empty() || stat.find(") Z ") != std::string::npos;
+}
+
+}  // namespace
+
 TEST_CASE("what a page left running ends with it, also where it fails") {
   const shell::scratch folder;
   for (const char* last : {"true", "false"}) {
@@ -54,9 +63,19 @@ TEST_CASE("what a page left running ends with it, also where it fails") {
     for (const char* file : {"id", "stubborn"}) {
       const int id = std::stoi(shell::read_file(folder / file));
       REQUIRE(id > 1);
-      CHECK(::kill(id, 0) == -1);
+      CHECK_MESSAGE(has_ended(id), file);
     }
   }
+}
+
+TEST_CASE("a page sees that what it ended has ended") {
+  const shell::scratch folder;
+  const auto done = page::follow(
+      "```sh\nsleep 600 & echo $! > id\n```\n```sh\nkill $(cat id)\nfor i in $(seq 100); do kill -0 $(cat "
+      "id) "
+      "2>/dev/null || exit 0; sleep 0.05; done; exit 1\n```\n",
+      folder.string());
+  CHECK(done.failures.empty());
 }
 
 TEST_CASE("the port that a page names is a free one in each of its tests") {
