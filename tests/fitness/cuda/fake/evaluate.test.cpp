@@ -2,7 +2,7 @@
 // kevo-worker-cuda and kevo-compile-cuda are the real ones, the device and its clock are simulated.
 // once: an honest kernel*,where there is no sandbox*,a device whose clock*,workers that ended*
 // once: a confirmation gives*,a lost device fails*,every fault costs the candidate*
-// timeout: 300
+// timeout: 600
 
 #include <chrono>
 #include <csignal>
