@@ -127,6 +127,7 @@ training training_of(std::span<const tried_setting> results, std::size_t memory)
     order.resize(memory);
     std::sort(order.begin(), order.end());
     std::vector<tried_setting> kept;
+    kept.reserve(order.size());
     for (const std::size_t i : order) kept.push_back(std::move(all[i]));
     all = std::move(kept);
   }
