@@ -45,7 +45,7 @@ kevo_test_speed(kevo_synthetic_run 1)
 target_compile_options(kevo_synthetic_run PRIVATE -fPIE)  # as the tests, whose precompiled header it shares
 kevo_precompile_as(kevo_synthetic_run kevo_test_headers_1)
 
-# scripts/test.sh makes two builds, and runs each test in one of them: it takes half of the time. The optimized build runs what measures,
+# scripts/test.sh makes two builds, and runs each test in one of them, to save time. The optimized build runs what measures,
 # what tests programs rather than functions, and the cases that sanitized builds leave out; the sanitized build runs all others, because it
 # finds more. `scripts/test.sh --all` runs all tests in both.
 set(KEVO_TEST_SHARE all CACHE STRING "Which tests this build has: all of them, or the share named optimized or sanitized")

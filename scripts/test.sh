@@ -2,7 +2,7 @@
 # Everything that CI checks: formatting, headers that compile alone, release and sanitized builds with their tests,
 # an installed copy that a consumer finds, and clang-tidy on what changed.
 #   scripts/test.sh         runs each test in one of the two builds (cmake/tests.cmake says which)
-#   scripts/test.sh --all   runs all tests in both builds, but for the slow ones in the sanitized build; takes about half as long again
+#   scripts/test.sh --all   runs all tests in both builds, except the slow ones in the sanitized build; takes longer
 set -euo pipefail
 cd "$(dirname "$0")/.."
 optimized=optimized

@@ -6,7 +6,8 @@
 
 namespace kevo {
 
-/// With padding, on one line: "user:pass" is "dXNlcjpwYXNz".
+/// With padding, on one line: "user:pass" is "dXNlcjpwYXNz". For less than 1 GiB, because OpenSSL counts in
+/// int.
 std::string base64(std::string_view bytes);
 
 }  // namespace kevo
