@@ -42,11 +42,11 @@ void read_tune_model(settings& from, tune& op) {
                           .unit = "results",
                           .doc = "with a model, maximum number of results that it is fitted to: the "
                                  "best half, and some of the others"});
-  op.divisibility =
-      from.boolean("divisibility",
-                   {.def = op.divisibility,
-                    .doc = "with model: gp, whether the model sees how many times 2 divides a value, so that "
-                           "sizes such as 64 and 128 resemble each other more than 80 does"});
+  op.divisibility = from.boolean(
+      "divisibility",
+      {.def = op.divisibility,
+       .doc = "with model: gp, whether the model also uses how many times 2 divides a value; 64 and 128 "
+              "then resemble each other more than either resembles 80"});
   op.cost = from.real(
       "cost",
       {.def = op.cost,
