@@ -17,6 +17,7 @@
 #include <kevo/settings.hpp>
 
 #include "src/base/settings/yaml.hpp"
+#include "src/base/text/shell_word.hpp"
 #include "src/journal/run_folder.hpp"
 #include "src/report/html_report.hpp"
 
@@ -40,9 +41,7 @@ std::string quoted(const std::string& word) {
           std::string::npos &&
       !word.empty())
     return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
+  return shell_word(word);
 }
 
 /// The name that a task file gives itself; empty if it cannot be told.

@@ -16,6 +16,7 @@
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
+#include "src/base/text/shell_word.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
 #include "src/export/bundle/cuda_launcher.hpp"
 #include "src/export/bundle/literals.hpp"

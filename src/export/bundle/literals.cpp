@@ -29,12 +29,6 @@ std::string cpp_literals(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string shell_word(std::string_view word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + '\'';
-}
-
 std::string cmake_word(std::string_view word) {
   std::string text;
   for (const char c : word) {

@@ -13,9 +13,6 @@ std::string cpp_literal(std::string_view text);
 /// The words as literals of C++, separated by commas.
 std::string cpp_literals(const std::vector<std::string>& words);
 
-/// A word that a POSIX shell takes as it is.
-std::string shell_word(std::string_view word);
-
 /// A word without white space that CMake's `separate_arguments(... UNIX_COMMAND ...)` takes as it is.
 std::string cmake_word(std::string_view word);
 

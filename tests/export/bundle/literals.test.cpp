@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "src/base/text/shell_word.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
 #include "tests/support/shell.hpp"
 
@@ -52,7 +53,7 @@ TEST_CASE("a compiler reads the words that were written as literals of C++") {
 
 TEST_CASE("a shell reads the words that were written for it") {
   std::string line = "printf '%s\\n'";
-  for (const auto& word : odd_words) line += ' ' + kevo::bundle::shell_word(word);
+  for (const auto& word : odd_words) line += ' ' + kevo::shell_word(word);
   CHECK(shell::run({"/bin/sh", "-c", line}).out == lines_of(odd_words));
 }
 
