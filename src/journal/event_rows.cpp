@@ -1,22 +1,16 @@
 #include "src/journal/event_rows.hpp"
 
 #include <array>
-#include <cmath>
 #include <string_view>
-
-#include <boost/json.hpp>
-#include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/json/exact_parse.hpp"
-#include "src/base/json/json_text.hpp"
+#include "src/journal/event_detail.hpp"
 
 namespace kevo::detail {
 namespace {
-
-namespace json = boost::json;
 
 // In the order of the alternatives of event::what.
 constexpr std::array<std::string_view, 11> kinds = {
@@ -25,53 +19,11 @@ constexpr std::array<std::string_view, 11> kinds = {
     "search_resumed",  "baseline_met",    "proposals_filtered"};
 static_assert(std::variant_size_v<decltype(event::what)> == kinds.size());
 
-std::string in_quotes(std::string_view text) {
-  return json::serialize(json::string_view(text.data(), text.size()));
-}
-std::string number(double x) {
-  std::string text;
-  append_exact_number(text, x);
-  return text;
-}
-double number(const json::value& v) {
-  if (v.is_string()) {
-    const auto& text = v.get_string();
-    if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
-    if (text == "inf") return std::numeric_limits<double>::infinity();
-    if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  }
-  return v.to_number<double>();
-}
-std::string list(const std::vector<candidate_id>& ids) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    fmt::format_to(std::back_inserter(text), "{}{}", i ? "," : "", ids[i]);
-  return text += ']';
-}
-std::vector<candidate_id> list(const json::value& v) {
-  std::vector<candidate_id> ids;
-  for (const auto& id : v.as_array()) ids.push_back(id.to_number<candidate_id>());
-  return ids;
-}
-memory_scope parse_scope(std::string_view name) {
-  for (std::size_t i = 0; i < memory_scope_names.size(); ++i) {
-    if (memory_scope_names[i] == name) return static_cast<memory_scope>(i);
-  }
-  throw error(error_code::input, "unknown memory scope '" + std::string(name) + "'");
-}
 archive_status parse_archive_status(std::string_view name) {
   for (std::size_t i = 0; i < archive_status_names.size(); ++i) {
     if (archive_status_names[i] == name) return static_cast<archive_status>(i);
   }
   throw error(error_code::input, "unknown archive status '" + std::string(name) + "'");
-}
-evaluation_stage parse_stage(const std::string& name) {
-  if (const auto stage = parse_evaluation_stage(name)) return *stage;
-  throw error(error_code::input, "unknown stage '" + name + "'");
-}
-verdict_reason parse_reason(const std::string& name) {
-  if (const auto reason = parse_verdict_reason(name)) return *reason;
-  throw error(error_code::input, "unknown reason '" + name + "' of a verdict");
 }
 std::optional<candidate_id> known(candidate_id id) {
   return id == no_candidate ? std::nullopt : std::optional(id);
@@ -82,78 +34,25 @@ std::optional<double> measured(double x) {
   return x > 0 ? std::optional(x) : std::nullopt;
 }
 
-// The columns of an event's own row; what has a table of its own leaves `detail` empty.
-struct columns {
-  std::optional<ticket> job;
-  std::optional<candidate_id> candidate;
-  std::optional<std::string> program;
-  std::optional<std::string> detail;
-};
-columns columns_of(const seeded& e) {
-  return {.job = {}, .candidate = known(e.candidate), .program = to_string(e.program), .detail = {}};
+// The columns `job`, `candidate` and `program` of an event; NULL where they do not apply.
+template <class Event>
+std::optional<ticket> job_of(const Event& e) {
+  if constexpr (requires { e.job; }) return e.job;
+  return {};
 }
-columns columns_of(const variation_asked& e) {
-  return {.job = e.job,
-          .candidate = {},
-          .program = {},
-          .detail =
-              fmt::format(R"({{"operator":{},"parents":{},"inspirations":{},"scope":"{}","reevaluate":{}}})",
-                          e.op, list(e.selection.parents), list(e.selection.inspirations),
-                          to_string(e.selection.scope), e.selection.reevaluate)};
+template <class Event>
+std::optional<candidate_id> candidate_of(const Event& e) {
+  if constexpr (requires { e.candidate; }) return known(e.candidate);
+  return {};
 }
-columns columns_of(const variation_told& e) {
-  columns c{.job = e.job, .candidate = known(e.candidate), .program = {}, .detail = {}};
-  if (e.program) c.program = to_string(*e.program);
-  if (e.sample > 0 || e.further)
-    c.detail = fmt::format(R"({{"sample":{},"further":{}}})", e.sample, e.further);
-  return c;
-}
-columns columns_of(const evaluation_asked& e) {
-  return {.job = e.job,
-          .candidate = known(e.candidate),
-          .program = {},
-          .detail = fmt::format(R"({{"wanted":"{}","fresh":{}}})", to_string(e.wanted), e.fresh)};
-}
-columns columns_of(const evaluation_told& e) {
-  return {.job = e.job, .candidate = known(e.candidate), .program = {}, .detail = {}};
-}
-columns columns_of(const draft_evaluated& e) {
-  return {.job = e.job, .candidate = {}, .program = to_string(e.program), .detail = {}};
-}
-columns columns_of(const champion_crowned& e) {
-  return {.job = {},
-          .candidate = known(e.candidate),
-          .program = {},
-          .detail = fmt::format(
-              R"({{"speedup":{},"interval":[{},{}],"verdict":"{}","reason":"{}","widest":{}}})",
-              number(e.speedup), number(e.speedup_interval.low), number(e.speedup_interval.high),
-              to_string(e.verdict.word()), to_string(e.verdict.reason), number(e.verdict.widest))};
-}
-columns columns_of(const baseline_met& e) {
-  return {.job = {},
-          .candidate = known(e.candidate),
-          .program = {},
-          .detail = "{\"baseline\":" + in_quotes(e.baseline) + "}"};
-}
-columns columns_of(const proposals_filtered& e) {
-  std::string dropped;
-  for (const auto& one : e.dropped) {
-    dropped += fmt::format(R"({}{{"candidate":{},"reason":{}}})", dropped.empty() ? "" : ",", one.candidate,
-                           in_quotes(one.reason));
+template <class Event>
+std::optional<std::string> program_of(const Event& e) {
+  if constexpr (requires { *e.program; }) {
+    return e.program ? std::optional(to_string(*e.program)) : std::nullopt;
+  } else if constexpr (requires { e.program; }) {
+    return to_string(e.program);
   }
-  return {.job = {},
-          .candidate = {},
-          .program = {},
-          .detail = fmt::format(R"({{"passed":{},"dropped":[{}]}})", list(e.passed), dropped)};
-}
-columns columns_of(const search_stopped& e) {
-  return {.job = {},
-          .candidate = {},
-          .program = {},
-          .detail = fmt::format(R"({{"reason":{},"external":{}}})", in_quotes(e.reason), e.external)};
-}
-columns columns_of(const search_resumed& e) {
-  return {.job = {}, .candidate = {}, .program = {}, .detail = "{\"reason\":" + in_quotes(e.reason) + "}"};
+  return {};
 }
 
 }  // namespace
@@ -184,8 +83,12 @@ void row_writer::write(const content_id& id, const program& source) {
 }
 
 void row_writer::write(const event& what, const std::optional<variation_origin>& origin) {
-  const columns c = std::visit([](const auto& e) { return columns_of(e); }, what.what);
-  event_.run(what.sequence, what.time_s, kinds[what.what.index()], c.job, c.candidate, c.program, c.detail);
+  std::visit(
+      [&](const auto& e) {
+        event_.run(what.sequence, what.time_s, kinds[what.what.index()], job_of(e), candidate_of(e),
+                   program_of(e), detail_text(e));
+      },
+      what.what);
   if (const auto* seed = std::get_if<seeded>(&what.what)) {
     candidate_.run(seed->candidate, to_string(seed->program), std::string_view("seed"), what.sequence);
   } else if (const auto* varied = std::get_if<variation_told>(&what.what)) {
@@ -204,7 +107,7 @@ void row_writer::write_told(const event& at, const variation_told& told, const v
   const auto asked = origin.asked > 0 ? std::optional(origin.asked) : std::nullopt;
   const auto transcript =
       told.transcript.empty() ? std::nullopt : std::optional<std::string_view>(told.transcript);
-  variation_.run(at.sequence, asked, origin.operator_name, list(origin.selection.parents),
+  variation_.run(at.sequence, asked, origin.operator_name, ids_text(origin.selection.parents),
                  to_string(origin.selection.scope), result, known(told.candidate), told.exhausted,
                  told.summary, told.cost.wall_s, told.cost.device_s, told.cost.money, told.cost.tokens_in,
                  told.cost.tokens_out, transcript);
@@ -295,23 +198,20 @@ class event_row {
   archive_result archived() const {
     return {parse_archive_status(row_.text(column::status)), row_.real(column::value)};
   }
-  json::object detail() const { return parse_json_exactly(row_.text(column::detail), true).as_object(); }
-
-  variation_asked asked() const {
-    const auto d = detail();
-    variation_asked turn{.job = job(), .selection = {}, .op = d.at("operator").to_number<operator_index>()};
-    turn.selection = {list(d.at("parents")), list(d.at("inspirations")),
-                      parse_scope(d.at("scope").as_string()), d.at("reevaluate").as_bool()};
-    return turn;
-  }
-  variation_told told() const {
-    variation_told e = last_told();
-    if (row_.is_null(column::detail)) return e;
-    const auto d = detail();
-    e.sample = d.at("sample").to_number<std::uint32_t>();
-    e.further = d.at("further").as_bool();
+  bool has_detail() const { return !row_.is_null(column::detail); }
+  // `e` with what the column `detail` says.
+  template <class Event>
+  Event with_detail(Event e) const {
+    read_detail(parse_json_exactly(row_.text(column::detail), true).as_object(), e);
     return e;
   }
+
+  variation_told told() const {
+    variation_told e = last_told();
+    return has_detail() ? with_detail(std::move(e)) : e;
+  }
+
+ private:
   variation_told last_told() const {
     return {.job = job(),
             .program = program(),
@@ -323,30 +223,7 @@ class event_row {
                      row_.integer(column::tokens_in), row_.integer(column::tokens_out)},
             .transcript = row_.text(column::transcript)};
   }
-  evaluation_asked evaluation_wanted() const {
-    const auto d = detail();
-    return {job(), candidate(), parse_stage(std::string(d.at("wanted").as_string())),
-            d.at("fresh").as_bool()};
-  }
-  proposals_filtered filtered() const {
-    const auto d = detail();
-    proposals_filtered e{.passed = list(d.at("passed")), .dropped = {}};
-    for (const auto& one : d.at("dropped").as_array()) {
-      e.dropped.push_back({one.as_object().at("candidate").to_number<candidate_id>(),
-                           std::string(one.as_object().at("reason").as_string())});
-    }
-    return e;
-  }
-  champion_crowned crowned() const {
-    const auto d = detail();
-    const auto& ends = d.at("interval").as_array();
-    champion_crowned e{candidate(), number(d.at("speedup")), {number(ends.at(0)), number(ends.at(1))}};
-    if (const auto* reason = d.if_contains("reason"))  // older journals: every champion was called confirmed
-      e.verdict = {parse_reason(std::string(reason->as_string())), number(d.at("widest"))};
-    return e;
-  }
 
- private:
   struct column {
     enum : int {
       sequence,
@@ -390,13 +267,13 @@ event read_event(const sqlite::statement& statement) {
       e.what = seeded{row.candidate(), row.program().value_or(content_id{})};
       break;
     case 1:
-      e.what = row.asked();
+      e.what = row.with_detail(variation_asked{.job = row.job(), .selection = {}, .op = {}});
       break;
     case 2:
       e.what = row.told();
       break;
     case 3:
-      e.what = row.evaluation_wanted();
+      e.what = row.with_detail(evaluation_asked{.job = row.job(), .candidate = row.candidate()});
       break;
     case 4:
       e.what = evaluation_told{row.job(), row.candidate(), row.wanted(), row.result(), row.archived()};
@@ -405,49 +282,25 @@ event read_event(const sqlite::statement& statement) {
       e.what = draft_evaluated{row.job(), row.program().value_or(content_id{}), row.result()};
       break;
     case 6:
-      e.what = row.crowned();
+      e.what = row.with_detail(champion_crowned{.candidate = row.candidate()});
       break;
-    case 7: {
-      const auto d = row.detail();
-      e.what = search_stopped{std::string(d.at("reason").as_string()), d.at("external").as_bool()};
+    case 7:
+      e.what = row.with_detail(search_stopped{});
       break;
-    }
     case 8:
-      e.what = search_resumed{std::string(row.detail().at("reason").as_string())};
+      e.what = row.with_detail(search_resumed{});
       break;
     case 9:
-      e.what = baseline_met{row.candidate(), std::string(row.detail().at("baseline").as_string())};
+      e.what = row.with_detail(baseline_met{.candidate = row.candidate()});
       break;
     case 10:
-      e.what = row.filtered();
+      e.what = row.with_detail(proposals_filtered{});
       break;
     default:
       throw error(error_code::input,
                   "event " + std::to_string(e.sequence) + " has the unknown kind '" + name + "'");
   }
   return e;
-}
-
-std::size_t weight_of(const program& source) {
-  std::size_t bytes = sizeof source + source.language.size();
-  for (const auto& file : source.files) bytes += sizeof file + file.path.size() + file.text.size();
-  return bytes;
-}
-
-std::size_t weight_of(const evaluation& result) {
-  constexpr std::size_t node = 96;  // of a map
-  std::size_t bytes = sizeof result + result.feedback.size();
-  for (const auto& w : result.workloads) {
-    bytes += sizeof w + w.axes.size() * node + w.samples.size() * sizeof(timing_pair);
-  }
-  for (const auto& reason : result.reasons) bytes += sizeof(std::string) + reason.size();
-  for (const auto& [key, value] : result.context) bytes += node + key.size() + value.size();
-  return bytes + (result.measures.size() + result.other_speedups.size()) * node;
-}
-
-std::size_t weight_of(const model_call& call) {
-  return sizeof call + call.messages.size() + call.response.size() + call.prompt_token_ids.size() +
-         call.token_ids.size() + call.log_probabilities.size() + call.sampling.size();
 }
 
 }  // namespace kevo::detail

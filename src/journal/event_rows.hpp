@@ -50,9 +50,4 @@ sqlite::statement select_asked_variation(sqlite::connection& database);
 /// The event of the row on which `row`, of one of these, stands.
 event read_event(const sqlite::statement& row);
 
-/// About how many bytes a value takes in memory.
-std::size_t weight_of(const program& source);
-std::size_t weight_of(const evaluation& result);
-std::size_t weight_of(const model_call& call);
-
 }  // namespace kevo::detail

@@ -8,6 +8,7 @@
 
 #include "src/journal/journal_state.hpp"
 #include "src/journal/schema.hpp"
+#include "src/journal/weight.hpp"
 
 namespace kevo {
 

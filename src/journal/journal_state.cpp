@@ -9,6 +9,7 @@
 #include <kevo/error.hpp>
 
 #include "src/base/json/evaluation_json.hpp"
+#include "src/journal/weight.hpp"
 
 namespace kevo {
 
