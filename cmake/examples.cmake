@@ -12,7 +12,7 @@ foreach(source IN LISTS kevo_example_sources)
   kevo_precompile_as(example.${name} kevo_base)
   set_target_properties(example.${name} PROPERTIES PCH_WARN_INVALID OFF)
   add_test(NAME examples.${name} COMMAND example.${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 COST 120)
+  set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 COST 120 LABELS timing)
 endforeach()
 
 add_library(kevo_example_plugin MODULE examples/plugin/plugin.cpp)

@@ -1,5 +1,6 @@
 # Tests mirror the tree: every tests/**/*.test.cpp is a doctest program of its own name, run by ctest.
-# First-line tags in a test file: "// labels: slow" adds ctest labels, "// serial" runs it alone (timing),
+# Tags in the first lines of a test file: "// labels: slow" adds ctest labels; "// serial" runs it alone, because it measures;
+# "// timed" says that the verdict depends on how fast the machine is, for example because the test checks how long something takes.
 # "// one processor" binds it to a processor that no other such test has meanwhile. That is for tests in which programs are measured on
 # the CPU, but whose verdict does not depend on how well: the controller and the candidate take turns on that processor, so that two such
 # tests need not wait for each other, and neither spins while the other one works.
@@ -53,7 +54,9 @@ set_property(CACHE KEVO_TEST_SHARE PROPERTY STRINGS all optimized sanitized)
 if(NOT KEVO_TEST_SHARE MATCHES "^(all|optimized|sanitized)$")
   message(FATAL_ERROR "KEVO_TEST_SHARE is '${KEVO_TEST_SHARE}': must be all, optimized or sanitized")
 endif()
-# Tests of whole programs. The tag "// build:" in a file overrides this.
+# Tests of whole programs. The tag "// build:" in a file overrides this. Their programs measure, or end others by time limits, so that these
+# tests have the label `timing`, as those with the tags "// serial", "// one processor" and "// timed" have. scripts/test.sh runs a test with
+# this label again if it fails, because a neighbour may have disturbed it; no other test gets a second chance.
 set(KEVO_OPTIMIZED_TESTS "^(attacks|cli|configs|docs|export\\.bundle|fitness\\.cuda\\.(compile|hosted)|gpu|import|layers|torch)\\.")
 
 # In `result`, whether this build has the test `name`: all of its cases ("all"), those that sanitized builds leave out ("once"), or none.
@@ -63,7 +66,7 @@ function(kevo_share_of_test result name tags)
     set(build sanitized)
     if(tags MATCHES "// build: ([a-z]+)")
       set(build ${CMAKE_MATCH_1})
-    elseif(name MATCHES "${KEVO_OPTIMIZED_TESTS}" OR tags MATCHES "// (serial|labels: [a-z ]*(slow|timing|gpu))")
+    elseif((name MATCHES "${KEVO_OPTIMIZED_TESTS}" AND NOT name MATCHES "^layers") OR tags MATCHES "// (serial|labels: [a-z ]*(slow|gpu))")
       set(build optimized)
     endif()
     if(NOT build STREQUAL KEVO_TEST_SHARE)
@@ -146,12 +149,16 @@ function(kevo_add_test name source program tags)
   endif()
   if(tags MATCHES "// labels: ([a-z ]+)")
     string(REPLACE " " ";" labels "${CMAKE_MATCH_1}")
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}")
+  endif()
+  if((name MATCHES "${KEVO_OPTIMIZED_TESTS}" AND NOT name MATCHES "^layers") OR tags MATCHES "// (serial|one processor|timed)")
+    list(APPEND labels timing)
   endif()
   if(tags MATCHES "// serial")
     # The label, so that a script can run them when nothing else runs on the machine.
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON LABELS "${labels};alone")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    list(APPEND labels alone)
   endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}")
 endfunction()
 
 file(GLOB_RECURSE kevo_test_sources CONFIGURE_DEPENDS tests/*.test.cpp)
@@ -160,8 +167,8 @@ foreach(source IN LISTS kevo_test_sources)
   file(RELATIVE_PATH inside ${PROJECT_SOURCE_DIR}/tests ${source})
   string(REGEX REPLACE "\\.test\\.cpp$" "" name ${inside})
   string(REPLACE "/" "." name ${name})
-  file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once|build)")
-  if(tags MATCHES "// labels: [a-z ]*(slow|timing)" AND NOT KEVO_SLOW_TESTS)
+  file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|timed|links|timeout|once|build)")
+  if(tags MATCHES "// labels: [a-z ]*slow" AND NOT KEVO_SLOW_TESTS)
     continue()
   endif()
   kevo_share_of_test(share ${name} "${tags}")
@@ -173,10 +180,10 @@ foreach(source IN LISTS kevo_test_sources)
     set(is_core ON)
   endif()
   set(level 1)
-  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT is_core AND NOT tags MATCHES "// (serial|labels: [a-z ]*timing)")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT is_core AND NOT tags MATCHES "// serial")
     set(level 0)
   endif()
-  if(KEVO_JOINED_TESTS AND NOT tags MATCHES "// (serial|labels: [a-z ]*(timing|gpu))")
+  if(KEVO_JOINED_TESTS AND NOT tags MATCHES "// (serial|labels: [a-z ]*gpu)")
     get_filename_component(folder ${inside} DIRECTORY)
     string(REPLACE "/" "." folder ${folder})
     foreach(line IN LISTS KEVO_TESTS_TOGETHER)
@@ -212,7 +219,7 @@ foreach(group IN LISTS kevo_test_groups)
     string(APPEND text_of_${program} "#include \"${included}\"\n")
     # The target that is named after a test builds the program that contains it.
     add_custom_target(test.${name} DEPENDS ${program})
-    file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|links|timeout|once|build)")
+    file(STRINGS ${source} tags LIMIT_COUNT 20 REGEX "^// (labels|serial|one processor|timed|links|timeout|once|build)")
     kevo_add_test(${name} ${source} ${program} "${tags}")
   endforeach()
   foreach(part RANGE 1 ${parts})

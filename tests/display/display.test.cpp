@@ -1,3 +1,4 @@
+// timed
 #include <algorithm>
 #include <chrono>
 #include <limits>

@@ -1,3 +1,4 @@
+// timed
 // What a kill or a full disk leaves behind. Child processes do the dying.
 #include <cerrno>
 #include <chrono>

@@ -1,3 +1,4 @@
+// timed
 #include "src/journal/journal.hpp"
 
 #include <algorithm>

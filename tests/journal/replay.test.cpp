@@ -1,3 +1,4 @@
+// timed
 // A search that is recorded by the journal is repeated from it, decision by decision, also after its process
 // died.
 #include "src/run/replay.hpp"

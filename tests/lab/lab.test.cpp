@@ -1,3 +1,4 @@
+// timed
 // timeout: 600
 // build: optimized
 // once: a policy that was trained on other kernels*

@@ -1,3 +1,4 @@
+// timed
 // timeout: 120
 // The client against a scripted server on real sockets: protocol, faults, retries, limits, TLS.
 

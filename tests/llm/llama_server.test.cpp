@@ -1,3 +1,4 @@
+// timed
 // labels: slow
 // timeout: 300
 // The client and the operators against a real server of llama.cpp, which generates token by token with a tiny

@@ -1,4 +1,4 @@
-// labels: timing
+// labels: slow
 // timeout: 180
 // serial
 // Calls of models overlap evaluations and each other, and ten thousand of them leave nothing behind in

@@ -1,3 +1,4 @@
+// timed
 // Evaluations by servers that go away and come back.
 
 #include "src/remote/remote_fitness.hpp"

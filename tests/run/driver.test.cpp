@@ -1,3 +1,4 @@
+// timed
 #include "src/run/driver.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// timed
 // timeout: 180
 // Runs with language models, replayed and resumed: operators make their turns again from the journal, ask
 // nobody, and come to the same proposals and to the same memory.

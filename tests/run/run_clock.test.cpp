@@ -1,3 +1,4 @@
+// timed
 // The run time stands still while a run waits for another process.
 #include "src/run/run_clock.hpp"
 

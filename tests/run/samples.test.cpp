@@ -1,3 +1,4 @@
+// timed
 // Runs whose operators ask for several replies to each prompt: groups in the journal and in exports, the same
 // in a replay, with a cassette and after a kill.
 

@@ -1,3 +1,4 @@
+// timed
 // A session of a program of its own: threads, journal, resume with another stop rule, replay.
 
 #include <atomic>

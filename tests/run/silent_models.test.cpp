@@ -1,3 +1,4 @@
+// timed
 // timeout: 120
 // Runs whose models do not answer: the user hears of it at once, the run ends with an error after
 // llm.patience, and a resume goes on where it stood.

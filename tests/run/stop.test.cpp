@@ -1,3 +1,4 @@
+// timed
 // timeout: 120
 // A stop rule as a user sees it: what is cancelled, what is waited for and for how long, and what a resume
 // has.

@@ -1,3 +1,4 @@
+// timed
 // A run waits for another process that measures: the wait is shown, noted and not charged to its time.
 
 #include <algorithm>

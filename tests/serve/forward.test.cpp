@@ -1,3 +1,4 @@
+// timed
 // A service that hands evaluations on to other servers: it keeps the record, they may go away and come back.
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// timed
 // A client of KernelGYM, written from the description of its interface, gets what it expects: fields, states,
 // codes, and a result for every task_id.
 

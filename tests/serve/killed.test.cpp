@@ -1,3 +1,4 @@
+// timed
 // A server that is killed (SIGKILL) while it takes and evaluates requests: each request is answered exactly
 // once, and nothing is evaluated again but what was being evaluated. KEVO_SERVE_REQUESTS=10000 makes it a
 // test of long queues.

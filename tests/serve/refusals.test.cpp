@@ -1,3 +1,4 @@
+// timed
 // What a server must refuse, and that nothing is lost by it: wrong tokens, giant bodies, slow clients,
 // malformed requests, paths that lead elsewhere, bodies that were mutated at random.
 

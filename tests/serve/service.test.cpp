@@ -1,3 +1,4 @@
+// timed
 // The service's own interface: submissions are evaluated once, in their order, and seen by their tenant only.
 
 #include <chrono>

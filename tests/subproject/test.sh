@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Builds and installs a project that has kevo as a subdirectory: test.sh
+# Builds and installs a project that has kevo as a subdirectory.
+#   test.sh              with the header-only core alone; with the compiled library it is only configured
+#   test.sh --program    builds the compiled library and a session with it, too; takes minutes
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
@@ -13,4 +15,11 @@ installed=$(cd "$scratch/prefix" && find . -type f)
 if [[ $installed != ./bin/part ]]; then
   echo "kevo installs itself with a project that only uses it: $installed" >&2
   exit 1
+fi
+
+cmake -S "$here" -B "$scratch/whole" -G Ninja -DKEVO_SOURCE="$here/../.." -DKEVO_PROGRAM=ON -DKEVO_JOINED=ON >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+if [[ ${1:-} == --program ]]; then
+  cmake --build "$scratch/whole" --target session kevo
+  "$scratch/whole/session" "$scratch/run" >/dev/null
+  "$scratch/whole/kevo/kevo" show "$scratch/run"
 fi

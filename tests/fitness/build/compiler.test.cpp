@@ -1,3 +1,4 @@
+// timed
 // timeout: 240
 #include "fitness/build/compiler.hpp"
 

@@ -1,3 +1,4 @@
+// timed
 // timeout: 120
 #include "fitness/command/command_fitness.hpp"
 

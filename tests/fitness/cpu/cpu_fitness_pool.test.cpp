@@ -1,3 +1,4 @@
+// timed
 // timeout: 300
 // Several measuring places. The machine that they are planned for is made up, so that they run on two
 // processors, too: figures say nothing there, verdicts do.

@@ -1,5 +1,5 @@
 // serial
-// labels: timing
+// labels: slow
 // timeout: 600
 // What the CPU cascade says of times, on a small task made by hand.
 #include <algorithm>

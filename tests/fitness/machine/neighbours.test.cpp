@@ -1,3 +1,4 @@
+// timed
 // What is said of neighbours, and that they take turns.
 #include "fitness/machine/neighbours.hpp"
 

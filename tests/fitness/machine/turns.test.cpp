@@ -1,3 +1,4 @@
+// timed
 // Threads that take turns do so in the order in which they asked.
 #include "fitness/machine/turns.hpp"
 

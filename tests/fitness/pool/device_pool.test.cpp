@@ -1,3 +1,4 @@
+// timed
 // Several devices as one fitness function, with devices that are made of a mutex.
 
 #include "fitness/pool/device_pool.hpp"

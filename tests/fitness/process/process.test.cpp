@@ -1,3 +1,4 @@
+// timed
 // timeout: 180
 #include "fitness/process/process.hpp"
 

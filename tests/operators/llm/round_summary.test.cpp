@@ -1,3 +1,4 @@
+// timed
 // timeout: 60
 // summarize_rounds: when notes are written, what they are written from, and who waits for them.
 

@@ -1,3 +1,4 @@
+// timed
 // timeout: 120
 // Programs in Triton compile with a real Triton, without a GPU, and become plans for each workload. Skips
 // where there is no Triton.

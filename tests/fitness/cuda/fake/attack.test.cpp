@@ -1,3 +1,4 @@
+// timed
 // timeout: 300
 // The exploits of `kevo attack` for CUDA tasks, declared and hosted, on the test double of the driver: those
 // that the double can play.

@@ -1,3 +1,4 @@
+// timed
 // labels: slow
 // timeout: 300
 // Several simulated GPUs of one machine: evaluations are shared out, a device is lost in the middle of a run,

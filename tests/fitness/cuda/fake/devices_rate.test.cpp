@@ -1,3 +1,4 @@
+// timed
 // timeout: 300
 // How the rate of evaluations grows with the number of simulated GPUs, whose launches take real time, so that
 // an evaluation mostly waits, as it does for a GPU. Verdicts do not depend on the number of devices. With

@@ -1,3 +1,4 @@
+// timed
 // The processes of the CUDA evaluator end to end, on the test double of the driver: kevo-device,
 // kevo-worker-cuda and kevo-compile-cuda are the real ones, the device and its clock are simulated.
 // once: an honest kernel*,where there is no sandbox*,a device whose clock*,workers that ended*

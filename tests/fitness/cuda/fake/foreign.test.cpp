@@ -1,3 +1,4 @@
+// timed
 // Foreign processes on the device, with the test double of NVML.
 // timeout: 300
 

@@ -1,3 +1,4 @@
+// timed
 // The gates that NVIDIA's tools keep, with scripts in their place: each runs the program that it is given, as
 // the tools do, and writes what they write.
 // timeout: 300

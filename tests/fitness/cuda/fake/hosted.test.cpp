@@ -1,3 +1,4 @@
+// timed
 // once: exploits of hosted launch*,a hosted program is as fast*,a baseline may be linked*
 // once: a hosted baseline is timed*,a vendor's own library*
 // Hosted launch end to end on the test double of the driver: programs with host code of their own, built by a

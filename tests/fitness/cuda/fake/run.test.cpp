@@ -1,3 +1,4 @@
+// timed
 // labels: slow
 // `kevo run` on the test double of the GPU: a device that is lost on the way, Ctrl-C, resume.
 // timeout: 300
