@@ -172,7 +172,8 @@ void read_detail(const json::object& detail, champion_crowned& e) {
   const auto& ends = detail.at("interval").as_array();
   e.speedup = number(detail.at("speedup"));
   e.speedup_interval = {number(ends.at(0)), number(ends.at(1))};
-  if (const auto* reason = detail.if_contains("reason"))  // older journals: every champion was called confirmed
+  if (const auto* reason =
+          detail.if_contains("reason"))  // older journals: every champion was called confirmed
     e.verdict = {parse_reason(string_of(*reason)), number(detail.at("widest"))};
 }
 void read_detail(const json::object& detail, search_stopped& e) {

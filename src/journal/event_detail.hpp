@@ -1,6 +1,6 @@
 #pragma once
-// The column `detail` of the table `events`: what an event says besides its job, candidate and program, as one
-// JSON object. Internal to src/journal.
+// The column `detail` of the table `events`: what an event says besides its job, candidate and program, as
+// one JSON object. Internal to src/journal.
 
 #include <optional>
 #include <string>
@@ -29,8 +29,8 @@ std::optional<std::string> detail_text(const search_resumed& e);
 std::optional<std::string> detail_text(const baseline_met& e);
 std::optional<std::string> detail_text(const proposals_filtered& e);
 
-/// Write what the object says into an event. Throw an exception of Boost.JSON or kevo::error (input) if a key is missing or
-/// a value is not of its type.
+/// Write what the object says into an event. Throw an exception of Boost.JSON or kevo::error (input) if a key
+/// is missing or a value is not of its type.
 void read_detail(const boost::json::object& detail, variation_asked& e);
 void read_detail(const boost::json::object& detail, variation_told& e);
 void read_detail(const boost::json::object& detail, evaluation_asked& e);

@@ -1,8 +1,8 @@
 // The fitness function `remote` by its settings.
 
-#include "src/remote/remote_fitness.hpp"
-
 #include <cstdlib>
+
+#include <kevo/fitness/remote.hpp>
 
 #include "src/base/settings/path_setting.hpp"
 #include "src/base/text/text_file.hpp"
@@ -33,30 +33,29 @@ std::string token_from(settings& from, const build_context& context) {
 }
 
 any_fitness remote_from(settings& from, const build_context& context) {
-  remote::client_settings servers;
-  servers.urls =
+  remote_settings made;
+  made.urls =
       from.texts("url", {.doc = "addresses of servers (kevo serve), for example [http://127.0.0.1:8750]; if "
                                 "a server cannot be reached, the program is sent to the next one"});
-  servers.token = token_from(from, context);
-  servers.ca_file =
+  made.token = token_from(from, context);
+  made.ca_file =
       path_from(from, "ca_file",
                 {.def = "",
                  .doc = "PEM file with certificates to trust in addition to the system's, relative "
                         "to the config; empty means none"},
                 context.directory);
-  remote::remote_settings made;
   made.send_task = from.boolean(
       "send_task",
       {.def = false, .doc = "send the task with each request; otherwise the server must have the same task"});
   made.priority = from.integer(
       "priority", {.def = 0, .min = -100, .max = 100, .doc = "evaluations with a higher number come first"});
-  servers.give_up_s = from.real(
+  made.give_up_s = from.real(
       "give_up", {.def = 0.0,
                   .min = 0.0,
                   .unit = "s",
                   .doc = "the run ends when no server has answered for this long; 0 waits forever"});
   if (!context.task) return {};
-  return any_fitness(std::make_shared<remote::remote_fitness>(context.task, std::move(servers), made));
+  return any_fitness(std::make_shared<remote_fitness>(context.task, made));
 }
 
 }  // namespace

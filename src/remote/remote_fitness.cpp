@@ -1,6 +1,5 @@
-#include "src/remote/remote_fitness.hpp"
-
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <random>
 #include <utility>
@@ -8,12 +7,17 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/fitness/remote.hpp>
 #include <kevo/task_id.hpp>
 
 #include "src/base/text/text_file.hpp"
+#include "src/remote/client.hpp"
+#include "src/remote/protocol.hpp"
 
-namespace kevo::remote {
+namespace kevo {
 namespace {
+
+using remote::submission;
 
 std::string random_text() {
   std::random_device source;
@@ -39,28 +43,33 @@ void add_files(const task& from, submission& to) {
     to.task_files[path] = read_text_file(path_beside(from.file, path));
 }
 
-client_settings with_server(client_settings servers) {
-  if (servers.urls.empty())
+remote::client_settings client_settings_from(const remote_settings& settings) {
+  if (settings.urls.empty())
     throw error(error_code::input, "name at least one server", {"", 0, 0, "fitness.url"});
-  return servers;
+  remote::client_settings made;
+  made.urls = settings.urls;
+  made.token = settings.token;
+  made.ca_file = settings.ca_file;
+  made.wait_s = settings.wait_s;
+  made.give_up_s = settings.give_up_s;
+  return made;
 }
 
-}  // namespace
-
-remote_fitness::remote_fitness(std::shared_ptr<const task> task, client_settings servers,
-                               remote_settings settings)
-    : task_(std::move(task)), client_(with_server(std::move(servers))) {
-  prototype_.task_id = to_string(id_of(*task_));
-  prototype_.priority = settings.priority;
+// The part of a submission that is the same for all programs.
+submission prototype_of(const task& subject, const remote_settings& settings) {
+  submission made;
+  made.task_id = to_string(id_of(subject));
+  made.priority = settings.priority;
   if (settings.send_task) {
-    add_files(*task_, prototype_);
+    add_files(subject, made);
   } else {
-    prototype_.task = task_->name;
+    made.task = subject.name;
   }
+  return made;
 }
 
-submission remote_fitness::submission_of(const evaluation_request& request) const {
-  submission made = prototype_;
+submission submission_of(submission prototype, const evaluation_request& request) {
+  submission made = std::move(prototype);
   made.program = *request.program;
   made.stage = request.wanted;
   made.best_speedup = std::isfinite(request.best_speedup) ? std::max(request.best_speedup, 0.0) : 0.0;
@@ -69,11 +78,22 @@ submission remote_fitness::submission_of(const evaluation_request& request) cons
   return made;
 }
 
+}  // namespace
+
+struct remote_fitness::state {
+  remote::client client;
+  submission prototype;
+};
+
+remote_fitness::remote_fitness(std::shared_ptr<const task> task, const remote_settings& settings)
+    : state_(std::make_shared<const state>(
+          state{remote::client(client_settings_from(settings)), prototype_of(*task, settings)})) {}
+
 evaluation remote_fitness::evaluate(const evaluation_request& request) const {
-  answered answer =
-      client_.evaluate(submission_of(request), id_of(*request.program).low, request.stop, request.waiting);
-  const state& said = answer.said;
-  if (said.progress != progress::done) {
+  remote::answered answer = state_->client.evaluate(
+      submission_of(state_->prototype, request), id_of(*request.program).low, request.stop, request.waiting);
+  const remote::state& said = answer.said;
+  if (said.progress != remote::progress::done) {
     if (said.error_code == "input" || said.error_code == "usage")
       throw error(error_code::input, fmt::format("{} refuses an evaluation: {}", answer.url, said.error),
                   {"", 0, 0, "fitness.url"});
@@ -95,8 +115,8 @@ evaluation remote_fitness::evaluate(const evaluation_request& request) const {
 
 std::string remote_fitness::describe() const {
   std::string text = "remote:";
-  for (const auto& each : client_.settings().urls) text += ' ' + each;
+  for (const auto& each : state_->client.settings().urls) text += ' ' + each;
   return text;
 }
 
-}  // namespace kevo::remote
+}  // namespace kevo

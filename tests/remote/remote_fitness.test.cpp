@@ -1,14 +1,13 @@
 // timed
 // Evaluations by servers that go away and come back.
 
-#include "src/remote/remote_fitness.hpp"
-
 #include <chrono>
 #include <thread>
 
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
+#include <kevo/fitness/remote.hpp>
 #include <kevo/load_task.hpp>
 
 #include "tests/serve/played_service.hpp"
@@ -35,7 +34,7 @@ TEST_CASE(
     "a server's evaluation is the fitness function's; earlier ones are marked, fresh ones are measured "
     "again") {
   const played::service it;
-  const kevo::remote::remote_fitness fitness(first_task(it), {.urls = {it.url()}});
+  const kevo::remote_fitness fitness(first_task(it), {.urls = {it.url()}});
   const auto made = fitness.evaluate(asking("abc"));
   CHECK(made.valid());
   CHECK(made.score == 3);
@@ -55,7 +54,7 @@ TEST_CASE(
 TEST_CASE("a server that goes away costs nothing but time, and the evaluation says so") {
   played::service it;
   const auto port = static_cast<std::uint16_t>(it.port());
-  const kevo::remote::remote_fitness fitness(first_task(it), {.urls = {it.url()}});
+  const kevo::remote_fitness fitness(first_task(it), {.urls = {it.url()}});
   std::atomic<bool> held{true};
   it.it->before = [&](const kevo::evaluation_request& request) {
     while (held && !request.stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -80,12 +79,12 @@ TEST_CASE("the next server is asked where one does not answer; without any, pati
   const auto task = first_task(it);
   const std::string nobody = "http://127.0.0.1:1";
   for (const char* text : {"a", "ab", "abc", "abcd"}) {
-    const kevo::remote::remote_fitness fitness(task, {.urls = {nobody, it.url()}});
+    const kevo::remote_fitness fitness(task, {.urls = {nobody, it.url()}});
     CHECK(fitness.evaluate(asking(text)).context.at("remote") == it.url());
   }
-  const kevo::remote::remote_fitness alone(task, {.urls = {nobody}, .give_up_s = 0.3});
+  const kevo::remote_fitness alone(task, {.urls = {nobody}, .give_up_s = 0.3});
   CHECK_THROWS_WITH_AS(alone.evaluate(asking("a")), doctest::Contains("no server has answered"), kevo::error);
-  const kevo::remote::remote_fitness patient(task, {.urls = {nobody}});
+  const kevo::remote_fitness patient(task, {.urls = {nobody}});
   std::stop_source stop;
   auto request = asking("a");
   request.stop = stop.get_token();
@@ -104,12 +103,12 @@ TEST_CASE("what will be refused for ever ends the run with its reason; a task ca
   shell::write_file(folder / "seed.txt", "two\n");
   shell::write_file(folder / "b.txt", "baseline\n");
   const auto other = std::make_shared<const kevo::task>(kevo::load_task((folder / "task.yaml").string()));
-  const kevo::remote::remote_fitness named(other, {.urls = {it.url()}});
+  const kevo::remote_fitness named(other, {.urls = {it.url()}});
   CHECK_THROWS_WITH_AS(named.evaluate(asking("a")), doctest::Contains("differs from the one that is meant"),
                        kevo::error);
-  const kevo::remote::remote_fitness sent(other, {.urls = {it.url()}}, {.send_task = true});
+  const kevo::remote_fitness sent(other, {.urls = {it.url()}, .send_task = true});
   CHECK_THROWS_WITH_AS(sent.evaluate(asking("a")), doctest::Contains("does not take tasks"), kevo::error);
   const played::service open([](auto& settings) { settings.allow_tasks = true; });
-  const kevo::remote::remote_fitness taken(other, {.urls = {open.url()}}, {.send_task = true});
+  const kevo::remote_fitness taken(other, {.urls = {open.url()}, .send_task = true});
   CHECK(taken.evaluate(asking("abcd")).score == 4);
 }

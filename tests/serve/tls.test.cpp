@@ -7,9 +7,9 @@
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
+#include <kevo/fitness/remote.hpp>
 #include <kevo/load_task.hpp>
 
-#include "src/remote/remote_fitness.hpp"
 #include "tests/serve/played_service.hpp"
 #include "tests/support/skip.hpp"
 
@@ -52,7 +52,7 @@ TEST_CASE("a service behind TLS serves those who trust its certificate and have 
   const kevo::evaluation_request request{.program = std::make_shared<const kevo::program>(
                                              kevo::single_file_program("text", "kernel.txt", "abc"))};
   const auto client = [&](const std::string& ca, const std::string& its_token) {
-    return kevo::remote::remote_fitness(task, {.urls = {it.url()}, .token = its_token, .ca_file = ca});
+    return kevo::remote_fitness(task, {.urls = {it.url()}, .token = its_token, .ca_file = ca});
   };
   CHECK(client((folder / "mine.pem").string(), token).evaluate(request).score == 3);
   CHECK_THROWS_AS(client((folder / "other.pem").string(), token).evaluate(request), kevo::error);
