@@ -92,9 +92,9 @@ std::string comparison(const report_content& content) {
     return text + "<p class=\"lead\">The best is a seed: nothing changed.</p>" +
            whole(*content.best_program) + "</section>";
   }
-  text +=
-      fmt::format("<p class=\"lead\">Left the seed #{} that the best descends from, right the best, #{}.</p>",
-                  content.root, *content.best);
+  text += fmt::format(
+      "<p class=\"lead\">Red: the seed #{} that the best descends from. Green: the best, #{}.</p>",
+      content.root, *content.best);
   const program& from = *content.root_program;
   const program& to = *content.best_program;
   for (std::size_t i = 0; i < to.files.size(); ++i) {

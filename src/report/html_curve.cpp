@@ -107,7 +107,7 @@ std::string value_axis_text(const plot& p) {
                        curve_left - 8, at + 4, t, p.relative ? "×" : "");
   }
   svg += fmt::format(
-      "<text class=\"label\" x=\"{}\" y=\"{}\" transform=\"rotate(-90 14 {})\" "
+      "<text class=\"label y\" x=\"{}\" y=\"{}\" transform=\"rotate(-90 14 {})\" "
       "text-anchor=\"middle\">{}{}</text>",
       14, (curve_height - curve_bottom + curve_top) / 2, (curve_height - curve_bottom + curve_top) / 2,
       p.relative ? "speedup" : "score", p.y.log ? " (log scale)" : "");

@@ -80,7 +80,11 @@ pre.source{background:var(--sheet);border-radius:8px;padding:16px 18px;overflow-
 .split{display:grid;grid-template-columns:1fr 1fr;gap:20px 56px}.split dl,section>dl{display:grid;grid-template-columns:max-content 1fr;gap:5px 20px;margin:0;font-size:13.5px}
 .split dt{color:var(--faint)}.split dd{margin:0;overflow-wrap:anywhere}
 .split>div{min-width:0}.command code,.facts dd{overflow-wrap:anywhere}
-@media (max-width:760px){.split{grid-template-columns:minmax(0,1fr)}.tab{overflow-x:auto}.plot{min-width:680px}.hero{padding:18px 16px}td.faint{white-space:normal;min-width:160px}.big{font-size:40px}main{padding:24px 14px 64px}}
+.scroll{background:linear-gradient(to right,var(--paper) 30%,transparent) 0 0/40px 100% no-repeat local,linear-gradient(to left,var(--paper) 30%,transparent) 100% 0/40px 100% no-repeat local,linear-gradient(to right,var(--strong-line),transparent) 0 0/10px 100% no-repeat,linear-gradient(to left,var(--strong-line),transparent) 100% 0/10px 100% no-repeat}
+@media (max-width:760px){.split{grid-template-columns:minmax(0,1fr)}.hero{padding:18px 16px}td.faint{white-space:normal;min-width:160px}.big{font-size:40px}main{padding:24px 14px 64px}
+.plot .tick,.plot .label{font-size:25px}.plot .label.y{display:none}.plot .final{font-size:34px}.plot .best,.plot .seen{stroke-width:4}
+.diff,.diff tbody{display:block;min-width:0}.diff colgroup{display:none}.diff tr{display:grid;grid-template-columns:44px minmax(0,1fr)}.diff .fold{display:block}.diff .fold td{display:block}
+.diff tr:not(.fold) td:nth-child(n+3):not(.add),.diff td.none,.diff td.ln:has(+.none){display:none}}
 @media print{main{max-width:none}section{break-inside:avoid-page}.tab.second{display:none}}
 )css";
 }
