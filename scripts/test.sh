@@ -56,13 +56,13 @@ run_alone() {  # PRESET: what measures, and must not have neighbours
   ctest --preset "$1" -j 1 -L '^alone$' --no-tests=ignore || again "$1"
 }
 
-names_of_failed() {  # PRESET OPTIONS...
-  ctest --preset "$@" -N --rerun-failed | sed -n 's/^ *Test *#[0-9]*: *//p' | sort
+names() {  # PRESET OPTIONS...: of the tests that ctest selects
+  ctest --preset "$@" -N | sed -n 's/^ *Test *#[0-9]*: *//p' | sort
 }
 again() {  # PRESET; after ctest has failed
   local failed timed final
-  failed=$(names_of_failed "$1")
-  timed=$(names_of_failed "$1" -L '^timing$' | grep -vx 'attacks\.caught' || true)
+  failed=$(names "$1" --rerun-failed)  # ctest ignores further options that select tests
+  timed=$(comm -12 <(echo "$failed") <(names "$1" -L '^timing$' -E '^attacks\.caught$'))
   final=$(comm -23 <(echo "$failed") <(echo "$timed"))
   if [[ -n $final ]]; then
     sed 's/^/FAILED: /' <<<"$final"
