@@ -12,7 +12,7 @@
 #include "operators/llm/directed.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
-#include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 
 namespace kevo {
 namespace {

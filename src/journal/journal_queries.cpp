@@ -10,7 +10,7 @@
 #include "src/journal/event_order.hpp"
 #include "src/journal/journal.hpp"
 #include "src/journal/journal_state.hpp"
-#include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 
 namespace kevo {
 

@@ -8,6 +8,8 @@
 
 #include "src/base/text/utf8.hpp"
 #include "src/base/time/wait_unless_stopped.hpp"
+#include "src/llm/openai.hpp"
+#include "src/llm/openai_stream.hpp"
 
 namespace kevo {
 namespace {

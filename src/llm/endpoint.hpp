@@ -13,7 +13,6 @@
 #include <kevo/llm/client.hpp>
 
 #include "src/llm/http.hpp"
-#include "src/llm/openai.hpp"
 
 namespace kevo {
 

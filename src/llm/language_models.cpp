@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 
 namespace kevo {
 namespace {

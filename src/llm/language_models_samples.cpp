@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/llm/language_models.hpp"
-#include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 
 namespace kevo {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "src/llm/language_models.hpp"
-#include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 
 namespace kevo {
 

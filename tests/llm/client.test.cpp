@@ -12,6 +12,7 @@
 
 #include "src/base/text/utf8.hpp"
 #include "src/llm/language_models.hpp"
+#include "src/llm/recorded_reply.hpp"
 #include "tests/llm/asking.hpp"
 #include "tests/support/llm_server.hpp"
 

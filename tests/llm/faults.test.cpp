@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "src/journal/journal.hpp"
-#include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 #include "tests/support/llm_project.hpp"
 
 using namespace kevo;

@@ -16,7 +16,7 @@
 
 #include <kevo/journal.hpp>
 
-#include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 #include "tests/support/real_server.hpp"
 #include "tests/support/skip.hpp"
 

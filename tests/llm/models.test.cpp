@@ -14,6 +14,7 @@
 #include <kevo/vary/ucb1.hpp>
 
 #include "src/llm/language_models.hpp"
+#include "src/llm/recorded_reply.hpp"
 #include "tests/llm/asking.hpp"
 #include "tests/support/llm_server.hpp"
 

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "src/llm/openai.hpp"
+#include "src/llm/openai_stream.hpp"
+#include "src/llm/recorded_reply.hpp"
 #include "tests/llm/asking.hpp"
 #include "tests/support/has.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "src/base/sqlite/sqlite.hpp"
 #include "src/journal/journal.hpp"
-#include "src/llm/openai.hpp"
+#include "src/llm/recorded_reply.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/llm_project.hpp"
 

@@ -1,0 +1,129 @@
+#include "src/llm/openai_fields.hpp"
+
+#include <utility>
+
+#include <boost/json.hpp>
+
+#include "src/base/text/utf8.hpp"
+
+namespace kevo::openai {
+
+namespace json = boost::json;
+
+namespace {
+
+/// Some servers leave the thinking in the text.
+void split_thinking(chat_reply& reply) {
+  const auto begin = reply.content.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || !std::string_view(reply.content).substr(begin).starts_with("<think>"))
+    return;
+  const auto end = reply.content.find("</think>", begin);
+  const auto from = begin + 7;
+  reply.reasoning += reply.content.substr(from, end == std::string::npos ? end : end - from);
+  reply.content = end == std::string::npos ? std::string() : reply.content.substr(end + 8);
+}
+
+}  // namespace
+
+std::string text_of(const json::object& from, std::string_view key) {
+  const auto* value = from.if_contains(key);
+  return value != nullptr && value->is_string() ? as_utf8(value->get_string()) : std::string();
+}
+const json::object* object_of(const json::object& from, std::string_view key) {
+  const auto* value = from.if_contains(key);
+  return value != nullptr ? value->if_object() : nullptr;
+}
+const json::array* list_of(const json::object& from, std::string_view key) {
+  const auto* value = from.if_contains(key);
+  return value != nullptr ? value->if_array() : nullptr;
+}
+std::int64_t count_of(const json::object& from, std::string_view key) {
+  const auto* value = from.if_contains(key);
+  boost::system::error_code ec;
+  const auto count = value == nullptr ? 0 : value->to_number<std::int64_t>(ec);
+  return ec || count < 0 ? 0 : count;
+}
+
+json::object parsed_object(std::string_view text, std::string& why) {
+  boost::system::error_code ec;
+  json::parse_options options;
+  options.max_depth = 64;
+  options.allow_invalid_utf8 = true;  // mended where texts are taken out
+  json::value value = json::parse(text, ec, {}, options);
+  if (ec) {
+    why = "not JSON: " + ec.message();
+    return {};
+  }
+  if (!value.is_object()) {
+    why = "not a JSON object";
+    return {};
+  }
+  return std::move(value.get_object());
+}
+
+json::array messages_of(const std::vector<chat_message>& messages) {
+  json::array list;
+  for (const auto& m : messages) {
+    // What a compiler printed is not always text.
+    json::object one{{"role", m.role}, {"content", as_utf8(m.content)}};
+    if (!m.tool_calls.empty()) {
+      json::array calls;
+      for (const auto& call : m.tool_calls) {
+        calls.push_back(
+            {{"id", as_utf8(call.id)},
+             {"type", "function"},
+             {"function", {{"name", as_utf8(call.name)}, {"arguments", as_utf8(call.arguments)}}}});
+      }
+      one["tool_calls"] = std::move(calls);
+    }
+    if (!m.tool_call_id.empty()) one["tool_call_id"] = m.tool_call_id;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+void put_sampling(json::object& to, const sampling_settings& s, const std::string& max_tokens_key) {
+  if (s.temperature) to["temperature"] = *s.temperature;
+  if (s.top_p) to["top_p"] = *s.top_p;
+  to[max_tokens_key] = s.max_tokens;
+}
+
+void take_usage(const json::object& from, chat_reply& reply) {
+  if (const auto* usage = object_of(from, "usage")) {
+    reply.tokens_in = count_of(*usage, "prompt_tokens");
+    reply.tokens_out = count_of(*usage, "completion_tokens");
+    reply.counted = true;
+  } else if (const auto* timings = object_of(from, "timings");
+             timings != nullptr && timings->contains("prompt_n") && timings->contains("predicted_n")) {
+    // llama.cpp, if asked for timings_per_token: an event of a stream says how many tokens there were so far.
+    reply.tokens_in = count_of(*timings, "cache_n") + count_of(*timings, "prompt_n");
+    reply.tokens_out = count_of(*timings, "predicted_n");
+    reply.counted = true;
+  }
+  if (auto name = text_of(from, "model"); !name.empty()) reply.model = std::move(name);
+}
+
+void judge(chat_reply& reply, const std::string& finish_reason, const std::string& refusal) {
+  split_thinking(reply);
+  const bool nothing =
+      reply.content.find_first_not_of(" \t\r\n") == std::string::npos && reply.tool_calls.empty();
+  if (!refusal.empty() || finish_reason == "content_filter") {
+    reply.status = reply_status::refused;
+    reply.detail = refusal.empty() ? "a content filter stopped it" : refusal.substr(0, 300);
+  } else if (finish_reason == "length") {
+    reply.status = reply_status::truncated;
+    reply.detail = "the token limit cut the reply";
+  } else if (nothing) {
+    reply.status = reply_status::empty;
+    reply.detail = "the reply holds neither text nor a tool call";
+  }
+}
+
+chat_reply malformed(std::string why) {
+  chat_reply reply;
+  reply.status = reply_status::malformed;
+  reply.detail = std::move(why);
+  return reply;
+}
+
+}  // namespace kevo::openai
