@@ -65,7 +65,8 @@ void chat_stream::take_choice(const json::object& choice) {
   if (place >= most_replies) return;
   if (replies_.size() <= place) replies_.resize(place + 1);
   written& now = replies_[place];
-  if (auto reason = openai::text_of(choice, "finish_reason"); !reason.empty()) now.finish_reason = std::move(reason);
+  if (auto reason = openai::text_of(choice, "finish_reason"); !reason.empty())
+    now.finish_reason = std::move(reason);
   const auto* part = openai::object_of(choice, "delta");
   if (part == nullptr) return;
   chat_reply& reply = now.reply;

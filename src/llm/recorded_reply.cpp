@@ -56,7 +56,8 @@ chat_reply reply_of_json(std::string_view text) {
   std::string why;
   const json::object all = openai::parsed_object(text, why);
   const auto status = parse_reply_status(openai::text_of(all, "status"));
-  if (!status) return openai::malformed("the recorded reply has no status" + (why.empty() ? "" : ": it is " + why));
+  if (!status)
+    return openai::malformed("the recorded reply has no status" + (why.empty() ? "" : ": it is " + why));
   chat_reply reply;
   reply.status = *status;
   reply.content = openai::text_of(all, "content");
@@ -70,7 +71,8 @@ chat_reply reply_of_json(std::string_view text) {
   if (const auto* calls = openai::list_of(all, "tool_calls")) {
     for (const auto& call : *calls) {
       if (const auto* one = call.if_object())
-        reply.tool_calls.push_back({openai::text_of(*one, "id"), openai::text_of(*one, "name"), openai::text_of(*one, "arguments")});
+        reply.tool_calls.push_back(
+            {openai::text_of(*one, "id"), openai::text_of(*one, "name"), openai::text_of(*one, "arguments")});
     }
   }
   return reply;
