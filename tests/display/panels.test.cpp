@@ -207,14 +207,14 @@ TEST_CASE("the bar of a budget gives way before the label loses its limit") {
   auto state = state_of(60);
   state.status.budgets = {{"evaluations 400", 0.25}, {"seconds 300", 0.5}};
   for (const int columns : {72, 80, 96, 120}) {
-    for (const int rows : {24, 40}) {
+    for (const int rows : {32, 40}) {
       const auto text = kevo::render(state, columns, rows, false);
       CHECK_MESSAGE(text.find("evaluations 400 ━") != std::string::npos, text);
       CHECK(text.find("seconds 300     ━") != std::string::npos);
     }
   }
   state.status.budgets[0].name = "a rule with a name of its own that is far too long 400";
-  CHECK(kevo::render(state, 80, 24, false).find("… ━") != std::string::npos);
+  CHECK(kevo::render(state, 80, 32, false).find("… ━") != std::string::npos);
 }
 
 TEST_CASE("one confirmation is not told in the plural") {
