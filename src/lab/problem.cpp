@@ -56,9 +56,9 @@ landscape_settings read_landscape(settings& from) {
       "gain_high", {.def = s.gain_high, .min = 1.0, .doc = "maximum speedup factor of a step or a tunable"});
   if (s.gain_high < s.gain_low) from.fail("gain_high", "gain_high must not be less than gain_low");
   s.ordered = share(from, "ordered", s.ordered, "probability that a step requires another step before it");
-  s.gates = share(from, "gates", s.gates,
-                  "probability that such a step gives incorrect results without the required one; otherwise "
-                  "it is only slower");
+  s.strict = share(from, "strict", s.strict,
+                   "probability that such a step gives incorrect results without the required one; otherwise "
+                   "it is only slower");
   s.valleys = share(from, "valleys", s.valleys,
                     "probability that a step which others require makes the program slower by itself");
   s.misplaced = from.real("misplaced", {.def = s.misplaced,

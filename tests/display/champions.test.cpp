@@ -1,4 +1,5 @@
-// What the display and its plain lines say of champions and of the best, and that it is what `kevo show` says.
+// What the display and its plain lines say of champions and of the best, and that it is what `kevo show`
+// says.
 
 #include <memory>
 #include <string>

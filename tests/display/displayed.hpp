@@ -29,8 +29,8 @@ inline kevo::run_status status_of(const synthetic::run& r) {
   return s;
 }
 
-inline const kevo::run_title title = {"quickstart", "runs/quickstart", "matmul", "AMD EPYC 9B14, 1 thread", "seed",
-                               "1"};
+inline const kevo::run_title title = {
+    "quickstart", "runs/quickstart", "matmul", "AMD EPYC 9B14, 1 thread", "seed", "1"};
 
 inline kevo::display_state state_of(std::size_t proposals) {
   kevo::display_state s;

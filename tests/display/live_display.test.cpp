@@ -1,5 +1,8 @@
 // timed
-// The display of a terminal and its plain lines: when they write, what they say of waits and of earlier sessions.
+// The display of a terminal and its plain lines: when they write, what they say of waits and of earlier
+// sessions.
+
+#include "src/display/live_display.hpp"
 
 #include <chrono>
 #include <string>
@@ -7,7 +10,6 @@
 #include <doctest/doctest.h>
 
 #include "src/base/text/format.hpp"
-#include "src/display/live_display.hpp"
 #include "src/display/plain_display.hpp"
 #include "src/display/render.hpp"
 #include "tests/display/displayed.hpp"

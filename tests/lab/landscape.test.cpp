@@ -1,5 +1,6 @@
 // links: core
-// Simulated landscapes: the planted optimum against every program there is, determinism, gates, noise, moves.
+// Simulated landscapes: the planted optimum against every program there is, determinism, strict steps, noise,
+// moves.
 
 #include <cmath>
 #include <set>
@@ -49,7 +50,7 @@ kevo::variation_request from(const landscape_program& parent, const landscape_pr
 
 }  // namespace
 
-TEST_CASE("no program is better than the planted one, and gates and resources stop some") {
+TEST_CASE("no program is better than the planted one, and strict steps and resources stop some") {
   std::set<kevo::outcome> met;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     kevo::landscape_settings shape = small();

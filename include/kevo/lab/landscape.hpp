@@ -5,7 +5,7 @@
 //
 //   * each step has a gain, and most need another one (their enabler) before them: without it they lose
 //   instead,
-//     and behind a gate the program is incorrect;
+//     and if its step is strict the program is incorrect;
 //   * some enablers lose by themselves and pay only through what they enable (valleys);
 //   * each tunable has a target level; gains fall with the distance to it in plateaus, some are traps that
 //   rise
@@ -42,7 +42,7 @@ struct landscape_settings {
   double gain_low = 1.1;     ///< minimum gain of a step or of a tunable at its target (log-uniform)
   double gain_high = 1.6;
   double ordered = 0.7;  ///< probability that a step needs an enabler before it
-  double gates = 0.3;    ///< probability that a step is incorrect without its enabler, rather than slower
+  double strict = 0.3;   ///< probability that a step is incorrect without its enabler, rather than slower
   double valleys =
       0.3;  ///< probability that an enabler is a loss by itself, if the steps it enables make up for it
   double misplaced = 0.85;   ///< speedup factor of a step whose enabler is missing
@@ -163,7 +163,7 @@ class landscape {
     }
     const std::vector<state> states = states_of(p);
     for (const auto id : p.order) {
-      if (steps_[id].gate && states[id] != state::works) return {outcome::incorrect, 0};
+      if (steps_[id].strict && states[id] != state::works) return {outcome::incorrect, 0};
     }
     return {outcome::valid, raw_value(p) / seed_value_};
   }
@@ -174,7 +174,7 @@ class landscape {
   struct step {
     double gain = 1;
     std::size_t enabler = absent;
-    bool gate = false;
+    bool strict = false;
   };
   struct tunable {
     double gain = 1;
@@ -201,11 +201,11 @@ class landscape {
       step& s = steps_[planted_[i]];
       s.gain = draw_gain(random);
       const bool ordered = random.chance(settings_.ordered);
-      const bool gate = random.chance(settings_.gates);
+      const bool strict = random.chance(settings_.strict);
       const std::size_t back = 1 + random.below(std::min<std::size_t>(i, 3));
       if (i > 0 && ordered) {
         s.enabler = planted_[i - back];
-        s.gate = gate;
+        s.strict = strict;
       }
     }
     // From the last planted step to the first: what a step and all that needs it are worth together. No step

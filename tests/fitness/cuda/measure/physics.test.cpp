@@ -64,7 +64,8 @@ TEST_CASE("a tolerance of sums leaves more to products, the more summands there 
   CHECK(roundoff_allowed(0.5, 0) == doctest::Approx(0.5 / 2.9));
 }
 
-TEST_CASE("the floor of a product of matrices of 4096 in full float32 accuracy on one H100") {
+TEST_CASE(
+    "the shortest possible time of a product of matrices of 4096 in full float32 accuracy on one H100") {
   const double n = 4096;
   compulsory_work work{2 * n * n * n, real(std::exp2(-22)), 2 * 4 * n * n, 4 * n * n, true};
   const auto least = least_times_of(work, h100());
@@ -89,17 +90,17 @@ TEST_CASE("what is warm and fits the cache is bound by its ports, what is cold b
   // Warm and four times the cache: three quarters come from memory.
   work = {0, real(std::exp2(-24)), 4 * 50.0 * 1048576, 0, false};
   CHECK(least_times_of(work, h100()).memory_ns == doctest::Approx(0.9 * 46.95e3).epsilon(0.002));
-  // Nothing is known of the device: no floor.
+  // Nothing is known of the device: no shortest time.
   CHECK(least_times_of(work, {}).longest() == 0);
 }
 
 TEST_CASE("a figure below the clock's resolution is too short, not impossible") {
   CHECK(judge_time(1000, 900, 0) == plausibility::possible);
   CHECK(judge_time(899, 900, 0) == plausibility::impossible);
-  // Three resolutions of 50 ns: 151 ns short of the floor is beyond what the clock can be wrong by.
+  // Three resolutions of 50 ns: 151 ns below the shortest time is beyond what the clock can be wrong by.
   CHECK(judge_time(749, 900, 50) == plausibility::impossible);
   CHECK(judge_time(760, 900, 50) == plausibility::too_short);
   CHECK(judge_time(910, 900, 50) == plausibility::possible);
-  // No floor is known, and the clock cannot tell it from nothing.
+  // No shortest time is known, and the clock cannot tell it from nothing.
   CHECK(judge_time(20, 0, 50) == plausibility::too_short);
 }
