@@ -1,6 +1,6 @@
 #pragma once
-// The fitness function `command`: a program of the user is called with the path of a candidate and prints one
-// JSON object with the result. Compiled: link kevo::kevo.
+// The fitness function `command`: it calls a program of the user with the path of a candidate, and reads the
+// result from the JSON object that the program prints. Compiled: link kevo::kevo.
 
 #include <stop_token>
 #include <string>
@@ -13,24 +13,28 @@ namespace kevo {
 
 /// How to run the user's program.
 struct command_settings {
-  /// The program and its arguments. "{candidate}" in an argument is replaced by the candidate's path; if none
-  /// has it, the path is appended. A program without a slash is looked up in PATH, "./judge" in `directory`.
-  /// Arguments that name files, absolute or relative to `directory`, are seen inside.
+  /// The program and its arguments. "{candidate}" in an argument is replaced by the path of the candidate; if
+  /// no argument contains it, the path is appended as the last argument. A program without a slash is
+  /// searched for in PATH, and one such as "./judge" in `directory`. Files that arguments name, by absolute
+  /// paths or relative to `directory`, can be read inside the sandbox.
   std::vector<std::string> command;
-  std::vector<std::string> environment;  ///< "NAME=value"; PATH is added if it is not there
-  std::vector<mount> mounts;             ///< further folders and files it may see
-  std::vector<std::string> hidden;       ///< folders and files below those that it sees as empty
-  std::string directory;  ///< mounted read-only, its working directory; empty: the candidate's folder
+  std::vector<std::string> environment;  ///< variables, each "NAME=value"; PATH is added if it is missing
+  std::vector<mount> mounts;             ///< further folders and files that are visible to the program
+  /// Folders and files within visible folders that appear empty to the program.
+  std::vector<std::string> hidden;
+  /// Working directory of the program, mounted read-only; empty: the candidate's folder.
+  std::string directory;
   process_limits limits = default_limits();
   sandbox_mode sandbox = sandbox_mode::best;
-  std::vector<int> cpus;
+  std::vector<int> cpus;  ///< numbers of the processors that the program may use; empty: any
 
-  /// 300 s, 256 processes, 1 MB of output.
+  /// The default limits: 300 s of wall time, 256 processes, 1 MiB of output.
   static process_limits default_limits();
 };
 
-/// Runs it once. The result is a JSON object: the whole standard output, or its end (which may be indented,
-/// over several lines), or its last line that is one:
+/// Runs the user's program once on a candidate. The program prints a JSON object to standard output: as the
+/// whole output, as its end (which may have several lines), or as its last line that is a JSON object. Keys
+/// of the object:
 ///   score    any finite number, what selection maximizes (required unless valid is false). It is not taken
 ///            for a speedup: without one, the evaluation has a score alone. `combined_score` means the same
 ///   valid    true or 1 (default), or false or 0: the outcome is `incorrect`
