@@ -29,8 +29,9 @@ struct champion {
   interval speedup_interval;
   double sol_fraction = 0;   ///< 0 if unknown
   champion_verdict verdict;  ///< whether the speedup is confirmed or undecided
-  std::string disturbed;     ///< sentence of the fitness function about other load on the machine during the
-                             ///< measurement; empty if there was none
+  /// A sentence of the fitness function about other load on the machine during the measurement; empty if
+  /// there was none.
+  std::string disturbed;
 
   explicit operator bool() const { return id != no_candidate; }
   /// A conservative speedup: the speedup if it is confirmed, otherwise the lower end of its interval, at

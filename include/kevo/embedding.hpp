@@ -17,7 +17,7 @@
 namespace kevo {
 
 /// Maps a program to a point with `dimensions` coordinates. The point must depend on the program alone.
-/// As thread-safe as the callable.
+/// `embed` may be called from several threads at once if the callable allows it.
 struct source_embedding {
   std::size_t dimensions = 0;
   std::function<std::vector<double>(const program&)> embed;

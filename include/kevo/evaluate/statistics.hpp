@@ -157,7 +157,7 @@ inline std::size_t location_batches(std::size_t values) {
 /// batches, so that correlation between neighbours and single outliers have less effect; the interval is
 /// Student's t interval of the pseudo-medians of the batches, extended if necessary to contain the value.
 /// Fewer than 3 values give an infinite interval. O(n^2).
-/// @param batches their number, from 2 to the number of values; 0: `location_batches` of that
+/// @param batches number of batches, from 2 to the number of values; 0 uses `location_batches(values.size())`
 inline estimate location(std::span<const double> values, double alpha, std::size_t batches = 0) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double center = pseudo_median(values);

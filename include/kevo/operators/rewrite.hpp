@@ -23,7 +23,7 @@ namespace kevo {
 ///   - A child that the parser refuses, or whose annotations are wrong, is not proposed.
 ///   - The parser's process opens no file. What a source includes is not read.
 ///   - Which actions were possible, and which was taken, is noted in the transcript: `noted_choices` reads
-///   it.
+///     it.
 struct rewrite {
   std::vector<std::string> only;  ///< names of the actions that may be taken; empty: all
   double another_action = 0.4;    ///< probability of each further action in the same proposal

@@ -33,21 +33,18 @@ enum class tune_model { none, gaussian_process, forest };
 /// Proposes a setting (one value for each tunable) that satisfies every `require` and that the run does not
 /// contain yet.
 ///   - While the run has fewer than `draws` candidates, a valid setting is drawn at random, with equal
-///   probabilities if
-///     the space is small enough to be enumerated. A search that only takes steps from the seed may stay near
-///     a local optimum.
+///     probabilities if the space is small enough to be enumerated. A search that only takes steps from the
+///     seed may stay near a local optimum.
 ///   - Later, one or several tunables of the parent change, to a neighbouring value in the domain or to any
-///   value; or the
-///     values come from the parent and another selected candidate (crossover).
+///     value; or the values come from the parent and another selected candidate (crossover).
 ///   - A setting that violates a condition is replaced by the nearest valid one.
 ///   - If only known settings were found, spaces of up to `enumerate` valid settings are searched for an
-///   unknown one. If
-///     there is none, the operator is exhausted on this source.
+///     unknown one. If there is none, the operator is exhausted on this source.
 ///   - With a `model`, settings are also proposed by what the results of this source say: the setting with
-///   the
-///     greatest expected improvement among `pool` unseen ones and all that differ from one of the ten best in
-///     a single tunable; with probability `moves` the operator takes steps as above instead, because a model
-///     alone may overlook a single good setting. The first settings are drawn far from each other.
+///     the greatest expected improvement among `pool` unseen ones and all that differ from one of the ten
+///     best in a single tunable; with probability `moves` the operator takes steps as above instead,
+///     because a model alone may overlook a single good setting. The first settings are drawn far from each
+///     other.
 /// The answer depends on the request and the random numbers alone, also with a model.
 struct tune {
   std::size_t draws = 10;  ///< number of candidates, seeds included, up to which settings are drawn at random
