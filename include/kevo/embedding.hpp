@@ -58,7 +58,7 @@ void for_each_token(std::string_view text, Each each) {
 /// choices.
 struct ngram_embedding {
   std::size_t dimensions = 256;
-  std::size_t longest = 3;  ///< [tokens]
+  std::size_t longest = 3;  ///< [tokens] maximum length of a run
 
   std::vector<double> operator()(const program& p) const {
     std::vector<double> point(dimensions);

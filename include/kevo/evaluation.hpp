@@ -20,7 +20,7 @@ enum class outcome : std::uint8_t {
   crashed,        ///< ended by a signal, an exit code other than 0, an exception or an error of the device
   timed_out,      ///< did not finish within its time limit
   incorrect,      ///< its output is not within the tolerance
-  rejected,       ///< caught cheating
+  rejected,       ///< the program tried to cheat, or broke a rule of its interface
   suspect,        ///< a time that is physically impossible, or a measurement that contradicts itself; such a
                   ///< candidate never becomes champion
 };
@@ -65,8 +65,8 @@ struct workload_result {
   bool hidden = false;
   std::optional<kevo::outcome> outcome;  ///< nothing if the workload was not run to its end
   double time_ns = 0;                    ///< [ns] 0 if not measured
-  interval time_interval;                ///< [ns]
-  double baseline_ns = 0;                ///< [ns]
+  interval time_interval;                ///< [ns] confidence interval of `time_ns`
+  double baseline_ns = 0;                ///< [ns] time of the baseline; 0 if not measured
   double speedup = 0;       ///< time of the baseline over time of the candidate; 0 if not measured
   double sol_fraction = 0;  ///< speed-of-light time over measured time; 0 if unknown
   double sustained_ns = 0;  ///< [ns] time per call when the candidate is called repeatedly, without the

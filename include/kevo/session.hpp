@@ -63,7 +63,7 @@ struct session_hooks {
 /// program.
 struct session_origin {
   std::string config;                       ///< YAML, with every default
-  std::string config_path;                  ///< absolute
+  std::string config_path;                  ///< absolute path of the config
   std::string config_directory;             ///< absolute; base of relative paths in the config
   std::map<std::string, std::string> more;  ///< further texts for the header of the journal
 };

@@ -3,8 +3,8 @@
 // no compiler and no measurement. A program is an ordered list of optimization steps and a level for each
 // tunable. Its speedup is a product of factors. The model is kevo's own:
 //
-//   * Each step has a factor. Most steps need another step, their enabler, before them. Without its
-//     enabler, a step makes the program slower or, if the step has a gate, incorrect.
+//   * Each step has a factor. Most steps need another step, their enabler, before them. Without its enabler,
+//     a step makes the program slower; some steps make it incorrect.
 //   * Some enablers make a program slower by themselves and are worthwhile only with the steps that they
 //     enable (valleys).
 //   * Each tunable has a target level. Its factor falls with the distance from the target, in plateaus. For
@@ -42,7 +42,7 @@ struct landscape_settings {
   double gain_low = 1.1;   ///< smallest factor of a step, or of a tunable at its target; drawn log-uniformly
   double gain_high = 1.6;  ///< largest factor
   double ordered = 0.7;    ///< probability that a step needs an enabler before it
-  /// Probability that a step has a gate: without its enabler, the program is incorrect instead of slower.
+  /// Probability that a step makes the program incorrect, instead of slower, if its enabler is missing.
   double gates = 0.3;
   /// Probability that an enabler makes the program slower by itself, if the steps that it enables make up for
   /// it.

@@ -83,12 +83,12 @@ struct tune {
   using indexes = std::vector<std::uint32_t>;
   /// A cache for one source without its settings. It saves work and never changes a result.
   struct walk {
-    std::vector<indexes> settings;  ///< all valid ones
+    std::vector<indexes> settings;  ///< all valid settings
     std::vector<bool> seen;         ///< true: the setting is known to be in the run; false: not known
     bool small = false;             ///< whether there are few enough valid settings to enumerate them
     std::shared_ptr<const setting_sampler> sampler;  ///< draws settings, however many there are
     std::size_t lengths_at = 0;                      ///< number of results that `lengths` was fitted to
-    std::vector<double> lengths;                     ///< of the model
+    std::vector<double> lengths;                     ///< lengths of the model
     std::vector<double> prior_lengths;               ///< lengths of the model of other runs
     /// `experience` in terms of this source; may be null.
     std::shared_ptr<const std::vector<tried_setting>> prior;
