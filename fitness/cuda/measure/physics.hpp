@@ -18,7 +18,8 @@ struct multiprocessor_rates {
   double int8 = 0;
 };
 
-/// Of a compute capability; nothing for one that is not known here, so that it has no floor of arithmetic.
+/// Of a compute capability; nothing for one that is not known here, so that it has no minimum time of
+/// arithmetic.
 std::optional<multiprocessor_rates> rates_of(int major, int minor);
 
 /// Which accuracy the operations of a task need.
