@@ -35,19 +35,25 @@ struct command_settings {
 /// Runs the user's program once on a candidate. The program prints a JSON object to standard output: as the
 /// whole output, as its end (which may have several lines), or as its last line that is a JSON object. Keys
 /// of the object:
-///   score    any finite number, what selection maximizes (required unless valid is false). It is not taken
-///            for a speedup: without one, the evaluation has a score alone. `combined_score` means the same
-///   valid    true or 1 (default), or false or 0: the outcome is `incorrect`
-///   outcome  optional, one of kevo's outcome names
-///   speedup  optional number above 0, over whatever the program compares with; the score if that is absent
-///   baseline what that speedup is over, a name
-///   feedback text for operators
-///   every further number becomes a measure of that name
-/// What it writes to standard error joins the feedback if the candidate is not valid, or is the feedback if
-/// the object has none.
-/// A crash or an exit code other than 0 is `crashed`, a time-out `timed_out`, a program without files or with
-/// a bad name of a file `build_failed`; output that is not such an object, a number that is not finite and a
-/// speedup that is not above 0 are `incorrect`; each with its reason.
+///   - `score`: any finite number, which the search maximizes. It is required for a valid candidate without
+///     `speedup`. It is not a speedup: without `speedup`, the evaluation has only a score. `combined_score`
+///     means the same.
+///   - `speedup`: a number above 0, relative to what the program compares with. Without `score` it is also
+///     the score. Optional.
+///   - `baseline`: name of what the speedup is relative to. Optional.
+///   - `valid`: true or 1 (the default); or false or 0, which gives the outcome `incorrect`.
+///   - `outcome`: name of an outcome (evaluation.hpp). Optional.
+///   - `reasons`: list of short texts, one for each failed check. Optional.
+///   - `feedback`: text for operators. Optional.
+///   - Every other number, and every truth value as 0 or 1, becomes a measure with the name of its key.
+///
+/// If the object contains no feedback, standard error is the feedback. Otherwise it is appended to the
+/// feedback if the candidate is not valid.
+///
+/// Failures are outcomes with a reason. `crashed`: the program was ended by a signal or had an exit code
+/// other than 0. `timed_out`: it exceeded its time limit. `build_failed`: the candidate has no files, or a
+/// file name that is not allowed. `incorrect`: the output contains no such object, a number is not finite, or
+/// the speedup is not above 0.
 /// @throws kevo::error: environment (the program cannot be started, the sandbox may not read `directory`),
 /// input (`directory` is the root), interrupted (`stop`)
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
@@ -58,7 +64,9 @@ class command_fitness {
  public:
   /// @throws kevo::error (input) if there is no command
   explicit command_fitness(command_settings settings);
+  /// Calls `run_command_fitness` for the program of the request, whatever stage is wanted. Thread-safe.
   evaluation evaluate(const evaluation_request& request) const;
+  /// One line that shows the command.
   std::string describe() const;
 
  private:
