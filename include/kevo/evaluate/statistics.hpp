@@ -133,10 +133,10 @@ inline double student_t(double alpha, double freedom) {
 }
 
 /// The part of the error probability `alpha` that is spent at look number `look` (from 1) of `looks` planned
-/// looks: the increments of the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and DeMets
-/// (1983), with t = look / looks. The parts sum to alpha. By Bonferroni's inequality, intervals with these
-/// error probabilities hold simultaneously with probability at least 1 - alpha, for any dependence between
-/// looks.
+/// looks. It is the increment of the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and
+/// DeMets (1983), with t = look / looks. The parts sum to alpha. By Bonferroni's inequality, intervals with
+/// these error probabilities hold simultaneously with probability at least 1 - alpha, for any dependence
+/// between looks.
 inline double alpha_of_look(double alpha, int look, int looks) {
   const auto spent = [&](int k) {
     return alpha * std::log(1 + (std::numbers::e - 1) * static_cast<double>(k) / static_cast<double>(looks));
