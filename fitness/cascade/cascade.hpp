@@ -1,5 +1,5 @@
 #pragma once
-// What every cascade of checks does alike, on whatever device: how a failure is told, how pairs become a
+// What the cascades of checks of all devices have in common: how a failure is told, how pairs become a
 // speedup, when an earlier result will do. Pure functions on an evaluation.
 
 #include <cstddef>

@@ -174,7 +174,7 @@ void take_metrics(evaluation& e, const json::object& metrics) {
     } else if (key == "outcome") {
       const auto named =
           value.is_string() ? parse_outcome(std::string_view(value.as_string())) : std::nullopt;
-      if (!named) return incorrect(e, "\"outcome\" is none of kevo's outcomes");
+      if (!named) return incorrect(e, "\"outcome\" is not the name of an outcome");
       e.outcome = *named;
     } else if (key == "reasons" && value.is_array()) {
       for (const auto& reason : value.as_array()) {
@@ -201,7 +201,7 @@ void take_metrics(evaluation& e, const json::object& metrics) {
   if (!valid && e.outcome == outcome::valid) e.outcome = outcome::incorrect;
   if (e.outcome != outcome::valid) {
     if (e.reasons.empty())
-      e.reasons.emplace_back("the program called the candidate " + std::string(to_string(e.outcome)));
+      e.reasons.emplace_back("the program reported the outcome " + std::string(to_string(e.outcome)));
     return;
   }
   if (!score) score = combined;

@@ -24,8 +24,9 @@ std::string working_folder(const std::string& named) {
   std::string folder = fs::absolute(named).lexically_normal().string();
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   if (folder == "/") {
-    throw error(error_code::input, "the program would see the whole disk", {"", 0, 0, "fitness.directory"},
-                "put config and program into a folder of their own");
+    throw error(error_code::input,
+                "the working directory is the root folder, so that the program could read the whole disk",
+                {"", 0, 0, "fitness.directory"}, "put the config and the program into a separate folder");
   }
   return folder;
 }
@@ -59,7 +60,7 @@ outcome outcome_of(const exit_report& report, const std::string& path, const std
   switch (report.kind) {
     case exit_kind::cancelled:
       if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted during an evaluation");
-      throw error(error_code::environment, "an evaluation was killed from outside");
+      throw error(error_code::environment, "another process killed the program during an evaluation");
     case exit_kind::not_started:
       throw error(error_code::environment, "cannot run " + path + ": " + report.err);
     case exit_kind::timed_out:

@@ -173,7 +173,10 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
       left_out += (left_out.empty() ? "" : ", ") + b.name;
     }
   }
-  if (objects.empty()) throw error(error_code::input, "none of the baselines builds on this machine");
+  if (objects.empty()) {
+    throw error(error_code::input, "no baseline builds on this machine", {.file = t.file, .key = {}},
+                "install the libraries that the baselines link with, or add a baseline that needs none");
+  }
   baselines.text(to_string(id_of(t.baselines.front().source)));
 
   const auto in_use = take_processors(stop, listener);

@@ -46,7 +46,7 @@ struct cpu_fitness::state {
   test_bench bench;
   result_cache results;
 
-  // Checks, cheapest first; each answers whether the candidate may go on.
+  // The stages, cheapest first; each returns whether the candidate may go on.
   bool check_source(passage& p) const;
   bool build(passage& p);
   bool check_smallest(passage& p, runner& candidate);

@@ -210,7 +210,7 @@ void take_result(evaluation& e, const json::object& said) {
   if (!e.valid()) {
     const std::string why = text_at(said, "error");
     e.reasons.push_back(why.empty()
-                            ? "the evaluator called the candidate " + std::string(to_string(e.outcome))
+                            ? "the evaluator reported the outcome " + std::string(to_string(e.outcome))
                             : tail(why.substr(0, why.find('\n')), 300));
     return;
   }
@@ -247,7 +247,7 @@ evaluator_fitness::evaluator_fitness(evaluator_settings settings) : settings_(st
   std::error_code code;
   if (settings_.folder.empty() || !fs::is_regular_file(file, code))
     throw error(error_code::input, "there is no evaluator '" + file + "'", {"", 0, 0, "fitness.folder"},
-                "fitness.folder is the folder that holds it, fitness.evaluator the name of its file");
+                "fitness.folder is the folder of the evaluator, and fitness.evaluator the name of its file");
   python_ = std::make_shared<const interpreter>(interpreter{find_interpreter(settings_.python)});
 }
 

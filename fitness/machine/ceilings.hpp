@@ -1,6 +1,6 @@
 #pragma once
-// What this processor can do at best, measured: the roofline that speed-of-light fractions and floors are
-// taken from (Williams, Waterman, Patterson, "Roofline", CACM 2009).
+// What this processor can do at best, measured: the roofline that speed-of-light fractions and minimum times
+// are taken from (Williams, Waterman, Patterson, "Roofline", CACM 2009).
 
 #include <cstddef>
 #include <string>

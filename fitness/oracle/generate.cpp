@@ -269,8 +269,9 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
   } else if (recipe.kind == "columns") {
     keep(whole(ragged_columns(count, recipe, v, random, rows)));
   } else {
-    throw error(error_code::input, "generator '" + recipe.kind + "' is unknown", {},
-                "normal, uniform, integers, sorted, zipf, permutation, offsets, columns");
+    throw error(
+        error_code::input, "generator '" + recipe.kind + "' is unknown", {},
+        "the generators are normal, uniform, integers, sorted, zipf, permutation, offsets and columns");
   }
   return bytes;
 }

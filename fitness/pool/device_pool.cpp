@@ -67,7 +67,9 @@ void device_pool::make_devices() {
   const std::scoped_lock once(making_);  // not the guard, which a display that asks would wait for
   if (made_) return;
   std::vector<pooled_device> devices = make_();
-  if (devices.empty()) throw error(error_code::environment, "there is no device to evaluate on");
+  if (devices.empty())
+    throw error(error_code::environment, "there is no device to evaluate on", {},
+                "`kevo doctor` lists the devices");
   const std::scoped_lock lock(guard_);
   for (auto& one : devices) members_.push_back({.device = std::move(one)});
   made_ = true;
@@ -131,7 +133,9 @@ evaluation device_pool::two_lost(member& last) {
 device_pool::made_on device_pool::evaluate_on_any(const evaluation_request& request, int except) {
   for (int lost = 0;;) {
     member* const on = take(except);
-    if (on == nullptr) throw error(error_code::environment, "no device is left to evaluate on");
+    if (on == nullptr)
+      throw error(error_code::environment, "no device is left to evaluate on", {},
+                  "run `kevo doctor`, then continue with `kevo resume`");
     const at_exit back{[&] { give_back(*on); }};
     try {
       return {told(on->device.evaluator.evaluate(request), *on), on->device.number};

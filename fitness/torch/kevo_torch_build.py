@@ -181,7 +181,7 @@ def binding_of(functions):
     lines = []
     for name, words in functions.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9:]*", name):
-            raise Unfit(f"{name!r} is no name of a function")
+            raise Unfit(f"{name!r} is not a valid name of a function")
         quoted = '"' + re.sub(r"[^ -!#-\[\]-~]", " ", str(words))[:200] + '"'
         lines.append(f'  m.def("{name}", &{name}, {quoted});')
     return "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n" + "\n".join(lines) + "\n}\n"
@@ -198,7 +198,7 @@ def run_all(commands, until, wanted):
     try:
         while any(one.poll() is None for one in begun):
             if time.monotonic() > until:
-                raise Unfit(f"the extension is not built within {BUILD_SECONDS} s")
+                raise Unfit(f"the extension was not built within {BUILD_SECONDS} s")
             if not wanted():
                 raise EOFError
             time.sleep(0.01)
@@ -265,7 +265,7 @@ class extension_builder:
     def build(self, folder, asked, wanted):
         name = asked["name"]
         if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]{0,99}", name):
-            raise Unfit(f"{name!r} is no name of a module")
+            raise Unfit(f"{name!r} is not a valid name of a module")
         if len(asked["folders"]) > MOST_UNITS:
             raise Unfit("the extension has too many folders of headers")
         for check, options in ((host_options, "cflags"), (cuda_options, "cuda_cflags"), (libraries_of, "ldflags")):
@@ -296,13 +296,13 @@ class extension_builder:
     def write(self, folder, asked):
         given = asked["units"]
         if not given or len(given) + len(asked["headers"]) > MOST_UNITS:
-            raise Unfit("an extension has between 1 and 16 sources")
+            raise Unfit("an extension must have 1 to 16 sources")
         units, texts = [], []
         for number, (kind, text) in enumerate(given):
             if kind not in ("cpp", "cu"):
-                raise Unfit("sources of extensions are .cpp or .cu")
+                raise Unfit("the sources of an extension must be .cpp or .cu files")
             if kind == "cu" and self.nvcc == "none":
-                raise Unfit("CUDA sources need nvcc, which was not found (or device: cuda, for programs that run on a GPU)")
+                raise Unfit("CUDA sources need nvcc and fitness.device: cuda; one of them is missing")
             units.append(f"{folder}/unit_{number}.{kind}")
             texts.append(text)
         binding = binding_of(asked["functions"])

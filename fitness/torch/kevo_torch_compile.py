@@ -45,7 +45,7 @@ def c_command(triton, libraries, source, target):
 def ptx_command(triton, options, source, target):
     wrong = [one for one in options["options"] if not ALLOWED.fullmatch(one)]
     if wrong or not re.fullmatch(r"sm_[0-9]+[af]?", options["arch"]):
-        raise ValueError("options of ptxas that are not allowed here: " + " ".join(wrong))
+        raise ValueError("these options of ptxas are not allowed: " + " ".join(wrong))
     tool = triton + "/bin/" + ("ptxas-blackwell" if options["arch"] >= "sm_100" and len(options["arch"]) >= 6 else "ptxas")
     return [tool, *options["options"], "-v", "--gpu-name=" + options["arch"], source, "-o", target]
 

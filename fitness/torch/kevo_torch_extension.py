@@ -86,7 +86,7 @@ def provide_extensions(torch, ask, files):
         for one in listed(sources):
             place = place_of(one)
             if place not in texts:
-                raise FileNotFoundError(f"{one} is no file of the program")
+                raise FileNotFoundError(f"{one} is not a file of the program")
             folders.add(os.path.dirname(place))
             units.append(["cu" if place.endswith((".cu", ".cuh")) else "cpp", texts[place]])
         headers = [[path[len("/kevo/program/"):], text] for path, text in texts.items() if path.endswith((".h", ".hpp", ".cuh", ".inc"))]

@@ -19,7 +19,7 @@ def triton_options(given):
         elif name in FLAGS and type(value) is bool:
             made[name] = value
         else:
-            raise ValueError(f"an option of Triton that is not allowed here: {name}")
+            raise ValueError(f"this option of Triton is not allowed: {name}")
     return made
 
 

@@ -195,7 +195,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
     e.context["pytorch"] = own->server->facts().version;
     e.context["python"] = own->server->tools().python;
     e.context["vector_instructions"] = own->server->facts().capability;
-    e.context["outputs"] = "every time includes copying the outputs into memory of kevo's, baselines alike";
+    e.context["outputs"] = "every time, also of baselines, includes copying the outputs into memory of kevo";
   };
   kind.identity = [own] {
     const auto& tools = own->server->tools();

@@ -101,7 +101,9 @@ concept archive = requires(T& kept, const T& view, const archive_entry& entry, c
   requires std::copy_constructible<T>;
 };
 
-/// Type-erased archive with value semantics: a copy copies the archive.
+/// A type-erased archive with value semantics: a copy copies the archive. A default-constructed one is empty:
+/// only its conversion to bool may be called. Not thread-safe, not even the const functions, because the rank
+/// queries sort the elites when they are first asked.
 class any_archive {
  public:
   any_archive() = default;

@@ -44,7 +44,8 @@ struct candidate_snapshot {
 /// thread-safe.
 struct candidate_store {
   std::function<void(const content_id&, std::shared_ptr<const program>)> put_program;
-  std::function<std::shared_ptr<const program>(const content_id&)> program_of;  ///< null if unknown
+  /// The source of a program; null if unknown.
+  std::function<std::shared_ptr<const program>(const content_id&)> program_of;
   std::function<void(candidate_id, std::shared_ptr<const evaluation>)> put_evaluation;
   std::function<std::shared_ptr<const evaluation>(candidate_id)> evaluation_of;  ///< the latest; null if none
 };

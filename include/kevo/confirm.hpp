@@ -27,10 +27,11 @@ struct champion {
   double score = 0;    ///< meaningless while there is no champion
   double speedup = 0;  ///< 0 if the fitness function compares with no baseline
   interval speedup_interval;
-  double sol_fraction = 0;   ///< 0 if unknown
+  double sol_fraction = 0;   ///< smallest speed-of-light fraction over the visible workloads; 0 if unknown
   champion_verdict verdict;  ///< whether the speedup is confirmed or undecided
-  std::string disturbed;     ///< sentence of the fitness function about other load on the machine during the
-                             ///< measurement; empty if there was none
+  /// A sentence of the fitness function about other load on the machine during the measurement; empty if
+  /// there was none.
+  std::string disturbed;
 
   explicit operator bool() const { return id != no_candidate; }
   /// A conservative speedup: the speedup if it is confirmed, otherwise the lower end of its interval, at

@@ -9,13 +9,13 @@
 
 namespace kevo {
 
-/// Kind of number.
+/// The kind of number that an element is.
 enum class dtype_kind { real, integer, unsigned_integer, boolean };
 
 /// Properties of one element type.
 struct dtype_info {
-  std::string_view name;  ///< "float32"
-  std::size_t size = 0;   ///< [bytes]
+  std::string_view name;  ///< name as tasks write it, such as "float32"
+  std::size_t size = 0;   ///< [bytes] size of an element
   dtype_kind kind = dtype_kind::real;
   /// The unit roundoff u: half the distance from 1 to the next larger number, which is the largest relative
   /// error of one rounding to nearest. 0 for integers and bool.

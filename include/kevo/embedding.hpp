@@ -17,7 +17,7 @@
 namespace kevo {
 
 /// Maps a program to a point with `dimensions` coordinates. The point must depend on the program alone.
-/// As thread-safe as the callable.
+/// `embed` may be called from several threads at once if the callable allows it.
 struct source_embedding {
   std::size_t dimensions = 0;
   std::function<std::vector<double>(const program&)> embed;
@@ -58,7 +58,7 @@ void for_each_token(std::string_view text, Each each) {
 /// choices.
 struct ngram_embedding {
   std::size_t dimensions = 256;
-  std::size_t longest = 3;  ///< [tokens]
+  std::size_t longest = 3;  ///< [tokens] maximum length of a run
 
   std::vector<double> operator()(const program& p) const {
     std::vector<double> point(dimensions);

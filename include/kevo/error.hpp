@@ -20,8 +20,8 @@ enum class error_code {
 /// The place that an error refers to. An empty string or 0 means that the field does not apply.
 struct error_place {
   std::string file;
-  int line = 0;     ///< 1-based
-  int column = 0;   ///< 1-based
+  int line = 0;     ///< number of the line, from 1
+  int column = 0;   ///< number of the column, from 1
   std::string key;  ///< dotted path of the key at fault, e.g. "archive.measures.code_bytes.bins"
 };
 

@@ -17,12 +17,12 @@ enum class outcome : std::uint8_t {
   valid,          ///< passed every check up to the stage that the evaluation reached
   build_failed,   ///< refused before the build, or does not compile
   launch_failed,  ///< built, but cannot be loaded or launched
-  crashed,
-  timed_out,
-  incorrect,  ///< wrong output
-  rejected,   ///< caught cheating
-  suspect,    ///< a time that is physically impossible, or a measurement that contradicts itself; such a
-              ///< candidate never becomes champion
+  crashed,        ///< ended by a signal, an exit code other than 0, an exception or an error of the device
+  timed_out,      ///< did not finish within its time limit
+  incorrect,      ///< its output is not within the tolerance
+  rejected,       ///< the program tried to cheat, or broke a rule of its interface
+  suspect,        ///< a time that is physically impossible, or a measurement that contradicts itself; such a
+                  ///< candidate never becomes champion
 };
 
 inline constexpr std::array<std::string_view, 8> outcome_names = {
@@ -65,8 +65,8 @@ struct workload_result {
   bool hidden = false;
   std::optional<kevo::outcome> outcome;  ///< nothing if the workload was not run to its end
   double time_ns = 0;                    ///< [ns] 0 if not measured
-  interval time_interval;                ///< [ns]
-  double baseline_ns = 0;                ///< [ns]
+  interval time_interval;                ///< [ns] confidence interval of `time_ns`
+  double baseline_ns = 0;                ///< [ns] time of the baseline; 0 if not measured
   double speedup = 0;       ///< time of the baseline over time of the candidate; 0 if not measured
   double sol_fraction = 0;  ///< speed-of-light time over measured time; 0 if unknown
   double sustained_ns = 0;  ///< [ns] time per call when the candidate is called repeatedly, without the
@@ -75,8 +75,8 @@ struct workload_result {
   double weight = 1;  ///< weight in the geometric mean of the speedups
 };
 
-/// Cost of an evaluation. An evaluation that was taken from the cache has cost the time that it waited, and
-/// nothing else.
+/// Cost of an evaluation. The cost of an evaluation that was taken from the cache is the time for which it
+/// waited, and nothing else.
 struct evaluation_cost {
   double wall_s = 0;    ///< [s] wall time from begin to end, waits included
   double device_s = 0;  ///< [s] time for which the device was reserved for measuring (the measuring lock was

@@ -44,8 +44,8 @@ struct search_settings {
   std::size_t proposals_ahead = 4;  ///< no variation begins while this many candidates wait for an evaluation
   /// An operator that had this many turns in a row without a new candidate rests until a new candidate joins
   /// the search. After half of them it varies a random valid candidate instead of the first parent that the
-  /// selector chose. A turn after which the operator reports `exhausted` counts as a fifth of the patience,
-  /// at least as one turn.
+  /// selector chose. A turn in which the operator reports `exhausted` counts as a fifth of this number, at
+  /// least as one turn.
   std::uint32_t patience = 50;
   /// Relative gain over the best score that counts as an improvement for `progress::since_improvement`.
   double improvement_margin = 0.001;

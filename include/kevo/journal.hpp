@@ -35,7 +35,7 @@ struct journal_header {
   std::string task_json_or_text;            ///< content of the task file
   std::string task_id;                      ///< content id of the task
   std::uint64_t seed = 0;                   ///< seed of all random numbers
-  std::vector<std::string> operators;       ///< names, by operator_index
+  std::vector<std::string> operators;       ///< names of the operators, indexed by operator_index
   std::map<std::string, std::string> more;  ///< further entries of the calling program, by key
 };
 

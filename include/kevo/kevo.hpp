@@ -8,12 +8,14 @@
 // Included: all roles, what passes between them, the loop that connects them, the simple selectors and
 // portfolios, one archive (top_k), all stop rules and the statistics of timings. Not included, because they
 // would double the compile time of a translation unit that does not use them:
-//   kevo/models.hpp       this header and all other models: archives of cells (grid, cvt, islands, ...), UCT,
-//   filters, ... kevo/archive/grid.hpp and so on: one model each kevo/registry.hpp     configs and plug-ins:
-//   models from names and settings kevo/annotation.hpp, kevo/expression.hpp, kevo/task_extents.hpp,
-//   kevo/task_id.hpp: the languages inside sources and
-//                         tasks, and what follows from a task
-//   kevo/learn/           models that learn, which need Eigen
+//   kevo/models.hpp               this header and all other models (archives with cells, UCT, filters, ...)
+//   kevo/archive/grid.hpp, ...    one model each
+//   kevo/registry.hpp             plug-ins: makes models from the names and settings in a config
+//   kevo/annotation.hpp           annotations in sources
+//   kevo/expression.hpp           integer expressions in tasks and annotations
+//   kevo/task_extents.hpp         the sizes of a task for one workload
+//   kevo/task_id.hpp              the content id of a task
+//   kevo/learn/                   models that learn, which need Eigen
 
 // clang-format off: the order says how a search works
 #include <kevo/error.hpp>

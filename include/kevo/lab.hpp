@@ -87,12 +87,12 @@ struct lab_plan {
   lab_problem problem;
   std::vector<lab_policy> policies;
   std::vector<lab_comparison> comparisons;
-  std::string resolved_config;  ///< YAML, including defaults
+  std::string resolved_config;  ///< the config of the lab as YAML, including defaults
 };
 
 /// A change of the believed program: from this point on it has this true value.
 struct trace_point {
-  std::array<double, 3> spent{};  ///< indexed by lab_axis
+  std::array<double, 3> spent{};  ///< amounts spent so far, indexed by lab_axis
   double value = 0;               ///< true speedup over the seed
   friend bool operator==(const trace_point&, const trace_point&) = default;
 };
@@ -122,8 +122,8 @@ struct lab_row {
   std::size_t seeds = 0;
   estimate mean;              ///< mean of the shares
   estimate median;            ///< median of the shares
-  double lower_quartile = 0;  ///< of the shares
-  double upper_quartile = 0;  ///< of the shares
+  double lower_quartile = 0;  ///< lower quartile of the shares
+  double upper_quartile = 0;  ///< upper quartile of the shares
   double speedup = 0;  ///< geometric mean of the true speedups; 0 if a search had no believed program yet
   /// Geometric mean of (best possible speedup / true speedup), 1 for the optimum; infinite if a search had no
   /// believed program yet.

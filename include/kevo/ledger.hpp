@@ -8,9 +8,9 @@ namespace kevo {
 /// The cost of one or more steps (variations or evaluations). Wall times of concurrent steps overlap, so
 /// their sum can exceed the wall time of the run.
 struct spending {
-  double wall_s = 0;            ///< [s]
+  double wall_s = 0;            ///< [s] wall time
   double device_s = 0;          ///< [s] time for which the device was reserved for measuring
-  double money = 0;             ///< in the currency of the configured prices
+  double money = 0;             ///< money spent, in the currency of the configured prices
   std::int64_t tokens_in = 0;   ///< tokens that language models read
   std::int64_t tokens_out = 0;  ///< tokens that language models wrote
 

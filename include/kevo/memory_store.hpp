@@ -1,5 +1,5 @@
 #pragma once
-// memory_store(): a candidate_store that keeps everything in memory, for embedded searches and tests.
+// A candidate_store that keeps everything in memory, for searches inside another program and for tests.
 
 #include <memory>
 #include <mutex>

@@ -28,7 +28,7 @@ struct model_call {
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
   double money = 0;   ///< cost in the currency of the configured prices
-  double wall_s = 0;  ///< [s]
+  double wall_s = 0;  ///< [s] wall time, with retries and waits
 };
 
 }  // namespace kevo

@@ -86,7 +86,7 @@ class plugin_table {
   std::map<std::string, entry, std::less<>> entries_;
 };
 
-/// All plug-ins of a program. Not thread-safe; it must be complete before a run starts.
+/// All plug-ins of a program. Not thread-safe; all plug-ins must be added before a run starts.
 class registry {
  public:
   plugin_table<any_selector> selectors;

@@ -11,16 +11,17 @@
 
 namespace kevo {
 
-/// What one evaluation said, linked to the results before it. Immutable, so that a request can hold the list
-/// as it was when the request was made while the search goes on: a replay gives an operator the same list. A
-/// candidate that was evaluated several times is there several times; its latest result counts.
+/// The result of one evaluation, linked to the results before it. Immutable, so that a request can hold the
+/// list as it was when the request was made while the search goes on: a replay gives an operator the same
+/// list. A candidate that was evaluated several times occurs several times in the list; its latest result
+/// counts.
 struct told_result {
   candidate_id candidate = no_candidate;
   kevo::outcome outcome = kevo::outcome::build_failed;
   double score = 0;  ///< the candidate's score after this evaluation, with earlier ones averaged in
   double log_error =
       0;              ///< standard deviation of the logarithm of the speedup, from its interval; 0 if unknown
-  double cost_s = 0;  ///< [s] what the evaluation took
+  double cost_s = 0;  ///< [s] wall time of the evaluation
   candidate_id parent = no_candidate;         ///< the first parent; `no_candidate` for seeds
   std::string summary;                        ///< as candidate_snapshot::summary
   std::size_t count = 1;                      ///< number of results, this one and all before

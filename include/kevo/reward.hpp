@@ -1,7 +1,8 @@
 #pragma once
-// Rewards for training models on evaluations: what the published recipes pay for a program, as functions of
-// what the evaluator measured. Nothing that a program says of itself takes part. A program that was caught
-// cheating (outcome `rejected` or `suspect`), or that breaks a rule of the recipe, earns 0 in every recipe.
+// Rewards for training models on evaluations: the reward that each published recipe gives to a program, as a
+// function of what the evaluator measured. Nothing that a program reports about itself is used. A program
+// that was caught cheating (outcome `rejected` or `suspect`), or that breaks a rule of the recipe, earns 0 in
+// every recipe.
 //
 //   const reward_terms terms = reward_terms_of(result, &result_of_parent);
 //   const double r = dr_kernel_reward(terms);
@@ -30,7 +31,7 @@ struct broken_rule {
   friend bool operator==(const broken_rule&, const broken_rule&) = default;
 };
 
-/// A rule that a program must keep to earn a reward. `check` returns the reason why a program breaks it, or
+/// A rule that a program must follow to earn a reward. `check` returns the reason why a program breaks it, or
 /// nothing.
 struct reward_rule {
   std::string name;
@@ -79,9 +80,10 @@ inline reward_terms reward_terms_of(const program& source, const evaluation& res
   return terms;
 }
 
-/// The program defines a kernel: its text contains one of the words, by default those of CUDA and Triton
-/// (AutoTriton, arXiv 2507.05687, looks for `@triton.jit`). A text can contain the word and not use the
-/// kernel, so that this rule alone is weak; `launches_own_kernel` measures.
+/// A rule: the program defines a kernel, that is, its text contains one of the words, by default those of
+/// CUDA and Triton (AutoTriton, arXiv 2507.05687, looks for `@triton.jit`). This rule alone is weak, because
+/// a program can define a kernel and never launch it; `launches_own_kernel` checks a measured share of the
+/// time.
 inline reward_rule defines_kernel(std::vector<std::string> words = {"__global__", "@triton.jit"}) {
   return {"defines_kernel", [words = std::move(words)](const program& source, const evaluation&) {
             for (const auto& file : source.files) {
@@ -93,8 +95,8 @@ inline reward_rule defines_kernel(std::vector<std::string> words = {"__global__"
           }};
 }
 
-/// The program spends at least `least` of its device time in kernels of its own, by the measure
-/// `own_kernel_share`. Where that was not measured, the rule is kept.
+/// A rule: the program spends at least the share `least` of its device time in kernels of its own, by the
+/// measure `own_kernel_share`. If that was not measured, the program does not break the rule.
 inline reward_rule launches_own_kernel(double least = 1e-3) {
   return {"launches_own_kernel", [least](const program&, const evaluation& result) {
             const auto share = result.measures.find("own_kernel_share");
@@ -104,15 +106,15 @@ inline reward_rule launches_own_kernel(double least = 1e-3) {
           }};
 }
 
-/// AutoTriton (arXiv 2507.05687, section 3): 1 if the rules are kept and the tests passed, else 0. Speed does
-/// not count.
+/// AutoTriton (arXiv 2507.05687, section 3): 1 if the program passes the tests and breaks no rule, else 0.
+/// Speed does not count.
 inline double autotriton_reward(const reward_terms& terms) {
   return terms.earns() ? 1 : 0;
 }
 
 /// Dr. Kernel (arXiv 2602.05885): C + C min(s, cap) + C PR, with C = 1 for a correct program, s the speedup
-/// and PR the share of the device time in own kernels. A program whose own kernels take no time is a decoy
-/// and earns 0. Where PR was not measured it counts as 0.
+/// and PR the share of the device time in own kernels. A program whose own kernels take no time earns 0. If
+/// PR was not measured, it counts as 0.
 inline double dr_kernel_reward(const reward_terms& terms, double cap = 3) {
   const bool decoy = terms.own_kernel_share && *terms.own_kernel_share <= 0;
   if (!terms.earns() || decoy) return 0;
@@ -126,7 +128,7 @@ inline double kernel_smith_reward(const reward_terms& terms) {
   return terms.parent_speedup > 0 ? terms.speedup / terms.parent_speedup : terms.speedup;
 }
 
-/// CUDA-L1 (arXiv 2507.14111): the speedup, rounded to two decimals toward 1, so that noise around 1 pays
+/// CUDA-L1 (arXiv 2507.14111): the speedup, rounded to two decimals toward 1, so that noise around 1 earns
 /// nothing (1.118 becomes 1.11, 0.992 becomes 1); 0 for a program that is not correct.
 inline double cuda_l1_reward(const reward_terms& terms) {
   if (!terms.earns() || !(terms.speedup > 0)) return 0;
@@ -136,8 +138,8 @@ inline double cuda_l1_reward(const reward_terms& terms) {
   return 1 + rounded / 100;
 }
 
-/// Whether CUDA-L1 measures a result once more, on another device of the same type: more than three times the
-/// baseline, or more than twice the best so far (0: none).
+/// Whether CUDA-L1 measures a result once more, on another device of the same type: it does if the speedup is
+/// more than 3, or more than twice the best speedup so far (0 if there is none).
 inline bool cuda_l1_doubts(double speedup, double best_so_far) {
   return speedup > 3 || (best_so_far > 0 && speedup > 2 * best_so_far);
 }
@@ -147,22 +149,22 @@ inline bool cuda_l1_agrees(double first, double second) {
   return std::abs(first - second) <= 0.1 * std::max(first, second);
 }
 
-/// The rewards of QiMeng-Kernel (arXiv 2511.20100) for a macro step: the stages that the step reaches. They
-/// add up; how often a later step counts is `decay` to the power of the number of steps before. The paper
-/// gives no formula of its decay; this one, and `gain`, are kevo's choice.
+/// The rewards of QiMeng-Kernel (arXiv 2511.20100) for a macro step: the sum of the rewards of the stages
+/// that the step reaches. The reward of a later step is multiplied by `decay` to the power of the number of
+/// steps before it. The paper gives no formula for its decay; this one, and `gain`, are kevo's choice.
 struct stage_rewards {
   double build_failed = -1;
   double built = 0.1;
-  double run_failed = -0.5;  ///< crashed, timed out, incorrect, ...
+  double run_failed = -0.5;  ///< the program crashed, timed out, was incorrect, ...
   double correct = 0.5;
-  double faster = 1;     ///< than the program before
+  double faster = 1;     ///< faster than the program before the step
   double margin = 0.02;  ///< a smaller relative gain does not count as faster
   double gain = 2;  ///< times the logarithm to base 2 of the speedup over the program before, if positive
   double decay = 0.9;
 };
 
-/// What a step earns that ends with this outcome, without the decay. `log_gain` is the natural logarithm of
-/// the speedup over the program before.
+/// The reward of a step that ends with this outcome, without the decay. `log_gain` is the natural logarithm
+/// of the speedup over the program before.
 inline double stage_reward(outcome reached, double log_gain, const stage_rewards& how = {}) {
   if (reached == outcome::build_failed) return how.build_failed;
   if (reached != outcome::valid) return how.built + how.run_failed;
@@ -171,8 +173,8 @@ inline double stage_reward(outcome reached, double log_gain, const stage_rewards
                                            : reward;
 }
 
-/// The reward of step number `step` (from 0) of a chain of macro actions, by the paper's constants: without
-/// the term `gain`. A program that cheated, or breaks a rule, earns 0.
+/// The reward of step number `step` (from 0) of a chain of macro actions, with the paper's constants and
+/// without the term `gain`. A program that cheated, or breaks a rule, earns 0.
 inline double stage_reward_of_step(const reward_terms& terms, std::size_t step = 0) {
   if (terms.cheated || !terms.broken_rules.empty()) return 0;
   const stage_rewards how{.gain = 0};

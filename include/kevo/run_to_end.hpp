@@ -12,7 +12,7 @@
 namespace kevo {
 
 /// Runs a search on the calling thread until it stops, one job at a time. `clock_s()` returns the run time
-/// [s].
+/// [s], which must not decrease. Exceptions of operators and of the fitness function pass through.
 template <class Clock>
 void run_to_end(search& engine, const any_fitness& fitness_function, Clock clock_s) {
   while (true) {

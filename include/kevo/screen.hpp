@@ -113,8 +113,8 @@ struct screening_features {
 /// and drop are kevo's choices). While fewer than `pool` proposals wait and an operator can vary, further
 /// proposals are made before one is evaluated. Then the proposal that the ranker puts first is evaluated, or,
 /// with probability `epsilon`, a random one, so that a wrong model cannot mislead the whole search. If the
-/// pool is full, the `drop` proposals that the ranker puts last are never evaluated. Therefore one of 1 +
-/// `drop` proposals is evaluated. Until `warmup` results have been learned, the oldest proposal is evaluated
+/// pool is full, the `drop` proposals that the ranker puts last are never evaluated. One of every 1 + `drop`
+/// proposals is then evaluated. Until `warmup` results have been learned, the oldest proposal is evaluated
 /// and none is dropped.
 struct screening {
   any_ranker ranker;

@@ -63,7 +63,7 @@ struct session_hooks {
 /// program.
 struct session_origin {
   std::string config;                       ///< YAML, with every default
-  std::string config_path;                  ///< absolute
+  std::string config_path;                  ///< absolute path of the config
   std::string config_directory;             ///< absolute; base of relative paths in the config
   std::map<std::string, std::string> more;  ///< further texts for the header of the journal
 };
@@ -127,8 +127,8 @@ run_outcome start_session(session_plan plan);
 /// Continues a run that was stopped or killed. The recorded decisions are repeated from the journal without
 /// any evaluation; then the jobs that were running when the process ended are run first. The plan must be the
 /// one with which the run began. Only these members may differ: `parts.stop`, `parts.sinks`, `fitness`,
-/// `variations`, `evaluations`, the stop tokens and the hooks. The new stop rule observes the whole past, but
-/// is asked to stop only from when the run continues.
+/// `variations`, `evaluations`, the stop tokens and the hooks. The new stop rule observes all recorded
+/// results, but it is first asked whether to stop when the run continues.
 /// @throws kevo::error (input) that names the difference if the plan is not the same
 run_outcome resume_session(session_plan plan);
 

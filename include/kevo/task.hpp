@@ -67,7 +67,7 @@ struct tolerance {
   ///   output's type; the reference writes the tensor `scale` as an extra output.
   /// - "bounds": |error| <= max_atol + max_rtol * |expected|.
   /// - "exact": equal; for integers.
-  /// - "finite": any finite number, for outputs of which only a contract (below) is demanded.
+  /// - "finite": any finite number is accepted, for outputs that only have to satisfy a contract (below).
   std::string rule = "bounds";
   double max_atol = 1e-5;
   double max_rtol = 1e-5;
@@ -78,11 +78,11 @@ struct tolerance {
   std::string scale;    ///< for "accumulation": name of the scale tensor that the reference writes
   double factor = 4.0;  ///< for "accumulation": the factor of the bound
   std::optional<expression> length;  ///< for "accumulation": number of terms summed in an element; none: 1
-  /// A contract of a whole output, as suites of quantized operators state them (KernelBench-X). It is
-  /// demanded in addition to the rule of the elements.
-  std::optional<double> min_cosine;       ///< got * expected / (|got| |expected|) is not below
-  std::optional<double> max_relative_l1;  ///< sum |error| / sum |expected| is not above
-  std::optional<double> max_rmse;         ///< sqrt(mean of error^2) is not above
+  /// Conditions on an output as a whole (a contract), as test suites of quantized operators use them
+  /// (KernelBench-X). An output must satisfy them in addition to the rule for its elements.
+  std::optional<double> min_cosine;       ///< lower limit of the cosine, got * expected / (|got| |expected|)
+  std::optional<double> max_relative_l1;  ///< upper limit of sum |error| / sum |expected|
+  std::optional<double> max_rmse;  ///< upper limit of the root mean square error, sqrt(mean of error^2)
 
   /// Whether programs may be compiled with fast math for this output: results that are less exact than the
   /// operations of their sources, and wrong for infinities and values that are not numbers.

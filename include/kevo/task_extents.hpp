@@ -1,6 +1,6 @@
 #pragma once
-// What a task says for the axes of a workload: their values, the extents of tensors and the bounds of
-// generators.
+// Evaluates the sizes of a task for one workload: the values of its axes, the extents of tensors and the
+// bounds of generators.
 
 #include <cstdint>
 #include <map>

@@ -16,12 +16,13 @@
 
 namespace kevo {
 
-/// Computes features of a program from its tunables, so that a ranker predicts values that it has not seen:
-/// 64 lies beyond 32, which the n-grams of a text do not tell. A hash of its name assigns each tunable to one
-/// of `features` features; tunables that share one are added. A number is its logarithm to base 2 if all
-/// numbers of the domain are positive and the largest is at least four times the smallest, or else the number
-/// itself; any other value is its position in the domain. A program that has no tunables, or annotations that
-/// cannot be read, has zeros. Takes time in proportion to the length of the source. Thread-safe.
+/// Computes features of a program from its tunables, so that a ranker can predict the effect of values that
+/// it has not seen. The n-grams of a source do not show, for example, that 64 is greater than 32. A hash of
+/// its name assigns each tunable to one of `features` features; tunables that share one are added. A number
+/// is its logarithm to base 2 if all numbers of the domain are positive and the largest is at least four
+/// times the smallest, or else the number itself; any other value is its position in the domain. All features
+/// are 0 for a program without tunables, and for one whose annotations cannot be read. O(length of the
+/// source). Thread-safe.
 struct tunable_features {
   std::size_t features = 32;  ///< number of features; 0: none
 

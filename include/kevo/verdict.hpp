@@ -68,11 +68,12 @@ struct confirmation_rules {
   bool decides = true;
   double widest = 0.10;  ///< maximum width of the interval of a confirmed speedup, as a share of the speedup
   int further = 3;       ///< maximum number of further confirmations of one candidate while it is undecided
-  /// Number of evaluations that finish before a contender is confirmed, or before an undecided candidate is
-  /// confirmed again, in which a better one may take its place: a run that improves quickly would otherwise
-  /// spend its time on candidates that soon are not the best. Contenders that replace each other wait four
-  /// times as long at most. Each confirmation in a row without a new champion makes the wait longer by as
-  /// much again, up to eight times. Nothing waits while there is no champion, or nothing else to evaluate.
+  /// Number of evaluations that must finish before a contender is confirmed, or before an undecided candidate
+  /// is confirmed again. A better candidate may take its place during this wait: a run that improves quickly
+  /// would otherwise spend its time on candidates that are soon surpassed. Each confirmation in a row that
+  /// brings no new champion adds this number to the wait, up to eight times this number. If contenders
+  /// replace each other, the wait ends after four times its length at the latest. There is no wait while
+  /// there is no champion, or while there is nothing else to evaluate.
   int after = 0;
 
   /// The maximum number of confirmations of one candidate.

@@ -28,7 +28,8 @@ std::vector<piece> pieces_of(const std::string& file, std::string_view text) {
     const auto open = text.find("{{");
     const auto close = open == std::string_view::npos ? open : text.find("}}", open);
     if (open != std::string_view::npos && close == std::string_view::npos)
-      throw error(error_code::input, "a place {{...}} is not closed", {.file = file});
+      throw error(error_code::input, "a placeholder is not closed: '}}' is missing after '{{'",
+                  {.file = file});
     if (const auto plain = text.substr(0, open); !plain.empty()) all.push_back({false, plain});
     if (open == std::string_view::npos) break;
     all.push_back({true, text.substr(open + 2, close - open - 2)});
@@ -53,7 +54,8 @@ std::vector<std::pair<std::string, std::string_view>> messages_of(const std::str
     at = end + 1;
   }
   if (found.empty() || found.back().first != "user")
-    throw error(error_code::input, "a prompt needs a line '=== user', and it comes last", {.file = file});
+    throw error(error_code::input, "the last part of a prompt file must begin with the line '=== user'",
+                {.file = file});
   return found;
 }
 

@@ -49,7 +49,7 @@ std::vector<std::string> names(const json::object& in, const char* key, const st
     all.emplace_back(one.get_string());
   }
   if (std::set<std::string>(all.begin(), all.end()).size() != all.size())
-    refuse(name, key, fmt::format("'{}' has a name twice", key));
+    refuse(name, key, fmt::format("'{}' contains a name twice", key));
   return all;
 }
 
@@ -154,7 +154,7 @@ learnt_policy policy_from_json(std::string_view text, const std::string& name) {
   for (std::size_t i = 0; i < size; ++i) {
     const json::value& one = weights.get_array()[i];
     if (!one.is_number() || !std::isfinite(one.to_number<double>()))
-      refuse(name, "weights", "'weights' has something that is not a number");
+      refuse(name, "weights", "'weights' contains a value that is not a number");
     made.net.weights(static_cast<Eigen::Index>(i)) = one.to_number<double>();
   }
   if (const auto* trained = all.if_contains("trained"); trained != nullptr && trained->is_object()) {

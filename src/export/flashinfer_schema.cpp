@@ -153,7 +153,8 @@ std::ofstream open_file(const files::path& path) {
   files::create_directories(path.parent_path(), failed);
   std::ofstream out(path, std::ios::binary);
   if (!out)
-    throw error(error_code::environment, "cannot write this file", {.file = path.string(), .key = {}});
+    throw error(error_code::environment, "cannot write this file", {.file = path.string(), .key = {}},
+                "check the permissions of the folder and the free disk space");
   return out;
 }
 void close_file(std::ofstream& out, const files::path& path) {

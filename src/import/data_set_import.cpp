@@ -252,7 +252,8 @@ suite_import_task import_entry(const data_set_entry& entry, const std::string& o
       std::error_code unreadable;
       return fs::is_regular_file(p, unreadable);
     });
-    if (file == entry.workloads.end()) throw error(error_code::input, "there are no workloads for it");
+    if (file == entry.workloads.end())
+      throw error(error_code::input, "there are no workloads for this Definition");
     const fs::path folder = fresh_task_folder(output, free_name(made.name, taken));
     const settings_node decoded = parse_json(json::serialize(definition), "task.json");
     std::map<std::string, std::string> copied;
@@ -337,7 +338,7 @@ suite_import import_flashinfer(const std::string& path, const std::string& outpu
   }
   const auto definitions = single ? std::vector<fs::path>{path} : files_below(root / "definitions", ".json");
   if (definitions.empty()) {
-    throw error(error_code::input, "there are no definitions here", {.file = path, .key = {}},
+    throw error(error_code::input, "this folder contains no definitions", {.file = path, .key = {}},
                 "give the root of a FlashInfer-Bench data set, which has the folder definitions");
   }
   const auto solutions = solutions_by_definition(root / "solutions");
@@ -371,7 +372,7 @@ suite_import import_sol(const std::string& path, const std::string& output) {
     entries.push_back(std::move(entry));
   }
   if (entries.empty()) {
-    throw error(error_code::input, "there is no definition.json here", {.file = path, .key = {}},
+    throw error(error_code::input, "this folder contains no definition.json", {.file = path, .key = {}},
                 "give a folder with problems of SOL-ExecBench, each with definition.json and workload.jsonl");
   }
   return import_entries("sol", entries, output);

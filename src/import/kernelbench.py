@@ -125,7 +125,7 @@ def inputs_of(torch, module):
         try:
             samples = list(module.get_inputs())
         except Exception as error:
-            raise unfit(f"the distribution of its inputs, of {elements_of(given)} elements, cannot be looked at with smaller ones: {error}")
+            raise unfit(f"its inputs have {elements_of(given)} elements, and their distribution cannot be determined from smaller inputs: {error}")
         draws.most = None
     return given, kinds, samples
 

@@ -42,7 +42,7 @@ bool is_identifier(std::string_view name) {
 }
 
 std::string identifier(std::string_view name) {
-  if (!is_identifier(name)) refuse(fmt::format("'{}' is no name in Python", name));
+  if (!is_identifier(name)) refuse(fmt::format("'{}' is not a valid name in Python", name));
   return std::string(name);
 }
 
@@ -59,8 +59,8 @@ void require_python(const json::object& spec) {
   for (const auto& one : languages) {
     if (std::find(known.begin(), known.end(), one) == known.end())
       refuse(fmt::format(
-          "it is written in '{}', behind a binding that kevo does not have; only Python and Triton are "
-          "imported",
+          "it is written in '{}' and needs a binding that kevo does not have; kevo imports only solutions in "
+          "Python and Triton",
           one));
   }
 }
@@ -69,7 +69,7 @@ void require_python(const json::object& spec) {
 std::string extent_text(const json::value& extent, const json::object& axes,
                         const std::map<std::string, std::string>& known) {
   if (extent.is_int64()) return std::to_string(extent.as_int64());
-  if (!extent.is_string()) refuse("an output has a shape that is no list of axes");
+  if (!extent.is_string()) refuse("the shape of an output is not a list of axes");
   const std::string name(extent.as_string());
   if (const auto* axis = axes.if_contains(name); axis != nullptr && axis->is_object()) {
     if (const auto* value = axis->as_object().if_contains("value"); value != nullptr && value->is_int64())
@@ -77,8 +77,10 @@ std::string extent_text(const json::value& extent, const json::object& axes,
   }
   const auto found = known.find(name);
   if (found == known.end())
-    refuse(fmt::format(
-        "it writes into given outputs, and the axis '{}' of an output is in no shape of an input", name));
+    refuse(
+        fmt::format("it writes into outputs that it is given, and the axis '{}' of an output is not in the "
+                    "shape of any input",
+                    name));
   return found->second;
 }
 
@@ -102,7 +104,7 @@ std::string destination_wrapper(const json::object& definition, const std::strin
         known.try_emplace(std::string(extent.as_string()), fmt::format("{}.shape[{}]", one, i));
     }
   }
-  if (device.empty()) refuse("it writes into given outputs, and no input is a tensor");
+  if (device.empty()) refuse("it writes into outputs that it is given, and no input is a tensor");
   std::string text =
       fmt::format("_kevo_solution = {}\n\n\ndef run({}):\n    import torch\n", entry, parameters);
   std::string outputs;
@@ -110,7 +112,8 @@ std::string destination_wrapper(const json::object& definition, const std::strin
     const std::string one = identifier(std::string_view(name.data(), name.size()));
     const json::object& output = spec.is_object() ? spec.as_object() : definition;
     const auto* shape = output.if_contains("shape");
-    if (shape == nullptr || !shape->is_array()) refuse("it writes into given outputs, and one is a scalar");
+    if (shape == nullptr || !shape->is_array())
+      refuse("it writes into outputs that it is given, and one of them is a scalar");
     std::string extents;
     for (const auto& extent : shape->as_array()) extents += extent_text(extent, axes, known) + ", ";
     text += fmt::format("    {} = torch.empty(({}), dtype=torch.{}, device={})\n", one, extents,
@@ -128,13 +131,13 @@ std::string python_solution(const json::object& definition, const json::object& 
   const auto* sources = solution.if_contains("sources");
   if (sources == nullptr || !sources->is_array() || sources->as_array().empty()) refuse("it has no sources");
   if (sources->as_array().size() > 1)
-    refuse(
-        fmt::format("it has {} source files, and kevo reads solutions of one", sources->as_array().size()));
+    refuse(fmt::format("it has {} source files, but kevo imports only solutions with one source file",
+                       sources->as_array().size()));
   const auto& source = sources->as_array().front();
   if (!source.is_object()) refuse("it has no sources");
   const std::string entry_point = field_text(spec, "entry_point");
   const auto colon = entry_point.rfind("::");
-  if (colon == std::string::npos) refuse("its entry point is not FILE::FUNCTION");
+  if (colon == std::string::npos) refuse("its entry point does not have the form FILE::FUNCTION");
   const std::string entry = identifier(entry_point.substr(colon + 2));
   std::string text = field_text(source.as_object(), "content");
   if (text.empty()) refuse("its source is empty");

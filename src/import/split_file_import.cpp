@@ -196,10 +196,12 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
   try {
     const auto split = importing::split_at_hashes(read_text_file(file.string()));
     if (!split)
-      throw error(error_code::input, "it has not exactly one line of '#' between reference and test");
+      throw error(error_code::input,
+                  "it must have exactly one line of '#' characters, between the reference and the test");
     const std::string entry = importing::entry_of(*split, stem);
     if (entry.empty())
-      made.notes.emplace_back("its test calls no function of its first part; the draft names no entry");
+      made.notes.emplace_back(
+          "its test calls no function of its first part, so that the draft names no entry");
     if (!taken.insert(importing::file_name_of(stem)).second)
       throw error(error_code::input, "another problem has this name");
     const fs::path inside = file.lexically_relative(root);
@@ -213,7 +215,7 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
     if (row.contains("precision_thresholds")) {
       const auto rule = json::serialize(row.at("precision_thresholds"));
       made.notes.push_back(contract_of(row) ? "its rule " + rule + " is the tolerance of the draft"
-                                            : "its rule " + rule + " is kept in problem.json alone");
+                                            : "its rule " + rule + " is stored only in problem.json");
     }
     const fs::path folder = importing::fresh_task_folder(output, stem);
     importing::write_file(folder / "reference.py", split->reference);
@@ -246,7 +248,7 @@ suite_import import_split_files(const std::string& suite, const std::string& pat
     if (at->is_regular_file(unreadable) && at->path().extension() == ".py") files.push_back(at->path());
   }
   if (files.empty())
-    throw error(error_code::input, "there are no problems here", {.file = path, .key = {}},
+    throw error(error_code::input, "this folder contains no problems", {.file = path, .key = {}},
                 "give the folder with the Python files of the suite");
   std::sort(files.begin(), files.end());
   const problem_rows rows = rows_in(lists);

@@ -100,7 +100,8 @@ void check_version(sqlite::connection& database, const std::string& path) {
                 "start a new run with `kevo run`");
   }
   if (database.integer("PRAGMA application_id") != journal_application_id) {
-    throw error(error_code::input, "the file is a database, but not a kevo journal", place);
+    throw error(error_code::input, "the file is a database, but not a kevo journal", place,
+                "name the folder of a run of kevo");
   }
   const auto version = database.integer("PRAGMA user_version");
   if (version <= journal_schema_version) return require_plain_tables(database, place);

@@ -18,7 +18,7 @@ journal journal::create(const std::string& directory, const journal_header& head
   std::filesystem::create_directories(directory, failed);
   if (failed) {
     throw error(error_code::environment, "cannot make the folder: " + failed.message(),
-                {.file = directory, .key = {}});
+                {.file = directory, .key = {}}, "choose another folder with --set run.output=DIR");
   }
   auto state = std::make_shared<implementation>(directory, options);
   state->lock = detail::folder_lock(directory);
@@ -46,7 +46,7 @@ journal journal::create(const std::string& directory, const journal_header& head
 journal journal::open(const std::string& directory, const journal_options& options) {
   if (!std::filesystem::exists(detail::database_path(directory))) {
     throw error(error_code::input, "this folder contains no run (there is no journal.sqlite)",
-                {.file = directory, .key = {}});
+                {.file = directory, .key = {}}, "name the folder of a run");
   }
   detail::refuse_links(directory);
   auto state = std::make_shared<implementation>(directory, options);
@@ -70,7 +70,7 @@ journal journal::open(const std::string& directory, const journal_options& optio
 journal journal::open_read_only(const std::string& directory, const journal_options& options) {
   if (!std::filesystem::exists(detail::database_path(directory))) {
     throw error(error_code::input, "this folder contains no run (there is no journal.sqlite)",
-                {.file = directory, .key = {}});
+                {.file = directory, .key = {}}, "name the folder of a run");
   }
   auto state = std::make_shared<implementation>(directory, options);
   state->read_only = true;

@@ -15,7 +15,8 @@ namespace kevo {
 
 void journal::implementation::must_write() const {
   if (!read_only) return;
-  throw error(error_code::usage, "the journal was opened for reading", {.file = path, .key = {}});
+  throw error(error_code::usage, "the journal was opened read-only, so nothing can be written to it",
+              {.file = path, .key = {}});
 }
 
 std::string journal::implementation::operator_name(operator_index op) const {

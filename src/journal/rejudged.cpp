@@ -47,13 +47,14 @@ void check(sqlite::connection& database, const std::string& path) {
   const error_place place{.file = path, .key = {}};
   if (database.integer("PRAGMA application_id") != application_id)
     throw error(error_code::input, "the file is a database, but does not contain verdicts of kevo rejudge",
-                place);
+                place, "move the file away, then run kevo rejudge again");
   if (database.integer("PRAGMA user_version") > schema_version)
     throw error(error_code::input, "the file was written by a newer version of kevo", place,
                 "use a newer version of kevo");
   // A view of that name could be anything, a query without an end for instance.
   if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'rejudged' AND type = 'table'") != 1)
-    throw error(error_code::input, "the file is damaged: the table 'rejudged' is missing", place);
+    throw error(error_code::input, "the file is damaged: the table 'rejudged' is missing", place,
+                "remove the file, then run kevo rejudge again");
 }
 
 template <class T>

@@ -19,9 +19,10 @@ action_policy rewrite_policy_from(settings& from, const build_context& context) 
   const setting<std::string> what = {
       .def = "weights",
       .doc =
-          "how an action is chosen: weights (fixed weights of the actions), uniform, ucb (UCB1 over the "
-          "kinds of action), bandit (a linear model of kind and place that learns in this run), or the path "
-          "of a policy file that kevo learn policy wrote, relative to the config"};
+          "how an action is chosen. weights: by fixed weights of the actions; uniform: all with equal "
+          "probability; ucb: UCB1 over the kinds of action; bandit: a linear model of kind and place that "
+          "learns in this run. Any other value is the path of a policy file that kevo learn policy wrote, "
+          "relative to the config"};
   named_policy chosen =
       named_policy_from(from, what, {"weights", "uniform", "ucb", "bandit"}, context.directory);
   if (chosen.name == "weights") return {};

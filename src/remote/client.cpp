@@ -79,7 +79,7 @@ struct client::attempt {
     }
     if (answer.status == 200 || answer.status == 202) {
       if (said.id.empty()) {
-        result.trouble = "its answer is none of kevo's: " + why;
+        result.trouble = "its answer is not that of a kevo server: " + why;
         return reply::away;
       }
       if (!is_final(said.progress)) return reply::pending;
@@ -108,8 +108,8 @@ struct client::attempt {
     if (patience > 0 && seconds_since(last_answer) > patience)
       throw error(
           error_code::environment,
-          fmt::format("no server has answered for {:.0f} s; the last one: {}", patience, result.trouble), {},
-          "start the server again and continue with: kevo resume RUN");
+          fmt::format("no server has answered for {:.0f} s; the last failure: {}", patience, result.trouble),
+          {}, "start the server again and continue with: kevo resume RUN");
     if (in_a_row % owner.addresses_.size() != 0) return;
     if (!waiting && listener) listener(device_holder{0, "an evaluation server: " + result.trouble});
     waiting = true;
@@ -171,9 +171,10 @@ answered client::evaluate(const submission& what, std::size_t first, const std::
         break;
       case reply::lost:
         if (++now.losses == settings_.most_losses) {
-          return now.fail(error_code::environment,
-                          fmt::format("{} servers ended while they evaluated this program; the last one: {}",
-                                      now.losses, now.result.trouble));
+          return now.fail(
+              error_code::environment,
+              fmt::format("{} servers ended while they evaluated this program; the last failure: {}",
+                          now.losses, now.result.trouble));
         }
         now.go_on();
         break;

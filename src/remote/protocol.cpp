@@ -193,7 +193,7 @@ submission submission_from_json(std::string_view text) {
   made.kernelbench = text_at(o, "kernelbench", 100000);
   read_task(o, made);
   if (!made.kernelbench.empty() && given(o, "task") != nullptr)
-    wrong("kernelbench", "stands instead of a task, not beside it");
+    wrong("kernelbench", "cannot be used together with a task");
   made.task_id = text_at(o, "task_id", 32);
   read_program(o, made.program);
   const std::string stage = text_at(o, "stage", 32);
@@ -224,7 +224,7 @@ state state_from_json(std::string_view text) {
   const std::string name = text_at(o, "status", 32);
   if (name.empty() && !made.error.empty()) return made;
   const auto progress = parse_progress(name);
-  if (!progress) wrong("status", "is none of a server of kevo's");
+  if (!progress) wrong("status", "is not a status that a kevo server gives");
   made.progress = *progress;
   made.age_s = number_at(o, "age_s", 0, 1e12);
   if (const auto* result = given(o, "evaluation"))

@@ -29,12 +29,12 @@ void add_files(const task& from, submission& to) {
   const std::filesystem::path file(from.file);
   if (from.file.empty())
     throw error(error_code::input, "a task that was made in code cannot be sent to a server", {},
-                "give the server a folder with the task and leave send_task out");
+                "give the server a folder with the task, and remove send_task");
   for (const auto& workload : from.workloads) {
     for (const auto& [name, input] : workload.inputs) {
       if (input.contents)
         throw error(error_code::input, "a task with contents from files cannot be sent to a server",
-                    {from.file}, "give the server a folder with the task and leave send_task out");
+                    {from.file}, "give the server a folder with the task, and remove send_task");
     }
   }
   to.task_file = file.filename().string();
@@ -45,7 +45,8 @@ void add_files(const task& from, submission& to) {
 
 remote::client_settings client_settings_from(const remote_settings& settings) {
   if (settings.urls.empty())
-    throw error(error_code::input, "name at least one server", {"", 0, 0, "fitness.url"});
+    throw error(error_code::input, "the list of servers is empty", {"", 0, 0, "fitness.url"},
+                "name at least one server, for example url: [http://127.0.0.1:8750]");
   remote::client_settings made;
   made.urls = settings.urls;
   made.token = settings.token;
@@ -98,7 +99,7 @@ evaluation remote_fitness::evaluate(const evaluation_request& request) const {
       throw error(error_code::input, fmt::format("{} refuses an evaluation: {}", answer.url, said.error),
                   {"", 0, 0, "fitness.url"});
     throw error(error_code::environment, fmt::format("{} cannot evaluate: {}", answer.url, said.error), {},
-                "mend the machine of the server, then continue with: kevo resume RUN");
+                "repair the machine of the server, then continue with: kevo resume RUN");
   }
   evaluation made = std::move(*answer.said.evaluation);
   // Begun before it was asked for: an earlier measurement, which takes no part in choosing a champion.
@@ -108,7 +109,7 @@ evaluation remote_fitness::evaluate(const evaluation_request& request) const {
   made.cost.waited_s += answer.away_s;
   made.context["remote"] = answer.url;
   if (answer.interruptions > 0)
-    made.context["remote_interruptions"] = fmt::format("{}, {:.1f} s without a server; the last one: {}",
+    made.context["remote_interruptions"] = fmt::format("{}, {:.1f} s without a server; the last failure: {}",
                                                        answer.interruptions, answer.away_s, answer.trouble);
   return made;
 }

@@ -201,7 +201,9 @@ class repeater {
 
   std::shared_ptr<const program> source(const content_id& id) const {
     auto found = programs_(id);
-    if (!found) throw error(error_code::input, "the journal lacks the source of program " + to_string(id));
+    if (!found)
+      throw error(error_code::input, "the journal does not contain the source of program " + to_string(id),
+                  {}, "the journal is damaged: start a new run");
     return found;
   }
 

@@ -269,7 +269,7 @@ namespace {
 config_source recorded_config(const journal& record, const std::string& task) {
   const journal_header& header = record.header();
   if (header.config_yaml.empty()) {
-    throw error(error_code::input, "this run was started by a program of its own, not from a config",
+    throw error(error_code::input, "this run was started by another program than kevo, not from a config",
                 {.file = record.directory()}, "resume or replay it with that program");
   }
   const auto it = header.more.find("config_directory");
@@ -279,8 +279,8 @@ config_source recorded_config(const journal& record, const std::string& task) {
     apply_override(config.tree,
                    "task=" + boost::json::serialize(boost::json::value(fs::absolute(task).string())));
   } else if (!header.task_path.empty() && !fs::exists(header.task_path)) {
-    throw error(error_code::input, "the task of this run is not there any more", {.file = header.task_path},
-                "say where it is now: --task FILE");
+    throw error(error_code::input, "the task file of this run no longer exists", {.file = header.task_path},
+                "give its new path with --task FILE");
   }
   return config;
 }
@@ -299,11 +299,12 @@ void require_changeable(const std::string& assignment) {
       assignment.rfind("run.finish", 0) == 0 || assignment.starts_with("llm.patience=") ||
       tells_where_a_model_is(assignment))
     return;
-  throw error(error_code::usage,
-              "resume can change stop, run.parallel, run.finish, llm.patience and url, key_env, key_file and "
-              "ca_file of a model alone, not '" +
-                  assignment + "'",
-              {}, "other changes need a new run");
+  throw error(
+      error_code::usage,
+      "resume can only change stop, run.parallel, run.finish, llm.patience, and url, key_env, key_file and "
+      "ca_file of a model, not '" +
+          assignment + "'",
+      {}, "other changes need a new run");
 }
 
 }  // namespace

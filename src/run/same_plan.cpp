@@ -11,9 +11,10 @@ namespace {
 
 [[noreturn]] void differs(const journal& record, const std::string& what, const std::string& before,
                           const std::string& now) {
-  throw error(error_code::input,
-              fmt::format("this run began with another {}: '{}', and now it is '{}'", what, before, now),
-              {.file = record.directory()}, "continue it with what it began with, or start a new run");
+  throw error(
+      error_code::input,
+      fmt::format("this run was started with another {}: '{}', but now it is '{}'", what, before, now),
+      {.file = record.directory()}, "continue the run with its original settings, or start a new run");
 }
 
 constexpr const char* widest_key = "search.confirm.widest";

@@ -40,7 +40,7 @@ void evaluator::work(const std::stop_token& stop) {
       one = jobs_.take(stop);
       if (!one) return;
     } catch (const std::exception& unrecorded) {
-      log_(std::string("the record cannot be written: ") + unrecorded.what());
+      log_(std::string("the record of the service cannot be written: ") + unrecorded.what());
       wait_unless_stopped(1, stop);
       continue;
     }
@@ -56,7 +56,8 @@ void evaluator::end(const job& one, const std::stop_token& stop) {
     try {
       return is_final(one.progress) ? jobs_.end(one) : jobs_.put_back(one.key);
     } catch (const std::exception& unrecorded) {
-      log_("the record cannot be written, so that evaluation " + one.key + " waits: " + unrecorded.what());
+      log_("the record of the service cannot be written, so that evaluation " + one.key +
+           " waits: " + unrecorded.what());
       if (!wait_unless_stopped(1, stop)) return;
     }
   }

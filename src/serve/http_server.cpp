@@ -60,7 +60,7 @@ class http_server::impl {
     io_error ec;
     const auto address = asio::ip::make_address(parts_.settings.address, ec);
     if (ec)
-      throw error(error_code::usage, "'" + parts_.settings.address + "' is no IP address", {},
+      throw error(error_code::usage, "'" + parts_.settings.address + "' is not an IP address", {},
                   "for example 127.0.0.1, 0.0.0.0 or ::1");
     const tcp::endpoint where(address, parts_.settings.port);
     acceptor_.open(where.protocol(), ec);

@@ -55,7 +55,7 @@ std::string with_entry(std::string text, const std::string& entry, const std::st
   if (entry == wanted) return text;
   for (const char c : entry) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    if (!plain) gym_wrong("entry_point is no name of a class");
+    if (!plain) gym_wrong("entry_point is not a valid name of a class");
   }
   return text + "\n" + wanted + " = " + entry + "\n";
 }
@@ -66,7 +66,8 @@ gym_request gym_request_from(const json::object& o) {
   gym_request made;
   made.task_id = gym_text(o, "task_id", 1, 100, std::nullopt);
   const std::string workflow = gym_text(o, "workflow", 1, 100, "kernelbench");
-  if (workflow != "kernelbench") gym_wrong("kevo has the workflow kernelbench only, not '" + workflow + "'");
+  if (workflow != "kernelbench")
+    gym_wrong("kevo supports only the workflow kernelbench, not '" + workflow + "'");
   const std::string entry = gym_text(o, "entry_point", 1, 100, "Model");
   made.what.kernelbench = with_entry(gym_text(o, "reference_code", 10, 100000, std::nullopt), entry, "Model");
   made.what.program = program_of(
@@ -217,7 +218,7 @@ json::object gym_result(const ticket_view& seen, const std::string& task_id, con
     made["error_message"] = problem.at("message");
   }
   if (seen.work.progress == remote::progress::expired)
-    made["error_message"] = "it waited in the queue too long";
+    made["error_message"] = "the task waited too long in the queue";
   if (seen.work.ended_unix_s > 0) {
     made["completed_at"] = iso_time(seen.work.ended_unix_s);
     made["processing_time"] =

@@ -143,8 +143,8 @@ void dispatch(const service_parts& parts, const http_call& call, const exchange&
     return get_evaluation(parts, call, tenant, id, back);
   if (handle_kernelgym(parts, call, tenant, back)) return;
   if (known_path(call.path, call.method))
-    throw refusal{405, "usage", "this path does not take the method " + call.method};
-  throw refusal{404, "not_found", "there is nothing at this path", "GET /openapi.json lists what there is"};
+    throw refusal{405, "usage", "the method " + call.method + " is not allowed for this path"};
+  throw refusal{404, "not_found", "this path does not exist", "GET /openapi.json lists all paths"};
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ std::optional<http_answer> gate_request(const service_parts& parts, const http_c
     if (!everybodys) parts.who.admit(parts.who.tenant_of(head.authorization));
     if (with_body && (everybodys || head.method != "POST"))
       throw refusal{413, "too_large",
-                    "a request with the method " + head.method + " to this path has no body"};
+                    "a request with the method " + head.method + " to this path must not have a body"};
     return std::nullopt;
   } catch (const refusal& no) {
     return refusal_answer(no);
@@ -183,8 +183,12 @@ void handle_request(const service_parts& parts, const http_call& call, const exc
     const bool theirs = exit_code(wrong.code()) == 2;
     back->answer(refusal_answer({theirs ? 400U : 503U, to_string(wrong.code()), wrong.what()}));
   } catch (const sqlite::failure& unrecorded) {  // a full disk, for instance; nothing was accepted
-    back->answer(refusal_answer(
-        {503, "environment", std::string("the record cannot be written: ") + unrecorded.what(), {}, 5}));
+    back->answer(
+        refusal_answer({503,
+                        "environment",
+                        std::string("the record of the service cannot be written: ") + unrecorded.what(),
+                        {},
+                        5}));
   } catch (const std::exception& wrong) {
     back->answer(refusal_answer({500, "internal", wrong.what()}));
   }

@@ -19,11 +19,13 @@ namespace {
 /// Checked before anything is opened.
 service_settings safe(service_settings settings) {
   if (settings.tokens.empty() && !http_server::is_loopback(settings.http.address))
-    throw error(error_code::usage,
-                "other machines reach " + settings.http.address + ", and everybody could use this server", {},
-                "give a file of tokens with --tokens, or listen on 127.0.0.1");
+    throw error(
+        error_code::usage,
+        "other machines can reach " + settings.http.address + ", so that everybody could use this server", {},
+        "give a file of tokens with --tokens, or listen on 127.0.0.1");
   if (settings.http.certificate.empty() != settings.http.key.empty())
-    throw error(error_code::usage, "a certificate and its key belong together", {},
+    throw error(error_code::usage,
+                "a certificate was given without its key, or a key without its certificate", {},
                 "give both --certificate and --key");
   if (settings.state.empty())
     throw error(error_code::usage, "the folder of the record is missing", {}, "give one with --state FOLDER");
@@ -46,13 +48,13 @@ class service::impl {
         parts_{jobs_, tasks_, tenants_, counts_} {
     if (!settings_.tokens.empty()) tenants_.load(settings_.tokens);
     for (const auto& folder : settings_.tasks) {
-      for (const auto& problem : tasks_.add(folder)) log_("not a task of this server: " + problem);
+      for (const auto& problem : tasks_.add(folder)) log_("a task was not loaded: " + problem);
     }
     if (tasks_.list().empty() && !settings_.allow_tasks)
       throw error(error_code::input, "this server would have no task", {},
                   "give a folder of tasks with --tasks, or --allow-tasks");
     if (const auto left = jobs_.queued(); left > 0)
-      log_(fmt::format("{} evaluations of an earlier server go on", left));
+      log_(fmt::format("{} evaluations of an earlier server are continued", left));
     judge judges = settings_.forward.urls.empty() ? judge_here(tasks_)
                                                   : judge_elsewhere(tasks_, settings_.forward, log_);
     evaluator_.emplace(jobs_, std::move(judges), counts_, settings_.at_once, log_);

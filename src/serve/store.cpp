@@ -55,15 +55,18 @@ detail::descriptor lock_of(const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (!failed) std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failed);
-  if (failed) throw error(error_code::environment, "cannot make this folder: " + failed.message(), {folder});
+  if (failed)
+    throw error(error_code::environment, "cannot make this folder: " + failed.message(), {folder},
+                "give another folder with --state");
   detail::descriptor made(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!made || ::flock(made.get(), LOCK_EX | LOCK_NB) != 0)
     throw error(error_code::environment, "another server uses this folder", {folder},
-                "end that one, or give another folder with --state");
+                "stop that server, or give another folder with --state");
   const std::string process = std::to_string(::getpid()) + '\n';
   if (::ftruncate(made.get(), 0) != 0 ||
       ::pwrite(made.get(), process.data(), process.size(), 0) != static_cast<ssize_t>(process.size()))
-    throw error(error_code::environment, "cannot write into this folder", {folder + "/lock"});
+    throw error(error_code::environment, "cannot write into this folder", {folder + "/lock"},
+                "check the free disk space, or give another folder with --state");
   return made;
 }
 
@@ -82,7 +85,8 @@ sqlite::connection open_database(const std::string& folder) {
     return made;
   } catch (const sqlite::failure& failed) {
     throw error(failed.damaged() ? error_code::input : error_code::environment,
-                std::string("cannot open the record of the service: ") + failed.what(), {file_in(folder)});
+                std::string("cannot open the record of the service: ") + failed.what(), {file_in(folder)},
+                "check the disk, or give another folder with --state");
   }
 }
 

@@ -145,7 +145,8 @@ std::string task_shelf::key_of(const remote::submission& what) const {
     if (!what.task_id.empty() && what.task_id != found->second)
       throw refusal{409, "conflict",
                     "the task '" + what.task +
-                        "' of this server differs from the one that is meant, whose id is " + what.task_id,
+                        "' of this server differs from the task of the request, which has the content id " +
+                        what.task_id,
                     "give the server the same task files, or send the task with the request"};
     return found->second;
   }
@@ -166,7 +167,8 @@ std::shared_ptr<const task> task_shelf::task_of(const remote::submission& what) 
     return import_(what.kernelbench, (fs::path(folder_) / "kernelbench" / hash_of_sent(what)).string());
   auto made = std::make_shared<const task>(decode_sent(what));
   if (!what.task_id.empty() && what.task_id != kevo::to_string(id_of(*made)))
-    throw error(error_code::input, "the task that was sent is not the one that is meant");
+    throw error(error_code::input,
+                "the task that was sent does not have the content id that the request gives");
   return made;
 }
 

@@ -40,7 +40,7 @@ void tenants::load(const std::string& file) {
   const std::string text = read_text_file(file, std::size_t{1} << 20U);
   struct stat about {};
   if (::stat(file.c_str(), &about) == 0 && (about.st_mode & 0077U) != 0)
-    throw error(error_code::input, "other users may read this file of tokens", {file}, "chmod 600 " + file);
+    throw error(error_code::input, "other users can read this file of tokens", {file}, "chmod 600 " + file);
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -58,7 +58,7 @@ void tenants::load(const std::string& file) {
                   "make one with: openssl rand -hex 32");
     tokens_.push_back({name, digest(token)});
   }
-  if (tokens_.empty()) throw error(error_code::input, "this file of tokens contains none", {file});
+  if (tokens_.empty()) throw error(error_code::input, "this file contains no tokens", {file});
 }
 
 std::string tenants::tenant_of(std::string_view authorization) const {

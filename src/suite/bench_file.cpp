@@ -70,14 +70,15 @@ void check_bench_file(sqlite::connection& database, const std::string& path) {
   const error_place place{.file = path, .key = {}};
   if (database.integer("PRAGMA application_id") != bench_application_id)
     throw error(error_code::input, "the file is a database, but does not contain results of kevo bench",
-                place);
+                place, "set suite.output to another folder");
   if (database.integer("PRAGMA user_version") > bench_schema_version)
     throw error(error_code::input, "the file was written by a newer version of kevo", place,
                 "use a newer version of kevo");
   // A view of that name could be anything, a query without an end for instance.
   if (database.integer("SELECT count(*) FROM sqlite_master WHERE name = 'evaluations' AND type = 'table'") !=
       1)
-    throw error(error_code::input, "the file is damaged: the table 'evaluations' is missing", place);
+    throw error(error_code::input, "the file is damaged: the table 'evaluations' is missing", place,
+                "remove the file, then run kevo bench again, or set suite.output to another folder");
 }
 
 /// A suite may be somebody else's, and name any folder.

@@ -83,10 +83,11 @@ std::vector<std::string> remarks(const bench_report& report) {
   }
   if (outcome.pending > 0)
     all.push_back(format::counted(outcome.pending, "solution") +
-                  " not evaluated yet, counted as not correct; the same command goes on");
+                  " not evaluated yet, counted as not correct; run the same command again to continue");
   if (outcome.environment_failures > 0)
-    all.push_back(format::counted(outcome.environment_failures, "evaluation") +
-                  " in which the machine failed, counted as not correct; the same command tries again");
+    all.push_back(
+        format::counted(outcome.environment_failures, "evaluation") +
+        " in which the machine failed, counted as not correct; run the same command again to repeat them");
   if (task_failures > 0)
     all.push_back(format::counted(task_failures, "task") +
                   " that cannot be loaded or that the backend refuses, counted as not correct");
@@ -98,12 +99,13 @@ std::vector<std::string> remarks(const bench_report& report) {
         "figure; "
         "\"of one\" is the mean over their solutions");
   if (devices.size() > 1)
-    all.push_back(fmt::format(
-        "the results come from {} devices; speedups on different devices do not compare", devices.size()));
-  if (protocols.size() > 1)
     all.push_back(
-        fmt::format("the results come from {} versions of the measuring protocol; --again evaluates all anew",
-                    protocols.size()));
+        fmt::format("the results come from {} devices; speedups on different devices cannot be compared",
+                    devices.size()));
+  if (protocols.size() > 1)
+    all.push_back(fmt::format(
+        "the results come from {} versions of the measuring protocol; --again evaluates all again",
+        protocols.size()));
   return all;
 }
 

@@ -105,7 +105,8 @@ void read_entry(settings& entry, const entry_context& context, suite_plan& plan)
   }
   if (context.evolves && !own.empty())
     entry.fail(entry.has("solution") ? "solution" : "solutions",
-               "this suite evolves its tasks, so that it takes no solutions", "remove 'evolve' or this key");
+               "this suite evolves its tasks and therefore accepts no solutions",
+               "remove 'evolve' or this key");
   for (const auto& file : files) {
     suite_task one{.name = name.empty() ? task_name_of(file) : name,
                    .file = file,
@@ -133,7 +134,9 @@ void read_tasks(settings& root, suite_plan& plan) {
                        plan.directory);
     if (!std::filesystem::is_directory(folder))
       root.fail("solutions", "there is no folder '" + folder + "'", path_rule);
-    if (plan.evolve) root.fail("solutions", "this suite evolves its tasks, so that it takes no solutions");
+    if (plan.evolve)
+      root.fail("solutions", "this suite evolves its tasks and therefore accepts no solutions",
+                "remove 'evolve' or this key");
   }
   const entry_context context{plan.directory, folder, plan.evolve.has_value()};
   const settings_node* list =

@@ -120,7 +120,8 @@ void require_some_secret(const settings& one, const task& t, const workload& mad
   }
   if (!known) return;
   one.fail("inputs",
-           "all inputs are kept as they are in files: a program that contains the answer would pass",
+           "all inputs are read unchanged from files, so that a program that contains the expected output "
+           "would pass",
            "write contents: drawn for one of them, or let it be random");
 }
 

@@ -75,7 +75,7 @@ std::vector<std::string> misspelt_annotations(const program& source, std::string
     for (int line = 1; !rest.empty(); ++line) {
       const auto end = std::min(rest.find('\n'), rest.size());
       if (const auto word = misspelt_in_line(rest.substr(0, end))) {
-        found.push_back(fmt::format("{}:{}: '{}' looks like an annotation and is not one; write 'kevo:'",
+        found.push_back(fmt::format("{}:{}: '{}' looks like an annotation, but is not one; write 'kevo:'",
                                     name, line, detail::shown(*word)));
       }
       rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -57,8 +57,9 @@ std::vector<source_file> files_of(const std::string& folder, const error_place& 
       continue;
     }
     if (at->is_symlink(failed))
-      throw error(error_code::input, "'" + at->path().string() + "' is a link, which no program may contain",
-                  named, "copy the file");
+      throw error(error_code::input,
+                  "'" + at->path().string() + "' is a symbolic link, which a program must not contain", named,
+                  "replace the link by a copy of the file");
     if (at->is_directory(failed)) continue;
     if (files.size() == most_files)
       throw error(error_code::input, fmt::format("'{}' contains more than {} files", folder, most_files),

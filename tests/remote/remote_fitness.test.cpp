@@ -104,7 +104,7 @@ TEST_CASE("what will be refused for ever ends the run with its reason; a task ca
   shell::write_file(folder / "b.txt", "baseline\n");
   const auto other = std::make_shared<const kevo::task>(kevo::load_task((folder / "task.yaml").string()));
   const kevo::remote_fitness named(other, {.urls = {it.url()}});
-  CHECK_THROWS_WITH_AS(named.evaluate(asking("a")), doctest::Contains("differs from the one that is meant"),
+  CHECK_THROWS_WITH_AS(named.evaluate(asking("a")), doctest::Contains("differs from the task of the request"),
                        kevo::error);
   const kevo::remote_fitness sent(other, {.urls = {it.url()}, .send_task = true});
   CHECK_THROWS_WITH_AS(sent.evaluate(asking("a")), doctest::Contains("does not take tasks"), kevo::error);

@@ -159,7 +159,7 @@ TEST_CASE("a plan that is not the one of the run is refused, and what differs is
   std::string expected;
   SUBCASE("seed") {
     other.search.seed = 2;
-    expected = "this run began with another seed (search.seed): '1', and now it is '2'";
+    expected = "this run was started with another seed (search.seed): '1', but now it is '2'";
   }
   SUBCASE("operators") {
     other.parts.operators.emplace_back(toy::speechless{});

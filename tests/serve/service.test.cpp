@@ -98,7 +98,7 @@ TEST_CASE("results outlive the server, and what was queued or at work goes on") 
   for (const auto& each : {at_work, queued})
     CHECK(it.ask("GET", "/v1/evaluations/" + text_in(each, "id") + "?wait=20").status == 200);
   CHECK(it.it->evaluations == 4);  // the one at work began twice
-  CHECK(it.log().find("2 evaluations of an earlier server go on") != std::string::npos);
+  CHECK(it.log().find("2 evaluations of an earlier server are continued") != std::string::npos);
 }
 
 TEST_CASE("priority comes before deadline, deadline before order; what is late expires") {
@@ -306,7 +306,7 @@ TEST_CASE("metrics count, and the description lists every route and every field 
       target = target.substr(0, brace) + "x";
     if (target == "/v1/events") continue;
     const auto said = it.ask(route.method, target, route.method == "POST" ? "{}" : "");
-    CHECK_MESSAGE(said.body.find("there is nothing at this path") == std::string::npos, route.path);
+    CHECK_MESSAGE(said.body.find("this path does not exist") == std::string::npos, route.path);
     CHECK_MESSAGE(said.status != 405, route.path);
     CHECK_MESSAGE(it.ask("DELETE", target).status == 405, route.path);
   }

@@ -26,12 +26,12 @@ T number(std::string_view bytes, std::uint64_t at) {
 }
 
 std::string_view piece(std::string_view bytes, std::uint64_t at, std::uint64_t size) {
-  if (at > bytes.size() || bytes.size() - at < size) damaged("a section beyond its end");
+  if (at > bytes.size() || bytes.size() - at < size) damaged("a section extends beyond its end");
   return bytes.substr(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
 }
 
 std::string_view text_at(std::string_view strings, std::uint32_t at) {
-  if (at >= strings.size()) damaged("a name beyond its end");
+  if (at >= strings.size()) damaged("a name lies beyond its end");
   const auto rest = strings.substr(at);
   return rest.substr(0, std::min(rest.find('\0'), rest.size()));
 }
@@ -64,7 +64,7 @@ std::vector<section> sections_of(std::string_view image) {
   const auto entry = number<std::uint16_t>(image, 58);
   const auto count = number<std::uint16_t>(image, 60);
   const auto names = number<std::uint16_t>(image, 62);
-  if (entry < 64 || names >= count) damaged("its section table");
+  if (entry < 64 || names >= count) damaged("its section table is not valid");
   std::vector<section> result;
   std::vector<std::uint32_t> name_offsets;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -86,7 +86,7 @@ std::vector<symbol> symbols_of(const std::vector<section>& sections) {
   std::vector<symbol> result;
   for (const auto& s : sections) {
     if (s.type != 2) continue;
-    if (s.link >= sections.size()) damaged("a symbol table without names");
+    if (s.link >= sections.size()) damaged("a symbol table has no names");
     for (std::uint64_t at = 0; at + 24 <= s.bytes.size(); at += 24) {
       symbol entry;
       entry.name = text_at(sections[s.link].bytes, number<std::uint32_t>(s.bytes, at));
@@ -137,7 +137,7 @@ void read_kernel_attributes(std::string_view bytes, compiled_kernel& kernel) {
       parameters.push_back(
           {ordinal, {number<std::uint16_t>(payload, 6), number<std::uint32_t>(payload, 8) >> 18U, {}}});
     } else if (code == attribute_parameter_wide) {
-      damaged("an unknown form of parameters");
+      damaged("its parameters have an unknown form");
     }
   });
   std::sort(parameters.begin(), parameters.end(),
@@ -190,7 +190,7 @@ cubin_contents read_cubin(std::string_view image) {
       contents.kernels.push_back(std::move(kernel));
     } else if (s.type == 1 && is_variable_section(home)) {
       const auto size = sections[s.section].size;
-      if (s.value > size || size - s.value < s.size) damaged("a variable beyond its section");
+      if (s.value > size || size - s.value < s.size) damaged("a variable extends beyond its section");
       if ((s.other & managed_mark) != 0) contents.managed.emplace_back(s.name);
       contents.globals.push_back({std::string(s.name), s.size, std::string(home), s.value, size});
     }
@@ -204,7 +204,7 @@ cubin_contents read_cubin(std::string_view image) {
       if (code != attribute_registers && code != attribute_frame_size) return;
       const auto index = number<std::uint32_t>(payload, 0);
       const auto value = number<std::uint32_t>(payload, 4);
-      if (index >= symbols.size()) damaged("an attribute of no symbol");
+      if (index >= symbols.size()) damaged("an attribute belongs to no symbol");
       for (auto& kernel : contents.kernels) {
         if (kernel.mangled != symbols[index].name) continue;
         (code == attribute_registers ? kernel.registers : kernel.stack_bytes) = value;

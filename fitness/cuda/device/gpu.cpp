@@ -52,7 +52,7 @@ private_memory::~private_memory() {
 }
 
 pinned_memory::pinned_memory(const driver& d, std::size_t bytes) : driver_(&d) {
-  check(d, d.host_allocate(&place_, bytes, 0), "pinning host memory");
+  check(d, d.host_allocate(&place_, bytes, 0), "allocating pinned host memory");
 }
 pinned_memory::~pinned_memory() {
   if (place_ != nullptr) driver_->host_free(place_);
@@ -169,7 +169,7 @@ void gpu::launch(const char* kernel, std::uint64_t items, void** arguments) {
 }
 
 void gpu::wait() {
-  check(*driver_, driver_->stream_synchronize(stream_), "the trusted context failed");
+  check(*driver_, driver_->stream_synchronize(stream_), "waiting for the trusted context");
 }
 void gpu::copy_out(void* target, address source, std::size_t bytes) {
   if (bytes == 0) return;

@@ -70,7 +70,8 @@ bool find_device(const driver& d, std::string_view id, device_index& device) {
 
 void check(const driver& d, driver_code code, const char* what) {
   if (code == success) return;
-  throw error(error_code::environment, std::string(what) + ": " + text_of(d, code));
+  throw error(error_code::environment,
+              std::string("the CUDA driver reported an error while ") + what + ": " + text_of(d, code));
 }
 
 bool speaks_of_machine(driver_code code) {

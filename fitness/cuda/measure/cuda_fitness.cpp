@@ -138,8 +138,8 @@ void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_poi
     if (const auto found = e.context.find("too_short"); e.valid() && found != e.context.end())
       e.feedback +=
           "\nworkload " + found->second +
-          ": too short for this mode; the time is the resolution of the clock, and the speedup what is "
-          "certain. Launch lines are timed by a finer clock.";
+          ": too short for this mode. The stated time is the resolution of the clock, and the speedup is at "
+          "least the stated one. Programs with launch lines are timed by a finer clock.";
     if (e.valid()) e.feedback += "\n" + bench.profile(p.built, e) + p.profile.text;
   }
   e.cost.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -170,10 +170,11 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     } catch (const error& failure) {
       if (failure.code() != error_code::environment) throw;
       // There may be several devices: say which.
-      throw error(failure.code(), p.result.device + ": " + failure.message(), failure.place(),
-                  failure.hint().empty()
-                      ? "nvidia-smi and the kernel's log (Xid) say more; `kevo resume` goes on"
-                      : failure.hint());
+      throw error(
+          failure.code(), p.result.device + ": " + failure.message(), failure.place(),
+          failure.hint().empty()
+              ? "nvidia-smi and the Xid messages in the system log say more; continue with `kevo resume`"
+              : failure.hint());
     }
     return p;
   };

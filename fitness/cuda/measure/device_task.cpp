@@ -63,7 +63,8 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
   if (rule.rule != "accumulation" || type.kind != element_kind::real)
     throw error(error_code::input,
                 "the tolerance rule '" + rule.rule + "' does not fit output '" + output.name + "'",
-                {.file = t.file, .key = "tolerance"}, "bounds or exact; accumulation for floating outputs");
+                {.file = t.file, .key = "tolerance"},
+                "use bounds or exact, or accumulation for floating-point outputs");
   const auto axes = axis_values(t, w);
   const auto length = rule.length
                           ? rule.length->evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
@@ -80,7 +81,7 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
     made.scale = static_cast<std::int32_t>(place - scales.begin());
   } else if (rule.scale != output.name) {
     throw error(error_code::input, "the scale of output '" + output.name + "' is another output",
-                {.file = t.file, .key = "tolerance"}, "a scale tensor of its own, or the output itself");
+                {.file = t.file, .key = "tolerance"}, "use a separate scale tensor, or the output itself");
   }
   return made;
 }
@@ -203,11 +204,13 @@ void require_runnable_on_device(const task& t) {
                 "give axes, inputs, outputs, reference and workloads, or use fitness: {backend: command}");
   if (t.reference->language != "cuda" && !is_python_task(t))
     throw error(error_code::input, "the CUDA backend needs a reference in CUDA", place,
-                "reference: {language: cuda, file: reference.cu}");
+                "write reference: {language: cuda, file: reference.cu}");
   if (t.baselines.empty())
-    throw error(error_code::input, "the task has no baseline", {.file = t.file, .key = "baselines"});
+    throw error(error_code::input, "the task has no baseline", {.file = t.file, .key = "baselines"},
+                "write baselines: [{name: seed, file: seed.cu}]");
   if (t.outputs.empty())
-    throw error(error_code::input, "the task has no output", {.file = t.file, .key = "outputs"});
+    throw error(error_code::input, "the task has no output", {.file = t.file, .key = "outputs"},
+                "declare the tensors that the kernel writes under outputs");
   for (const auto* list : {&t.inputs, &t.outputs}) {
     for (const auto& one : *list) {
       if (type_code(one.dtype) < 0)

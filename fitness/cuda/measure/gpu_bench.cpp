@@ -165,7 +165,8 @@ std::optional<call_failure> gpu_bench::canary() {
 
 std::optional<call_failure> gpu_bench::check_gates(const built_program& built, const std::stop_token& stop) {
   if (built.kind == program_kind::hosted) {
-    return call_failure{outcome::launch_failed, "the gates that are asked for need launch lines",
+    return call_failure{outcome::launch_failed,
+                        "the checks under fitness.gates need a program with launch lines",
                         checkers() + " cannot watch a hosted program"};
   }
   return gates_->check({&built.code, &built.plans[smallest_], smallest_}, device_->facts(), stop);
@@ -265,7 +266,7 @@ evaluation gpu_bench::blank() const {
   if (python_) {
     e.context["pytorch"] = python_->version();
     e.context["python"] = python_->python();
-    e.context["outputs"] = "every time includes copying the outputs into memory of kevo's, baselines alike";
+    e.context["outputs"] = "every time, also of baselines, includes copying the outputs into memory of kevo";
     if (!remark_.empty()) e.context["reference"] = remark_;
   } else {
     e.context["compiler"] = compiler_->identity();

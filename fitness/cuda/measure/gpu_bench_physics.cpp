@@ -1,5 +1,5 @@
-// What the task at hand costs on the device at hand, at best: floors that no honest call beats, and the
-// roofline.
+// What the task at hand costs on the device at hand, at best: minimum times that no honest call beats, and
+// the roofline.
 
 #include <algorithm>
 #include <cmath>

@@ -83,7 +83,8 @@ std::vector<gpu_bench::baseline_to_add> gpu_bench::build_baselines(std::stop_tok
     }
   }
   if (built.empty())
-    throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file});
+    throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file, .key = {}},
+                "install the libraries that the baselines link with, or add a baseline that needs none");
   return built;
 }
 

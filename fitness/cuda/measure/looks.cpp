@@ -51,8 +51,8 @@ void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
   if (timed.empty() || !timed.front().timer.by_intervals()) {
     const bool alone = std::any_of(timed.begin(), timed.end(),
                                    [](const auto& one) { return one.timer.trusted_clock_alone(); });
-    e.context["clock"] = alone ? "events; where the trusted clock disagreed, as it often did, what that saw"
-                               : "events, held against the trusted clock";
+    e.context["clock"] = alone ? "events; the trusted clock wherever it disagreed with them, which was often"
+                               : "events, compared with the trusted clock";
     return;
   }
   double resolution = 0;
@@ -63,7 +63,7 @@ void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
     shortest = std::min(shortest, timer.shortest_interval_ns());
     calls = std::min(calls, timer.calls());
   }
-  e.context["clock"] = "the trusted one, intervals of distinct calls less those of an empty program";
+  e.context["clock"] = "the trusted clock: intervals of distinct calls minus those of an empty program";
   e.context["hosted_resolution_ns"] = fmt::format("{:.1f}", resolution);
   e.context["hosted_interval_ms"] = fmt::format("{:.3f}", 1e-6 * shortest);
   e.context["hosted_interval_calls"] = std::to_string(calls);

@@ -46,7 +46,7 @@ bool watch_own_kernels(gpu_bench& bench, passage& p, program_runner& candidate) 
   if (found) {
     p.built.measures["own_kernel_share"] = found->share();
     p.result.context["own_kernel_share"] =
-        fmt::format("{:.1f} of {:.1f} us, {} kernels and copies, as its process says", found->own_us,
+        fmt::format("{:.1f} of {:.1f} us, {} kernels and copies, as reported by its process", found->own_us,
                     found->all_us, found->kernels);
     if (wanted > 0 && found->share() < wanted) {
       unfit = fmt::format("its own kernels take {:.3f} of the device's time; fitness.own_kernel_share is {}",

@@ -33,7 +33,10 @@ error failed_baseline(const call_failure& failure) {
         {.key = "tolerance"},
         "if it fails for contents of one variety only (scaled, constant, ...), the tolerance is too tight "
         "for them; `kevo task check` tries more"};
-  return {error_code::environment, what + ": the machine is not in order"};
+  return {error_code::environment,
+          what + ", although it worked before: the fault is in the machine",
+          {},
+          "run `kevo doctor`"};
 }
 
 }  // namespace
@@ -179,7 +182,8 @@ std::optional<call_failure> pair_timer::block() {
   if ((contested_ >= most_contested || hopeless) && 2 * against > readings_ &&
       against > 2 * trusted_disagreements_) {
     return call_failure{outcome::suspect, "its events and the trusted clock disagree",
-                        "what the device says the call took is not what the trusted clock saw", true, true};
+                        "the events of the device and the trusted clock give different times for its calls",
+                        true, true};
   }
   if (!hopeless) return std::nullopt;
   // Too often for a time by events, too rarely for a suspicion. Where they disagree, a reading is what the

@@ -121,7 +121,7 @@ pair_timer::reading pair_timer::read_interval(program_runner& program, bool trus
   if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
   if (!trusted) ++readings_;
   shortest_ns_ = shortest_ns_ > 0 ? std::min(shortest_ns_, time.outside_ns) : time.outside_ns;
-  // A time of nothing or less becomes 1 ns; the check of the shortest possible time judges it.
+  // A time of nothing or less becomes 1 ns; the check of the minimum time judges it.
   return {std::max(interval_time(time) - constant_ns(), 1.0) / time.calls, false, std::nullopt};
 }
 

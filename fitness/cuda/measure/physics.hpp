@@ -18,7 +18,7 @@ struct multiprocessor_rates {
   double int8 = 0;
 };
 
-/// Of a compute capability; nothing for one that is not known here; then there is no shortest time for
+/// Of a compute capability; nothing for one that is not known here, so that it has no minimum time of
 /// arithmetic.
 std::optional<multiprocessor_rates> rates_of(int major, int minor);
 

@@ -21,8 +21,10 @@ constexpr std::uint64_t busy_before_interval_ns = 20'000'000;
 
 // Codes that say the device or its driver is not in order, and not the program that ran.
 [[noreturn]] void machine_fault(const std::string& message) {
-  throw error(error_code::environment, "the device does not work correctly: " + message, {},
-              "nvidia-smi and the kernel's log (Xid) say more; resume the run when it is mended");
+  throw error(
+      error_code::environment, "the device does not work correctly: " + message, {},
+      "nvidia-smi and the Xid messages in the system log say more; continue with `kevo resume` when the "
+      "device works again");
 }
 
 std::optional<call_failure> failure_of(const worker_answer& answer, const std::string& death) {
@@ -116,7 +118,7 @@ void worker_source::fresh() {
     end();
     if (again) {
       throw error(error_code::environment, "no worker starts on the device" + (why.empty() ? "" : ": " + why),
-                  {}, "`kevo doctor` tries each part");
+                  {}, "run `kevo doctor`, which tests each part");
     }
     // One that was started ahead shared the device with a program that may have held all of its memory.
     gather();

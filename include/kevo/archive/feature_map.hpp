@@ -37,8 +37,9 @@ class text_traits {
     for (const char c : text) has[static_cast<unsigned char>(c)] = true;
     for (unsigned code = 0; code < 256; ++code) has_[code / 64U] |= std::uint64_t{has[code]} << (code % 64U);
   }
-  /// In bytes.
+  /// The length of the text, in bytes.
   double length() const { return length_; }
+  /// The distance to the traits of another text, as described above; 0 for equal traits.
   double distance(const text_traits& other) const {
     double differing = 0;
     for (std::size_t i = 0; i < 4; ++i) differing += std::popcount(has_[i] ^ other.has_[i]);
@@ -99,8 +100,9 @@ class feature_map {
     widen(ranges, values);
     return elites_.forecast(entry.score, cell_of(values, ranges), without);
   }
-  /// Elites at most two bins away in every feature (OpenEvolve's neighbourhood), nearest first by Euclidean
-  /// distance in bins; of equally near ones the older first. O(elites).
+  /// At most `count` elites that are at most two bins away in every feature (OpenEvolve's neighbourhood),
+  /// nearest first by Euclidean distance in bins. Of equally near elites, the older one comes first.
+  /// O(elites).
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const {
     const auto here = elites_.find(id);
     if (!here) return {};

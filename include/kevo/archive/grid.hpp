@@ -89,8 +89,9 @@ class grid {
   archive_forecast forecast(const archive_entry& entry, candidate_id without) const {
     return elites_.forecast(entry.score, cell_of(entry.measures), without);
   }
-  /// Elites at most two bins away on every axis (OpenEvolve's neighbourhood), nearest first by Euclidean
-  /// distance in bins; of equally near ones the older first. O(min(5^axes, elites)).
+  /// At most `count` elites that are at most two bins away on every axis (OpenEvolve's neighbourhood),
+  /// nearest first by Euclidean distance in bins. Of equally near elites, the older one comes first.
+  /// O(min(5^axes, elites)).
   std::vector<candidate_id> neighbours(candidate_id id, std::size_t count) const;
 
   std::optional<elite> sample(rng& random) const { return elites_.sample(random); }

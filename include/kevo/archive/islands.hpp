@@ -25,7 +25,9 @@ struct islands_settings {
   /// Number of candidates that an island accepts between two of its migrations (OpenEvolve).
   std::size_t interval = 50;
   bool count_rejected = false;  ///< whether `interval` counts candidates that the island rejects, too
-  double share = 0.1;    ///< fraction of an island, its best elites, offered to its neighbours (OpenEvolve)
+  /// Fraction of the elites of an island, the best ones, that a migration offers to its neighbours
+  /// (OpenEvolve).
+  double share = 0.1;
   std::size_t most = 0;  ///< maximum number of islands; values up to the initial number disable spawning
   /// Number of improvements per offer below which an island is spawned (AdaEvolve: per evaluation).
   double spawn_below = 0.015;

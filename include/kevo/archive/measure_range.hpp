@@ -13,7 +13,8 @@
 
 namespace kevo {
 
-/// A measure and its range, which has length 1 in distances, on a linear or logarithmic scale.
+/// A measure and the unit of distances in it: the ends of its range are at distance 1, on a linear or a
+/// logarithmic scale.
 struct measure_range {
   std::string measure;
   double low = 0;

@@ -20,15 +20,17 @@ namespace kevo {
 /// of virtual creatures through novelty search and local competition", GECCO 2011; pyribs' proximity
 /// archive). The novelty of a candidate is its mean distance to its k nearest elites (k is `nearest`). A
 /// candidate whose novelty is at least `threshold` becomes an elite. Any other candidate must be better than
-/// the elite nearest to it, and then replaces it. Distances are those of `epsilon_net`. The default k = 15 is
-/// from the paper. The thresholds, 0.05 in units of the ranges of measures and 0.1 between embedded sources,
-/// are kevo's choices. `add` is O(elites).
+/// the elite nearest to it, and then replaces it. Distances are Euclidean, either between embedded sources or
+/// between measures scaled to their ranges, as in `epsilon_net`. The default k = 15 is from the paper. The
+/// thresholds, 0.05 in units of the ranges of measures and 0.1 between embedded sources, are kevo's choices.
+/// `add` is O(elites).
 class novelty {
  public:
   /// An archive with distances between measures. Throws kevo::error (input) for invalid ranges.
   explicit novelty(std::vector<measure_range> ranges, double threshold = 0.05, std::size_t nearest = 15)
       : novelty(detail::point_space(std::move(ranges)), threshold, nearest) {}
-  /// An archive with distances between embedded sources. Entries without a source are rejected.
+  /// An archive with distances between embedded sources. Entries without a source are rejected. Throws
+  /// kevo::error (input) for an embedding without dimensions or function.
   explicit novelty(source_embedding embedding, double threshold = 0.1, std::size_t nearest = 15)
       : novelty(detail::point_space(std::move(embedding)), threshold, nearest) {}
 

@@ -20,7 +20,7 @@ struct annotation_line {
   std::string_view text;
   std::string path;
   int number = 0;         ///< 1-based
-  std::size_t start = 0;  ///< of the line in the file's text
+  std::size_t start = 0;  ///< offset of the line in the file's text, in bytes
 
   error_place place(std::size_t column) const { return {path, number, static_cast<int>(column) + 1, {}}; }
   [[noreturn]] void fail(std::size_t column, const std::string& message, const std::string& hint = {}) const {
@@ -35,7 +35,8 @@ class domain_reader {
 
   explicit domain_reader(const annotation_line& line) : line_(&line), text_(line.text) {}
 
-  /// @param brace where the domain's '{' is @param end set to what follows its '}'
+  /// Returns the values of the domain whose '{' is at `brace`, and sets `end` to the offset behind its '}'.
+  /// Throws kevo::error (input) for a domain that is empty, malformed or too large, and for repeated values.
   std::vector<std::string> read(std::size_t brace, std::size_t& end) const {
     std::vector<std::string> values;
     std::set<std::string> known;

@@ -337,7 +337,7 @@ class annotation_parser {
     return false;
   }
 
-  /// The domain that begins at `brace`, behind which nothing follows.
+  /// Reads the domain that begins at `brace`. Only blanks may follow it.
   std::vector<std::string> read_domain(std::size_t brace) const {
     const auto here = current_line();
     std::size_t end = brace;

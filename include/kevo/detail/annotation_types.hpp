@@ -11,7 +11,7 @@
 
 namespace kevo {
 
-/// How a tunable's line is written.
+/// The form of the line that defines a tunable.
 enum class tunable_style : std::uint8_t {
   define,      ///< #define NAME v
   constant,    ///< constexpr int NAME = v;  const auto NAME = v;
@@ -23,17 +23,17 @@ enum class tunable_style : std::uint8_t {
 struct tunable {
   std::string name;
   std::string value;  ///< the literal as written
-  /// The literals it may take, in the order of the annotation; `value` is one of them.
+  /// The literals that the tunable may have, in the order of the annotation. `value` is one of them.
   std::vector<std::string> domain;
   std::size_t current = 0;  ///< index of `value` in `domain`
   tunable_style style = tunable_style::assignment;
   std::size_t file = 0;    ///< index of the program's file
   int line = 0;            ///< 1-based
-  int column = 0;          ///< of the literal's first character, 1-based, in bytes
-  std::size_t offset = 0;  ///< of the literal in the file's text; it is value.size() bytes long
+  int column = 0;          ///< column of the literal's first character, 1-based, in bytes
+  std::size_t offset = 0;  ///< offset of the literal in the file's text, in bytes; its length is value.size()
 };
 
-/// A condition over tunables that holds for every valid choice of values.
+/// A `require` annotation: a condition that the values of the tunables must satisfy together.
 struct requirement {
   expression condition;
   std::size_t file = 0;
@@ -46,27 +46,27 @@ struct source_region {
   std::size_t file = 0;
   int begin_line = 0;      ///< the line of the begin comment, 1-based
   int end_line = 0;        ///< the line of the end comment
-  std::size_t offset = 0;  ///< of the first byte after the begin comment's line
-  std::size_t length = 0;  ///< up to the first byte of the end comment's line
+  std::size_t offset = 0;  ///< offset of the first byte after the line of the begin comment
+  std::size_t length = 0;  ///< number of bytes from `offset` to the line of the end comment
 };
 
-/// A line about launching the kernel.
+/// An annotation that says how a CUDA kernel is launched (docs/launch.md).
 struct launch_directive {
   std::string word;  ///< its first word: "launch", "when", "for", "memset", "workspace" or "tensormap"
-  std::string text;  ///< all of it, `word` included
+  std::string text;  ///< the whole directive, with `word`
   std::size_t file = 0;
   int line = 0;
-  int column = 0;  ///< of the first character of `text`
+  int column = 0;  ///< column of the first character of `text`, 1-based
 };
 
-/// One part of a `build` line: an option of the program's own compilation.
+/// One option of a `build` annotation, which sets how this program is compiled.
 struct build_part {
-  std::string name;     ///< of the option
-  std::string value;    ///< the literal as written, or the value of the tunable that is named
-  std::string tunable;  ///< the tunable that decides it; empty: none
+  std::string name;     ///< name of the option
+  std::string value;    ///< the literal as written; if it names a tunable, the value of that tunable
+  std::string tunable;  ///< name of the tunable that determines the value; empty if there is none
   std::size_t file = 0;
   int line = 0;
-  int column = 0;  ///< of the value's first character
+  int column = 0;  ///< column of the first character of the value, 1-based
 };
 
 /// All annotations of a source, each kind in file order.
@@ -75,7 +75,8 @@ struct annotations {
   std::vector<requirement> requirements;
   std::vector<source_region> regions;
   std::vector<launch_directive> directives;
-  std::vector<build_part> build;  ///< each option once; which options there are is the compilers' to say
+  /// At most one entry for each option; the compilers check the names of the options.
+  std::vector<build_part> build;
 
   /// Null if there is no tunable of this name.
   const tunable* find_tunable(std::string_view name) const {

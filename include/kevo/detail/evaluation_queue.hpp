@@ -16,8 +16,8 @@
 
 namespace kevo::detail {
 
-/// First in, first out. With a screening, proposals come after everything else, in the order of the ranker. A
-/// pick is O(waiting).
+/// The order is first in, first out. With a screening, proposals come after all other candidates, in the
+/// order of the ranker, and `take` costs O(n log n) for n waiting candidates.
 class evaluation_queue {
  public:
   struct entry {

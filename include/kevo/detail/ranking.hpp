@@ -65,7 +65,7 @@ class ranking {
     }
   }
 
-  /// The id of rank `rank` < size(), 0 the best.
+  /// The id of the candidate of rank `rank`, which must be less than size(). Rank 0 is the best.
   id_type nth(std::size_t rank) const {
     std::size_t at = 1;
     while (at < leaves_) {

@@ -17,8 +17,9 @@ inline candidate_id search::join(const content_id& id, std::shared_ptr<const pro
   return population_.add(op, parents);
 }
 
-// A further program of a turn is no news for what an operator learns by job: the turn's own answer stands for
-// it. Its cost is that of the turn, which the answer bears.
+// An operator that learns by the number of a job gets one result for each job: that of the program that ends
+// the turn. A further program of the turn is therefore not reported under this number. It has no cost of its
+// own, because the cost of the turn is recorded with the program that ends it.
 inline void search::take_in(proposal made, const in_flight& turn, variation_told& told) {
   const auto op = static_cast<operator_index>(turn.op);
   ++ledger_.proposals;

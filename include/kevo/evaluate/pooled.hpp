@@ -92,8 +92,8 @@ inline estimate pool_pairs(evaluation& sum, confirmations all, double alpha) {
 }
 
 /// The mean, in log space, of the speedups of the single confirmations, weighted by the inverse square of the
-/// half widths of their intervals. Speedups whose interval has an unknown end are left out, unless all are
-/// such.
+/// half widths of their intervals. Speedups whose interval has an unknown end are left out, unless that holds
+/// for all of them.
 inline log_estimate mean_of_results(confirmations all) {
   constexpr double narrowest = 1e-9;
   double weights = 0;

@@ -133,10 +133,10 @@ inline double student_t(double alpha, double freedom) {
 }
 
 /// The part of the error probability `alpha` that is spent at look number `look` (from 1) of `looks` planned
-/// looks: the increments of the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and DeMets
-/// (1983), with t = look / looks. The parts sum to alpha. By Bonferroni's inequality, intervals with these
-/// error probabilities hold simultaneously with probability at least 1 - alpha, for any dependence between
-/// looks.
+/// looks. It is the increment of the Pocock-type spending function alpha * ln(1 + (e - 1) t) of Lan and
+/// DeMets (1983), with t = look / looks. The parts sum to alpha. By Bonferroni's inequality, intervals with
+/// these error probabilities hold simultaneously with probability at least 1 - alpha, for any dependence
+/// between looks.
 inline double alpha_of_look(double alpha, int look, int looks) {
   const auto spent = [&](int k) {
     return alpha * std::log(1 + (std::numbers::e - 1) * static_cast<double>(k) / static_cast<double>(looks));
@@ -157,7 +157,7 @@ inline std::size_t location_batches(std::size_t values) {
 /// batches, so that correlation between neighbours and single outliers have less effect; the interval is
 /// Student's t interval of the pseudo-medians of the batches, extended if necessary to contain the value.
 /// Fewer than 3 values give an infinite interval. O(n^2).
-/// @param batches their number, from 2 to the number of values; 0: `location_batches` of that
+/// @param batches number of batches, from 2 to the number of values; 0 uses `location_batches(values.size())`
 inline estimate location(std::span<const double> values, double alpha, std::size_t batches = 0) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double center = pseudo_median(values);

@@ -26,10 +26,10 @@ namespace kevo {
 /// its embeddings from a model. The default of kevo is `ngram_embedding`, computed locally: equal token
 /// sequences have distance 0, and programs without a common run of tokens have a distance of about sqrt(2).
 ///
-/// `epsilon` = 0 disables the filter, as in the source. `memory` is the number of latest programs that
-/// proposals are compared with; 0 means all, as in the source. Each proposal is compared with the whole
-/// memory: O(memory) per proposal. Most comparisons end early, after a small part of the two points. A
-/// comparison with a similar program takes 0.4 us.
+/// `epsilon` = 0 disables the filter, as in POLCA. `memory` is the number of latest programs that proposals
+/// are compared with; 0 means all, as in POLCA. Each proposal is compared with the whole memory: O(memory)
+/// per proposal. Most comparisons end early, after a small part of the two points. A comparison with a
+/// similar program takes 0.4 us.
 class proposal_net {
  public:
   explicit proposal_net(double epsilon = 0.1, source_embedding embedding = embedding_of(ngram_embedding{}),

@@ -62,10 +62,11 @@ using measure_function = std::function<std::map<std::string, double>(
 class claimed_cores;
 struct ceilings;
 
+/// Settings of `cpu_fitness`.
 struct cpu_settings {
-  std::string compiler = "g++";
+  std::string compiler = "g++";  ///< name or path of the compiler
   std::vector<std::string> flags = {"-O3", "-march=native"};
-  int threads = 1;
+  int threads = 1;  ///< maximum number of threads of a candidate
   sandbox_mode sandbox = sandbox_mode::required;
   cpu_limits limits;
   timing_budget timing;
@@ -83,9 +84,11 @@ struct cpu_settings {
   double promising = 1.0;
   std::vector<measure_function> measures;
   // Set by `cpu_fitness_pool`, for what its members share:
-  std::shared_ptr<const claimed_cores> place = {};  ///< where it measures; null: the first free place
-  std::shared_ptr<const ceilings> roof = {};        ///< what the machine can do; null: it is measured
-  std::vector<int> build_processors = {};           ///< processors that builds may use; empty: any
+  /// The cores on which candidates are timed; null: the first free ones.
+  std::shared_ptr<const claimed_cores> place = {};
+  /// Measured peak rates of the machine (the roofline); null: they are measured.
+  std::shared_ptr<const ceilings> roof = {};
+  std::vector<int> build_processors = {};  ///< processors that builds may use; empty: any
 };
 
 struct program_kind;
@@ -94,9 +97,11 @@ struct program_kind;
 /// its processors and, on machines with few processors, pauses builds.
 class cpu_fitness {
  public:
-  /// Builds and runs nothing. @throws kevo::error: input (a task that the CPU cannot run), environment
+  /// Checks the task; builds and runs nothing.
+  /// @throws kevo::error: input (a task that the CPU cannot run), environment
   cpu_fitness(std::shared_ptr<const task> t, cpu_settings settings = {});
-  /// For programs that are not in C++; null means C++. Used by kevo's other fitness functions.
+  /// The same with a `kind` for programs in other languages than C++; null means C++. Used by other fitness
+  /// functions of kevo.
   cpu_fitness(std::shared_ptr<const task> t, cpu_settings settings, std::shared_ptr<const program_kind> kind);
   cpu_fitness(cpu_fitness&&) noexcept;
   cpu_fitness& operator=(cpu_fitness&&) noexcept;
@@ -113,6 +118,7 @@ class cpu_fitness {
   std::string describe() const;
   /// The C++ declaration of the function `run` that a candidate must define.
   std::string prototype() const;
+  /// The task that programs are evaluated on.
   const kevo::task& subject() const;
 
  private:
@@ -122,11 +128,12 @@ class cpu_fitness {
 
 static_assert(fitness<cpu_fitness>);
 
-/// Evaluates C++ programs at several places of this machine at the same time. A place is a core for the
-/// controller and one for each thread of the candidate, which nobody else has claimed; each place measures
-/// one program at a time, and a champion is confirmed at two of them. Builds run on the other cores.
-/// @param places how many at most; 0: as many as leave a core for builds beside each. Where the machine has
-/// room for one only, this is a `cpu_fitness`.
+/// Makes a fitness function that evaluates several C++ programs at the same time, each at its own place. A
+/// place is a group of cores that no other process of kevo has claimed: one for the controller, and one for
+/// each thread of the candidate. Each place measures one program at a time, and a champion is confirmed at
+/// two places. Builds run on the other cores.
+/// @param places maximum number of places; 0: as many as possible while one core for builds remains for each
+/// place. If there are enough cores for one place only, the result is a plain `cpu_fitness`.
 /// @throws kevo::error as the constructor of `cpu_fitness`
 any_fitness cpu_fitness_pool(std::shared_ptr<const task> t, cpu_settings settings, std::size_t places);
 

@@ -39,7 +39,8 @@ struct cuda_timing {
   double alpha = 0.01;  ///< probability that an interval misses the true speedup, for all looks together
 };
 
-/// Additional checks of a candidate. Each costs time, so all are off by default.
+/// Additional checks of a candidate (gates: a candidate that fails one is not valid). Each costs time, so all
+/// are off by default.
 struct cuda_gates {
   int determinism = 0;  ///< number of runs, each in its own process, whose outputs must be identical bit for
                         ///< bit; 0 or 1 disables it
@@ -49,23 +50,25 @@ struct cuda_gates {
   bool profile = false;    ///< profile candidates that are timed fully; this cannot make a candidate invalid
 };
 
-/// What happens if a process other than kevo's uses the device during a measurement: the measurement is an
-/// error after `cuda_settings::foreign_s`, or the evaluation notes it.
+/// What happens if another process than those of kevo uses the device during a measurement. `refuse`: the
+/// measurement waits, and after `cuda_settings::foreign_s` it throws kevo::error (environment). `note`: the
+/// measurement goes on, and the evaluation notes the other process.
 enum class foreign_processes { refuse, note };
 
 namespace cuda {
 struct shared_compilers;
 }
 
+/// Settings of `cuda_fitness`.
 struct cuda_settings {
   int device = 0;                  ///< number of the device, as the CUDA driver counts
   std::vector<std::string> flags;  ///< options of NVRTC in addition to kevo's own
-  /// Name or path of nvcc, which builds hosted programs, and those that choose it by a build line. Empty: it
-  /// is searched for. "none": both are refused.
+  /// Name or path of nvcc. It builds hosted programs, and programs that choose it by a `build` annotation.
+  /// Empty: it is searched for. "none": such programs are refused.
   std::string nvcc;
   /// Path of a Python that has Triton, or of a folder of packages that contains Triton; it compiles programs
-  /// in Triton. Empty: it is searched for when the first such program is built. Where the task's reference
-  /// is in Python, the same of PyTorch, which runs the programs.
+  /// in Triton. Empty: it is searched for when the first such program is built. If the reference of the task
+  /// is in Python, it must have PyTorch instead, which runs the programs.
   std::string python;
   sandbox_mode sandbox = sandbox_mode::required;
   cuda_limits limits;
@@ -78,10 +81,11 @@ struct cuda_settings {
   /// champion's speedup.
   double promising = 1.0;
   foreign_processes foreign = foreign_processes::refuse;
-  double foreign_s = 10;    ///< [s] how long a measurement waits until other processes have left the device
-  bool own_kernel = false;  ///< whether programs of PyTorch without a kernel of their own are refused
-  /// Programs of PyTorch whose own kernels take a smaller share of the device's time are refused; 0: none
-  /// are.
+  /// [s] Maximum time for which a measurement waits until other processes have left the device.
+  double foreign_s = 10;
+  bool own_kernel = false;  ///< whether PyTorch programs that define no kernel of their own are refused
+  /// PyTorch programs whose own kernels take less than this share of the device time are refused; 0 refuses
+  /// none.
   double own_kernel_share = 0;
   bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
   /// Compilers that several objects share; null: each has its own. See `cuda_fitness_pool`.
@@ -102,6 +106,7 @@ class cuda_fitness {
   /// @throws kevo::error: environment (no GPU, no NVRTC, a lost device), input (a wrong reference or
   /// baseline), interrupted
   evaluation evaluate(const evaluation_request& request);
+  /// One line that describes the device and the settings.
   std::string describe() const;
 
  private:
@@ -109,10 +114,11 @@ class cuda_fitness {
   std::unique_ptr<state> state_;
 };
 
-/// Evaluates on several devices at the same time: each has a trusted process and workers of its own,
-/// evaluates one program at a time, and is left out once it is lost; the compilers are shared. A champion is
-/// confirmed on two devices. @param devices numbers of the devices; empty: all that the driver shows.
-/// `settings.device` is ignored
+/// Makes a fitness function that evaluates programs on several devices at the same time. Each device has a
+/// trusted process and workers of its own and evaluates one program at a time; a device that is lost is no
+/// longer used. The devices share the compilers. A champion is confirmed on two devices. `settings.device` is
+/// ignored.
+/// @param devices numbers of the devices; empty: all that the driver shows
 /// @throws kevo::error (input) if the task is not one that the CUDA backend can run
 any_fitness cuda_fitness_pool(std::shared_ptr<const task> t, cuda_settings settings,
                               std::vector<int> devices);

@@ -1,7 +1,7 @@
 #pragma once
-// The fitness function of programs of PyTorch: a module (KernelBench's `class ModelNew`) or a function. A
-// candidate runs in a Python process of its own in a sandbox; its outputs are compared with those of the
-// task's reference, which another process computes in float64, and it is timed against a baseline by a clock
+// The fitness function of PyTorch programs: a module (KernelBench's `class ModelNew`) or a function. A
+// candidate runs in a Python process of its own in a sandbox. Its outputs are compared with those of the
+// task's reference, which another process computes in float64. It is timed against a baseline by a clock
 // outside of its process. The defaults of all settings suit a laptop. Compiled: link kevo::kevo.
 
 #include <cstdint>
@@ -18,17 +18,19 @@
 
 namespace kevo {
 
+/// Settings of `torch_fitness`.
 struct torch_settings {
-  /// Where the tensors are: "cpu" or "cuda".
+  /// The device of the tensors: "cpu" or "cuda".
   std::string device = "cpu";
   int gpu = 0;  ///< cuda: number of the device, as the CUDA driver counts
-  /// cuda: numbers of several devices that evaluate at the same time (see `cuda_fitness_pool`), empty for
-  /// all; nothing: `gpu` alone.
+  /// cuda: numbers of several devices that evaluate at the same time (see `cuda_fitness_pool`); an empty list
+  /// means all devices. Without a value, only the device `gpu` is used.
   std::optional<std::vector<int>> gpus;
   foreign_processes foreign = foreign_processes::refuse;  ///< cuda: as in cuda_settings
-  /// A Python that has PyTorch, or a folder of packages; empty: it is searched for.
+  /// Path of a Python interpreter that has PyTorch, or of a folder of packages that contains PyTorch; empty:
+  /// it is searched for.
   std::string python;
-  int threads = 1;  ///< maximum number of threads of a candidate, and of PyTorch's own
+  int threads = 1;  ///< maximum number of threads of a candidate, and of threads inside PyTorch
   sandbox_mode sandbox = sandbox_mode::required;
   /// Python needs more time and memory than a shared object. `build_s` is not used.
   cpu_limits limits = {.load_s = 60, .loads_s = 300, .first_call_s = 20, .memory_bytes = 8ULL << 30U};
@@ -42,9 +44,9 @@ struct torch_settings {
   /// Random seed of inputs and parameters, for tests only; without it the seed is secret.
   std::optional<std::uint64_t> seed;
   double promising = 1.0;   ///< as in cpu_settings
-  bool own_kernel = false;  ///< whether a program without a kernel of its own (in Triton) is refused
-  /// With device "cuda": a program whose own kernels take a smaller share of the device's time is refused. 0:
-  /// none is.
+  bool own_kernel = false;  ///< whether a program that defines no kernel of its own (in Triton) is refused
+  /// With device "cuda": a program whose own kernels take less than this share of the device time is refused;
+  /// 0 refuses none.
   double own_kernel_share = 0;
 };
 
@@ -52,7 +54,7 @@ struct torch_settings {
 /// processors.
 class torch_fitness {
  public:
-  /// Finds a Python with PyTorch; starts nothing.
+  /// Searches for a Python interpreter with PyTorch; does not start it.
   /// @throws kevo::error: input (a task that the backend cannot run), environment (no PyTorch)
   torch_fitness(std::shared_ptr<const task> t, const torch_settings& settings = {});
   torch_fitness(torch_fitness&&) noexcept;
@@ -66,6 +68,7 @@ class torch_fitness {
 
   /// One line that describes machine and settings.
   std::string describe() const;
+  /// The task that programs are evaluated on.
   const kevo::task& subject() const;
 
  private:

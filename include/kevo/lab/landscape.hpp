@@ -1,19 +1,18 @@
 #pragma once
-// A simulated kernel landscape: what makes the search for kernels hard, without compilers and clocks.
-// Programs are an ordered list of optimization steps and a vector of tunable levels. A multiplicative model
-// of kevo's own:
+// A simulated landscape of kernel programs. It has the difficulties of a search for fast kernels, but needs
+// no compiler and no measurement. A program is an ordered list of optimization steps and a level for each
+// tunable. Its speedup is a product of factors. The model is kevo's own:
 //
-//   * each step has a gain, and most need another one (their enabler) before them: without it they lose
-//   instead,
-//     and if its step is strict the program is incorrect;
-//   * some enablers lose by themselves and pay only through what they enable (valleys);
-//   * each tunable has a target level; gains fall with the distance to it in plateaus, some are traps that
-//   rise
-//     away from it (Deb and Goldberg, "Analyzing deception in trap functions", FOGA 1993), and some targets
-//     move when a step is applied;
-//   * pairs of tunables share a resource: above its capacity a program does not build.
+//   * Each step has a factor. Most steps need another step, their enabler, before them. Without its enabler,
+//     a step makes the program slower; some steps make it incorrect.
+//   * Some enablers make a program slower by themselves and are worthwhile only with the steps that they
+//     enable (valleys).
+//   * Each tunable has a target level. Its factor falls with the distance from the target, in plateaus. For
+//     some tunables (traps) it drops beside the target and then rises with the distance (Deb and Goldberg,
+//     "Analyzing deception in trap functions", FOGA 1993). Some targets change when a step is applied.
+//   * Pairs of tunables share a resource. A program that exceeds its capacity does not build.
 //
-// The optimum is known by construction, so that the result of a search can be given as a share of it.
+// The best program is known by construction, so that the result of a search can be stated as a share of it.
 
 #include <algorithm>
 #include <charconv>
@@ -34,17 +33,20 @@
 
 namespace kevo {
 
-/// The shape of a landscape. All defaults are kevo's choice; probabilities are of each step or tunable.
+/// The settings from which a landscape is drawn. A probability applies to each step or tunable separately.
+/// All defaults are kevo's choice.
 struct landscape_settings {
   std::size_t steps = 12;    ///< number of optimization steps
   std::size_t tunables = 6;  ///< number of tunables
   std::size_t levels = 8;    ///< number of values of each tunable, at least 2
-  double gain_low = 1.1;     ///< minimum gain of a step or of a tunable at its target (log-uniform)
-  double gain_high = 1.6;
-  double ordered = 0.7;  ///< probability that a step needs an enabler before it
-  double strict = 0.3;   ///< probability that a step is incorrect without its enabler, rather than slower
-  double valleys =
-      0.3;  ///< probability that an enabler is a loss by itself, if the steps it enables make up for it
+  double gain_low = 1.1;   ///< smallest factor of a step, or of a tunable at its target; drawn log-uniformly
+  double gain_high = 1.6;  ///< largest factor
+  double ordered = 0.7;    ///< probability that a step needs an enabler before it
+  /// Probability that a step makes the program incorrect, instead of slower, if its enabler is missing.
+  double strict = 0.3;
+  /// Probability that an enabler makes the program slower by itself, if the steps that it enables make up for
+  /// it.
+  double valleys = 0.3;
   double misplaced = 0.85;   ///< speedup factor of a step whose enabler is missing
   double coupled = 0.5;      ///< probability that the target of a tunable depends on a step
   double traps = 0.3;        ///< probability that the value of a tunable rises away from its target
@@ -53,13 +55,14 @@ struct landscape_settings {
   std::size_t resources = 2;  ///< number of pairs of tunables that share a resource
 };
 
-/// A program of a landscape. `name` changes the source and nothing else: near duplicates differ in it.
+/// A program of a landscape. `name` changes only the source text, so that programs of equal value can have
+/// different texts (near duplicates).
 struct landscape_program {
-  std::size_t steps = 0;              ///< how many steps the landscape has
-  std::size_t levels = 0;             ///< how many levels its tunables have
+  std::size_t steps = 0;              ///< number of steps of the landscape
+  std::size_t levels = 0;             ///< number of levels of each tunable of the landscape
   std::vector<std::uint32_t> order;   ///< the applied steps, each at most once, first applied first
   std::vector<std::uint32_t> tuning;  ///< a level for every tunable
-  std::uint64_t name = 0;
+  std::uint64_t name = 0;             ///< a number that has no effect on the value
   friend bool operator==(const landscape_program&, const landscape_program&) = default;
 };
 
@@ -75,7 +78,8 @@ inline program to_source(const landscape_program& p) {
 
 namespace detail {
 
-/// Takes one line that begins with `word` off `text` and reads the numbers behind it.
+/// Removes the first line of `text`, which must begin with `word`, and returns the numbers after the word;
+/// nothing if the line has another form.
 inline std::optional<std::vector<std::uint64_t>> numbers_after(std::string_view word,
                                                                std::string_view& text) {
   const std::size_t end = text.find('\n');
@@ -96,8 +100,8 @@ inline std::optional<std::vector<std::uint64_t>> numbers_after(std::string_view 
 
 }  // namespace detail
 
-/// Reads what `to_source` wrote; nothing if it is not a program of a landscape (a step that is not there or
-/// comes twice, a level out of range). O(length).
+/// The inverse of `to_source`; nothing if the text is not a program of a landscape: for instance, if a step
+/// does not exist or occurs twice, or a level is out of range. O(length of the text).
 inline std::optional<landscape_program> landscape_program_in(std::string_view text) {
   const auto head = detail::numbers_after("landscape", text);
   constexpr std::uint64_t most = 4096;  // of each; what an operator makes of a text stays small
@@ -143,10 +147,10 @@ class landscape {
   }
 
   const landscape_settings& settings() const { return settings_; }
-  /// The program to start from: no step, levels that build; its value is 1.
+  /// The program from which a search starts: no steps, and levels with which it builds. Its value is 1.
   const landscape_program& seed() const { return seed_; }
 
-  /// A best program and its value over the seed.
+  /// A best program. `optimum()` is its speedup over the seed.
   landscape_program best() const {
     landscape_program p{settings_.steps, settings_.levels, planted_, {}, 0};
     for (const auto& t : tunables_) p.tuning.push_back(t.target_with);
@@ -154,7 +158,7 @@ class landscape {
   }
   double optimum() const { return raw_value(best()) / seed_value_; }
 
-  /// The true value. O(steps + tunables).
+  /// The true outcome and value of a program. O(steps + tunables).
   landscape_verdict judge(const landscape_program& p) const {
     if (p.steps != settings_.steps || p.levels != settings_.levels || p.tuning.size() != tunables_.size())
       return {};
@@ -178,8 +182,8 @@ class landscape {
   };
   struct tunable {
     double gain = 1;
-    std::uint32_t target = 0;       ///< while the step that moves it is absent
-    std::uint32_t target_with = 0;  ///< once it is applied
+    std::uint32_t target = 0;       ///< target level while the step that changes the target is absent
+    std::uint32_t target_with = 0;  ///< target level when that step is applied
     std::size_t moved_by = absent;
     bool trap = false;
   };
@@ -208,8 +212,8 @@ class landscape {
         s.strict = strict;
       }
     }
-    // From the last planted step to the first: what a step and all that needs it are worth together. No step
-    // may cost more than it enables, so that the best program applies them all.
+    // From the last planted step to the first: the product of the factors of a step and of all steps that
+    // need it. This product must be above 1 for each step, so that the best program applies all steps.
     std::vector<double> worth(steps_.size(), 1);
     for (std::size_t i = planted_.size(); i > 0; --i) {
       const std::size_t id = planted_[i - 1];
@@ -263,8 +267,9 @@ class landscape {
 
   enum class state : std::uint8_t { missing, misplaced, works };
 
-  /// A step works if it needs no enabler or one that works stands before it. Were a misplaced step to enable
-  /// others, leaving out a losing enabler could pay, and the planted program would not be the best.
+  /// A step works if it needs no enabler, or if its enabler is before it and works. A misplaced step does not
+  /// enable others: otherwise it could be better to leave out an enabler that makes the program slower, and
+  /// the planted program would not be the best one.
   std::vector<state> states_of(const landscape_program& p) const {
     std::vector<state> states(steps_.size(), state::missing);
     for (const auto id : p.order) {

@@ -1,5 +1,6 @@
 #pragma once
-// A landscape as a fitness function: the true value behind noise, with what an evaluation would have cost.
+// A landscape as a fitness function: it returns the true value with noise, and the simulated cost of the
+// evaluation.
 
 #include <cmath>
 #include <cstdint>
@@ -18,16 +19,18 @@ namespace kevo {
 struct simulated_measurement {
   double noise = 0;            ///< standard deviation of the logarithm of a measured speedup
   double confirmed_noise = 0;  ///< standard deviation of the logarithm of a confirmed speedup
-  /// Number of small tasks that a program is for; 0: one task. Each measurement runs the program on one of
-  /// them, drawn at random, as POLCA's rollouts do. Half of the variance of the noise is then how hard the
-  /// task is for every program, the other half how well this program suits it; both stay the same.
+  /// Number of small tasks of a program; 0 means one task. Each measurement runs the program on one of them,
+  /// drawn at random, as POLCA's rollouts do. The noise then has two parts of equal variance: the difficulty
+  /// of the task, which is the same for all programs, and how well the program suits the task. Both are fixed
+  /// for the whole search.
   std::size_t tasks = 0;
-  double build_s = 2;  ///< [s] simulated cost of building; half of it where building fails
-  double run_s = 4;    ///< [s] of timing a program as fast as the seed; a confirmation takes twice that
+  double build_s = 2;  ///< [s] simulated cost of a build; a build that fails costs half of it
+  /// [s] Simulated cost of timing a program that is as fast as the seed; a confirmation costs twice as much.
+  double run_s = 4;
 };
 
-/// Gives a true value the look of a measured one: the n-th measurement of a program always comes out the
-/// same, whatever else was measured before. Thread-safe.
+/// Makes simulated measurements of true values. The n-th measurement of a program always gives the same
+/// result, whatever else was measured before. Thread-safe.
 class simulated_timer {
  public:
   simulated_timer(simulated_measurement how, std::uint64_t seed)
@@ -79,8 +82,9 @@ class simulated_timer {
   std::map<content_id, std::uint64_t> measured_;
 };
 
-/// The fitness function of one landscape. Measures: `applied` (steps), `resource` (mean level, 0..1), `first`
-/// (the step applied first, -1 if none) and `level_0`, `level_1`, ... Thread-safe.
+/// The fitness function of one landscape. Measures: `applied` (number of applied steps), `resource` (mean
+/// level, from 0 to 1), `first` (the step that is applied first, -1 if there is none) and `level_0`,
+/// `level_1`, ... Thread-safe.
 class landscape_fitness {
  public:
   landscape_fitness(std::shared_ptr<const landscape> world, simulated_measurement how, std::uint64_t seed)

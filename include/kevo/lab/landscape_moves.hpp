@@ -1,6 +1,7 @@
 #pragma once
-// Variation operators on programs of a landscape, similar to real ones: cheap steps of tunables, expensive
-// macro steps, crossover, and changes without an effect. Each reads the parent's source text only.
+// Variation operators on programs of a landscape, similar to real ones: cheap changes of tunables, expensive
+// macro steps, crossover, and changes without an effect. Each operator reads only the source texts of the
+// selected candidates.
 
 #include <algorithm>
 #include <cstddef>
@@ -97,7 +98,8 @@ struct landscape_macro {
   }
 };
 
-/// The parent's steps, or another selected candidate's, with each level from one of the two.
+/// Crosses the parent with another selected candidate: takes all steps from one of the two, and each level
+/// from one of the two.
 struct landscape_cross {
   double cost_s = 0.01;  ///< [s] booked for each proposal
 

@@ -1,5 +1,6 @@
 #pragma once
-// A recorded space as a fitness function: it answers with what was measured when the space was recorded.
+// A recorded space as a fitness function: it returns the measurements that were made when the space was
+// recorded.
 
 #include <cstdint>
 #include <map>
@@ -13,10 +14,11 @@
 
 namespace kevo {
 
-/// Speedups are over the configuration `start`. With `sampled`, an evaluation draws one of the
-/// configuration's recorded measurements, so that noise is the device's own, and a confirmation says the
-/// recorded value. Booked are the seconds that were recorded. What was not recorded does not build, at no
-/// cost. Measures: every parameter whose value is a number, by its name. Thread-safe.
+/// Returns recorded results. Speedups are relative to the configuration `start`. With `sampled`, an
+/// evaluation draws one of the recorded measurements of the configuration, so that its noise is that of the
+/// device; a confirmation returns the recorded value. The cost is the recorded time. A configuration that was
+/// not recorded has the outcome `build_failed`, at no cost. Measures: every parameter whose value is a
+/// number, by its name. Thread-safe.
 class recorded_fitness {
  public:
   recorded_fitness(std::shared_ptr<const recorded_space> space, std::size_t start, bool sampled,

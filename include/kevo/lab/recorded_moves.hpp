@@ -1,6 +1,6 @@
 #pragma once
-// Variation operators on a recorded space. They know which configurations were recorded, as a tuner knows its
-// restrictions, and propose no others.
+// Variation operators on a recorded space. They propose only configurations that were recorded, as a tuner
+// proposes only configurations that its restrictions allow.
 
 #include <cstddef>
 #include <memory>
@@ -27,12 +27,13 @@ inline std::optional<variation_result> proposal_in(const recorded_space& space,
 
 }  // namespace detail
 
-/// One or several parameters of the parent changed: mostly to a neighbouring value, sometimes to any.
+/// Changes one or several parameters of the parent: mostly to a neighbouring value, sometimes to any value.
 struct recorded_step {
   std::shared_ptr<const recorded_space> space;
   double neighbour = 0.7;      ///< probability that a parameter moves to a neighbouring value
   double another_step = 0.35;  ///< probability of each further parameter, below 1
-  std::size_t tries = 64;      ///< number of steps that may lead out of the space or to a known configuration
+  /// Maximum number of steps that may lead out of the space or to a known configuration.
+  std::size_t tries = 64;
 
   std::string name() const { return "recorded_step"; }
   variation_result vary(const variation_request& request, rng& random) {
@@ -58,10 +59,10 @@ struct recorded_step {
   }
 };
 
-/// Each parameter from the parent or from another selected candidate.
+/// Takes each parameter from the parent or from another selected candidate.
 struct recorded_cross {
   std::shared_ptr<const recorded_space> space;
-  std::size_t tries = 64;  ///< number of combinations that may be outside the space or known
+  std::size_t tries = 64;  ///< maximum number of combinations that may be outside the space or known
 
   std::string name() const { return "recorded_cross"; }
   variation_result vary(const variation_request& request, rng& random) {
@@ -85,7 +86,7 @@ struct recorded_cross {
   }
 };
 
-/// Any recorded configuration that the search has not seen, whatever the parent is: random search without
+/// Draws a recorded configuration that the search has not seen, whatever the parent is: random search without
 /// replacement. O(1) expected while much is unseen, O(size) at the end.
 struct recorded_draw {
   std::shared_ptr<const recorded_space> space;
@@ -102,7 +103,7 @@ struct recorded_draw {
   }
 
  private:
-  /// The loop above skipped the first 32 places.
+  /// Tries the up to 32 configurations from `first` on that the loop of `vary` has left out.
   variation_result walked(const variation_request& request, std::size_t first) const {
     for (std::size_t i = 0; i < std::min<std::size_t>(32, space->size()); ++i) {
       const auto& setting = space->at((first + i) % space->size()).setting;

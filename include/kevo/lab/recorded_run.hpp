@@ -1,7 +1,8 @@
 #pragma once
 // Recorded runs as a problem of the laboratory: the programs of finished runs, what their evaluations
-// returned, and which program was proposed at which parent. A search on them re-uses these proposals, so that
-// it costs microseconds a candidate, whatever a model or a device took when the runs were made.
+// returned, and which program was proposed at which parent. A search on this problem uses the recorded
+// proposals and results. A candidate therefore takes microseconds, whatever time models and devices took when
+// the runs were made.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,10 +24,11 @@ namespace kevo {
 
 /// A program of the recorded runs.
 struct recorded_program {
-  std::shared_ptr<const program> source;        ///< never null
-  std::shared_ptr<const evaluation> result;     ///< last evaluation that is not a confirmation; may be null
-  std::shared_ptr<const evaluation> confirmed;  ///< what its confirmations say; null if there was none
-  std::vector<std::size_t> children = {};       ///< places of the programs that were proposed at this parent
+  std::shared_ptr<const program> source;     ///< never null
+  std::shared_ptr<const evaluation> result;  ///< last evaluation that is not a confirmation; may be null
+  /// The pooled result of its confirmations; null if there was none.
+  std::shared_ptr<const evaluation> confirmed;
+  std::vector<std::size_t> children = {};  ///< indices of the programs that were proposed for this parent
 
   /// The evaluation by which the program is judged: the confirmation if there is one; null if it was never
   /// evaluated.
@@ -38,8 +40,9 @@ struct recorded_program {
 class recorded_run_graph {
  public:
   /// `programs[0]` is the root, from which searches start.
-  /// @throws kevo::error (input) if there is no program, one comes twice, a child does not exist, the root is
-  /// not valid or has no positive speedup or score, or no valid program is better than the root
+  /// @throws kevo::error (input) if there is no program, if a program occurs twice, if a child does not
+  /// exist, if the root is not valid or has no positive speedup or score, or if no valid program is better
+  /// than the root
   explicit recorded_run_graph(std::vector<recorded_program> programs) : programs_(std::move(programs)) {
     for (std::size_t i = 0; i < programs_.size(); ++i) {
       ids_.push_back(id_of(*programs_[i].source));
@@ -68,7 +71,7 @@ class recorded_run_graph {
   std::size_t size() const { return programs_.size(); }
   const recorded_program& at(std::size_t i) const { return programs_[i]; }
   const content_id& id(std::size_t i) const { return ids_[i]; }
-  /// The place of a program, if it was recorded.
+  /// The index of a program; nothing if it was not recorded.
   std::optional<std::size_t> find(const content_id& id) const {
     const auto found = index_.find(id);
     return found == index_.end() ? std::nullopt : std::optional(found->second);
@@ -76,7 +79,7 @@ class recorded_run_graph {
   /// The recorded speedup of a program over the root; the ratio of scores if the root has no speedup. 0
   /// unless valid.
   double value(std::size_t i) const { return measured(i) / measured(0); }
-  /// The largest value; more than 1.
+  /// The largest value of all programs; more than 1.
   double best() const { return best_; }
 
  private:

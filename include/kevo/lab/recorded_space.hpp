@@ -1,7 +1,7 @@
 #pragma once
-// A tuning space that was measured in advance, every configuration of it: what a search would have found on a
-// real device, in microseconds a candidate. (Willemsen et al., "A methodology for comparing optimization
-// algorithms for auto-tuning", 2024, compare tuners on such spaces.)
+// A tuning space of which all configurations were measured in advance. A search on it gives the results that
+// it would have had on the device, in microseconds for each candidate. (Willemsen et al., "A methodology for
+// comparing optimization algorithms for auto-tuning", 2024, compare tuners on such spaces.)
 
 #include <algorithm>
 #include <cmath>
@@ -21,31 +21,32 @@
 
 namespace kevo {
 
-/// A tunable parameter. `numbers` holds its values as numbers, NaN where they are none.
+/// A tunable parameter. `numbers` holds its values as numbers; NaN for a value that is not a number.
 struct recorded_parameter {
   std::string name;
   std::vector<std::string> values;  ///< as written in the file; neighbouring values are next to each other
   std::vector<double> numbers;
 };
 
-/// One value of every parameter, by index.
+/// A configuration: for each parameter, the index of its value.
 using recorded_setting = std::vector<std::uint32_t>;
 
-/// What was recorded of one configuration.
+/// The record of one configuration.
 struct recorded_result {
   recorded_setting setting;
   kevo::outcome outcome = kevo::outcome::valid;
-  double objective = 0;         ///< the time, or another objective that was tuned for; positive if valid
-  std::vector<double> samples;  ///< single measurements of it; may be empty
-  double build_s = 0;           ///< [s] what building took when it was recorded
-  double run_s = 0;             ///< [s] what checking and measuring took
+  double objective = 0;         ///< the recorded time, or another objective of tuning; positive if valid
+  std::vector<double> samples;  ///< single measurements of the objective; may be empty
+  double build_s = 0;           ///< [s] recorded time of the build
+  double run_s = 0;             ///< [s] recorded time of checking and measuring
 };
 
 /// A recorded space. Immutable: any number of threads may read it.
 class recorded_space {
  public:
   /// `larger_is_better`: whether the objective is a rate and not a time. Throws kevo::error (input) if a
-  /// configuration comes twice, has a value that its parameter lacks, or none is valid.
+  /// configuration occurs twice or has a value that its parameter does not have, if no configuration is
+  /// valid, or if there are more than 2^63 combinations.
   recorded_space(std::vector<recorded_parameter> parameters, std::vector<recorded_result> results,
                  bool larger_is_better = false)
       : parameters_(std::move(parameters)),
@@ -72,25 +73,26 @@ class recorded_space {
   const std::vector<recorded_parameter>& parameters() const { return parameters_; }
   std::size_t size() const { return results_.size(); }
   const recorded_result& at(std::size_t i) const { return results_[i]; }
-  /// The valid configurations, fastest first.
+  /// The indices of the valid configurations, fastest first.
   const std::vector<std::size_t>& ranked() const { return valid_; }
 
-  /// The place of a configuration, if it was recorded. O(parameters).
+  /// The index of a configuration; nothing if it was not recorded. O(parameters).
   std::optional<std::size_t> find(const recorded_setting& setting) const {
     const auto code = code_of(setting);
     if (!code) return std::nullopt;
     const auto it = index_.find(*code);
     return it == index_.end() ? std::nullopt : std::optional(it->second);
   }
-  /// How fast a configuration is, in units of its own: 0 unless valid.
+  /// The speed of a configuration: the inverse of the objective or, if larger is better, the objective
+  /// itself. 0 unless valid. Only ratios of speeds have a meaning.
   double speed(std::size_t i) const { return speed_of(results_[i], results_[i].objective); }
   double speed_of(const recorded_result& r, double objective) const {
     if (r.outcome != outcome::valid) return 0;
     return larger_is_better_ ? objective : 1 / objective;
   }
 
-  /// A configuration as source text: a line a parameter, `NAME = value  # kevo: {domain}`, which the operator
-  /// `tune` reads too.
+  /// A configuration as source text, with one line for each parameter: `NAME = value # kevo: {domain}`. The
+  /// operator `tune` can read it, too.
   program to_source(const recorded_setting& setting) const {
     std::string text;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -101,7 +103,8 @@ class recorded_space {
     }
     return single_file_program("python", "setting.py", std::move(text));
   }
-  /// Reads what `to_source` or an operator on tunables wrote; nothing for other texts.
+  /// The configuration in a text that `to_source`, or an operator on its tunables, has written; nothing for
+  /// other texts.
   std::optional<recorded_setting> setting_in(std::string_view text) const {
     recorded_setting setting;
     for (const auto& p : parameters_) {

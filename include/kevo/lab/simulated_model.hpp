@@ -92,21 +92,24 @@ enum class simulated_call : std::uint8_t {
 inline constexpr std::array<std::string_view, 7> simulated_call_names = {
     "draft", "rewrite", "diff", "universal", "macro_micro", "summarize", "summarize_rounds"};
 
-/// Stated quality and prices. The reason for each default is in docs/system_comparison.md.
+/// The quality and the token counts of the simulated model. docs/system_comparison.md gives the reason for
+/// each default.
 struct simulated_quality {
-  double correct = 0.8;       ///< probability that one edit leaves the program valid
-  double improving = 0.1;     ///< probability that a reply is better than its parent by the model's knowledge
-  double duplicate = 0.1;     ///< probability that a reply changes only names
-  double repair = 0.6;        ///< probability of repairing a parent whose error message is shown
-  double blind_repair = 0.2;  ///< the same without the error message
-  double follow = 0.7;        ///< probability that a reply uses what its prompt shows
-  bool feedback = true;       ///< whether the prompt holds the error message of the parent
-  double task_tokens = 1500;  ///< [tokens] of the task and the instructions in each prompt
-  double program_tokens = 1500;  ///< [tokens] of each program that is shown or written
-  double line_tokens = 100;      ///< [tokens] of a relative with plan and outcome, or of a note
+  double correct = 0.8;  ///< probability that one edit leaves the program valid
+  /// Probability that a reply is better than its parent because of the model's own knowledge.
+  double improving = 0.1;
+  double duplicate = 0.1;        ///< probability that a reply changes only names
+  double repair = 0.6;           ///< probability of repairing a parent whose error message is shown
+  double blind_repair = 0.2;     ///< the same without the error message
+  double follow = 0.7;           ///< probability that a reply uses what its prompt shows
+  bool feedback = true;          ///< whether the prompt holds the error message of the parent
+  double task_tokens = 1500;     ///< [tokens] size of the task and the instructions in each prompt
+  double program_tokens = 1500;  ///< [tokens] size of each program that is shown or written
+  /// [tokens] Size of the line for a relative, with its plan and outcome, or for a note.
+  double line_tokens = 100;
 };
 
-/// Weights of the kinds of memory that a prompt holds; all 0: what the selection says.
+/// Weights with which the memory scope of a turn is drawn. If all are 0, the scope of the selection is used.
 struct simulated_memory {
   double parent_trajectory = 0, siblings = 0, both = 0, clean_slate = 0;
 };
@@ -134,7 +137,7 @@ class simulated_model {
     if (kind_ == simulated_call::summarize_rounds) attempts_[request.job] = edits_between(*parent, made);
     return proposal{to_source(made), name()};
   }
-  /// Keeps the edits of a result for the summary of a round.
+  /// Stores the edits of a result for the summary of a round.
   void observe(const observation& seen) {
     const auto made = attempts_.find(seen.job);
     if (seen.job == 0 || made == attempts_.end()) return;
@@ -145,11 +148,11 @@ class simulated_model {
   }
 
  private:
-  /// What a prompt holds, as far as the model can use it.
+  /// The content of a prompt that the model can use.
   struct knowledge {
-    std::vector<landscape_edit> paid;     ///< edits towards better programs, and noted ones
+    std::vector<landscape_edit> paid;     ///< edits that led to better programs, and edits from the notes
     std::set<landscape_edit> lost;        ///< edits that failed or made a relative slower
-    std::size_t programs = 0, lines = 0;  ///< that are shown beside the task
+    std::size_t programs = 0, lines = 0;  ///< numbers of those that are shown in addition to the task
   };
 
   static double score_of(const candidate_snapshot& one) {
@@ -181,7 +184,8 @@ class simulated_model {
     if (mind.notes.size() < most_notes || mind.notes.contains(edit)) mind.notes[edit] = paid;
   }
 
-  /// Every `round` turns: notes what up to `round` results show that were not noted before, in another call.
+  /// Begins a round of `round` turns with another call, which notes what up to `round` results show that were
+  /// not noted before.
   void begin_round(const variation_request& request, simulated_mind& mind) {
     if (turns_++ < round || unused_.empty()) return;
     turns_ = 1;
@@ -223,7 +227,7 @@ class simulated_model {
     if (scope == memory_scope::parent_trajectory || scope == memory_scope::both) {
       const auto line = request.lineage(5);
       known.lines += line.size();
-      // To undo what paid would lose it again.
+      // Undoing an edit that made a program better would make it worse again.
       for (std::size_t i = 1; i < line.size(); ++i) compare(line[i - 1], line[i], learn);
     }
     std::vector<std::shared_ptr<const candidate_snapshot>> shown(request.parents.begin() + 1,
@@ -368,14 +372,14 @@ class simulated_model {
   simulated_memory memory_;
   static constexpr std::size_t most_notes = 20;
   static constexpr std::size_t round = 5;
-  /// What a change did to its parent.
+  /// The effect of a change on its parent.
   struct noted_result {
     std::vector<landscape_edit> edits;
     bool paid = false;
   };
   std::map<std::uint64_t, std::vector<landscape_edit>> attempts_;  ///< by job, until the result is known
   std::deque<noted_result> unused_;                                ///< oldest first
-  std::size_t turns_ = 0;                                          ///< of this round, that have begun
+  std::size_t turns_ = 0;  ///< number of turns of this round that have begun
 };
 
 }  // namespace kevo

@@ -1,6 +1,6 @@
 #pragma once
-// A policy over the actions that are possible in a state, with an estimate of the state's value: linear, or a
-// network with one hidden layer. Needs Eigen.
+// A policy that gives a probability to each possible action of a state, and an estimate of the value of the
+// state: a linear model, or a network with one hidden layer. Needs Eigen.
 
 #include <algorithm>
 #include <cmath>
@@ -24,15 +24,16 @@ struct action_decision {
 ///     hidden = 0:  s_k = w a_k + x W t_k                     value = c x + c0
 ///     hidden > 0:  s_k = v tanh(U [x; a_k] + b) + w a_k      value = c tanh(C x + d) + c0
 ///
-/// where t_k are the first `crossed` features of the action, its type. The products x W t_k are needed
-/// because a term in x alone is the same for all actions.
+/// where t_k are the first `crossed` features of the action, which encode its type. The products x W t_k make
+/// the scores depend on the state: a term in x alone would be the same for all actions. Not thread-safe for
+/// writing; the const functions may be called from several threads at once.
 class action_net {
  public:
   using index = Eigen::Index;
 
   action_net() = default;
-  /// All scores are equal and all values 0. The inner weights of a network are normal, with a variance of one
-  /// over the number of inputs.
+  /// A policy with equal scores for all actions, and the value 0 for all states. The inner weights of a
+  /// network are drawn from a normal distribution whose variance is 1 / number of inputs.
   action_net(std::size_t state_size, std::size_t action_size, std::size_t crossed, std::size_t hidden,
              rng random = rng(1))
       : state_(static_cast<index>(state_size)),
@@ -55,8 +56,10 @@ class action_net {
   std::size_t state_size() const { return static_cast<std::size_t>(state_); }
   std::size_t action_size() const { return static_cast<std::size_t>(action_); }
   std::size_t hidden() const { return static_cast<std::size_t>(hidden_); }
+  /// The number of parameters.
   index size() const { return policy_size() + (hidden_ == 0 ? state_ + 1 : hidden_ * (state_ + 2) + 1); }
 
+  /// The scores of the actions, in the order of the columns of `at.actions`.
   Eigen::VectorXd scores(const action_decision& at) const {
     if (hidden_ == 0)
       return at.actions.transpose() * direct() +
@@ -65,19 +68,22 @@ class action_net {
     return layer(at).transpose() * vector(outer_at(), hidden_) + at.actions.transpose() * direct();
   }
 
+  /// The probabilities of the actions: the softmax of their scores.
   Eigen::VectorXd probabilities(const action_decision& at) const {
     Eigen::VectorXd p = scores(at);
     p = (p.array() - p.maxCoeff()).exp();
     return p / p.sum();
   }
 
+  /// The estimated value of a state.
   double value(const Eigen::VectorXd& state) const {
     const index at = policy_size();
     if (hidden_ == 0) return vector(at, state_).dot(state) + weights(at + state_);
     return vector(at + hidden_ * (state_ + 1), hidden_).dot(value_layer(state)) + weights(size() - 1);
   }
 
-  /// Adds to `gradient` that of a function of the weights, given its derivatives by the scores and the value.
+  /// Adds the gradient of a function by all parameters to `gradient`. The function is given by its
+  /// derivatives by the scores (`by_scores`) and by the value (`by_value`).
   void add_gradient(const action_decision& at, const Eigen::VectorXd& by_scores, double by_value,
                     Eigen::VectorXd& gradient) const {
     const Eigen::VectorXd mixed = at.actions * by_scores;

@@ -1,6 +1,7 @@
 #pragma once
-// Advantages of groups of rewards, and filters of samples, for policy gradients. A group is several samples
-// of one prompt (same turn). Plain functions over spans; the results are in the order of the arguments. O(n).
+// Advantages of groups of rewards, and filters of samples, for training with policy gradients. A group
+// consists of several samples for one prompt (of the same turn). Results are in the order of the arguments.
+// All functions take O(n), except `preference_pairs`.
 
 #include <algorithm>
 #include <cmath>
@@ -29,8 +30,8 @@ inline double mean_of(std::span<const double> values) {
 }
 }  // namespace detail
 
-/// GRPO (Shao et al., arXiv 2402.03300): (r_i - mean) / standard deviation of the group, with the divisor n.
-/// 0 for all if the rewards are equal.
+/// The advantages of GRPO (Shao et al., arXiv 2402.03300): (r_i - mean) / standard deviation, both over the
+/// group, with the divisor n. If all rewards are equal, all advantages are 0.
 inline std::vector<double> grpo_advantages(std::span<const double> rewards) {
   std::vector<double> advantages(rewards.size(), 0.0);
   if (rewards.empty()) return advantages;
@@ -43,9 +44,9 @@ inline std::vector<double> grpo_advantages(std::span<const double> rewards) {
   return advantages;
 }
 
-/// TRLOO (Dr. Kernel, arXiv 2602.05885): r_i less the mean of the others, n / (n - 1) (r_i - mean). The
-/// gradient that it gives is unbiased, while subtracting the mean of the group shrinks it by 1 - 1 / n. A
-/// group of one has nothing to compare with: the advantage is the reward.
+/// The advantages of TRLOO (Dr. Kernel, arXiv 2602.05885): r_i minus the mean of the other rewards, which is
+/// n / (n - 1) (r_i - mean). The resulting gradient is unbiased; with the mean of the whole group it would be
+/// smaller by the factor 1 - 1 / n. In a group of one sample, the advantage is the reward.
 inline std::vector<double> trloo_advantages(std::span<const double> rewards) {
   std::vector<double> advantages(rewards.begin(), rewards.end());
   if (rewards.size() < 2) return advantages;
@@ -55,7 +56,7 @@ inline std::vector<double> trloo_advantages(std::span<const double> rewards) {
   return advantages;
 }
 
-/// CUDA-L1's smoothed rewards (arXiv 2507.14111): GRPO's, limited to `limit` to either side.
+/// CUDA-L1's smoothed rewards (arXiv 2507.14111): the advantages of GRPO, limited to [-limit, limit].
 inline std::vector<double> smoothed_rewards(std::span<const double> rewards, double limit = 1.5) {
   std::vector<double> smooth = grpo_advantages(rewards);
   for (double& r : smooth) r = std::clamp(r, -limit, limit);
@@ -73,12 +74,13 @@ inline double prs_keep_probability(bool correct, double share) {
 struct mrs_limits {
   double low = 0.999;
   double high = 1.001;
-  double least_ratio = 1e-4;  ///< a token whose ratio is smaller drops the sample
+  /// The sample is dropped if the probability ratio of one of its tokens is smaller.
+  double least_ratio = 1e-4;
 };
 
-/// Whether MRS keeps a sample: exp of the mean difference of the log-probabilities of its tokens lies within
-/// the limits, and no token's ratio is too small. `trained` and `sampled` have the same length; a sample
-/// without tokens is dropped.
+/// Whether MRS keeps a sample. It does if exp(mean difference of the log-probabilities of its tokens) is
+/// within the limits, and no token has a ratio below `least_ratio`. `trained` and `sampled` have the same
+/// length; a sample without tokens is dropped.
 inline bool mrs_keeps(std::span<const double> trained, std::span<const double> sampled,
                       mrs_limits limits = {}) {
   if (trained.empty() || trained.size() != sampled.size()) return false;
@@ -95,12 +97,12 @@ inline bool mrs_keeps(std::span<const double> trained, std::span<const double> s
 /// A program of a group of siblings, for `preference_pairs`.
 struct sibling {
   bool correct = false;
-  interval speedup;  ///< confidence interval; of correct ones only
+  interval speedup;  ///< confidence interval of the speedup; only of a correct program
 };
 
 /// Pairs (preferred, other) of siblings for direct preference optimization (Rafailov et al., arXiv
-/// 2305.18290): a correct program is preferred to an incorrect one, and a correct one to another if its
-/// interval lies wholly above that of the other, so that no pair rests on noise. O(n^2).
+/// 2305.18290): a correct program is preferred to an incorrect one. Of two correct programs, one is preferred
+/// if its interval lies completely above that of the other, so that noise does not create pairs. O(n^2).
 inline std::vector<std::pair<std::size_t, std::size_t>> preference_pairs(std::span<const sibling> group) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t a = 0; a < group.size(); ++a) {

@@ -16,17 +16,18 @@
 namespace kevo {
 
 /// Gaussian process regression (Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006,
-/// algorithm 2.1) with a squared-exponential kernel on standardized features, whose length is the median
-/// distance of the points; over the latest `memory` pairs. The targets' variance is the signal's, `noise` of
-/// it is noise. Predicts mean + optimism * standard deviation: 0 exploits, 1 prefers what is not known
-/// (GP-UCB). Parameters are kevo's choices. The first `predict` after `refit` further pairs is O(memory^3 +
-/// memory^2 d), others O(memory d), with optimism O(memory^2).
+/// algorithm 2.1) with a squared-exponential kernel on standardized features. It uses the latest `memory`
+/// pairs. The length scale of the kernel is the median distance of the points. The variance of the signal is
+/// that of the targets, and the variance of the noise is the share `noise` of it. The prediction is mean +
+/// optimism * standard deviation (GP-UCB): with `optimism` = 0 it exploits; greater values prefer points
+/// about which little is known. The default values are kevo's choices. Not thread-safe. The first `predict`
+/// after `refit` further pairs is O(memory^3 + memory^2 d), others O(memory d), with optimism O(memory^2).
 class gaussian_process {
  public:
-  std::size_t memory = 200;
-  double noise = 0.1;
-  double optimism = 0;
-  std::size_t refit = 8;
+  std::size_t memory = 200;  ///< maximum number of pairs, the latest ones
+  double noise = 0.1;        ///< variance of the noise as a share of the variance of the targets
+  double optimism = 0;       ///< factor of the standard deviation in a prediction
+  std::size_t refit = 8;     ///< number of new pairs after which the process is fitted again
 
   void learn(std::span<const double> features, double target) {
     pairs_.emplace_back(std::vector<double>(features.begin(), features.end()), target);

@@ -1,6 +1,6 @@
 #pragma once
-// A Gaussian process that learns how much each feature matters: the model by which `tune` proposes settings.
-// Needs Eigen.
+// A Gaussian process that learns a length scale for each feature. The operator `tune` uses it to predict the
+// results of settings. Needs Eigen.
 
 #include <algorithm>
 #include <cmath>
@@ -14,33 +14,36 @@
 
 namespace kevo {
 
-/// Mean and standard deviation of a prediction for each row that was asked about.
+/// A prediction: mean and standard deviation, with one element for each row that was given to `predict`.
 struct process_prediction {
   Eigen::VectorXd mean;
   Eigen::VectorXd deviation;
 };
 
 /// Gaussian process regression (Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006,
-/// algorithm 2.1) with a Matern 5/2 kernel and one length for each feature (their equation 4.17, section
-/// 5.1). Features should lie in [0, 1]. Targets are standardized, so that the variance of the signal is 1.
-/// `learn_lengths` maximizes the marginal likelihood (their equation 5.9) times a log-normal prior on lengths
-/// and noise, in a fixed number of steps of Rprop, so that equal data always give equal lengths; the prior
-/// keeps features of which little is known at moderate lengths. Steps and prior are kevo's choices.
+/// algorithm 2.1) with a Matern 5/2 kernel and one length scale for each feature (their equation 4.17,
+/// section 5.1). Features should lie in [0, 1]. Targets are standardized, so that the variance of the signal
+/// is 1. `learn_lengths` maximizes the marginal likelihood (their equation 5.9) times a log-normal prior on
+/// lengths and noise, in a fixed number of steps of the optimizer Rprop, so that equal data always give equal
+/// lengths. The prior keeps the lengths moderate for features about which little is known. Number of steps
+/// and prior are kevo's choices. Not thread-safe for writing.
 class matern_process {
  public:
-  /// O(steps * (n^3 + d n^2)) for n rows of d features.
+  /// Learns the lengths and the noise from n rows of d features and their targets, in O(steps * (n^3 + d
+  /// n^2)).
   void learn_lengths(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets, int steps = 15);
 
-  /// Fits weights with the lengths that are set. `errors`: the standard deviation of each target beyond the
-  /// noise that all share; empty means none. O(n^3).
+  /// Fits the process to rows and targets with the present lengths. `errors` holds the standard deviation of
+  /// each target in addition to the common noise; empty means 0. O(n^3).
   void fit(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets, const Eigen::VectorXd& errors = {});
 
-  /// For each row, O(n^2 + d n).
+  /// Predicts the target of each row. Requires `fit`. O(n^2 + d n) for each row.
   process_prediction predict(const Eigen::MatrixXd& rows) const;
 
-  /// Logarithms of the lengths, then that of the noise as a share of the variance: what `learn_lengths` sets.
-  /// Empty before.
+  /// The logarithms of the lengths, followed by the logarithm of the noise as a share of the variance, as
+  /// `learn_lengths` has set them. Empty before.
   const std::vector<double>& logarithms() const { return logarithms_; }
+  /// Sets them without learning, for example to values that were learned before.
   void set_logarithms(std::vector<double> known) { logarithms_ = std::move(known); }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 // Proximal policy optimization (Schulman et al., arXiv 1707.06347) with generalized advantage estimation
-// (Schulman et al., arXiv 1506.02438), for small policies over the actions that are possible. Needs Eigen.
+// (Schulman et al., arXiv 1506.02438), for small policies (action_net). Needs Eigen.
 
 #include <algorithm>
 #include <cmath>
@@ -20,35 +20,36 @@
 
 namespace kevo {
 
-/// Discount, lambda, clip and weight of the value are those of TWOSOME (arXiv 2401.14151); the others are
-/// kevo's choice.
+/// The settings of the training. The defaults of `discount`, `lambda`, `clip` and `value_weight` are those of
+/// TWOSOME (arXiv 2401.14151); the others are kevo's choice.
 struct ppo_settings {
-  std::size_t iterations = 60;
-  std::size_t episodes = 64;  ///< in each iteration
-  std::size_t epochs = 4;     ///< passes over the steps of an iteration
-  std::size_t batch = 64;     ///< steps of a gradient
-  double discount = 0.99;
-  double lambda = 0.95;
-  double clip = 0.2;
-  double entropy = 0.01;
-  double value_weight = 0.5;
-  double rate = 0.01;   ///< of Adam (Kingma and Ba, arXiv 1412.6980)
-  double decay = 1e-4;  ///< weights shrink by this share of the rate in each update
+  std::size_t iterations = 60;  ///< number of iterations
+  std::size_t episodes = 64;    ///< number of episodes in each iteration
+  std::size_t epochs = 4;       ///< number of passes over the steps of an iteration
+  std::size_t batch = 64;       ///< number of steps from which a gradient is computed
+  double discount = 0.99;       ///< discount of later rewards, for each step
+  double lambda = 0.95;         ///< lambda of generalized advantage estimation
+  double clip = 0.2;            ///< the ratio of probabilities is clipped to [1 - clip, 1 + clip]
+  double entropy = 0.01;        ///< weight of the entropy in the loss
+  double value_weight = 0.5;    ///< weight of the error of the value in the loss
+  double rate = 0.01;           ///< learning rate of Adam (Kingma and Ba, arXiv 1412.6980)
+  double decay = 1e-4;          ///< weight decay: each update multiplies all weights by 1 - rate * decay
 };
 
 /// A step of an episode.
 struct ppo_step {
-  std::shared_ptr<const action_decision> at;
-  std::size_t chosen = 0;
-  double log_probability = 0;  ///< of the chosen action, when it was chosen
-  double value = 0;            ///< as it was estimated then
-  double reward = 0;
-  double advantage = 0;
-  double target = 0;  ///< for the value
+  std::shared_ptr<const action_decision> at;  ///< the state and its possible actions
+  std::size_t chosen = 0;                     ///< index of the chosen action
+  double log_probability = 0;                 ///< log-probability of the chosen action, when it was chosen
+  double value = 0;                           ///< value of the state as it was estimated at that time
+  double reward = 0;                          ///< reward of the action
+  double advantage = 0;                       ///< set by `estimate_advantages`
+  double target = 0;                          ///< target of the value; set by `estimate_advantages`
 };
 
-/// A world in episodes: `begin` starts one; `decision` is what there is to choose, null at the end; `act`
-/// takes an action and returns the reward.
+/// An environment with episodes. `begin` starts an episode. `decision` returns the present state with its
+/// possible actions, or null at the end of the episode. `act` performs the action with this index and returns
+/// the reward.
 template <class T>
 concept episodic = requires(T& world, rng& random, std::size_t action) {
   world.begin(random);
@@ -56,8 +57,8 @@ concept episodic = requires(T& world, rng& random, std::size_t action) {
   { world.act(action, random) } -> std::convertible_to<double>;
 };
 
-/// Fills in advantages and targets of one episode: A_t = sum_i (discount lambda)^i delta_(t+i), with
-/// delta_t = r_t + discount V_(t+1) - V_t, and V = 0 behind the end.
+/// Fills in advantages and targets of one episode: A_t = sum_i (discount lambda)^i delta_(t+i), with delta_t
+/// = r_t + discount V_(t+1) - V_t, and V = 0 after the end. The target of the value is A_t + V_t.
 inline void estimate_advantages(std::span<ppo_step> episode, const ppo_settings& how) {
   double advantage = 0;
   double next_value = 0;
@@ -70,8 +71,8 @@ inline void estimate_advantages(std::span<ppo_step> episode, const ppo_settings&
   }
 }
 
-/// The loss of some steps, averaged: clipped surrogate, squared error of the value, entropy. Adds its
-/// gradient to `gradient` if there is one.
+/// The mean loss of some steps: clipped surrogate objective, squared error of the value, and entropy, with
+/// the weights of `how`. If `gradient` is not null, adds the gradient of the loss to it.
 inline double ppo_loss(const action_net& net, std::span<const ppo_step* const> steps, const ppo_settings& how,
                        Eigen::VectorXd* gradient) {
   double loss = 0;
@@ -105,7 +106,8 @@ inline std::size_t draw_action(const Eigen::VectorXd& probabilities, rng& random
   return std::min(at, static_cast<std::size_t>(probabilities.size()) - 1);
 }
 
-/// Plays one episode.
+/// Plays one episode with actions drawn from the policy, and returns its steps, without advantages and
+/// targets.
 template <episodic World>
 std::vector<ppo_step> play(const action_net& net, World& world, rng& random) {
   std::vector<ppo_step> steps;
@@ -130,7 +132,7 @@ inline double return_of(std::span<const ppo_step> episode) {
   return sum;
 }
 
-/// Trains a policy. Equal arguments give equal policies.
+/// Trains a policy. Equal arguments give equal policies. Not thread-safe.
 class ppo {
  public:
   ppo(action_net start, const ppo_settings& how, rng random)
@@ -139,7 +141,8 @@ class ppo {
   }
   const action_net& net() const { return net_; }
 
-  /// One iteration: episodes, then updates. Returns the mean return of the episodes.
+  /// Performs one iteration: plays the episodes, then updates the policy. Returns the mean over the episodes
+  /// of `return_of`.
   template <episodic World>
   double improve(World& world) {
     std::vector<ppo_step> steps;

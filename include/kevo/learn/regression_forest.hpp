@@ -1,5 +1,5 @@
 #pragma once
-// A random forest for regression whose trees differ where little is known. Needs Eigen.
+// A random forest for regression that also estimates the uncertainty of its predictions. Needs Eigen.
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +16,16 @@
 
 namespace kevo {
 
-/// A random forest (Breiman, "Random forests", 2001) of trees on bootstrap samples, with split points drawn
-/// between two neighbouring values. The deviation is that of the trees' leaves (Hutter et al., "Algorithm
-/// runtime prediction: methods and evaluation", 2014, section 4.3.2). Equal data give equal forests. A fit is
-/// O(trees d n log^2 n), a prediction O(trees log n).
+/// A random forest (Breiman, "Random forests", 2001). Each tree is grown on a bootstrap sample. A split point
+/// is drawn uniformly between two neighbouring values of a feature, so that the trees differ where there are
+/// no data. The standard deviation of a prediction is computed from the leaves of all trees (Hutter et al.,
+/// "Algorithm runtime prediction: methods and evaluation", 2014, section 4.3.2). Equal data give equal
+/// forests. `fit` is O(trees d n log^2 n) for n rows of d features; `predict` is O(trees log n) for each row
+/// and may be called from several threads at once.
 class regression_forest {
  public:
-  std::size_t trees = 30;
-  double features = 0.8;  ///< share of the features that are tried at a split
+  std::size_t trees = 30;  ///< number of trees
+  double features = 0.8;   ///< share of the features that are tried at each split
 
   void fit(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets) {
     const auto n = static_cast<std::size_t>(rows.rows());

@@ -1,5 +1,5 @@
 #pragma once
-// A ranker for screening: ridge regression, fitted again as results come. Needs Eigen.
+// A ranker for screening: ridge regression, which is fitted again when new results have arrived. Needs Eigen.
 
 #include <algorithm>
 #include <cmath>
@@ -16,13 +16,14 @@ namespace kevo {
 ///
 ///     w = (R + penalty / n I)^-1 r
 ///
-/// with R the correlations of the features, r those with the target, n the pairs so far; features that never
-/// varied weigh nothing. Keeps sums alone, so its memory does not grow. `penalty` is kevo's choice. `learn`
-/// is O(d^2) for d features, the first `predict` after `refit` further pairs O(d^3), others O(d).
+/// where R holds the correlations of the features, r their correlations with the target, and n is the number
+/// of pairs so far. A feature that has had one value only gets the weight 0. The class stores sums instead of
+/// pairs, so its memory does not grow. The defaults are kevo's choice. Not thread-safe. `learn` is O(d^2) for
+/// d features, the first `predict` after `refit` further pairs O(d^3), others O(d).
 class ridge {
  public:
-  double penalty = 1.0;
-  std::size_t refit = 8;
+  double penalty = 1.0;   ///< penalty on the squared weights
+  std::size_t refit = 8;  ///< number of new pairs after which the model is fitted again
 
   void learn(std::span<const double> features, double target) {
     const Eigen::Map<const Eigen::VectorXd> x(features.data(), static_cast<Eigen::Index>(features.size()));

@@ -42,6 +42,7 @@ struct sampling_settings {
   std::int64_t max_tokens = 8192;  ///< maximum size of a reply, reasoning included
 };
 
+/// A request for one or several replies to a conversation.
 struct chat_request {
   std::vector<chat_message> messages;
   std::vector<tool_definition> tools;
@@ -65,7 +66,7 @@ enum class reply_status : std::uint8_t {
   disconnected,  ///< the connection could not be made, or it broke
   over_budget,   ///< the call might exceed the limit of costs, so it was not sent
   unrecorded,    ///< a replay needs a call that its cassette does not contain
-  cancelled,
+  cancelled,     ///< the run ended, or the operator was asked to stop
 };
 inline constexpr std::array<std::string_view, 14> reply_status_names = {
     "ok",           "truncated",    "empty",     "refused",      "malformed",   "rate_limited", "rejected",
@@ -90,17 +91,18 @@ struct chat_reply {
   std::string model;                  ///< name of the model as the server gives it
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
-  std::int64_t tokens_estimated = 0;  ///< of both: the tokens that the server did not report, estimated
-  bool counted = false;               ///< whether the server reported the tokens
-  std::string log_probabilities;      ///< JSON, if the server sends them
-  std::string token_ids;              ///< JSON, if the server sends them
-  double wall_s = 0;                  ///< [s] wall time, with retries and waits
-  int tries = 0;
-  /// Of `unauthorized`: whether no other model may be asked instead. A part of the reply, so that a replay
-  /// makes the same decisions as the run.
+  /// Those of both counts that the server did not report and that are estimated.
+  std::int64_t tokens_estimated = 0;
+  bool counted = false;           ///< whether the server reported the tokens
+  std::string log_probabilities;  ///< JSON, if the server sends them
+  std::string token_ids;          ///< JSON, if the server sends them
+  double wall_s = 0;              ///< [s] wall time, with retries and waits
+  int tries = 0;                  ///< number of tries
+  /// With status `unauthorized`: whether there is no other model that could be asked instead. This is
+  /// recorded with the reply, so that a replay makes the same decisions as the run.
   bool last_model = false;
-  /// Whether no server was there: no connection could be made, or a gateway reported this (status 502, 503,
-  /// 504). Not recorded.
+  /// Whether the server could not be reached: no connection was made, or a gateway reported this (status 502,
+  /// 503 or 504). Not recorded.
   bool unreachable = false;
 
   /// Further replies of the same request, if it asked for several. Their tokens are counted in this one. Not
@@ -110,11 +112,12 @@ struct chat_reply {
   bool ok() const { return status == reply_status::ok; }
 };
 
-/// An estimate of the tokens of a text, rather too high, because source code needs more tokens than prose.
+/// An estimate of the number of tokens of a text with this many bytes. It is rather too high than too low,
+/// because source code needs more tokens than prose.
 inline std::int64_t estimated_tokens(std::size_t bytes) {
   return static_cast<std::int64_t>(bytes / 3 + 1);
 }
-/// The same for everything that a request sends.
+/// An estimate of the number of tokens of everything that a request sends.
 inline std::int64_t estimated_tokens(const chat_request& request) {
   std::int64_t tokens = 0;
   for (const auto& m : request.messages) {

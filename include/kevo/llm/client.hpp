@@ -67,8 +67,8 @@ enum class cassette_mode : std::uint8_t { off, record, replay, automatic };
 
 /// Prices per million tokens, in the currency of `models_settings::max_money`.
 struct token_price {
-  double input = 0;   ///< of the prompt
-  double output = 0;  ///< of the reply
+  double input = 0;   ///< price of the tokens of prompts
+  double output = 0;  ///< price of the tokens of replies
 };
 
 /// A model of a run.

@@ -26,8 +26,9 @@ struct agent_limits {
   std::int64_t repeated =
       3;  ///< uses of one tool (compile, test or time) on one program before an intervention
   std::int64_t interventions = 3;  ///< maximum number of interventions; the turn then ends
-  double margin =
-      0.001;  ///< relative gain that counts as one; a submission may be worse by at most this fraction
+  /// Smallest relative gain that counts as a gain; a submission may be worse than the parent by at most this
+  /// fraction.
+  double margin = 0.001;
   /// Number of turns in a row without a proposal after which each further turn begins with a review by the
   /// supervisor; 0 disables this.
   std::int64_t fruitless_turns = 0;
@@ -47,10 +48,10 @@ struct agent_notes {
 /// is not worse than the parent. If a limit ends the turn, the best draft that is better than the parent is
 /// proposed. The journal contains every message.
 ///
-/// With `notes_bytes`, the model is asked at the end of each turn for notes: what was tried, what came of it,
-/// and what to try next, with what is still true of the earlier notes. The next turn and its supervisor read
-/// them (AVO keeps one conversation for the whole run; notes are its bounded summary). A resumed run repeats
-/// its recorded turns, which restores the notes. Copies of an agent share their notes.
+/// With `notes_bytes`, the model is asked at the end of each turn for notes: what was tried, with which
+/// result, and what to try next, together with those earlier notes that are still true. The next turn and its
+/// supervisor read them (AVO keeps one conversation for the whole run; notes are its bounded summary). A
+/// resumed run repeats its recorded turns, which restores the notes. Copies of an agent share their notes.
 struct agent {
   llm_settings with;
   agent_limits limits;

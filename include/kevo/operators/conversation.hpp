@@ -1,7 +1,7 @@
 #pragma once
 // For your own operators that ask a language model: a conversation with one model during one variation, texts
 // for prompts that describe a request, and functions that turn a reply into a program. Transport, cassettes,
-// costs and the journal are taken care of. Compiled: link kevo::kevo.
+// costs and the journal work without further code. Compiled: link kevo::kevo.
 
 #include <array>
 #include <cstdint>
@@ -67,6 +67,7 @@ class conversation {
   /// some chat templates require that roles alternate.
   void say(std::string text);
   void say(chat_message message) { chat_.messages.push_back(std::move(message)); }
+  /// Sets the tools that the model may call in later replies.
   void offer(std::vector<tool_definition> tools) { chat_.tools = std::move(tools); }
   /// Sends the messages and returns the reply, which is added to the messages if it contains text or tool
   /// calls.
@@ -77,7 +78,8 @@ class conversation {
 
   const variation_request& request() const { return request_; }
   const llm_settings& settings() const { return settings_; }
-  /// A stream of this conversation's own, for what is drawn beside the operator.
+  /// A stream of random numbers of this conversation, for draws that are independent of those of the
+  /// operator.
   const rng& stream() const { return stream_; }
   const std::vector<chat_message>& messages() const { return chat_.messages; }
   /// The latest reply if it was a failure; nothing before the first call and after one that succeeded.
@@ -96,11 +98,12 @@ class conversation {
   std::optional<chat_reply> failure_;
 };
 
-/// What a reply was made into: a program, or a complaint that the model is told.
+/// The result of reading a reply: a program, or a complaint, which is sent to the model.
 struct draft {
   std::optional<program> made;
   std::string complaint;
 };
+/// Makes a draft from the text of a reply.
 using draft_reader = std::function<draft(const std::string& reply)>;
 
 /// Asks until a reply gives a program that is new, at most `attempts` times. The result is a proposal with
@@ -113,40 +116,42 @@ variation_result propose(conversation& talk, const draft_reader& read, const std
 /// the money is spent, a recording holds no more, or every model that it may ask has refused the key.
 no_proposal failure_of(const chat_reply& reply);
 
-/// The program with its main file replaced.
+/// A copy of a program with another text of its main file.
 program with_main_file(const program& source, std::string text);
-/// The code in a reply: the longest fenced block whose language fits, else the longest one; nothing without a
-/// block.
+/// The code in a reply: the longest fenced block with a label of this language, else the longest fenced
+/// block; nothing if there is none.
 std::optional<std::string> code_of(std::string_view reply, std::string_view language);
-/// The line that begins with "Summary:", without that, at most 160 bytes; else the reply's first words.
+/// The text after "Summary:" in the line that begins with it; if there is no such line, the first words of
+/// the reply. At most 160 bytes.
 std::string summary_of(std::string_view reply);
-/// The text under the Markdown heading `## title` (any level, any case), up to the next of that level; empty
-/// if absent.
+/// The text under the Markdown heading `title` (of any level, in upper or lower case), up to the next heading
+/// of the same level; empty if there is no such heading.
 std::string part_under(std::string_view reply, std::string_view title);
 
-/// What is optimized: signature, shapes, tolerance, cost model, the visible workloads.
+/// A text that describes the task: signature, shapes, tolerance, cost model and the visible workloads.
 std::string task_section(const task& t, const std::string& language);
-/// Where it runs and how near the parent is to what the machine can do.
+/// A text that describes the device, and states the speed-of-light fraction of the parent.
 std::string device_section(const candidate_snapshot& parent);
-/// The source of the candidate that is varied.
+/// A text with the source of the candidate that is varied.
 std::string parent_section(const candidate_snapshot& parent);
-/// What is known of a candidate: outcome, feedback, timings by workload, measures. Hidden workloads do not
-/// show.
+/// A text with the evaluation of a candidate: outcome, feedback, timings of each workload, and measures. It
+/// contains nothing about hidden workloads except that one failed.
 std::string evaluation_section(const candidate_snapshot& one);
-/// The request with the memory scope of this turn: drawn by `llm_settings::scopes`, from a stream of its own.
+/// A copy of the request with the memory scope of this turn. The scope is drawn with the weights
+/// `llm_settings::scopes`, from a separate stream of random numbers.
 variation_request with_scope(const llm_settings& settings, const variation_request& request,
                              const rng& random);
-/// Ancestors of the parent, its earlier children (plan, outcome and the reason of a failure), both or
-/// nothing, as the memory scope says.
+/// A text about earlier candidates, each with its plan, its outcome and the reason of a failure. Depending on
+/// the memory scope, these are ancestors of the parent, its earlier children, both or none.
 std::string memory_section(const variation_request& request, std::size_t limit);
-/// Sources and scores of the further parents and the inspirations.
+/// A text with the sources and scores of the further parents and of the inspirations.
 std::string inspirations_section(const variation_request& request);
 
-/// One line: "#12 by tune: valid, 3.41 times as fast".
+/// A description of a candidate in one line: "#12 by tune: valid, 3.41 times as fast".
 std::string headline(const candidate_snapshot& one);
 
-/// All of the above with their usual priorities, and empty ones for `notes`, `constraints`, `knowledge`,
-/// `contrast`, `diagnosis`, `action`, `draft`, which operators fill.
+/// All sections of the functions above with their usual priorities, and empty sections `notes`,
+/// `constraints`, `knowledge`, `contrast`, `diagnosis`, `action` and `draft`, which operators fill.
 std::vector<prompt_section> sections_of(const variation_request& request);
 /// Replaces the text of a section.
 void set_section(std::vector<prompt_section>& sections, const std::string& name, std::string text);

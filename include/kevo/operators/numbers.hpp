@@ -1,5 +1,5 @@
 #pragma once
-// The operator `numbers`: it changes numbers that stand in a source. It needs no language model and no
+// The operator `numbers`: it changes number literals in a source. It needs no language model and no
 // annotations. Compiled: link kevo::kevo.
 
 #include <cstddef>
@@ -15,10 +15,11 @@ namespace kevo {
 /// is normal and s is `small` or `large` with equal probability; a whole number may also grow or shrink by 1.
 /// O(length of the source).
 struct numbers {
-  double small = 0.1;      ///< standard deviation of the logarithm of a small step
-  double large = 0.7;      ///< of a large one
-  double another = 0.3;    ///< probability of changing one more number, applied again after each
-  std::size_t tries = 24;  ///< maximum number of programs that may be known already
+  double small = 0.1;    ///< standard deviation of the logarithm of a small step
+  double large = 0.7;    ///< standard deviation of the logarithm of a large step
+  double another = 0.3;  ///< probability of changing one more number, applied again after each
+  /// Number of changes that are tried until one gives a program that the run does not contain yet.
+  std::size_t tries = 24;
 
   std::string name() const { return "numbers"; }
   bool repairs() const { return false; }

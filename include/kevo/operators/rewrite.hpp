@@ -1,7 +1,7 @@
 #pragma once
 // The operator `rewrite`: it changes the loops of C++ and CUDA sources, without a language model. It parses
-// with libclang, in a program of its own, and is there only if kevo was built with libclang. Compiled: link
-// kevo::kevo.
+// with libclang in a separate program, kevo-parse-cpp, and is available only if kevo was built with libclang.
+// Compiled: link kevo::kevo.
 
 #include <cstddef>
 #include <memory>
@@ -18,23 +18,23 @@ namespace kevo {
 /// Applies one macro action (a kind of change) to one loop of the parent: interchange, unroll and jam, vector
 /// types and others; `rewrite_actions` lists them. Sizes that an action introduces become tunables with a
 /// domain, for `tune`.
-///   - Cheap tests of dependences reject what cannot be right. Whether a child is right is for the evaluator
-///     to say.
-///   - A child that the parser refuses, or whose annotations are wrong, is not proposed.
-///   - The parser's process opens no file. What a source includes is not read.
-///   - Which actions were possible, and which was taken, is noted in the transcript: `noted_choices` reads
-///   it.
+///   - Simple dependence tests exclude actions that would certainly give wrong results. Only the evaluation
+///     shows whether a child is correct.
+///   - A child that the parser cannot read, or whose annotations are wrong, is not proposed.
+///   - The process of the parser opens no files. Headers that a source includes are not read.
+///   - The transcript records which actions were possible and which one was taken; `noted_choices` reads it.
 struct rewrite {
   std::vector<std::string> only;  ///< names of the actions that may be taken; empty: all
   double another_action = 0.4;    ///< probability of each further action in the same proposal
-  std::size_t tries = 12;         ///< number of actions that may be refused or give a known program
-  int threads = 1;                ///< that the kernel may use; from 2, loops may be shared among threads
-  action_policy policy{};         ///< chooses the actions; without `weights`: their own weights decide
-  std::string parser;             ///< path of kevo-parse-cpp; empty: where kevo finds its own programs
+  std::size_t tries = 12;         ///< maximum number of actions that may fail or give a known program
+  int threads = 1;  ///< maximum number of threads of the kernel; from 2 on, loops may be shared among threads
+  /// Chooses the actions; if its `weights` is empty, the operator's own weights are used.
+  action_policy policy{};
+  std::string parser;  ///< path of kevo-parse-cpp; empty: it is searched for among kevo's own programs
 
   std::string name() const { return "rewrite"; }
   bool repairs() const { return false; }
-  /// A replay reads what was proposed from the journal, so that it needs no libclang.
+  /// False: a replay reads the proposals from the journal, so that it needs no libclang.
   bool replayable() const { return false; }
   std::size_t concurrency() const { return 8; }
   bool learns() const { return policy.learns; }
@@ -43,7 +43,7 @@ struct rewrite {
  private:
   struct memory;
   std::vector<tried_action> tried_in(const variation_request& request, const std::string& parser_path) const;
-  /// What is remembered of the actions of the run; it never changes an answer, only saves work.
+  /// A cache of the actions of the run. It saves work and never changes a result.
   std::shared_ptr<memory> remembered_ = make_memory();
   static std::shared_ptr<memory> make_memory();
 };
@@ -51,39 +51,41 @@ struct rewrite {
 /// An action of `rewrite`.
 struct rewrite_action {
   std::string name;
-  std::string about;  ///< one line
+  std::string about;  ///< description in one line
 };
+/// All actions of `rewrite`.
 std::vector<rewrite_action> rewrite_actions();
 
-/// What `rewrite` says of a program, of its actions and of their places, for policies.
+/// The names of the features and actions of `rewrite`, for policies.
 const action_features& rewrite_features();
 
-/// An action that `rewrite` took, and what it could have taken instead.
+/// A choice of `rewrite`: the possible actions, and the index of the one that was taken.
 struct noted_choice {
   action_choice choice;
   std::size_t chosen = 0;
 };
 /// Reads the choices that `rewrite` noted in the transcript of a variation, one for each action of the
-/// proposal, in their order. Nothing if there are none, or other features than those of this version.
+/// proposal, in their order. Empty if there are none, or if they were recorded with other features than those
+/// of this version.
 std::vector<noted_choice> noted_choices(std::string_view transcript);
 
-/// The actions that `rewrite` may take in a program, as `noted_choices` has them; nothing if the parser
-/// cannot read it. `result` and `parent_result` are the evaluations of the program and of its parent, null if
-/// there are none; `actions` are those that led to it, the latest first. Starts the parser.
+/// The arguments of `choices_in`.
 struct choice_question {
-  const program* source = nullptr;
-  const task* what = nullptr;
-  int threads = 1;
-  std::vector<std::string> only{};
-  const evaluation* result = nullptr;
-  const evaluation* parent_result = nullptr;
-  std::vector<std::string> actions{};
+  const program* source = nullptr;            ///< the program; must not be null
+  const task* what = nullptr;                 ///< the task of the program
+  int threads = 1;                            ///< as rewrite::threads
+  std::vector<std::string> only{};            ///< as rewrite::only
+  const evaluation* result = nullptr;         ///< evaluation of the program; null if there is none
+  const evaluation* parent_result = nullptr;  ///< evaluation of its parent; null if there is none
+  std::vector<std::string> actions{};         ///< types of the actions that led to the program, latest first
 };
+/// The actions that `rewrite` can take in a program, in the form of `noted_choices`; nothing if the parser
+/// cannot read the program. Starts the parser.
 std::optional<action_choice> choices_in(const choice_question& asked, const std::string& parser = {});
-/// The types of actions in a summary of `rewrite`, in its order.
+/// The types of the actions that a summary of `rewrite` names, in their order.
 std::vector<std::string> actions_of_summary(std::string_view summary);
 
-/// Throws kevo::error (environment) if this kevo was built without libclang, or its parser is not found.
+/// Throws kevo::error (environment) if kevo was built without libclang, or if kevo-parse-cpp is not found.
 void require_rewrite_parser();
 
 }  // namespace kevo

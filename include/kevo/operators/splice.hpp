@@ -15,7 +15,8 @@ namespace kevo {
 /// tunables move to the nearest valid setting.
 struct splice {
   double another_region = 0.3;  ///< probability of each further region
-  std::size_t tries = 24;       ///< maximum number of combinations that may be known or inconsistent
+  /// Maximum number of combinations that are tried; known and inconsistent ones are not proposed.
+  std::size_t tries = 24;
 
   std::string name() const { return "splice"; }
   bool repairs() const { return false; }

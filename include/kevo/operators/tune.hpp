@@ -20,11 +20,11 @@ class setting_sampler;
 
 struct tried_setting;
 
-/// What another run found out about a setting.
+/// The result of a setting in another run.
 struct tune_experience {
-  std::map<std::string, std::string> values;  ///< of the tunables, by name
-  double value = 0;                           ///< the logarithm of its score
-  bool failed = false;                        ///< it was not valid; `value` is of no meaning
+  std::map<std::string, std::string> values;  ///< values of the tunables, by name
+  double value = 0;                           ///< logarithm of its score
+  bool failed = false;                        ///< whether it was not valid; `value` has no meaning then
 };
 
 /// The model by which `tune` chooses settings, if any.
@@ -33,22 +33,18 @@ enum class tune_model { none, gaussian_process, forest };
 /// Proposes a setting (one value for each tunable) that satisfies every `require` and that the run does not
 /// contain yet.
 ///   - While the run has fewer than `draws` candidates, a valid setting is drawn at random, with equal
-///   probabilities if
-///     the space is small enough to be enumerated. A search that only takes steps from the seed may stay near
-///     a local optimum.
+///     probabilities if the space is small enough to be enumerated. A search that only takes steps from the
+///     seed may stay near a local optimum.
 ///   - Later, one or several tunables of the parent change, to a neighbouring value in the domain or to any
-///   value; or the
-///     values come from the parent and another selected candidate (crossover).
+///     value; or the values come from the parent and another selected candidate (crossover).
 ///   - A setting that violates a condition is replaced by the nearest valid one.
 ///   - If only known settings were found, spaces of up to `enumerate` valid settings are searched for an
-///   unknown one. If
-///     there is none, the operator is exhausted on this source.
-///   - With a `model`, settings are also proposed by what the results of this source say: the setting with
-///   the
-///     greatest expected improvement among `pool` unseen ones and all that differ from one of the ten best in
-///     a single tunable; with probability `moves` the operator takes steps as above instead, because a model
-///     alone may overlook a single good setting. The first settings are drawn far from each other.
-/// The answer depends on the request and the random numbers alone, also with a model.
+///     unknown one. If there is none, the operator is exhausted on this source.
+///   - With a `model`, the operator proposes the setting with the greatest expected improvement, as the model
+///     predicts it from the results of this source. It chooses among `pool` unseen settings and all settings
+///     that differ from one of the ten best in a single tunable. With probability `moves` it takes a step as
+///     above instead, because a model alone may miss a good setting. The first settings are drawn far from
+///     each other. The result depends only on the request and the random numbers, also with a model.
 struct tune {
   std::size_t draws = 10;  ///< number of candidates, seeds included, up to which settings are drawn at random
   double crossover = 0.3;  ///< probability of crossover, if another selected candidate has the same tunables
@@ -59,11 +55,14 @@ struct tune {
 
   tune_model model = tune_model::none;
   double moves = 0.33;  ///< with a model, probability of steps instead of its proposal
-  double climb = 0;     ///< with a model, probability that it chooses among the neighbours of the best alone
-  std::size_t pool =
-      1500;  ///< with a model, number of unseen settings that it chooses from, beside the nearest
-  std::size_t memory = 250;   ///< with a model, number of results that it is fitted to
-  bool divisibility = false;  ///< with a Gaussian process, whether it sees how often 2 divides values
+  /// With a model, probability that it chooses only among the neighbours of the best setting.
+  double climb = 0;
+  /// With a model, number of unseen settings from which it chooses, in addition to the neighbours of the
+  /// best.
+  std::size_t pool = 1500;
+  std::size_t memory = 250;  ///< with a model, maximum number of results to which it is fitted
+  /// With a Gaussian process, whether its features include how often 2 divides each value.
+  bool divisibility = false;
   double cost = 0;  ///< with a model, the expected improvement is divided by the expected cost to this power
   /// Results of other runs of the same source, on other devices or with other sizes, from which a model
   /// starts; null if there are none. Those with other tunables or values are ignored.
@@ -78,28 +77,28 @@ struct tune {
   variation_result vary(const variation_request& request, rng& random);
 
  private:
-  /// A forest does not: that was not measured.
+  /// Only for the Gaussian process: the effect on a forest was not measured.
   bool sees_divisibility() const { return divisibility && model == tune_model::gaussian_process; }
-  /// A value for every tunable: indexes into their domains, in file order.
+  /// A setting: for each tunable, in file order, the index of its value in its domain.
   using indexes = std::vector<std::uint32_t>;
-  /// What is remembered of one source without its settings; it never changes an answer, only saves work.
+  /// A cache for one source without its settings. It saves work and never changes a result.
   struct walk {
-    std::vector<indexes> settings;                   ///< all valid ones
-    std::vector<bool> seen;                          ///< known to have been seen; the rest is not known
-    bool small = false;                              ///< whether there are few enough to walk
+    std::vector<indexes> settings;  ///< all valid settings
+    std::vector<bool> seen;         ///< true: the setting is known to be in the run; false: not known
+    bool small = false;             ///< whether there are few enough valid settings to enumerate them
     std::shared_ptr<const setting_sampler> sampler;  ///< draws settings, however many there are
     std::size_t lengths_at = 0;                      ///< number of results that `lengths` was fitted to
-    std::vector<double> lengths;                     ///< of the model
-    std::vector<double> prior_lengths;               ///< of the model of other runs
-    std::shared_ptr<const std::vector<tried_setting>>
-        prior;  ///< `experience` in terms of this source; or null
+    std::vector<double> lengths;                     ///< lengths of the model
+    std::vector<double> prior_lengths;               ///< lengths of the model of other runs
+    /// `experience` in terms of this source; may be null.
+    std::shared_ptr<const std::vector<tried_setting>> prior;
   };
   /// The setting of a candidate, and the source without it.
   struct placed {
     content_id skeleton;
     indexes setting;
   };
-  /// What the model needs of a request.
+  /// The data of a request to which the model is fitted.
   struct learnt;
   /// The settings and results of the run's candidates that differ from `source` in their setting alone.
   learnt learn(const variation_request& request, const content_id& skeleton);
@@ -108,10 +107,10 @@ struct tune {
                                      rng& random) const;
   /// The results of other runs in the tunables of `space`; null if they are too few to learn from.
   std::shared_ptr<const std::vector<tried_setting>> prior_for(const setting_space& space) const;
-  /// The unknown setting of which other runs make expect most.
+  /// The unknown setting with the greatest expected improvement by the results of other runs.
   std::optional<indexes> remembered_setting(walk& all, const setting_space& space, const learnt& known,
                                             rng& random) const;
-  /// The unknown settings of which the model expects most, the best first.
+  /// The unknown settings with the greatest expected improvement, best first.
   std::vector<indexes> expected_best(walk& all, const setting_space& space, const learnt& known,
                                      rng& random) const;
   /// The unknown settings that differ from the best one in one tunable.
@@ -119,8 +118,8 @@ struct tune {
   std::vector<indexes> pool_of(const walk& all, const setting_space& space, const learnt& known,
                                rng& random) const;
   walk& walk_of(const content_id& skeleton, const setting_space& space);
-  /// A setting of the walk that `offer` takes, beginning at any of them; what it does not take is marked as
-  /// seen.
+  /// The first enumerated setting that `offer` accepts, from a random one on. Settings that it does not
+  /// accept are marked as seen.
   template <class Offer>
   static variation_result walked(walk& all, const indexes& own, const variation_request& request, Offer offer,
                                  rng& random);

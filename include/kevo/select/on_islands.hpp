@@ -48,8 +48,8 @@ class on_islands {
  public:
   any_selector inner;  ///< the selector that every island gets a copy of; set before the first pick
   island_turns turns = island_turns::round_robin;
-  double exploration = 1.41;  ///< of `ucb`
-  double decay = 0.9;         ///< of `ucb`
+  double exploration = 1.41;  ///< with `ucb`: weight of the second term of the bound
+  double decay = 0.9;         ///< with `ucb`: factor by which each new result reduces R and V
 
   selection select(const population_view& view, rng& random) {
     const auto* world = world_of(view);

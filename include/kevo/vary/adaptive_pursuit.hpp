@@ -14,10 +14,10 @@ namespace kevo {
 /// Adaptive pursuit (Thierens, "An adaptive pursuit strategy for allocating operator probabilities", GECCO
 /// 2005, with its alpha = beta = 0.8). The quality q of an operator follows its rewards: q += alpha (r - q),
 /// where r is the reward per second. After each turn the probability of the operator with the greatest
-/// quality rises, p += beta (p_max - p), and the others fall, p += beta (p_min - p), where p_min = `floor`
-/// and p_max is 1 minus the sum of the other minima. Until a quality is positive, the probabilities do not
-/// change. Made for searches in which the best operator changes;
-/// noisier than UCB1 if it does not.
+/// quality rises, p += beta (p_max - p), and the others fall, p += beta (p_min - p). The lowest probability
+/// p_min is `floor`, and p_max is 1 minus the sum of the other minima. Until a quality is positive, the
+/// probabilities do not change. The method is made for searches in which the best operator changes; if it
+/// does not, the choice is noisier than that of UCB1.
 class adaptive_pursuit {
  public:
   double alpha = 0.8;   ///< learning rate of the quality estimates

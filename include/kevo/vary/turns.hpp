@@ -1,5 +1,5 @@
 #pragma once
-// The record of turns, rewards and costs of operators that every shipped portfolio keeps.
+// The sums of turns, rewards and costs of each operator, which every shipped portfolio keeps.
 
 #include <cstddef>
 #include <span>

@@ -62,7 +62,7 @@ std::string steps(const bundled& b, bool cuda, const folder_text& files) {
         "build/{0}_test          # compares with the reference\nbuild/{0}_test --time   # and times it\n",
         b.name);
   if (cuda && files.contains("tools/recompile.sh"))
-    text += "sh tools/recompile.sh .   # compiles the source again by nvcc: is it the same machine code?\n";
+    text += "sh tools/recompile.sh .   # compiles the source again with nvcc and compares the machine code\n";
   else if (cuda)
     text +=
         "build/recompile . /usr/local/cuda/include   # compiles the source again: is it the same machine "
@@ -73,7 +73,8 @@ std::string steps(const bundled& b, bool cuda, const folder_text& files) {
       "<{0}.hpp>`.\n",
       b.name);
   if (files.contains("torch/binding.cpp"))
-    text += fmt::format("In Python: put the folder `torch` on `sys.path`, `from {0} import {0}`.\n", b.name);
+    text += fmt::format(
+        "In Python: add the folder `torch` to `sys.path`, then write `from {0} import {0}`.\n", b.name);
   return text;
 }
 
@@ -130,7 +131,7 @@ void add_card(const bundled& b, const journal& record, const bundle_summary& sum
       "on "
       "{device} by protocol {protocol}.\n\n| workload | time [us] | speedup |\n| --- | --- | --- "
       "|\n{times}\n{code}\n"
-      "{steps}\n{said}`card.json` has the same for programs, and the lineage of the candidate.\n",
+      "{steps}\n{said}`card.json` contains the same data for programs, and the lineage of the candidate.\n",
       fmt::arg("name", b.name), fmt::arg("description", as_utf8(b.what->description)),
       fmt::arg("candidate", summary.candidate), fmt::arg("run", as_utf8(header.run_name)),
       fmt::arg("version", header.kevo_version), fmt::arg("figure", figure(e)),

@@ -85,7 +85,7 @@ void add_launcher(const launcher_text& text, const std::string& name, const std:
 
 void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summary) {
   if (cuda::is_hosted(*b.source))
-    refuse(b, "bundles are made of programs with launch lines, not of hosted ones");
+    refuse(b, "a bundle can only contain programs with launch lines, not hosted programs");
   const auto architecture = context_of(*b.result, "architecture", "sm_90a");
   auto facts = cuda::known_device(architecture).value_or(cuda::device_facts{});
   facts.architecture = architecture;
