@@ -1,23 +1,29 @@
 // C = A transpose(B) on the tensor cores (wgmma, sm_90a). Blocks stay and take tile after tile of C. In each, one
 // warpgroup produces: one of its threads asks the copy engine (TMA) for tiles of A and B, STAGES ahead; CONSUMERS
 // warpgroups multiply, each 64 * PER_CONSUMER rows of the block's tile, in float32 registers. Blocks of a cluster work
-// below each other and share the tiles of B: each fetches a part for all.
+// below each other and share the tiles of B: each fetches a part for all. With STORE, results go through shared memory and
+// are written by the copy engine. SPARE multiprocessors are left idle; this costs nothing if the others need as many rounds
+// without them (512 tiles take 4 rounds on 128 multiprocessors as on 132), and saves power.
 // Layouts and descriptors: PTX ISA, "Asynchronous warpgroup level matrix instructions" and "Tensor maps".
 #define CONSUMERS 2     // kevo: {1, 2, 3}
 #define PER_CONSUMER 1  // kevo: {1, 2}
 #define BN 256           // kevo: {64, 128, 256}
-#define STAGES 4        // kevo: {2, 3, 4, 5, 6, 8}
+#define STAGES 3        // kevo: {2, 3, 4, 5, 6, 8}
 #define CLUSTER 1       // kevo: {1, 2}
 #define RASTER 16        // kevo: {1, 2, 4, 8, 16}
 #define IN_FLIGHT 1     // kevo: {0, 1}
+#define STORE 2         // kevo: {0, 1, 2, 4}
+#define SPARE 4         // kevo: {0, 4}
 #define BLOCKS_PER_SM 1   // kevo: {1, 2, 3}
 // kevo: require PER_CONSUMER * BN <= 256 && (CONSUMERS < 3 || PER_CONSUMER * BN <= 128) && (CONSUMERS == 1 || BLOCKS_PER_SM == 1)
-// kevo: require 128 * STAGES * (64 * CONSUMERS * PER_CONSUMER + BN) * BLOCKS_PER_SM <= 216 * 1024
+// kevo: require (128 * STAGES * (64 * CONSUMERS * PER_CONSUMER + BN) + 8192 * STORE * CONSUMERS) * BLOCKS_PER_SM <= (228 - 4 * BLOCKS_PER_SM) * 1024
 // kevo: require 64 * CONSUMERS * PER_CONSUMER <= 256
 // kevo: require BLOCKS_PER_SM * (PER_CONSUMER * BN / 2 + 48) <= 255
 // kevo: when K % 8 == 0: tensormap map_a(A, [K, M], [2 * K], [64, 64 * CONSUMERS * PER_CONSUMER], [1, 1], 128B, none, 128B)
 // kevo: when K % 8 == 0: tensormap map_b(B, [K, N], [2 * K], [64, BN / CLUSTER], [1, 1], 128B, none, 128B)
-// kevo: when K % 8 == 0: launch hgemm<<<device.sms * BLOCKS_PER_SM / CLUSTER * CLUSTER, 128 * (CONSUMERS + 1), smem(1024 + 128 * STAGES * (64 * CONSUMERS * PER_CONSUMER + BN))>>>(map_a, map_b, C, M, N, K) cluster CLUSTER
+// kevo: when K % 8 == 0 && N % 8 == 0: tensormap map_c(C, [N, M], [2 * N], [64, 64], [1, 1], 128B)
+// kevo: when K % 8 == 0 && N % 8 == 0: launch hgemm[STORE]<<<(device.sms - SPARE) * BLOCKS_PER_SM / CLUSTER * CLUSTER, 128 * (CONSUMERS + 1), smem(1024 + 128 * STAGES * (64 * CONSUMERS * PER_CONSUMER + BN) + 8192 * STORE * CONSUMERS)>>>(map_a, map_b, map_c, C, M, N, K) cluster CLUSTER
+// kevo: when K % 8 == 0 && N % 8 != 0: launch hgemm[0]<<<(device.sms - SPARE) * BLOCKS_PER_SM / CLUSTER * CLUSTER, 128 * (CONSUMERS + 1), smem(1024 + 128 * STAGES * (64 * CONSUMERS * PER_CONSUMER + BN) + 8192 * STORE * CONSUMERS)>>>(map_a, map_b, map_a, C, M, N, K) cluster CLUSTER
 // kevo: when K % 8 != 0: launch hgemm_any<<<(ceildiv(N, 32), ceildiv(M, 8)), (32, 8)>>>(A, B, C, M, N, K)
 
 struct alignas(64) tensor_map {
@@ -29,6 +35,7 @@ constexpr int block_k = 64;  // 128 bytes: the width of the swizzle
 constexpr int a_bytes = block_m * block_k * 2;
 constexpr int b_bytes = BN * block_k * 2;
 constexpr int stage_bytes = a_bytes + b_bytes;
+constexpr int buffer_bytes = 64 * 64 * 2;
 
 #define ACCUMULATORS(i)                                                                                     \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
@@ -98,13 +105,15 @@ __device__ __forceinline__ void wait(unsigned barrier, unsigned parity) {
       "r"(parity)
       : "memory");
 }
+// Without release.cluster, which would make each arrival wait for a fence of the whole device. No fence is needed: what is
+// released was only read, and wgmma has finished reading it.
 __device__ __forceinline__ void arrive(unsigned barrier, unsigned block) {
   if constexpr (CLUSTER == 1) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
   } else {
     asm volatile(
         "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
         "r"(block)
         : "memory");
   }
@@ -121,6 +130,14 @@ __device__ __forceinline__ void fetch_for_all(unsigned to, const tensor_map* map
       "[%1, {%4, %5}], [%2], %3;" ::"r"(to),
       "l"(map), "r"(barrier), "h"(static_cast<unsigned short>((1 << CLUSTER) - 1)), "r"(k), "r"(row)
       : "memory");
+}
+__device__ __forceinline__ void store(const tensor_map* map, unsigned from, int column, int row) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\ncp.async.bulk.commit_group;" ::"l"(map),
+               "r"(from), "r"(column), "r"(row)
+               : "memory");
+}
+__device__ __forceinline__ void meet_warpgroup() {
+  asm volatile("bar.sync %0, 128;" ::"r"(static_cast<int>(threadIdx.x) / 128) : "memory");
 }
 __device__ __forceinline__ void meet_cluster() {
   if constexpr (CLUSTER > 1) {
@@ -150,6 +167,49 @@ __device__ __forceinline__ void transpose_quad(unsigned (&w)[4]) {
 }
 // kevo: end epilogue_words
 
+// The 64 x BN elements of a warpgroup, as wgmma leaves them in registers, to rows m0.. and columns n0.. of C.
+__device__ __forceinline__ void write_rows(const float (&d)[BN / 2], unsigned short* __restrict__ C, int m0, int n0, int M, int N) {
+  const int thread = threadIdx.x % 128;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int m = m0 + thread / 32 * 16 + thread % 32 / 4 + 8 * half;
+    unsigned short* to = C + static_cast<long long>(m) * N;
+#pragma unroll
+    for (int j = 0; j < BN / 8; j += 4) {
+      unsigned words[4];
+#pragma unroll
+      for (int u = 0; u < 4; ++u) words[u] = packed(d[4 * (j + u) + 2 * half], d[4 * (j + u) + 2 * half + 1]);
+      transpose_quad(words);
+      const int n = n0 + 8 * (j + thread % 4);
+      if (m < M && n < N) {
+        if (N % 8 == 0) {
+          *reinterpret_cast<uint4*>(to + n) = make_uint4(words[0], words[1], words[2], words[3]);
+        } else {
+#pragma unroll
+          for (int u = 0; u < 8; ++u) {
+            if (n + u < N) to[n + u] = static_cast<unsigned short>(words[u / 2] >> (16 * (u % 2)));
+          }
+        }
+      }
+    }
+  }
+}
+// Columns 64 part to 64 part + 63 of the same elements to shared memory: rows of 128 bytes, swizzled.
+__device__ __forceinline__ void fill_buffer(const float (&d)[BN / 2], unsigned buffer, int part) {
+  const int lane = threadIdx.x % 32;
+  const int row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+#pragma unroll
+  for (int j = 0; j < 8; j += 2) {
+    unsigned words[4];
+#pragma unroll
+    for (int u = 0; u < 4; ++u) words[u] = packed(d[4 * (8 * part + j) + 2 * u], d[4 * (8 * part + j) + 2 * u + 1]);
+    const unsigned to = buffer + row * 128 + (((j + lane / 16) ^ (row % 8)) << 4);
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]),
+                 "r"(words[2]), "r"(words[3])
+                 : "memory");
+  }
+}
+
 struct tile_place {
   int m;
   int n;
@@ -164,9 +224,12 @@ __device__ __forceinline__ tile_place place_of(int tile, int tiles_m, int tiles_
 }
 // kevo: end rasterization
 
-extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_SM)
+// buffers: 0: every thread writes what it holds. Otherwise each warpgroup has so many buffers of 64 x 64 elements in shared
+// memory, from which the copy engine writes while the next products run.
+template <int buffers>
+__global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_SM)
     hgemm(const __grid_constant__ tensor_map map_a, const __grid_constant__ tensor_map map_b,
-          unsigned short* __restrict__ C, int M, int N, int K) {
+          const __grid_constant__ tensor_map map_c, unsigned short* __restrict__ C, int M, int N, int K) {
   extern __shared__ unsigned char raw[];
   __shared__ unsigned long long full[STAGES];
   __shared__ unsigned long long empty[STAGES];
@@ -178,6 +241,7 @@ extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_S
   const int warpgroup = threadIdx.x / 128;
 
   if (threadIdx.x == 0) {
+    asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&map_a), "l"(&map_b) : "memory");
     for (int s = 0; s < STAGES; ++s) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full_at + 8 * s));
       asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty_at + 8 * s), "r"(CONSUMERS * CLUSTER));
@@ -204,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_S
   };
 
   if (warpgroup == 0) {
-    if constexpr (CONSUMERS == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if constexpr (CONSUMERS == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if constexpr (CONSUMERS == 3) asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
     if (threadIdx.x == 0) {
       for (int tile = first; tile < tiles; tile += stride) {
@@ -227,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_S
       }
     }
   } else {
-    if constexpr (CONSUMERS == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    if constexpr (CONSUMERS == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     if constexpr (CONSUMERS == 3) asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");
     const int thread = threadIdx.x % 128;
     const unsigned a_offset = (warpgroup - 1) * PER_CONSUMER * 64 * 128;
@@ -262,33 +326,33 @@ extern "C" __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_S
       }
 
       const tile_place at = place_of(tile, tiles_m, tiles_n, rank);
+      const int m0 = at.m + (warpgroup - 1) * PER_CONSUMER * 64;
 #pragma unroll
       for (int i = 0; i < PER_CONSUMER; ++i) {
-        const int row = at.m + ((warpgroup - 1) * PER_CONSUMER + i) * 64 + thread / 32 * 16 + thread % 32 / 4;
+        if constexpr (buffers == 0) {
+          write_rows(d[i], C, m0 + i * 64, at.n, M, N);
+        } else {
+          constexpr int parts = BN / 64;
+          constexpr int together = buffers < parts ? buffers : parts;
+          const unsigned out = tiles_at + STAGES * stage_bytes + (warpgroup - 1) * buffers * buffer_bytes;
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int m = row + 8 * half;
-          unsigned short* to = C + static_cast<long long>(m) * N;
+          for (int part = 0; part < parts; part += together) {
+            if (thread == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+            meet_warpgroup();
 #pragma unroll
-          for (int j = 0; j < BN / 8; j += 4) {
-            unsigned words[4];
+            for (int u = 0; u < together; ++u) fill_buffer(d[i], out + u * buffer_bytes, part + u);
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            meet_warpgroup();
+            if (thread == 0) {
 #pragma unroll
-            for (int u = 0; u < 4; ++u) words[u] = packed(d[i][4 * (j + u) + 2 * half], d[i][4 * (j + u) + 2 * half + 1]);
-            transpose_quad(words);
-            const int n = at.n + 8 * (j + thread % 4);
-            if (m < M && n < N) {
-              if (N % 8 == 0) {
-                *reinterpret_cast<uint4*>(to + n) = make_uint4(words[0], words[1], words[2], words[3]);
-              } else {
-#pragma unroll
-                for (int u = 0; u < 8; ++u) {
-                  if (n + u < N) to[n + u] = static_cast<unsigned short>(words[u / 2] >> (16 * (u % 2)));
-                }
-              }
+              for (int u = 0; u < together; ++u) store(&map_c, out + u * buffer_bytes, at.n + (part + u) * 64, m0 + i * 64);
             }
           }
         }
       }
+    }
+    if constexpr (buffers > 0) {
+      if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
     }
   }
   meet_cluster();  // nobody leaves while others may still write to its shared memory
