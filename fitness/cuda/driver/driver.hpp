@@ -21,6 +21,7 @@ namespace kevo::cuda {
   X(device_get, "cuDeviceGet", (device_index* device, int ordinal))                                   \
   X(device_name, "cuDeviceGetName", (char* name, int length, device_index device))                    \
   X(device_uuid, "cuDeviceGetUuid_v2", (uuid* id, device_index device))                               \
+  X(device_pci_address, "cuDeviceGetPCIBusId", (char* text, int length, device_index device))         \
   X(device_memory, "cuDeviceTotalMem_v2", (std::size_t* bytes, device_index device))                  \
   X(device_attribute_of, "cuDeviceGetAttribute", (int* value, int attribute, device_index device))    \
   X(primary_retain, "cuDevicePrimaryCtxRetain", (context* result, device_index device))               \
