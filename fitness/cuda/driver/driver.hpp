@@ -99,6 +99,9 @@ struct loaded_driver {
   int version = 0;      ///< 13000 for 13.0
 };
 
+/// Loads libcuda.so.1 alone: no device is opened.
+void preload_driver();
+
 /// Loads libcuda.so.1 and calls cuInit, once; the driver stays for the life of the process. Never throws.
 const loaded_driver& load_driver();
 
