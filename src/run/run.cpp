@@ -15,6 +15,7 @@
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/display/budgets.hpp"
+#include "src/run/idle_devices.hpp"
 #include "src/run/interrupts.hpp"
 #include "src/run/run_plan.hpp"
 #include "src/task/misspelt.hpp"
@@ -113,6 +114,12 @@ class console {
   bool cut_off_ = false;  ///< that the time is over was said
 };
 
+/// Devices that would rest, from the config with its defaults.
+void warn_of_idle_devices(const session_plan& plan) {
+  const std::string warning = idle_devices(parse_yaml(plan.origin.config), plan.evaluations);
+  if (!warning.empty()) plan.hooks.message("warning: " + warning);
+}
+
 /// Which candidate is which file, where there are several seeds: "seeds: #0 seed.cpp, #1 tunable.cpp".
 std::string seeds_of(const task& t) {
   std::set<std::string> known;  // the same text twice is one candidate
@@ -140,6 +147,7 @@ run_outcome start_run(const run_request& request) {
   if (const auto seeds = seeds_of(*plan.parts.task); !seeds.empty()) plan.hooks.message(seeds);
   for (const auto& warning : misspelt_annotations(*plan.parts.task))
     plan.hooks.message("warning: " + warning);
+  warn_of_idle_devices(plan);
   return start_session(std::move(plan));
 }
 
@@ -147,6 +155,7 @@ run_outcome resume_run(const resume_request& request) {
   session_plan plan = load_recorded_config(request.directory, {.overrides = request.overrides}, request.task);
   console shown(request.display, plan);
   shown.attach(plan);
+  warn_of_idle_devices(plan);
   return resume_session(std::move(plan));
 }
 

@@ -7,6 +7,8 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/device/device_nodes.hpp"
+
 namespace kevo::cuda {
 namespace {
 
@@ -147,7 +149,9 @@ device_description gpu::facts() const {
   f.memory_bytes = total;
   f.free_bytes = available;
   f.libraries = mapped_libraries();
-  f.nodes = open_nodes();
+  char pci_address[32] = {};
+  driver_->device_pci_address(pci_address, sizeof pci_address, device_);
+  f.nodes = nodes_of_device(open_nodes(), node_number(pci_address));
   return f;
 }
 

@@ -7,9 +7,13 @@
 namespace kevo::cuda {
 namespace {
 
+void* open_library() {
+  return ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
 loaded_driver load() {
   static driver functions;
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* library = open_library();
   if (library == nullptr) {
     const char* why = ::dlerror();
     return {
@@ -34,6 +38,10 @@ loaded_driver load() {
 }
 
 }  // namespace
+
+void preload_driver() {
+  open_library();  // load_driver says what is wrong with it
+}
 
 const loaded_driver& load_driver() {
   static const loaded_driver loaded = load();

@@ -21,6 +21,7 @@ namespace kevo::cuda {
   X(device_get, "cuDeviceGet", (device_index* device, int ordinal))                                   \
   X(device_name, "cuDeviceGetName", (char* name, int length, device_index device))                    \
   X(device_uuid, "cuDeviceGetUuid_v2", (uuid* id, device_index device))                               \
+  X(device_pci_address, "cuDeviceGetPCIBusId", (char* text, int length, device_index device))         \
   X(device_memory, "cuDeviceTotalMem_v2", (std::size_t* bytes, device_index device))                  \
   X(device_attribute_of, "cuDeviceGetAttribute", (int* value, int attribute, device_index device))    \
   X(primary_retain, "cuDevicePrimaryCtxRetain", (context* result, device_index device))               \
@@ -97,6 +98,9 @@ struct loaded_driver {
   std::string missing;  ///< a sentence; empty if there is a driver
   int version = 0;      ///< 13000 for 13.0
 };
+
+/// Loads libcuda.so.1 alone: no device is opened.
+void preload_driver();
 
 /// Loads libcuda.so.1 and calls cuInit, once; the driver stays for the life of the process. Never throws.
 const loaded_driver& load_driver();

@@ -112,6 +112,8 @@ void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
   context["held_share_around_kernels"] = share(spent.calls_s - spent.kernels_s);
   context["held_share_workers"] = share(spent.workers_s);
   context["held_share_loads"] = share(spent.loads_s);
+  context["held_share_starts"] = share(spent.starts_s);
+  context["held_share_ends"] = share(spent.ends_s);
   context["held_share_first_calls"] = share(spent.first_calls_s);
   if (p.timed_s > 0)
     context["held_phases"] = fmt::format("checks {:.3f} s, times {:.3f} s, hidden sizes {:.3f} s",

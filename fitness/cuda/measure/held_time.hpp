@@ -11,6 +11,8 @@ struct held_time {
   double calls_s = 0;    ///< of all calls as a whole: contents, poison, kernels, comparison
   double workers_s = 0;  ///< workers started, awaited and ended, and programs loaded into them
   double loads_s = 0;    ///< of these, programs loaded
+  double starts_s = 0;   ///< of these, contexts awaited that start
+  double ends_s = 0;     ///< of these, contexts awaited that end
   /// Of `calls_s`, the first calls of a process on each workload: host code makes its plans then, and Triton
   /// compiles.
   double first_calls_s = 0;

@@ -1,7 +1,6 @@
 #include "fitness/cuda/measure/program_runner.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -50,107 +49,6 @@ std::optional<call_failure> failure_of(const worker_answer& answer, const std::s
 }
 
 }  // namespace
-
-worker_source::worker_source(device_client& device, worker_options options, std::uint64_t arena_bytes,
-                             std::size_t ahead)
-    : device_(&device), options_(std::move(options)), arena_(device.open_arena(arena_bytes)), ahead_(ahead) {}
-
-worker_source::~worker_source() {
-  if (coming_.valid()) coming_.wait();
-}
-
-worker_source::worker worker_source::start() const {
-  return std::make_unique<worker_process>(options_, device_->facts(), arena_.memory.get(), arena_.bytes);
-}
-
-// Not on the thread that measures: setting up a sandbox takes some milliseconds.
-void worker_source::start_more() {
-  if (ahead_ == 0 || coming_.valid() || !spare_.empty()) return;
-  coming_ = std::async(std::launch::async, [this] {
-    std::deque<worker> started;
-    while (started.size() < ahead_) started.push_back(start());
-    return started;
-  });
-}
-
-void worker_source::replace() {
-  if (ahead_ == 0 || coming_.valid() || spare_.size() > 1) return;
-  coming_ = std::async(std::launch::async, [this] {
-    std::deque<worker> started;
-    started.push_back(start());
-    return started;
-  });
-}
-
-// Those that were started come to those that wait.
-void worker_source::gather() {
-  if (!coming_.valid()) return;
-  for (auto& one : coming_.get()) spare_.push_back(std::move(one));
-}
-
-worker_source::worker worker_source::next() {
-  gather();
-  if (spare_.empty()) return start();
-  auto one = std::move(spare_.front());
-  spare_.pop_front();
-  return one;
-}
-
-void worker_source::end() {
-  if (!current_) return;
-  const time_span span(spent().workers_s);
-  current_->kill();  // whatever the device says to the rest
-  // One that still had work on the device must be gone before the arena has another's contents.
-  if (leaving_.valid()) leaving_.get();
-  leaving_ = std::async(std::launch::async, [old = std::move(current_)]() mutable { old.reset(); });
-  device_->detach(arena_.number);
-}
-
-void worker_source::fresh() {
-  end();
-  const time_span span(spent().workers_s);
-  for (bool again = false;; again = true) {
-    current_ = again ? start() : next();
-    const auto answer = device_->attach(arena_.number, current_->region(), current_->handle());
-    if (answer.end == call_end::done) break;
-    std::string why = answer.message;
-    if (answer.end == call_end::died) why = "it " + death();
-    end();
-    if (again) {
-      throw error(error_code::environment, "no worker starts on the device" + (why.empty() ? "" : ": " + why),
-                  {}, "run `kevo doctor`, which tests each part");
-    }
-    // One that was started ahead shared the device with a program that may have held all of its memory.
-    gather();
-    spare_.clear();
-    if (leaving_.valid()) leaving_.get();
-  }
-  // While the checks run: they need no quiet device.
-  start_more();
-}
-
-void worker_source::settle() {
-  const time_span span(spent().workers_s);
-  if (leaving_.valid()) leaving_.get();
-  gather();
-  for (const auto& one : spare_) {
-    for (int i = 0; i < 20'000 && !one->ready() && !one->report(); ++i)
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-  }
-}
-
-std::string worker_source::death() const {
-  if (!current_) return "has ended";
-  if (current_->took_too_much())
-    return "was ended: it shared or pinned more of the host's memory than limits.memory";
-  for (int i = 0; i < 100; ++i) {  // the supervisor learns of it a moment later
-    if (const auto report = current_->report()) {
-      return describe(*report) + (report->err.empty() ? "" : "; it wrote: " + report->err.substr(0, 500));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return "did not answer";
-}
 
 program_runner::program_runner(std::shared_ptr<const task> t, worker_source& workers, program_image image,
                                std::vector<content_counts> contents, rng random, trust whose)

@@ -2,8 +2,6 @@
 // One program on the device: worker processes that never see a content twice, and the verdict on every call.
 
 #include <chrono>
-#include <deque>
-#include <future>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,9 +14,7 @@
 #include <kevo/task.hpp>
 
 #include "fitness/cascade/cascade.hpp"
-#include "fitness/cuda/device/client.hpp"
-#include "fitness/cuda/measure/held_time.hpp"
-#include "fitness/cuda/worker/process.hpp"
+#include "fitness/cuda/measure/worker_source.hpp"
 
 namespace kevo::cuda {
 
@@ -39,54 +35,6 @@ struct gpu_time {
   std::string remark;              ///< what a hosted program's process said of itself; untrusted
   std::int64_t suite_misses = -1;  ///< `call_result::suite_misses`
   std::optional<call_failure> failure;
-};
-
-/// Workers of one arena, one at a time. The next one waits already: contexts start one after the other
-/// however many are asked for, each in some 60 ms, and meanwhile nothing can be timed, but checked.
-class worker_source {
- public:
-  /// @param ahead how many are started at once; 0: none before it is needed
-  worker_source(device_client& device, worker_options options, std::uint64_t arena_bytes, std::size_t ahead);
-  worker_source(const worker_source&) = delete;
-  worker_source& operator=(const worker_source&) = delete;
-  ~worker_source();
-
-  /// Ends the worker in use and takes a fresh one. @throws kevo::error (environment) if none starts
-  void fresh();
-  /// Ends the worker in use.
-  void end();
-  /// Starts one more, for a later evaluation: after the timing of this one, so that the checks of this and
-  /// the next one go on while its context starts.
-  void replace();
-  /// Waits until neither those that were started ahead nor the one that ended last make work for the device.
-  void settle();
-  bool running() const { return current_ != nullptr; }
-  std::uint32_t arena() const { return arena_.number; }
-  std::uint64_t arena_bytes() const { return arena_.bytes; }
-  device_client& device() const { return *device_; }
-  /// How the worker in use ended, if it has.
-  std::string death() const;
-  /// Where the time goes; null: nowhere.
-  void account(held_time* to) { spent_ = to; }
-  held_time& spent() { return spent_ != nullptr ? *spent_ : unused_; }
-
- private:
-  using worker = std::unique_ptr<worker_process>;
-  worker start() const;
-  void start_more();
-  void gather();
-  worker next();
-
-  device_client* device_;
-  worker_options options_;
-  device_client::opened_arena arena_;
-  std::size_t ahead_;
-  worker current_;
-  std::deque<worker> spare_;
-  std::future<std::deque<worker>> coming_;
-  std::future<void> leaving_;  // a context takes a while to go
-  held_time* spent_ = nullptr;
-  held_time unused_;
 };
 
 /// How many contents there are of each workload.

@@ -63,6 +63,16 @@ inline void publish(shared_word& word, std::uint64_t value) {
   if (few_processors()) ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+/// The same, for one who sleeps until then wherever it runs (await_asleep).
+inline void publish_and_wake(shared_word& word, std::uint64_t value) {
+  word.store(value, std::memory_order_release);
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+/// Waits without a limit until the word is not 0, and takes no processor meanwhile.
+inline void await_asleep(const shared_word& word) {
+  while (word.load(std::memory_order_acquire) == 0) sleep_on(word, 0, std::chrono::seconds(1));
+}
+
 /// Waits without a limit until `reached(value of the word)`.
 template <class Reached>
 void await_word(const shared_word& word, const Reached& reached) {

@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t worker_protocol = 5;
+inline constexpr std::uint32_t worker_protocol = 6;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -63,6 +63,7 @@ inline constexpr std::int32_t not_loaded = -4;
 
 /// Each side writes cache lines of its own. Requests are numbered from 1.
 struct control_page {
+  alignas(64) shared_word begin;  ///< not 0: the worker may touch the device. Written by kevo
   // Written by the trusted side before `go`.
   alignas(64) shared_word go;       ///< number of the request that may begin
   alignas(64) shared_word release;  ///< the timed run of this number may begin

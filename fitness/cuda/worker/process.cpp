@@ -106,11 +106,15 @@ worker_process::worker_process(const worker_options& options, const device_descr
       handle_(static_cast<int>(::syscall(SYS_pidfd_open, id_of(process_), 0))) {
   if (!handle_)
     throw error(error_code::environment, std::string("cannot watch a worker: ") + std::strerror(errno));
-  if (options.hosted && !options.trusted && options.memory_bytes > 0) {
-    // The region that it shares with kevo is its own memory, too.
-    watch_ =
-        std::make_unique<memory_watch>(id_of(process_), options.memory_bytes + payload_offset + most_payload);
-  }
+  // The region that it shares with kevo is its own memory, too.
+  if (options.hosted && !options.trusted && options.memory_bytes > 0)
+    watched_bytes_ = options.memory_bytes + payload_offset + most_payload;
+}
+
+void worker_process::begin() {
+  // Not before: what others take while it rests is not its own.
+  if (watched_bytes_ > 0 && !watch_) watch_ = std::make_unique<memory_watch>(id_of(process_), watched_bytes_);
+  publish_and_wake(reinterpret_cast<control_page*>(region_.data())->begin, 1);
 }
 
 void worker_process::kill() {

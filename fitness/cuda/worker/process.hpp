@@ -35,8 +35,9 @@ struct worker_options {
 /// How CUDA_VISIBLE_DEVICES names a device: a runtime takes the first that it sees. @param uuid 32 digits
 std::string visible_name(const std::string& uuid);
 
-/// A worker process with its shared region. Move-only; the destructor ends the process and waits until it is
-/// gone, so that its context no longer maps the arena.
+/// A worker process with its shared region. It rests until `begin`: its process is set up, and it has not
+/// touched the device. (One that another process has forked begins at once.) Move-only; the destructor ends
+/// the process and waits until it is gone, so that its context no longer maps the arena.
 class worker_process {
  public:
   /// @param arena descriptor of the arena's memory; @throws kevo::error (environment)
@@ -45,6 +46,8 @@ class worker_process {
 
   int region() const { return region_.descriptor(); }
   int handle() const { return handle_.get(); }  ///< pidfd
+  /// Lets it make its context.
+  void begin();
   /// Whether it says that it has a context and serves.
   bool ready() const;
   void kill();
@@ -57,6 +60,7 @@ class worker_process {
   shared_memory region_;
   std::variant<child_process, forked_process> process_;
   detail::descriptor handle_;
+  std::uint64_t watched_bytes_ = 0;      // 0: of no concern
   std::unique_ptr<memory_watch> watch_;  // of a hosted program that is not trusted
 };
 

@@ -114,6 +114,10 @@ driver_code device_uuid(uuid* id, device_index) {
   std::memcpy(id->bytes, folder().id.data(), sizeof id->bytes);
   return success;
 }
+driver_code device_pci_address(char* text, int length, device_index) {
+  std::snprintf(text, static_cast<std::size_t>(length), "FFFF:FF:1F.0");  // where no device is
+  return success;
+}
 driver_code device_memory(std::size_t* bytes, device_index) {
   *bytes = device().memory_bytes;
   return success;

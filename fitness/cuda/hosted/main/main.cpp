@@ -221,6 +221,7 @@ int main(int argc, char** argv) {
   if (shared.data == nullptr) return 2;
   std::optional<std::uint64_t> memory_bytes;
   if (std::strcmp(argv[3], "trusted") != 0) memory_bytes = std::strtoull(argv[3], nullptr, 10);
+  rest_until_begin(shared.page());
   const auto& d = require_driver(shared.page(), memory_bytes ? "EAGER" : "LAZY");
   hosted_worker process(d, shared, memory_bytes);
   say_ready(d, shared.page(), process.start(argv[1], std::strtoull(argv[2], nullptr, 10)));

@@ -232,6 +232,7 @@ int main(int argc, char** argv) {
   }
   const auto shared = map_shared_region("kevo-worker-cuda");
   if (shared.data == nullptr) return 2;
+  rest_until_begin(shared.page());
   const auto& d = require_driver(shared.page(), "EAGER");
   worker process(d, shared);
   say_ready(d, shared.page(), process.start(argv[1], std::strtoull(argv[2], nullptr, 10)));

@@ -60,6 +60,13 @@ inline void say(control_page& page, const std::string& text) {
   ::_exit(3);
 }
 
+/// Rests until kevo says that the worker may touch the device. The driver's library is loaded before, which
+/// takes some milliseconds and touches nothing.
+inline void rest_until_begin(const control_page& page) {
+  preload_driver();
+  await_asleep(page.begin);
+}
+
 /// The driver, which loads modules "EAGER" or "LAZY". Ends the process where there is none.
 inline const driver& require_driver(control_page& page, const char* loading) {
   ::setenv("CUDA_MODULE_LOADING", loading, 1);
