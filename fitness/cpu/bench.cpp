@@ -366,7 +366,7 @@ double test_bench::speed_of_light_ns(std::size_t workload) const {
 
 // Deliberately generous: an honest record must never be called suspect. Contents may still lie in the nearest
 // cache.
-double test_bench::floor_ns(std::size_t workload) const {
+double test_bench::minimum_ns(std::size_t workload) const {
   static const bool tiles = has_tile_registers();
   return 0.8e9 * seconds_bound(workload, cost_of(*task_, task_->cost.min_flops, workload),
                                ceilings_.float32_flops_per_s * arithmetic_rate(*task_, tiles),
