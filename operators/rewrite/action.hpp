@@ -22,7 +22,7 @@ namespace kevo::rewriting {
 struct kernel {
   const parsed_source& in;
   std::vector<placed_loop> loops;
-  const kevo::task* what = nullptr;  ///< may be null
+  const kevo::task* task = nullptr;  ///< may be null
   int threads = 1;                   ///< that the kernel may use
   bool cuda = false;                 ///< device code with launch lines
 };
