@@ -33,7 +33,7 @@ test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings,
                        std::shared_ptr<const program_kind> kind)
     : task_(std::move(t)),
       settings_(std::move(settings)),
-      claim_(settings_.place ? settings_.place : std::make_shared<const claimed_cores>(settings_.threads)),
+      claim_(settings_.cores ? settings_.cores : std::make_shared<const claimed_cores>(settings_.threads)),
       cores_(claim_->plan()),
       device_(device_name()),
       kind_(std::move(kind)) {
@@ -181,7 +181,8 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
 
   const auto in_use = take_processors(stop, listener);
   if (!ceilings_.known())
-    ceilings_ = settings_.roof ? *settings_.roof : ceilings_of(device_, settings_.cache_dir);
+    ceilings_ = settings_.measured_ceilings ? *settings_.measured_ceilings
+                                            : ceilings_of(device_, settings_.cache_dir);
   pool_limits limits;
   const auto timed = static_cast<std::size_t>(
       std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));

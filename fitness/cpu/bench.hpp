@@ -122,7 +122,7 @@ class test_bench {
   /// mixture that is timed.
   content_list contents_to_check(std::size_t workload);
   double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
-  double minimum_ns(std::size_t workload) const;           ///< no honest call is faster; 0 if unknown
+  double minimum_ns(std::size_t workload) const;         ///< no honest call is faster; 0 if unknown
   double working_set_bytes() const;
   std::map<std::string, double> measures_of(const build_result& built);
 
