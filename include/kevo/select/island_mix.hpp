@@ -48,10 +48,10 @@ class island_mix {
     const detail::ranking& members = states_[here].members;
     candidate_id parent = view.nth_best(0);
     if (const std::size_t n = members.size(); n > 0) {
-      const double mood = random.uniform();
-      if (mood < exploration) {
+      const double draw = random.uniform();
+      if (draw < exploration) {
         parent = members.nth(random.below(n));
-      } else if (mood < exploration + exploitation) {
+      } else if (draw < exploration + exploitation) {
         parent = members.nth(random.below(std::min(n, std::max<std::size_t>(elites, 1))));
       } else {
         parent = members.at_mass(random.uniform() * members.total());
@@ -108,7 +108,7 @@ class island_mix {
     std::vector<std::uint8_t> asked_by;  // islands that wait for a child of this parent, oldest first
     std::size_t home = 0;                // the island it was born on
     bool born = false;                   // whether its first result was observed
-    bool travelled = false;
+    bool migrated = false;
   };
 
   member& at(candidate_id id) {
@@ -156,13 +156,13 @@ class island_mix {
     from.newcomers = 0;
     if (islands < 2) return;
     auto left = static_cast<std::size_t>(std::ceil(share * static_cast<double>(from.members.size())));
-    std::vector<candidate_id> travellers;
+    std::vector<candidate_id> migrants;
     for (std::size_t rank = 0; rank < from.members.size() && left > 0; ++rank, --left) {
       const candidate_id id = from.members.nth(rank);
-      if (all_[id].home == island && !all_[id].travelled) travellers.push_back(id);
+      if (all_[id].home == island && !all_[id].migrated) migrants.push_back(id);
     }
-    for (const candidate_id id : travellers) {
-      all_[id].travelled = true;
+    for (const candidate_id id : migrants) {
+      all_[id].migrated = true;
       enter(id, (island + 1) % islands);
       enter(id, (island + islands - 1) % islands);
     }
