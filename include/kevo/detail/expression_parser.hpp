@@ -161,7 +161,9 @@ class expression_parser {
   /// Counts one level of nesting during its lifetime.
   struct nesting {
     nesting(expression_parser& owner, std::size_t offset) : depth(owner.depth_) {
-      if (depth >= max_depth) owner.fail(offset, "nested more than 200 levels deep");
+      if (depth >= max_depth)
+        owner.fail(offset, "the expression is nested more than 200 levels deep",
+                   "use fewer parentheses and operators inside each other");
       ++depth;
     }
     nesting(const nesting&) = delete;
@@ -276,7 +278,7 @@ class expression_parser {
       if (value > (limit - digit) / base) fail(offset, "the number does not fit in 64 bits");
       value = value * base + digit;
     }
-    if (digits == 0) fail(offset, "'0x' without digits");
+    if (digits == 0) fail(offset, "the number needs digits after '0x'");
     if (peek() == '.') fail(offset, "only integers are allowed here");
     if (is_letter(peek())) fail(at_, "a number cannot end with " + token_here());
     const auto magnitude = static_cast<std::int64_t>(negative ? 0 - value : value);
