@@ -145,7 +145,8 @@ TEST_CASE("migration keeps exactly the elites that there were, each once") {
 }
 
 TEST_CASE(
-    "children live with their parents, an empty island is founded, and nobody migrates where no way leads") {
+    "children live with their parents, a child fills an empty island, and without an edge there is no "
+    "migration") {
   islands kept(plain_grid(), topology(3), {.interval = 2, .share = 1});
   const std::vector<double> m0 = {0.1, 0.1}, m1 = {0.5, 0.1}, m2 = {0.9, 0.1}, m3 = {0.9, 0.9};
   kept.add({0, 1, m0});

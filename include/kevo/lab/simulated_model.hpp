@@ -150,9 +150,9 @@ class simulated_model {
  private:
   /// The content of a prompt that the model can use.
   struct knowledge {
-    std::vector<landscape_edit> paid;     ///< edits that led to better programs, and edits from the notes
-    std::set<landscape_edit> lost;        ///< edits that failed or made a relative slower
-    std::size_t programs = 0, lines = 0;  ///< numbers of those that are shown in addition to the task
+    std::vector<landscape_edit> improving;  ///< edits that led to better programs, and edits from the notes
+    std::set<landscape_edit> harmful;       ///< edits that failed or made a relative slower
+    std::size_t programs = 0, lines = 0;    ///< numbers of those that are shown in addition to the task
   };
 
   static double score_of(const candidate_snapshot& one) {
@@ -215,7 +215,7 @@ class simulated_model {
     knowledge known{.programs = 1};
     if (kind_ == simulated_call::draft) return knowledge{};
     const auto learn = [&known](const landscape_edit& edit, bool paid) {
-      if (!paid) known.lost.insert(edit);
+      if (!paid) known.harmful.insert(edit);
     };
     const memory_scope scope = draw_scope(request, random);
     if (scope == memory_scope::siblings || scope == memory_scope::both) {
@@ -236,7 +236,7 @@ class simulated_model {
     known.programs += shown.size();
     for (const auto& other : shown) {
       compare(*request.parents.front(), *other, [&](const landscape_edit& edit, bool paid) {
-        if (paid) known.paid.push_back(edit);
+        if (paid) known.improving.push_back(edit);
         learn(edit, paid);
       });
     }
@@ -245,7 +245,7 @@ class simulated_model {
       for (const auto& [edit, paid] : state.notes) {
         landscape_program tried = parent;
         apply(tried, edit, random);
-        if (paid && !(tried == parent)) known.paid.push_back(edit);
+        if (paid && !(tried == parent)) known.improving.push_back(edit);
         learn(edit, paid);
       }
     }
@@ -302,7 +302,8 @@ class simulated_model {
                            rng& random) const {
     for (std::size_t i = 0; i < edits; ++i) {
       landscape_edit edit = any_edit(p, random);
-      for (int tries = 0; tries < 8 && known.lost.contains(edit) && random.chance(quality_.follow); ++tries)
+      for (int tries = 0; tries < 8 && known.harmful.contains(edit) && random.chance(quality_.follow);
+           ++tries)
         edit = any_edit(p, random);
       apply(p, edit, random);
     }
@@ -342,9 +343,10 @@ class simulated_model {
         if (world.judge(p).value > before.value) return p;
       }
     }
-    if (!known.paid.empty() && random.chance(quality_.follow)) {
+    if (!known.improving.empty() && random.chance(quality_.follow)) {
       p = parent;
-      for (std::size_t i = 0; i < edits; ++i) apply(p, known.paid[random.below(known.paid.size())], random);
+      for (std::size_t i = 0; i < edits; ++i)
+        apply(p, known.improving[random.below(known.improving.size())], random);
       return p;
     }
     bool correct = true;

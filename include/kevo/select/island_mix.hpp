@@ -77,7 +77,7 @@ class island_mix {
       if (!valid) return;
       mine.score = seen.score;
       enter(seen.candidate, mine.home);
-      if (++states_[mine.home].newcomers >= interval) migrate(mine.home);
+      if (++states_[mine.home].since_migration >= interval) migrate(mine.home);
     } else if (valid) {  // measured again: put back on the islands where it was
       mine.score = seen.score;
       for (std::size_t i = 0; i < islands; ++i) {
@@ -100,7 +100,7 @@ class island_mix {
   };
   struct island_state {
     detail::ranking members;
-    std::size_t newcomers = 0;
+    std::size_t since_migration = 0;
   };
   struct member {
     double score = 0;
@@ -153,7 +153,7 @@ class island_mix {
 
   void migrate(std::size_t island) {
     island_state& from = states_[island];
-    from.newcomers = 0;
+    from.since_migration = 0;
     if (islands < 2) return;
     auto left = static_cast<std::size_t>(std::ceil(share * static_cast<double>(from.members.size())));
     std::vector<candidate_id> migrants;
