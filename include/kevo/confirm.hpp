@@ -223,7 +223,7 @@ class confirmation {
       const evaluation sum = pooled(champion_results_.results, rules_.looks());
       crown(champion_.id, sum, verdict_on(sum, rules_));
     } else {
-      if (convicts(result->outcome)) {
+      if (disqualifies(result->outcome)) {
         champion_ = {};
         champion_results_ = {};
       }
