@@ -156,7 +156,9 @@ class expression_parser {
     return result_.code.size() - 1;
   }
   /// Makes the next instruction the target of a jump.
-  void land(std::size_t jump) { result_.code[jump].operand = static_cast<std::int64_t>(result_.code.size()); }
+  void set_jump_target(std::size_t jump) {
+    result_.code[jump].operand = static_cast<std::int64_t>(result_.code.size());
+  }
 
   /// Counts one level of nesting during its lifetime.
   struct nesting {
@@ -181,9 +183,9 @@ class expression_parser {
     parse_ternary();
     if (!accept(':')) fail(at_, "expected ':' of '? :', found " + token_here());
     const std::size_t done = emit(expression_op::jump, start);
-    land(otherwise);
+    set_jump_target(otherwise);
     parse_ternary();
-    land(done);
+    set_jump_target(done);
   }
 
   void parse_binary(int level) {
@@ -196,7 +198,7 @@ class expression_parser {
         const std::size_t decided = emit(found->op, offset);
         parse_binary(found->level + 1);
         emit(expression_op::truth, offset);
-        land(decided);
+        set_jump_target(decided);
       } else {
         parse_binary(found->level + 1);
         emit(found->op, offset);
