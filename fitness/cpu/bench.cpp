@@ -95,7 +95,7 @@ void test_bench::check_trusted(trusted_program& trusted, const std::stop_token& 
       const auto time = trusted.program->isolated(c, std::chrono::minutes(2));
       if (time.failure && c->borrowed) {
         // The generators of that workload are not meant for this one's shape.
-        lends_nothing_[i] = true;
+        rejects_borrowed_[i] = true;
         std::erase_if(mixed_[i], is_borrowed);
         break;
       }
@@ -127,7 +127,7 @@ void test_bench::add_contents(double seconds, const std::stop_token& stop) {
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     if (task_->workloads[i].hidden || oracle_->complete(i)) continue;
     mixed_[i] = oracle_->mixed(i, seconds / static_cast<double>(timed), stop);
-    if (lends_nothing_[i]) std::erase_if(mixed_[i], is_borrowed);
+    if (rejects_borrowed_[i]) std::erase_if(mixed_[i], is_borrowed);
   }
 }
 
@@ -191,7 +191,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   oracle_ = std::make_unique<oracle>(task_, reference, worker_for(reference, trusted_role::reference), limits,
                                      settings_.seed);
   mixed_.assign(t.workloads.size(), {});
-  lends_nothing_.assign(t.workloads.size(), false);
+  rejects_borrowed_.assign(t.workloads.size(), false);
   add_contents(first_contents_s, stop);
   const auto seed = settings_.seed ? *settings_.seed : secret_seed();
   // Without process id namespaces nobody could say for sure that no process has an arena mapped any more.

@@ -163,9 +163,9 @@ class test_bench {
   std::map<std::size_t, comparator_pairs> comparators_;  // by workload
   std::unique_ptr<runner> pacer_;                        // does nothing for a while: see call_boundary
   std::string left_out_;                                 // optional baselines that do not build here
-  std::vector<bool> lends_nothing_;  // contents of other workloads' generators do not suit this one
-  std::vector<content_list> mixed_;  // of the visible workloads
-  std::size_t evaluations_ = 0;      // that found contents missing
+  std::vector<bool> rejects_borrowed_;  // contents of other workloads' generators do not suit this one
+  std::vector<content_list> mixed_;     // of the visible workloads
+  std::size_t evaluations_ = 0;         // that found contents missing
 };
 
 }  // namespace kevo

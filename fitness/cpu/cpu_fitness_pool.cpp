@@ -33,7 +33,7 @@ std::shared_ptr<const ceilings> ceilings_on(const core_plan& place, const std::s
 any_fitness cpu_fitness_pool(std::shared_ptr<const task> t, cpu_settings settings, std::size_t places,
                              const std::vector<std::vector<int>>& cores, const std::string& folder) {
   if (!t) throw error(error_code::usage, "the CPU fitness function needs a task");
-  const std::size_t most = places > 0 ? places : fed_places(cores, settings.threads);
+  const std::size_t most = places > 0 ? places : places_with_build_core(cores, settings.threads);
   auto claims = claim_places(cores, settings.threads, most, folder);
   if (claims.size() == 1) {
     settings.cores = std::move(claims.front());
