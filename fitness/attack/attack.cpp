@@ -183,7 +183,7 @@ std::size_t attack_report::count(attack_word word) const {
       findings.begin(), findings.end(), [word](const attack_finding& one) { return one.word == word; }));
 }
 
-bool speaks_of(const exploit& attack, const task& t) {
+bool is_written_for(const exploit& attack, const task& t) {
   const bool cuda = t.reference && t.reference->language == "cuda";
   return cuda == (attack.form != exploit_form::cpp);
 }
@@ -208,7 +208,7 @@ attack_report attack_task(const task& t, const std::vector<program>& honest,
   attack_report report{.task = t.name};
   std::map<exploit_form, arena> arenas;
   for (const auto& attack : exploits) {
-    if (!speaks_of(attack, t)) continue;
+    if (!is_written_for(attack, t)) continue;
     const program& inside = honest_for(attack.form, honest);
     auto made = instantiate(attack, t, inside);
     if (!made.program) {

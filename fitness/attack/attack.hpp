@@ -57,7 +57,7 @@ struct attack_settings {
 
 /// Whether an exploit is written for tasks like this one: cpp for those with a native reference in C++,
 /// declared and hosted for those in CUDA.
-bool speaks_of(const exploit& attack, const task& t);
+bool is_written_for(const exploit& attack, const task& t);
 
 /// Of these programs the first that can stand inside exploits of this form, else the first one.
 /// `programs` must not be empty.

@@ -142,17 +142,17 @@ void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept) {
   if (10 * discarded > kept) e.context["timing"] = "uncertain: many timing pairs were discarded";
 }
 
-bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor_ns,
+bool all_possible(evaluation& e, const std::function<double(std::size_t)>& minimum_ns,
                   const std::string& device) {
   for (std::size_t i = 0; i < e.workloads.size(); ++i) {
     auto& w = e.workloads[i];
-    if (w.hidden || !(w.time_ns > 0) || w.time_ns >= floor_ns(i)) continue;
+    if (w.hidden || !(w.time_ns > 0) || w.time_ns >= minimum_ns(i)) continue;
     w.outcome = e.outcome = outcome::suspect;
     e.reasons.push_back("faster than is possible on this " + device);
     e.feedback = fmt::format(
         "workload {0}: the measured time {1} is below {3}, the minimum time that the work of the task takes "
         "on this {2}",
-        w.uuid, time_text(w.time_ns), device, time_text(floor_ns(i)));
+        w.uuid, time_text(w.time_ns), device, time_text(minimum_ns(i)));
     return false;
   }
   return true;

@@ -68,9 +68,9 @@ void tell_wait(evaluation& e, const measuring_lock& lock);
 /// How many pairs were thrown away; over a tenth is ambiguous.
 void tell_discarded(evaluation& e, std::size_t discarded, std::size_t kept);
 
-/// A time below what a device can do is suspect. @param floor_ns of a workload, 0 if unknown
+/// A time below what a device can do is suspect. @param minimum_ns of a workload, 0 if unknown
 /// @return whether all times are possible
-bool all_possible(evaluation& e, const std::function<double(std::size_t)>& floor_ns,
+bool all_possible(evaluation& e, const std::function<double(std::size_t)>& minimum_ns,
                   const std::string& device);
 
 /// A failure that could be the machine's counts as the candidate's only if a program that is known to be good

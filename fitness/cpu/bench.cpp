@@ -33,7 +33,7 @@ test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings,
                        std::shared_ptr<const program_kind> kind)
     : task_(std::move(t)),
       settings_(std::move(settings)),
-      claim_(settings_.place ? settings_.place : std::make_shared<const claimed_cores>(settings_.threads)),
+      claim_(settings_.cores ? settings_.cores : std::make_shared<const claimed_cores>(settings_.threads)),
       cores_(claim_->plan()),
       device_(device_name()),
       kind_(std::move(kind)) {
@@ -95,7 +95,7 @@ void test_bench::check_trusted(trusted_program& trusted, const std::stop_token& 
       const auto time = trusted.program->isolated(c, std::chrono::minutes(2));
       if (time.failure && c->borrowed) {
         // The generators of that workload are not meant for this one's shape.
-        lends_nothing_[i] = true;
+        rejects_borrowed_[i] = true;
         std::erase_if(mixed_[i], is_borrowed);
         break;
       }
@@ -127,7 +127,7 @@ void test_bench::add_contents(double seconds, const std::stop_token& stop) {
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     if (task_->workloads[i].hidden || oracle_->complete(i)) continue;
     mixed_[i] = oracle_->mixed(i, seconds / static_cast<double>(timed), stop);
-    if (lends_nothing_[i]) std::erase_if(mixed_[i], is_borrowed);
+    if (rejects_borrowed_[i]) std::erase_if(mixed_[i], is_borrowed);
   }
 }
 
@@ -181,7 +181,8 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
 
   const auto in_use = take_processors(stop, listener);
   if (!ceilings_.known())
-    ceilings_ = settings_.roof ? *settings_.roof : ceilings_of(device_, settings_.cache_dir);
+    ceilings_ = settings_.measured_ceilings ? *settings_.measured_ceilings
+                                            : ceilings_of(device_, settings_.cache_dir);
   pool_limits limits;
   const auto timed = static_cast<std::size_t>(
       std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
@@ -190,7 +191,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   oracle_ = std::make_unique<oracle>(task_, reference, worker_for(reference, trusted_role::reference), limits,
                                      settings_.seed);
   mixed_.assign(t.workloads.size(), {});
-  lends_nothing_.assign(t.workloads.size(), false);
+  rejects_borrowed_.assign(t.workloads.size(), false);
   add_contents(first_contents_s, stop);
   const auto seed = settings_.seed ? *settings_.seed : secret_seed();
   // Without process id namespaces nobody could say for sure that no process has an arena mapped any more.
@@ -366,7 +367,7 @@ double test_bench::speed_of_light_ns(std::size_t workload) const {
 
 // Deliberately generous: an honest record must never be called suspect. Contents may still lie in the nearest
 // cache.
-double test_bench::floor_ns(std::size_t workload) const {
+double test_bench::minimum_ns(std::size_t workload) const {
   static const bool tiles = has_tile_registers();
   return 0.8e9 * seconds_bound(workload, cost_of(*task_, task_->cost.min_flops, workload),
                                ceilings_.float32_flops_per_s * arithmetic_rate(*task_, tiles),

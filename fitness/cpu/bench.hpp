@@ -122,7 +122,7 @@ class test_bench {
   /// mixture that is timed.
   content_list contents_to_check(std::size_t workload);
   double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
-  double floor_ns(std::size_t workload) const;           ///< no honest call is faster; 0 if unknown
+  double minimum_ns(std::size_t workload) const;         ///< no honest call is faster; 0 if unknown
   double working_set_bytes() const;
   std::map<std::string, double> measures_of(const build_result& built);
 
@@ -163,9 +163,9 @@ class test_bench {
   std::map<std::size_t, comparator_pairs> comparators_;  // by workload
   std::unique_ptr<runner> pacer_;                        // does nothing for a while: see call_boundary
   std::string left_out_;                                 // optional baselines that do not build here
-  std::vector<bool> lends_nothing_;  // contents of other workloads' generators do not suit this one
-  std::vector<content_list> mixed_;  // of the visible workloads
-  std::size_t evaluations_ = 0;      // that found contents missing
+  std::vector<bool> rejects_borrowed_;  // contents of other workloads' generators do not suit this one
+  std::vector<content_list> mixed_;     // of the visible workloads
+  std::size_t evaluations_ = 0;         // that found contents missing
 };
 
 }  // namespace kevo

@@ -165,7 +165,7 @@ void cpu_fitness::state::run_cascade(passage& p) {
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(bench, p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
     if (!all_possible(
-            p.result, [&](std::size_t i) { return bench.floor_ns(i); }, "machine"))
+            p.result, [&](std::size_t i) { return bench.minimum_ns(i); }, "machine"))
       return;
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(bench, p, candidate);
   };

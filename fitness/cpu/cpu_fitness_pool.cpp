@@ -21,8 +21,8 @@ struct shared_tools {
   std::shared_ptr<const program_kind> kind;
 };
 
-/// Of one place while it is quiet: the others have not begun.
-std::shared_ptr<const ceilings> roof_of(const core_plan& place, const std::string& cache_dir) {
+/// Measures the ceilings on the cores of one place. Call it while nothing is measured on the others.
+std::shared_ptr<const ceilings> ceilings_on(const core_plan& place, const std::string& cache_dir) {
   const measuring_lock lock(place.workers);
   const pinned_thread pin(place.controller);
   return std::make_shared<const ceilings>(ceilings_of(device_name(), cache_dir));
@@ -33,10 +33,10 @@ std::shared_ptr<const ceilings> roof_of(const core_plan& place, const std::strin
 any_fitness cpu_fitness_pool(std::shared_ptr<const task> t, cpu_settings settings, std::size_t places,
                              const std::vector<std::vector<int>>& cores, const std::string& folder) {
   if (!t) throw error(error_code::usage, "the CPU fitness function needs a task");
-  const std::size_t most = places > 0 ? places : fed_places(cores, settings.threads);
+  const std::size_t most = places > 0 ? places : places_with_build_core(cores, settings.threads);
   auto claims = claim_places(cores, settings.threads, most, folder);
   if (claims.size() == 1) {
-    settings.place = std::move(claims.front());
+    settings.cores = std::move(claims.front());
     return any_fitness(std::make_shared<cpu_fitness>(std::move(t), std::move(settings)));
   }
   settings.build_processors = processors_beside(cores, claims);
@@ -45,10 +45,10 @@ any_fitness cpu_fitness_pool(std::shared_ptr<const task> t, cpu_settings setting
   // Names `tools`, so that they live as long as the kind is used.
   const std::shared_ptr<const program_kind> kind(tools, tools->kind.get());
   return any_fitness(std::make_shared<device_pool>([t = std::move(t), settings, kind, claims]() mutable {
-    settings.roof = roof_of(claims.front()->plan(), settings.cache_dir);
+    settings.measured_ceilings = ceilings_on(claims.front()->plan(), settings.cache_dir);
     std::vector<pooled_device> all;
     for (std::size_t i = 0; i < claims.size(); ++i) {
-      settings.place = claims[i];
+      settings.cores = claims[i];
       all.push_back({static_cast<int>(i), any_fitness(std::make_shared<cpu_fitness>(t, settings, kind))});
     }
     return all;

@@ -28,7 +28,7 @@ std::size_t slots_for(const std::vector<buffer_shape>& buffers) {
 }
 
 // The end of a worker process, seen from outside.
-call_failure death(const exit_report& report) {
+call_failure failure_from_exit(const exit_report& report) {
   const std::string said = report.err.empty() ? "" : "; standard error: " + tail(report.err);
   switch (report.kind) {
     case exit_kind::signalled:
@@ -118,7 +118,7 @@ std::optional<call_failure> runner::failure_of(call_end end) const {
                           explain_load_failure(session_->message()), session_->lock_down_failed()};
     case call_end::died:
       if (auto failure = claimed_failure(*session_)) return failure;
-      return death(*session_->report());
+      return failure_from_exit(*session_->report());
     case call_end::timed_out:
       return call_failure{outcome::timed_out, "timed out", "", true};
     case call_end::stuck:
@@ -229,7 +229,7 @@ std::optional<call_failure> too_many_threads(int found, int threads) {
                       fmt::format("it has {} threads after a call; fitness.threads is {}", found, threads)};
 }
 
-std::optional<call_failure> fraud(bool early, const slot_damage& damage) {
+std::optional<call_failure> tampering_failure(bool early, const slot_damage& damage) {
   if (damage.guards) {
     return call_failure{outcome::rejected, "wrote outside of its outputs",
                         "memory outside of the output buffers was changed"};
@@ -260,7 +260,7 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   call_time result{.ns = call.ns, .whole_ns = call.whole_ns, .disturbed = call.disturbed};
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
-    result.failure = fraud(call.early, call.damage);
+    result.failure = tampering_failure(call.early, call.damage);
     if (!result.failure) result.failure = too_many_threads(call.threads, worker_.threads);
     const auto comparing = std::chrono::steady_clock::now();
     if (!result.failure) result.failure = verify(call.layout, *given);

@@ -157,7 +157,7 @@ std::vector<std::shared_ptr<const claimed_cores>> claim_places(const std::vector
   return all;
 }
 
-std::size_t fed_places(const std::vector<std::vector<int>>& cores, int threads) {
+std::size_t places_with_build_core(const std::vector<std::vector<int>>& cores, int threads) {
   const auto each = static_cast<std::size_t>(std::max(threads, 1)) + 2;
   return std::clamp<std::size_t>(cores.size() / each, 1, measuring_places(cores, threads));
 }

@@ -67,7 +67,7 @@ std::vector<std::shared_ptr<const claimed_cores>> claim_places(const std::vector
 
 /// How many places one process is to measure on at the same time, so that each has a core of its own for its
 /// compiler besides those that it measures on; at least 1.
-std::size_t fed_places(const std::vector<std::vector<int>>& cores, int threads);
+std::size_t places_with_build_core(const std::vector<std::vector<int>>& cores, int threads);
 
 /// The processors of all cores on which none of these places measures: where builds disturb none of them.
 std::vector<int> processors_beside(const std::vector<std::vector<int>>& cores,

@@ -345,8 +345,9 @@ std::vector<std::size_t> oracle::lenders(std::size_t workload) const {
 }
 
 bool oracle::is_full(const workload_pool& pool) const {
-  if (pool.mixed.size() < limits_.least) return false;
-  return pool.mixed.size() >= limits_.most || pool.bytes >= limits_.bytes || pool.seconds >= limits_.seconds;
+  if (pool.mixed.size() < limits_.minimum) return false;
+  return pool.mixed.size() >= limits_.maximum || pool.bytes >= limits_.bytes ||
+         pool.seconds >= limits_.seconds;
 }
 
 bool oracle::complete(std::size_t workload) {
@@ -364,7 +365,7 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, 
   const auto others = other_recipes(workload, alternates(task_->workloads[workload]), lenders(workload));
   const double spent_before = pool.seconds;
   while (!is_full(pool)) {
-    if (pool.mixed.size() >= limits_.least && pool.seconds - spent_before >= seconds) break;
+    if (pool.mixed.size() >= limits_.minimum && pool.seconds - spent_before >= seconds) break;
     const std::size_t place = pool.mixed.size() % 8;
     const bool other = place == 1 || place == 3 || place == 6;
     const recipe from =

@@ -38,8 +38,8 @@ bool alternates(const workload& w);
 
 /// How much a pool may hold.
 struct pool_limits {
-  std::size_t least = 8;
-  std::size_t most = 256;
+  std::size_t minimum = 8;         ///< number of contents that are made, whatever they cost
+  std::size_t maximum = 256;       ///< number of contents
   std::size_t bytes = 96U << 20U;  ///< of one workload
   double seconds = 1.5;            ///< of the reference, for one workload
 };

@@ -44,10 +44,11 @@ class supervisor {
   };
 
  public:
-  supervisor() : events_(::epoll_create1(EPOLL_CLOEXEC)), bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (!events_ || !bell_)
+  supervisor()
+      : events_(::epoll_create1(EPOLL_CLOEXEC)), wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!events_ || !wake_event_)
       throw error(error_code::environment, "cannot watch processes: epoll or eventfd is not available");
-    watch(bell_.get(), ~std::uint64_t{0});
+    watch(wake_event_.get(), ~std::uint64_t{0});
     std::thread([this] { work(); }).detach();
   }
 
@@ -71,7 +72,7 @@ class supervisor {
 
   void ring() {
     const std::uint64_t one = 1;
-    if (::write(bell_.get(), &one, sizeof one) < 0) return;  // full: it rings already
+    if (::write(wake_event_.get(), &one, sizeof one) < 0) return;  // full: it rings already
   }
 
  private:
@@ -132,7 +133,7 @@ class supervisor {
   void handle(std::uint64_t key) {
     if (key == ~std::uint64_t{0}) {
       std::uint64_t rings = 0;
-      if (::read(bell_.get(), &rings, sizeof rings) < 0) return;
+      if (::read(wake_event_.get(), &rings, sizeof rings) < 0) return;
       return;
     }
     const auto found = processes_.find(key / channel_count);
@@ -301,7 +302,7 @@ class supervisor {
   }
 
   descriptor events_;
-  descriptor bell_;
+  descriptor wake_event_;
   std::mutex mutex_;
   std::condition_variable answered_;
   std::deque<request*> starts_;

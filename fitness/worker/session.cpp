@@ -40,13 +40,13 @@ constexpr double falling_asleep_ns = 6e3;
 // longer.
 constexpr double least_lost_ns = 50e3;
 
-// [ns] During a call of a shape that has never taken less than `dozed_call_ns`, the controller sleeps at
-// first, for this share of the shortest one, so that compilers and neighbours have its processor. The rest is
-// long enough for it to be awake and warm at the end.
-constexpr double dozed_call_ns = 1e6;
-constexpr double dozed_share = 0.6;
+// [ns] During a call of a shape that has never taken less than `shortest_slept_call_ns`, the controller
+// sleeps at first, for this share of the shortest one, so that compilers and neighbours have its processor.
+// The rest is long enough for it to be awake and warm at the end.
+constexpr double shortest_slept_call_ns = 1e6;
+constexpr double slept_share = 0.6;
 // It does not in this share of such calls, so that a "done" before the work is done is seen at once in some.
-constexpr double undozed_calls = 0.125;
+constexpr double calls_without_sleep = 0.125;
 
 // The trusted part of a worker says within microseconds that it is awake, later only where other programs
 // keep it from its processor. One that does not for so long is in a candidate's code that does not end.
@@ -130,11 +130,11 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
 // Sleeps for a part of what such a call takes at least. What the worker does meanwhile is in its accounts.
 // Where controller and worker are threads of one core, a call is slower beside a controller that looks: calls
 // that are compared with each other draw the same.
-void worker_session::doze(const call_content& content, rng& random, clock::time_point start) {
-  const bool undozed = random.uniform() < undozed_calls;
+void worker_session::sleep_during_call(const call_content& content, rng& random, clock::time_point start) {
+  const bool awake = random.uniform() < calls_without_sleep;
   const auto known = shortest_ns_.find({content.axes.begin(), content.axes.end()});
-  if (undozed || known == shortest_ns_.end() || known->second < dozed_call_ns) return;
-  const auto end = start + nanoseconds(static_cast<std::int64_t>(dozed_share * known->second));
+  if (awake || known == shortest_ns_.end() || known->second < shortest_slept_call_ns) return;
+  const auto end = start + nanoseconds(static_cast<std::int64_t>(slept_share * known->second));
   constexpr auto look_again = std::chrono::milliseconds(5);
   for (auto now = start; now < end && !settings_.stop.stop_requested() && !process_.try_wait();
        now = clock::now())
@@ -308,7 +308,7 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
   if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
   if (!brief) page_->look_ns.store(0, std::memory_order_relaxed);
-  if (!brief) doze(content, places_ ? *places_ : random, start);
+  if (!brief) sleep_during_call(content, places_ ? *places_ : random, start);
   result.end = wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
@@ -359,7 +359,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
-  if (!sleeps() && !settings_.patient) doze(content, places_ ? *places_ : random, start);
+  if (!sleeps() && !settings_.patient) sleep_during_call(content, places_ ? *places_ : random, start);
   result.end =
       sleeps() ? sleep_until_done(start + limit) : wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();

@@ -120,7 +120,7 @@ class worker_session {
   /// Whether the controller sleeps during calls: the worker's threads need every processor.
   bool sleeps() const { return settings_.yield && settings_.threads > 1; }
   call_end sleep_until_done(clock::time_point deadline);
-  void doze(const call_content& content, rng& random, clock::time_point start);
+  void sleep_during_call(const call_content& content, rng& random, clock::time_point start);
   void note_time(const call_content& content, double ns);
   void post(const call_content& content, const slot_layout& layout);
   bool stop();

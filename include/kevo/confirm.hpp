@@ -65,13 +65,13 @@ class confirmation {
   candidate_id next() const {
     if (!challenger_.results.empty()) return challenger_.id;
     if (contender_ != no_candidate) return contender_;
-    return wants_more(champion_.id, reign_, champion_.verdict) ? champion_.id : no_candidate;
+    return wants_more(champion_.id, champion_results_, champion_.verdict) ? champion_.id : no_candidate;
   }
   /// Whether `next()` may be confirmed now: there is one, no other confirmation is running, and it has waited
   /// as long as `confirmation_rules::after` says. `idle`: there is nothing else to evaluate, so that nothing
   /// waits.
   bool due(bool idle = false) const {
-    if (out_ || next() == no_candidate) return false;
+    if (running_ || next() == no_candidate) return false;
     return idle || (!champion_ && challenger_.results.empty()) || has_waited();
   }
   /// Whether a confirmation of the candidate has begun before.
@@ -110,7 +110,7 @@ class confirmation {
   candidate_id begin(bool stopped = false) {
     const candidate_id who = stopped ? contender_ : next();
     if (who == contender_) contender_ = no_candidate;
-    out_ = true;
+    running_ = true;
     confirmed_.insert(who);
     return who;
   }
@@ -132,7 +132,7 @@ class confirmation {
   /// incorrect, rejected or suspect result there is no champion; after another failure the champion stays,
   /// with the verdict `failed`, because the machine may have caused that failure.
   bool finish(candidate_id who, std::shared_ptr<const evaluation> result, bool stopped = false) {
-    out_ = false;
+    running_ = false;
     finished_at_ = evaluations_;
     const bool valid = result->valid() && std::isfinite(result->score);
     if (who == champion_.id) return refine(std::move(result), valid);
@@ -148,7 +148,7 @@ class confirmation {
   /// Records that the search has stopped: a challenger that waits for a further confirmation is judged by the
   /// confirmations that it has. Returns the same as `finish`.
   bool settle() {
-    if (out_ || challenger_.results.empty()) return false;
+    if (running_ || challenger_.results.empty()) return false;
     return judge(true);
   }
 
@@ -189,8 +189,9 @@ class confirmation {
   }
   // After futile confirmations, what looks best is probably the largest of many similar figures with noise.
   bool has_waited() const {
-    constexpr int most = 7;
-    const auto after = static_cast<std::uint64_t>(std::max(0, rules_.after) * (1 + std::min(futile_, most)));
+    constexpr int maximum = 7;
+    const auto after =
+        static_cast<std::uint64_t>(std::max(0, rules_.after) * (1 + std::min(futile_, maximum)));
     if (!challenger_.results.empty() || contender_ == no_candidate)
       return evaluations_ - finished_at_ >= after;
     return evaluations_ - leads_since_ >= after || evaluations_ - waits_since_ >= 4 * after;
@@ -218,19 +219,19 @@ class confirmation {
 
   bool refine(std::shared_ptr<const evaluation> result, bool valid) {
     if (valid) {
-      reign_.results.push_back(std::move(result));
-      const evaluation sum = pooled(reign_.results, rules_.looks());
+      champion_results_.results.push_back(std::move(result));
+      const evaluation sum = pooled(champion_results_.results, rules_.looks());
       crown(champion_.id, sum, verdict_on(sum, rules_));
     } else {
-      if (convicts(result->outcome)) {
+      if (disqualifies(result->outcome)) {
         champion_ = {};
-        reign_ = {};
+        champion_results_ = {};
       }
       champion_.verdict = {.reason = verdict_reason::failed, .widest = rules_.widest};
     }
     if (predecessor_ && (!valid || champion_.speedup <= predecessor_.speedup)) {
       champion_ = std::exchange(predecessor_, {});
-      reign_ = std::exchange(its_reign_, {});
+      champion_results_ = std::exchange(predecessor_results_, {});
     }
     return true;
   }
@@ -243,9 +244,9 @@ class confirmation {
     if (beats) {
       // A champion that failed is not kept as the previous one: its figures may not hold.
       predecessor_ = failed() ? champion() : champion_;
-      its_reign_ = failed() ? measured() : std::move(reign_);
+      predecessor_results_ = failed() ? measured() : std::move(champion_results_);
       crown(challenger_.id, sum, verdict);
-      reign_ = std::move(challenger_);
+      champion_results_ = std::move(challenger_);
       futile_ = 0;
     } else {
       ++futile_;
@@ -266,16 +267,16 @@ class confirmation {
 
   confirmation_rules rules_;
   champion champion_;
-  measured reign_;        ///< confirmations of the champion
-  champion predecessor_;  ///< the previous champion
-  measured its_reign_;    ///< confirmations of the previous champion
-  measured challenger_;   ///< no results: there is no challenger
+  measured champion_results_;     ///< confirmations of the champion
+  champion predecessor_;          ///< the previous champion
+  measured predecessor_results_;  ///< confirmations of the previous champion
+  measured challenger_;           ///< no results: there is no challenger
   candidate_id contender_ = no_candidate;
   std::uint64_t evaluations_ = 0;  ///< finished, confirmations not counted
   std::uint64_t leads_since_ = 0;  ///< value of `evaluations_` when the contender became contender
   std::uint64_t waits_since_ = 0;  ///< the same of the first of the contenders that replaced each other
   std::uint64_t finished_at_ = 0;  ///< the same of the last confirmation that has finished
-  bool out_ = false;               ///< whether a confirmation is running
+  bool running_ = false;           ///< whether a confirmation is running
   int futile_ = 0;
   std::unordered_set<candidate_id> confirmed_;       ///< candidates whose first confirmation has begun
   std::unordered_set<candidate_id> baseline_twins_;  ///< candidates that are the program of the baseline

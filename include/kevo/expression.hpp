@@ -48,7 +48,7 @@ std::int64_t apply(expression_op op, std::int64_t a, std::int64_t b, const Fail&
       break;
     case expression_op::shift_left:
     case expression_op::shift_right:
-      if (b < 0 || b > 63) fail("a shift by " + std::to_string(b) + ", not by 0 to 63");
+      if (b < 0 || b > 63) fail("the number of bits of a shift must be 0 to 63, not " + std::to_string(b));
       value = op == expression_op::shift_left ? x * (__int128{1} << b) : x >> b;
       break;
     case expression_op::less:
@@ -80,7 +80,7 @@ std::int64_t apply(expression_op op, std::int64_t a, std::int64_t b, const Fail&
       value = -floor_quotient(-x, b);
       break;
     case expression_op::align_up:
-      if (b <= 0) fail("align_up() to " + std::to_string(b) + ", which is not positive");
+      if (b <= 0) fail("the second argument of align_up() must be positive, not " + std::to_string(b));
       value = -floor_quotient(-x, b) * b;
       break;
     default:

@@ -20,7 +20,7 @@ enum class verdict_word : std::uint8_t {
 
 /// Whether an outcome proves a fault of the program: its output is incorrect, it was rejected for cheating,
 /// or its time is suspect. Other failures of a program that was valid before may be faults of the machine.
-inline constexpr bool convicts(outcome o) {
+inline constexpr bool disqualifies(outcome o) {
   return o == outcome::incorrect || o == outcome::rejected || o == outcome::suspect;
 }
 

@@ -38,18 +38,18 @@ class scanner {
 
  private:
   bool starts(std::string_view word) const { return text_.substr(at_, word.size()) == word; }
-  void go_behind(std::string_view end, std::size_t from) {
+  void skip_past(std::string_view end, std::size_t from) {
     const auto found = text_.find(end, from);
     at_ = found == std::string_view::npos ? text_.size() : found + end.size();
   }
 
   bool skip_comment() {
     if (starts(hash_ ? "#" : fortran_ ? "!" : "//")) {
-      go_behind("\n", at_);
+      skip_past("\n", at_);
       return true;
     }
     if (hash_ || fortran_ || !starts("/*")) return false;
-    go_behind("*/", at_ + 2);
+    skip_past("*/", at_ + 2);
     return true;
   }
 
@@ -58,7 +58,7 @@ class scanner {
     if (plain_ || (quote != '"' && quote != '\'')) return false;
     const std::string_view three = text_.substr(at_, 3);
     if (python_ && three.size() == 3 && three[1] == quote && three[2] == quote) {
-      go_behind(three, at_ + 3);
+      skip_past(three, at_ + 3);
       return true;
     }
     for (++at_; at_ < text_.size() && text_[at_] != '\n'; ++at_) {

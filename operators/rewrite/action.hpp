@@ -22,7 +22,7 @@ namespace kevo::rewriting {
 struct kernel {
   const parsed_source& in;
   std::vector<placed_loop> loops;
-  const kevo::task* what = nullptr;  ///< may be null
+  const kevo::task* task = nullptr;  ///< may be null
   int threads = 1;                   ///< that the kernel may use
   bool cuda = false;                 ///< device code with launch lines
 };
@@ -34,8 +34,8 @@ struct site {
   double weight = 1;         ///< how promising it is, compared with the other sites of the action
 };
 
-/// What an action can change.
-enum class speaks : std::uint8_t { cpp, cuda, both };
+/// The language of the sources that an action can change.
+enum class action_language : std::uint8_t { cpp, cuda, both };
 
 struct action {
   std::string_view name;
@@ -44,7 +44,7 @@ struct action {
   std::vector<site> (*sites)(const kernel& of);
   /// The new text. Throws `refusal` if the change cannot be right or cannot be written.
   std::string (*apply)(const kernel& of, const site& where, rng& random);
-  speaks language = speaks::cpp;
+  action_language language = action_language::cpp;
 };
 
 /// All actions.

@@ -271,7 +271,7 @@ std::vector<double> region_of(const kernel& of, const std::vector<looked_at>& lo
 std::vector<choice> choices_of(const kernel& of, const std::vector<std::string>& only) {
   std::vector<choice> found;
   for (const action& one : actions()) {
-    if (one.language != speaks::both && (one.language == speaks::cuda) != of.cuda) continue;
+    if (one.language != action_language::both && (one.language == action_language::cuda) != of.cuda) continue;
     if (!only.empty() && std::find(only.begin(), only.end(), one.name) == only.end()) continue;
     const auto sites = one.sites(of);
     // An action with many places is not taken more often for it, but one whose places promise little is taken
@@ -279,7 +279,7 @@ std::vector<choice> choices_of(const kernel& of, const std::vector<std::string>&
     double total = 1;
     for (const site& where : sites) total += where.weight;
     // A GPU runs many threads at a time, so that what one of them does in which order matters less.
-    const double weight = of.cuda && one.language == speaks::both ? 0.3 * one.weight : one.weight;
+    const double weight = of.cuda && one.language == action_language::both ? 0.3 * one.weight : one.weight;
     for (const site& where : sites) found.push_back({&one, where, weight * where.weight / total});
   }
   return found;

@@ -29,7 +29,7 @@ std::optional<action_choice> possible_steps(const variation_request& request, in
   constexpr std::size_t looked_back = 16;
   const auto line = request.lineage(looked_back);
   const auto& parent = *request.parents.front();
-  choice_question asked{parent.program.get(), request.task.get(), threads};
+  choice_request asked{parent.program.get(), request.task.get(), threads};
   asked.result = parent.evaluation.get();
   asked.parent_result = line.size() > 1 ? line[1].evaluation.get() : nullptr;
   asked.actions = steps_before(line);

@@ -40,8 +40,8 @@ std::vector<double> numbers_from(const boost::json::value& from) {
   return made;
 }
 
-noted_choice choice_from(const boost::json::object& from) {
-  noted_choice made;
+recorded_choice choice_from(const boost::json::object& from) {
+  recorded_choice made;
   made.choice.state = numbers_from(from.at("state"));
   for (const auto& item : from.at("actions").as_array()) {
     const auto& one = item.as_array();
@@ -54,7 +54,7 @@ noted_choice choice_from(const boost::json::object& from) {
 
 }  // namespace
 
-std::string note_of(const noted_choice& one) {
+std::string note_of(const recorded_choice& one) {
   std::string text = fmt::format("{}{{\"features\":\"{}\",\"chosen\":{},\"state\":{},\"actions\":[",
                                  note_head, meaning_of_features(), one.chosen, numbers(one.choice.state));
   for (std::size_t i = 0; i < one.choice.actions.size(); ++i) {
@@ -68,9 +68,9 @@ std::string note_of(const noted_choice& one) {
 
 }  // namespace rewriting
 
-std::vector<noted_choice> noted_choices(std::string_view transcript) {
+std::vector<recorded_choice> recorded_choices(std::string_view transcript) {
   using namespace rewriting;
-  std::vector<noted_choice> all;
+  std::vector<recorded_choice> all;
   while (!transcript.empty()) {
     const std::size_t end = std::min(transcript.find('\n'), transcript.size());
     std::string_view line = transcript.substr(0, end);

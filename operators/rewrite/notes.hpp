@@ -8,6 +8,6 @@
 namespace kevo::rewriting {
 
 /// A line "[rewrite] {...}". Numbers have four digits.
-std::string note_of(const noted_choice& one);
+std::string note_of(const recorded_choice& one);
 
 }  // namespace kevo::rewriting

@@ -21,7 +21,7 @@ using namespace rewriting;
 struct action_step {
   std::string text;
   std::string summary;
-  noted_choice noted;
+  recorded_choice noted;
 };
 
 /// What the policy says of the actions that were not refused yet; all 0 if none is left.
@@ -127,14 +127,14 @@ std::vector<std::string> actions_of_summary(std::string_view summary) {
   return actions_in(summary);
 }
 
-std::optional<action_choice> choices_in(const choice_question& asked, const std::string& parser) {
+std::optional<action_choice> choices_in(const choice_request& asked, const std::string& parser) {
   const program& source = *asked.source;
   if (!is_cpp(source) && source.language != "cuda") return std::nullopt;
   const auto in =
       parse(parser.empty() ? parser_program() : parser, {std::string(source.text())}, {}, dialect_of(source))
           .front();
   if (!in) return std::nullopt;
-  const kernel of{*in, loops_of(*in), asked.what, asked.threads, source.language == "cuda"};
+  const kernel of{*in, loops_of(*in), asked.task, asked.threads, source.language == "cuda"};
   return described(of, choices_of(of, asked.only),
                    history_of(asked.result, asked.parent_result, asked.actions));
 }

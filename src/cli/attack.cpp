@@ -102,7 +102,7 @@ void list(const std::vector<exploit>& exploits, const invocation& shared) {
 void write_programs(const std::vector<exploit>& exploits, const task& t, const std::vector<program>& honest,
                     const std::string& folder) {
   for (const auto& one : exploits) {
-    if (!speaks_of(one, t) || honest.empty()) continue;
+    if (!is_written_for(one, t) || honest.empty()) continue;
     const auto made = instantiate(one, t, honest_for(one.form, honest));
     if (!made.program) continue;
     const fs::path path =
@@ -176,7 +176,7 @@ void attack(const attack_options& given, invocation& shared) {
     return list(exploits, shared);
   }
   const task t = load_task(given.task);
-  std::erase_if(exploits, [&](const exploit& one) { return !speaks_of(one, t); });
+  std::erase_if(exploits, [&](const exploit& one) { return !is_written_for(one, t); });
   if (given.list) return list(exploits, shared);
   const auto honest = honest_programs(given, t);
   if (!given.write.empty()) write_programs(exploits, t, honest, given.write);

@@ -108,7 +108,7 @@ std::vector<finding> look_around() {
   return all;
 }
 
-void print(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof,
+void print(const std::vector<finding>& all, const core_plan& cores, const ceilings& measured,
            const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   fmt::print("device: {}\n", device_name());
   fmt::print("measuring: the controller runs on CPU {}, candidates on CPU {}{}{}\n", cores.controller,
@@ -129,8 +129,8 @@ void print(const std::vector<finding>& all, const core_plan& cores, const ceilin
                one.name, one.detail);
   }
   if (!calibrated) return;
-  fmt::print("measured ceilings of one core: {:.1f} GFLOP/s float32", roof.float32_flops_per_s / 1e9);
-  for (const auto& point : roof.bandwidths) {
+  fmt::print("measured ceilings of one core: {:.1f} GFLOP/s float32", measured.float32_flops_per_s / 1e9);
+  for (const auto& point : measured.bandwidths) {
     fmt::print(", {:.1f} GB/s when copying {} KiB", point.bytes_per_s / 1e9, point.bytes / 1024);
   }
   fmt::print("\n");
@@ -142,7 +142,7 @@ void print(const std::vector<finding>& all, const core_plan& cores, const ceilin
   }
 }
 
-void print_json(const std::vector<finding>& all, const core_plan& cores, const ceilings& roof,
+void print_json(const std::vector<finding>& all, const core_plan& cores, const ceilings& measured,
                 const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   namespace json = boost::json;
   json::array findings;
@@ -156,8 +156,8 @@ void print_json(const std::vector<finding>& all, const core_plan& cores, const c
       {"pauses_builds", cores.few},
       {"measuring_places", measuring_places(physical_cores(), 1)},
       {"findings", std::move(findings)},
-      {"float32_flops_per_s", calibrated ? json::value(roof.float32_flops_per_s) : json::value(nullptr)},
-      {"memory_bytes_per_s", calibrated ? json::value(roof.memory_bandwidth()) : json::value(nullptr)},
+      {"float32_flops_per_s", calibrated ? json::value(measured.float32_flops_per_s) : json::value(nullptr)},
+      {"memory_bytes_per_s", calibrated ? json::value(measured.memory_bandwidth()) : json::value(nullptr)},
       {"gpu_float32_flops_per_s", gpu ? json::value(gpu->float32_flops_per_s) : json::value(nullptr)},
       {"gpu_copy_bytes_per_s", gpu ? json::value(gpu->copy_bytes_per_s) : json::value(nullptr)},
       {"gpu_read_bytes_per_s", gpu ? json::value(gpu->read_bytes_per_s) : json::value(nullptr)}};
@@ -175,9 +175,9 @@ void add_doctor(CLI::App& program, invocation& shared) {
   add_json_flag(*verb, shared);
   verb->callback([calibrate, &shared] {
     const auto all = look_around();
-    const ceilings roof = *calibrate ? measure_ceilings() : ceilings{};
+    const ceilings measured = *calibrate ? measure_ceilings() : ceilings{};
     const auto gpu = *calibrate ? cuda::calibrate_gpu(cuda::user_cache_folder()) : std::nullopt;
-    (shared.json ? print_json : print)(all, plan_cores(1), roof, gpu, *calibrate);
+    (shared.json ? print_json : print)(all, plan_cores(1), measured, gpu, *calibrate);
     for (const auto& one : all) {
       if (one.needed && !one.there) shared.exit_code = 1;
     }

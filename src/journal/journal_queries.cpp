@@ -272,7 +272,7 @@ std::optional<candidate_id> journal::best() const {
         "SELECT outcome FROM evaluations WHERE candidate = ? ORDER BY sequence DESC LIMIT 1";
     auto champion = database.prepare(
         "SELECT candidate FROM events WHERE kind = 'champion_crowned' ORDER BY sequence DESC LIMIT 1");
-    if (champion.step() && !champion.is_null(0)) {  // null: the champion was convicted
+    if (champion.step() && !champion.is_null(0)) {  // null: the champion was disqualified
       auto valid = database.prepare(latest);
       const auto id = champion.integer(0);
       valid.bind_all(id);

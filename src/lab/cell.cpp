@@ -52,7 +52,7 @@ class tracer {
   void believe(candidate_id who) {
     if (who == believed_) return;
     believed_ = who;
-    if (who == no_candidate) return;  // the champion was convicted; a next one follows
+    if (who == no_candidate) return;  // the champion was disqualified; a next one follows
     const double value = instance_.true_value(*engine_->store().program_of(engine_->graph().program_of(who)));
     if (!into_.trace.empty() && into_.trace.back().value == value) return;
     into_.trace.push_back({spent_of(engine_->spent()), value});

@@ -96,11 +96,11 @@ simulated_quality read_model(settings from) {
 }
 
 /// The operator `simulated_model` of one landscape problem.
-void add_model(registry& all, const std::shared_ptr<const simulated_minds>& minds,
+void add_model(registry& all, const std::shared_ptr<const simulated_model_states>& states,
                const simulated_quality& quality) {
   all.operators.add(
       "simulated_model",
-      [minds, quality](settings& from, const build_context&) {
+      [states, quality](settings& from, const build_context&) {
         const std::string call =
             from.text("call", {.def = "rewrite",
                                .doc = "operator that is simulated",
@@ -120,7 +120,7 @@ void add_model(registry& all, const std::shared_ptr<const simulated_minds>& mind
         weights.clean_slate = weight("clean_slate");
         std::size_t kind = 0;
         while (simulated_call_names[kind] != call) ++kind;
-        return any_variation(simulated_model(minds, static_cast<simulated_call>(kind), own, weights));
+        return any_variation(simulated_model(states, static_cast<simulated_call>(kind), own, weights));
       },
       "simulated landscapes: stands for an operator that asks a language model");
 }
@@ -130,12 +130,12 @@ lab_problem landscape_problem(settings& from) {
   const simulated_measurement measured = read_measurement(from);
   const simulated_quality quality =
       read_model(from.child_or_empty("model", "stated quality of the simulated language model"));
-  const auto minds = std::make_shared<simulated_minds>();
+  const auto states = std::make_shared<simulated_model_states>();
   lab_problem problem;
-  problem.extend = [minds, quality](registry& all) { add_model(all, minds, quality); };
+  problem.extend = [states, quality](registry& all) { add_model(all, states, quality); };
   problem.description = fmt::format("simulated landscapes of {} steps and {} tunables, noise {:g}",
                                     shape.steps, shape.tunables, measured.noise);
-  problem.instance = [shape, measured, minds](std::uint64_t seed) {
+  problem.instance = [shape, measured, states](std::uint64_t seed) {
     const auto world = std::make_shared<const landscape>(shape, seed);
     lab_instance made;
     made.seeds = {to_source(world->seed())};
@@ -146,7 +146,7 @@ lab_problem landscape_problem(settings& from) {
     };
     made.optimum = world->optimum();
     made.task = std::make_shared<const task>();
-    minds->add(made.task, world);
+    states->add(made.task, world);
     return made;
   };
   return problem;

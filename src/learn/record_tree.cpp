@@ -84,13 +84,13 @@ class tree_reader {
   };
 
   std::size_t place_of_task(const journal_header& header) {
-    what_ = nullptr;
+    loaded_task_ = nullptr;
     made_by_.clear();
     std::string name = header.task_id;
     try {
       if (!header.task_path.empty()) {
-        what_ = std::make_shared<const task>(load_task(header.task_path));
-        name = what_->name;
+        loaded_task_ = std::make_shared<const task>(load_task(header.task_path));
+        name = loaded_task_->name;
       }
     } catch (const error&) {  // the file is gone: features of the task are too
       name = header.task_path;
@@ -135,7 +135,7 @@ class tree_reader {
     if (!tree_.nodes[to->second.node].outcome) return;
     tree_node& node = tree_.nodes[from->second.node];
     if (node.choice.actions.empty()) {
-      const auto noted = noted_choices(told.transcript);
+      const auto noted = recorded_choices(told.transcript);
       if (!noted.empty()) {
         node.choice = noted.front().choice;
       } else if (auto found = asked_again(parent)) {
@@ -157,20 +157,20 @@ class tree_reader {
 
   std::optional<action_choice> asked_again(candidate_id candidate) {
     const recorded& one = candidates_.at(candidate);
-    choice_question question{one.source.get(), what_.get()};
-    question.result = one.result.get();
-    for (candidate_id at = candidate; made_by_.contains(at) && question.actions.size() < 16;) {
+    choice_request asked{one.source.get(), loaded_task_.get()};
+    asked.result = one.result.get();
+    for (candidate_id at = candidate; made_by_.contains(at) && asked.actions.size() < 16;) {
       const origin& came = made_by_.at(at);
       if (at == candidate && candidates_.contains(came.parent))
-        question.parent_result = candidates_.at(came.parent).result.get();
+        asked.parent_result = candidates_.at(came.parent).result.get();
       if (came.operator_name == "rewrite") {
         const auto types = actions_of_summary(came.summary);
-        question.actions.insert(question.actions.end(), types.rbegin(), types.rend());
+        asked.actions.insert(asked.actions.end(), types.rbegin(), types.rend());
       }
       if (came.parent >= at) break;
       at = came.parent;
     }
-    return choices_in(question);
+    return choices_in(asked);
   }
 
   macro_tree tree_;
@@ -179,7 +179,7 @@ class tree_reader {
   // of the present run
   const journal* run_ = nullptr;
   std::size_t task_ = 0;
-  std::shared_ptr<const task> what_;
+  std::shared_ptr<const task> loaded_task_;
   std::unordered_map<candidate_id, recorded> candidates_;
   std::unordered_map<candidate_id, origin> made_by_;
 };

@@ -105,7 +105,7 @@ std::size_t written_bytes(const chat_reply& reply) {
 
 /// Whether a request was sent and no word on its cost came back: the server may have worked on it, and charge
 /// for that, until the connection ended.
-bool ended_in_the_dark(const http_response& answer) {
+bool ended_with_unknown_cost(const http_response& answer) {
   const bool ended = answer.failure == http_failure::timed_out || answer.failure == http_failure::cancelled ||
                      answer.failure == http_failure::disconnected;
   return ended && answer.sent && (answer.status == 0 || answer.status / 100 == 2);
@@ -220,11 +220,11 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
   for (auto& one : reply.further) refuse_babble(one, request.sampling.max_tokens);
   // What was generated was paid for, whether or not it can be used.
   if (!reply.counted) take_stray_usage(answer.body, reply);
-  if (!reply.counted && (begun || ended_in_the_dark(answer))) {
+  if (!reply.counted && (begun || ended_with_unknown_cost(answer))) {
     // Of what arrived its length tells. Where nothing arrived, any length may have been written.
     const std::int64_t most = request.sampling.max_tokens * request.replies;
     const bool unread =
-        answer.failure == http_failure::too_large || (written == 0 && ended_in_the_dark(answer));
+        answer.failure == http_failure::too_large || (written == 0 && ended_with_unknown_cost(answer));
     reply.tokens_in = estimated_tokens(request);
     reply.tokens_out = unread ? most : std::min(most, estimated_tokens(written));
     reply.tokens_estimated = reply.tokens_in + reply.tokens_out;
@@ -303,7 +303,7 @@ std::vector<std::vector<float>> endpoint::embed(const std::vector<std::string>& 
       if (vectors.empty() && !texts.empty()) verdict.status = reply_status::malformed;
     }
     if (!verdict.counted) take_stray_usage(answer.body, verdict);
-    if (!verdict.counted && (answer.status / 100 == 2 || ended_in_the_dark(answer))) {
+    if (!verdict.counted && (answer.status / 100 == 2 || ended_with_unknown_cost(answer))) {
       for (const auto& text : texts) verdict.tokens_in += estimated_tokens(text.size());
       verdict.tokens_estimated = verdict.tokens_in;
     }

@@ -96,7 +96,7 @@ class language_models {
   /// The messages of the next recalled call of an operator, JSON; nothing if there is none.
   std::optional<std::string> recalled_messages(std::uint64_t job, const std::string& operator_name) const;
   /// Sees every event of the run, in order, also those of the past when a run is resumed or replayed.
-  void witness(const event& each) { skills_.witness(each); }
+  void observe_event(const event& each) { skills_.observe_event(each); }
   skill_book& skills() { return skills_; }
   /// Whether turn `job` is repeated from its record.
   bool repeats(std::uint64_t job) const;

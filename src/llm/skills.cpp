@@ -42,7 +42,7 @@ void skill_book::observe(const observation& seen) {
   while (waiting_.size() > remembered_attempts) waiting_.erase(waiting_.begin());
 }
 
-void skill_book::witness(const event& each) {
+void skill_book::observe_event(const event& each) {
   const std::scoped_lock lock(guard_);
   if (const auto* crowned = std::get_if<champion_crowned>(&each.what)) {
     const auto it = waiting_.find(crowned->candidate);

@@ -53,7 +53,7 @@ class skill_book {
   /// Keeps the attempt if its candidate is at least `skill_gain` times as fast as its parent.
   void observe(const observation& seen);
   /// Sees every event of the run, in order: confirmations make cases due, failures withdraw pages.
-  void witness(const event& each);
+  void observe_event(const event& each);
   /// The oldest case that is due, or the one that `prompt` names if that is not empty; it is due no more,
   /// whether or not `learn` follows.
   std::optional<skill_case> take_due(std::string_view prompt = {});

@@ -56,7 +56,7 @@ any_archive over_ranges(settings& from, Make make) {
   try {
     return make(ranges);
   } catch (const error& wrong) {
-    measures.fail(wrong.place().key, wrong.message());
+    measures.fail(wrong.place().key, wrong.message(), wrong.hint());
   }
 }
 
@@ -157,7 +157,7 @@ any_archive sliding_from(settings& from) {
   try {
     return any_archive(sliding(std::move(axes), remap, window));
   } catch (const error& wrong) {
-    measures.fail(wrong.place().key, wrong.message());
+    measures.fail(wrong.place().key, wrong.message(), wrong.hint());
   }
 }
 
@@ -165,27 +165,27 @@ topology topology_from(settings& from, std::size_t count) {
   const std::string kind =
       from.text("topology", {.def = "ring",
                              .doc = "which islands exchange elites; ring: each with both neighbours; full: "
-                                    "all with each other; none: no migration; free: along the links in ways",
+                                    "all with each other; none: no migration; free: along the edges in ways",
                              .one_of = {"ring", "full", "none", "free"}});
-  std::vector<std::pair<std::size_t, std::size_t>> ways;
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
   const auto flat = from.integers(
       "ways",
-      {.min = 0, .doc = "links of a free topology as a flat list of island numbers: from, to, from, to, ..."},
+      {.min = 0, .doc = "edges of a free topology as a flat list of island numbers: from, to, from, to, ..."},
       std::vector<std::int64_t>{});
   if (flat.size() % 2 != 0)
     from.fail("ways", "the list must hold pairs of islands, but its length is odd",
               "write ways: [0, 1, 1, 2] for migration from island 0 to 1 and from 1 to 2");
   for (std::size_t i = 0; i < flat.size(); i += 2) {
-    ways.emplace_back(static_cast<std::size_t>(flat[i]), static_cast<std::size_t>(flat[i + 1]));
+    edges.emplace_back(static_cast<std::size_t>(flat[i]), static_cast<std::size_t>(flat[i + 1]));
   }
-  if (kind != "free" && !ways.empty())
+  if (kind != "free" && !edges.empty())
     from.fail("ways", "ways is only allowed with a free topology", "write topology: free");
   try {
     return kind == "ring"   ? topology::ring(count)
            : kind == "full" ? topology::full(count)
-                            : topology::free(count, ways);
+                            : topology::from_edges(count, edges);
   } catch (const error& wrong) {
-    from.fail("ways", wrong.message());
+    from.fail("ways", wrong.message(), wrong.hint());
   }
 }
 
@@ -200,8 +200,8 @@ any_archive islands_from(settings& from, const build_context& context) {
     return from.real(key, {.def = def, .min = 0.0, .max = 1.0, .doc = doc});
   };
   const std::size_t islands_count = count("count", 5, 1, "islands", "initial number of islands");
-  if (islands_count > 1000) from.fail("count", "too many islands", "the maximum is 1000");
-  const topology ways = topology_from(from, islands_count);
+  if (islands_count > 1000) from.fail("count", "there are too many islands", "use at most 1000");
+  const topology graph = topology_from(from, islands_count);
   islands_settings how;
   how.interval = count("interval", how.interval, 1, "candidates",
                        "number of candidates that an island accepts between two of its migrations");
@@ -225,10 +225,10 @@ any_archive islands_from(settings& from, const build_context& context) {
                         "fraction of the islands, the worst ones, that are emptied in a culling");
   if (from.probing() || context.plugins == nullptr) {
     from.raw("of", "the archive of each island, written as under archive", "map");
-    return any_archive(islands(any_archive(top_k()), ways, how));
+    return any_archive(islands(any_archive(top_k()), graph, how));
   }
   settings inner = from.child("of", "the archive of each island");
-  return any_archive(islands(context.plugins->archives.make(inner, context), ways, how));
+  return any_archive(islands(context.plugins->archives.make(inner, context), graph, how));
 }
 
 any_archive feature_map_from(settings& from) {
@@ -253,7 +253,7 @@ any_archive feature_map_from(settings& from) {
   try {
     return any_archive(feature_map(std::move(features), bins, references));
   } catch (const error& wrong) {
-    from.fail("features", wrong.message());
+    from.fail("features", wrong.message(), wrong.hint());
   }
 }
 
@@ -302,7 +302,7 @@ grid grid_from(settings& from) {
   try {
     return grid(std::move(axes), soft);
   } catch (const error& wrong) {
-    measures.fail(wrong.place().key, wrong.message());
+    measures.fail(wrong.place().key, wrong.message(), wrong.hint());
   }
 }
 

@@ -73,9 +73,9 @@ void run_history::consume(const event& what) {
     }
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
     if (crowned->candidate == no_candidate) {
-      reigns_ = false;
+      has_champion_ = false;
     } else if (crowned->candidate < candidates_.size()) {
-      reigns_ = true;
+      has_champion_ = true;
       if (last_crown_of(crowned->candidate) == nullptr)
         ++record_of(candidates_[crowned->candidate].op).crowned;
       champions_.push_back({ordinal_, what.time_s, crowned->candidate, candidates_[crowned->candidate].score,
@@ -207,7 +207,7 @@ std::optional<std::string> run_history::stopped_by() const {
 }
 
 std::optional<candidate_id> run_history::best() const {
-  if (reigns_) return champions_.back().candidate;
+  if (has_champion_) return champions_.back().candidate;
   std::optional<candidate_id> best;
   for (candidate_id id = 0; id < candidates_.size(); ++id) {
     if (candidates_[id].ranked() && (!best || candidates_[id].score > candidates_[*best].score)) best = id;

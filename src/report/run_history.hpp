@@ -129,8 +129,8 @@ class run_history {
   const std::vector<best_point>& best_seen() const { return best_; }
   /// Every champion there was, and each change of its figures, oldest first.
   const std::vector<champion_record>& champions() const { return champions_; }
-  /// The champion that the run has now; null before the first one, and after one was convicted.
-  const champion_record* champion() const { return reigns_ ? &champions_.back() : nullptr; }
+  /// The champion that the run has now; null before the first one, and after one was disqualified.
+  const champion_record* champion() const { return has_champion_ ? &champions_.back() : nullptr; }
   const std::vector<run_mark>& marks() const { return marks_; }
   /// By operator_index; as long as the highest index that was seen.
   const std::vector<operator_record>& operators() const { return operators_; }
@@ -183,7 +183,7 @@ class run_history {
   std::vector<candidate_record> candidates_;
   std::vector<best_point> best_;
   std::vector<champion_record> champions_;
-  bool reigns_ = false;  ///< the last of them is champion now
+  bool has_champion_ = false;  ///< the last of them is champion now
   std::vector<run_mark> marks_;
   std::vector<operator_record> operators_;
   operator_record seeds_;

@@ -97,9 +97,9 @@ struct listening_rule {
 };
 
 /// Tells the models what became of candidates.
-struct witness {
+struct model_observer {
   std::shared_ptr<language_models> models;
-  void consume(const event& each) const { models->witness(each); }
+  void consume(const event& each) const { models->observe_event(each); }
 };
 
 /// One session: a search with its journal and sinks, driven to its end.
@@ -136,7 +136,7 @@ class running_session {
           record_.for_each_event([&](const event& each) {
             record_.see_until(each.sequence);
             repeat(each);
-            if (plan_.models) plan_.models->witness(each);
+            if (plan_.models) plan_.models->observe_event(each);
             if (plan_.hooks.past) plan_.hooks.past(each);
           });
         },
@@ -180,7 +180,7 @@ class running_session {
  private:
   void listen() {
     engine_->attach(any_sink(record_));
-    if (plan_.models) engine_->attach(witness{plan_.models});
+    if (plan_.models) engine_->attach(model_observer{plan_.models});
     for (const any_sink& one : sinks_) engine_->attach(one);
   }
 
@@ -281,7 +281,7 @@ class running_session {
 
   void write_best() {
     if (engine_->best().id == written_) return;
-    if (engine_->best().id == no_candidate) {  // the champion was convicted
+    if (engine_->best().id == no_candidate) {  // the champion was disqualified
       std::error_code ignored;
       std::filesystem::remove(best_file_, ignored);
       best_file_.clear();
@@ -379,7 +379,7 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
         record.for_each_event([&](const event& each) {
           record.see_until(each.sequence);
           repeat(each);
-          if (plan.models) plan.models->witness(each);
+          if (plan.models) plan.models->observe_event(each);
         });
       },
       store.program_of, how);

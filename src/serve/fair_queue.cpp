@@ -16,7 +16,7 @@ void fair_queue::put(const std::string& key, const std::string& tenant, const te
   }
 }
 
-std::map<std::string, fair_queue::share>::const_iterator fair_queue::whose_turn() const {
+std::map<std::string, fair_queue::share>::const_iterator fair_queue::next_share() const {
   auto found = shares_.end();
   for (auto each = shares_.begin(); each != shares_.end(); ++each) {
     if (each->second.waiting.empty()) continue;
@@ -28,13 +28,13 @@ std::map<std::string, fair_queue::share>::const_iterator fair_queue::whose_turn(
 }
 
 std::optional<std::string> fair_queue::next() const {
-  const auto found = whose_turn();
+  const auto found = next_share();
   if (found == shares_.end()) return std::nullopt;
   return found->second.waiting.begin()->second;
 }
 
 fair_queue::turn fair_queue::take() {
-  const auto found = whose_turn();
+  const auto found = next_share();
   turn taken{found->second.waiting.begin()->second, found->first, usual_s_};
   const waiting_job& job = jobs_.at(taken.key);
   for (const auto& owner : job.tenants) shares_[owner].waiting.erase({job.at, taken.key});

@@ -61,7 +61,7 @@ class fair_queue {
     place at;
     std::set<std::string> tenants;
   };
-  std::map<std::string, share>::const_iterator whose_turn() const;
+  std::map<std::string, share>::const_iterator next_share() const;
 
   std::map<std::string, share> shares_;  ///< by tenant
   std::map<std::string, waiting_job> jobs_;

@@ -49,7 +49,7 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   ~http_connection() { --parts_.counts.open_connections; }
 
   void start() {
-    asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->greet(); });
+    asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->handshake(); });
   }
 
   /// What one request's exchange asks for; ignored if another request has begun since.
@@ -105,7 +105,7 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
                    });
   }
 
-  void greet() {
+  void handshake() {
     if constexpr (std::is_same_v<Stream, tls_stream>) {
       beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.head_s));
       stream_.async_handshake(asio::ssl::stream_base::server,
@@ -204,7 +204,7 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
                       [self = this->shared_from_this(), keep](const io_error& ec, std::size_t) {
                         if (ec) return self->give_up(ec);
                         self->end_request();
-                        if (!keep) return self->end_politely();
+                        if (!keep) return self->close_gracefully();
                         self->wait_for_request();
                       });
   }
@@ -239,7 +239,7 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   }
 
   // A socket that is closed with unread bytes drops what was written; so the client gets a moment to stop.
-  void end_politely() {
+  void close_gracefully() {
     io_error ignored;
     beast::get_lowest_layer(stream_).socket().shutdown(tcp::socket::shutdown_send, ignored);
     beast::get_lowest_layer(stream_).expires_after(span(2));

@@ -79,7 +79,7 @@ class http_server::impl {
     acceptor_.async_accept(asio::make_strand(io_), [this](const io_error& ec, tcp::socket socket) {
       if (ec == asio::error::operation_aborted) return;
       if (!ec) {
-        welcome(std::move(socket));
+        admit_connection(std::move(socket));
         return accept();
       }
       // No descriptors are left, for instance: not a reason to use a whole processor.
@@ -90,7 +90,7 @@ class http_server::impl {
     });
   }
 
-  void welcome(tcp::socket socket) {
+  void admit_connection(tcp::socket socket) {
     ++parts_.counts.connections;
     io_error failed;
     const auto from = socket.remote_endpoint(failed);

@@ -77,27 +77,27 @@ struct breeder {
 
 }  // namespace
 
-TEST_CASE("topologies have the ways that their names say") {
+TEST_CASE("topologies have the edges that their names say") {
   using list = std::vector<std::size_t>;
   CHECK(topology::ring(1).neighbours(0).empty());
   CHECK(topology::ring(2).neighbours(0) == list{1});
   const auto ring = topology::ring(5);
   for (std::size_t i = 0; i < 5; ++i) {
-    auto ways = ring.neighbours(i);
-    std::sort(ways.begin(), ways.end());
+    auto neighbours = ring.neighbours(i);
+    std::sort(neighbours.begin(), neighbours.end());
     list expected = {(i + 1) % 5, (i + 4) % 5};
     std::sort(expected.begin(), expected.end());
-    CHECK(ways == expected);
+    CHECK(neighbours == expected);
   }
   CHECK(topology::full(4).neighbours(2) == list{0, 1, 3});
   const std::vector<std::pair<std::size_t, std::size_t>> one_way = {{0, 1}, {1, 2}, {0, 1}, {2, 2}};
-  auto line = topology::free(3, one_way);
+  auto line = topology::from_edges(3, one_way);
   CHECK(line.neighbours(0) == list{1});
   CHECK(line.neighbours(2).empty());
   CHECK(line.grow(2) == 3);
   CHECK(line.neighbours(2) == list{3});
   CHECK(line.neighbours(3) == list{2});
-  CHECK_THROWS_AS(topology::free(2, one_way), kevo::error);
+  CHECK_THROWS_AS(topology::from_edges(2, one_way), kevo::error);
 }
 
 TEST_CASE("migration keeps exactly the elites that there were, each once") {
@@ -115,11 +115,11 @@ TEST_CASE("migration keeps exactly the elites that there were, each once") {
   for (const auto& one : kinds) {
     const std::string& name = one.first;
     const kevo::any_archive& kind = one.second;
-    for (const auto& ways : {topology::ring(4), topology::full(4), topology::free(4, one_way)}) {
+    for (const auto& graph : {topology::ring(4), topology::full(4), topology::from_edges(4, one_way)}) {
       CAPTURE(name);
       // The same offers with and without migration until the first one is due: what was there before it is
       // there after it.
-      breeder world{islands(kind, ways, {.interval = 15, .share = 0.5}), kevo::rng(71)};
+      breeder world{islands(kind, graph, {.interval = 15, .share = 0.5}), kevo::rng(71)};
       std::size_t moved = 0;
       for (int i = 0; i < 400; ++i) {
         const auto before = census(world.kept);
@@ -145,7 +145,8 @@ TEST_CASE("migration keeps exactly the elites that there were, each once") {
 }
 
 TEST_CASE(
-    "children live with their parents, an empty island is founded, and nobody migrates where no way leads") {
+    "children live with their parents, a child fills an empty island, and without an edge there is no "
+    "migration") {
   islands kept(plain_grid(), topology(3), {.interval = 2, .share = 1});
   const std::vector<double> m0 = {0.1, 0.1}, m1 = {0.5, 0.1}, m2 = {0.9, 0.1}, m3 = {0.9, 0.9};
   kept.add({0, 1, m0});

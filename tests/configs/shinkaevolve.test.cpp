@@ -104,7 +104,7 @@ TEST_CASE("shinkaevolve: a near duplicate is refused before its evaluation, and 
   CHECK(chosen["other"] >= 5);
   CHECK(chosen["embedder"] == 0);
 
-  scripted::islands_replayed run{kevo::islands(kevo::top_k(20), kevo::topology::free(2, {}), {})};
+  scripted::islands_replayed run{kevo::islands(kevo::top_k(20), kevo::topology::from_edges(2, {}), {})};
   run.follow(record);
   CHECK(run.other_answers == 0);
   CHECK(run.strangers == 0);

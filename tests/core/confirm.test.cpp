@@ -315,7 +315,7 @@ TEST_CASE("a champion that turns out slower than the one before gives its place 
   SUBCASE("it crashed") {
     next.outcome = outcome::crashed;
   }
-  SUBCASE("it was convicted") {
+  SUBCASE("it was disqualified") {
     next.outcome = outcome::rejected;
   }
   CHECK(m.finish(protocol, 1, next));
@@ -383,24 +383,24 @@ TEST_CASE("a champion that failed does not get its place back from the valid one
   CHECK(protocol.best().verdict.confirmed());
 }
 
-TEST_CASE("the first champion loses the place where its further confirmation convicts it") {
+TEST_CASE("the first champion loses the place where its further confirmation disqualifies it") {
   measured m;
   confirmation protocol;
   m.offer(protocol, m.add(1.5));
   protocol.begin();
   m.finish(protocol, 0, confirmed(1.5, {0.9, 2}));
   protocol.begin();
-  evaluation convicted;
+  evaluation disqualified;
   SUBCASE("incorrect") {
-    convicted.outcome = outcome::incorrect;
+    disqualified.outcome = outcome::incorrect;
   }
   SUBCASE("rejected") {
-    convicted.outcome = outcome::rejected;
+    disqualified.outcome = outcome::rejected;
   }
   SUBCASE("suspect") {
-    convicted.outcome = outcome::suspect;
+    disqualified.outcome = outcome::suspect;
   }
-  CHECK(m.finish(protocol, 0, convicted));  // there is something new to say: nobody is champion
+  CHECK(m.finish(protocol, 0, disqualified));  // there is something new to say: nobody is champion
   CHECK_FALSE(protocol.best());
   CHECK(protocol.best().speedup == 0);
   CHECK(protocol.next() == no_candidate);

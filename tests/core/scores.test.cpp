@@ -307,7 +307,7 @@ TEST_CASE("the best score of a run is one that stands: it falls with the candida
   const candidate_id lucky = tell_next({}, 50);
   CHECK(engine.progress(0).best_score == 50);
   CHECK(engine.progress(0).since_improvement == 0);
-  CHECK(tell_next(evaluation_stage::confirmed, 0) == lucky);  // its confirmation convicts it
+  CHECK(tell_next(evaluation_stage::confirmed, 0) == lucky);  // its confirmation disqualifies it
   CHECK(engine.progress(0).best_score == 12);
   tell_next({}, 13);  // an improvement on what stands
   CHECK(engine.progress(0).best_score == 13);

@@ -61,8 +61,8 @@ struct bench {
   std::shared_ptr<const kevo::landscape> world =
       std::make_shared<const kevo::landscape>(kevo::landscape_settings{}, 7);
   std::shared_ptr<const kevo::task> search = std::make_shared<const kevo::task>();
-  std::shared_ptr<kevo::simulated_minds> minds = std::make_shared<kevo::simulated_minds>();
-  bench() { minds->add(search, world); }
+  std::shared_ptr<kevo::simulated_model_states> states = std::make_shared<kevo::simulated_model_states>();
+  bench() { states->add(search, world); }
 
   std::shared_ptr<kevo::candidate_snapshot> candidate(const kevo::landscape_program& p) const {
     auto one = std::make_shared<kevo::candidate_snapshot>();
@@ -84,7 +84,7 @@ struct bench {
   template <class Holds>
   double share(const kevo::variation_request& asked, const kevo::simulated_quality& quality,
                kevo::simulated_call call, Holds holds) const {
-    kevo::simulated_model model(minds, call, quality);
+    kevo::simulated_model model(states, call, quality);
     kevo::rng random(1);
     int held = 0;
     for (int i = 0; i < 2000; ++i) {
@@ -140,7 +140,7 @@ TEST_CASE("a simulated model follows a better program that it is shown, as often
 
 TEST_CASE("notes of a round make a simulated model repeat what paid, from the sixth turn on") {
   const bench b;
-  kevo::simulated_model model(b.minds, kevo::simulated_call::summarize_rounds,
+  kevo::simulated_model model(b.states, kevo::simulated_call::summarize_rounds,
                               {.correct = 1, .improving = 0, .duplicate = 0, .follow = 1});
   kevo::rng random(3);
   auto asked = b.request(b.world->seed());

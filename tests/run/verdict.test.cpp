@@ -150,7 +150,7 @@ TEST_CASE("whatever the noise, a run replays bit for bit and goes on where it wa
   CHECK(most <= 4);
 }
 
-TEST_CASE("a champion that a further confirmation convicts is not the best of the run") {
+TEST_CASE("a champion that a further confirmation disqualifies is not the best of the run") {
   /// Measured for the third time, the seed is caught; nothing else works.
   struct caught_hill {
     std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);

@@ -359,9 +359,9 @@ TEST_CASE("islands evolve apart, migrate the best without duplicates, and stay b
     }
     CHECK(distinct.size() == members.size());
   }
-  const auto travelled =
+  const auto on_several =
       std::count_if(where.begin(), where.end(), [](const auto& m) { return m.second > 1; });
-  CHECK(travelled > 0);
+  CHECK(on_several > 0);
   for (const auto& [id, islands] : where) CHECK(islands <= 3);  // home and both neighbours
 }
 

@@ -86,7 +86,7 @@ class real_expression::parser {
     }
   }
   void unary() {
-    if (++depth_ > max_depth) fail(at_, "nested more than 100 levels deep");
+    if (++depth_ > max_depth) fail(at_, "the expression is nested more than 100 levels deep");
     if (accept('-')) {
       unary();
       emit(operation::negate);

@@ -146,7 +146,7 @@ class gpu_bench {
   std::uint32_t contents_to_check() const;
   double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
   /// No honest call of a program of that kind is faster. 0 if unknown
-  double floor_ns(std::size_t workload, program_kind kind) const;
+  double minimum_ns(std::size_t workload, program_kind kind) const;
 
   /// What the compiler, the plan and the clock say of a candidate, in words: resources and launches of its
   /// kernels, and the rates that it reached. Nothing of hidden workloads.

@@ -113,7 +113,7 @@ double gpu_bench::speed_of_light_ns(std::size_t workload) const {
 }
 
 // By the task's own word alone: `min_flops`, its bytes, and what its tolerance takes.
-double gpu_bench::floor_ns(std::size_t workload, program_kind kind) const {
+double gpu_bench::minimum_ns(std::size_t workload, program_kind kind) const {
   auto work = work_of(*task_, workload);
   work.operations = cost_of(*task_, task_->cost.min_flops, workload);
   work.needed.roundoff =

@@ -205,13 +205,13 @@ bool judge_times(const gpu_bench& bench, passage& p, program_kind kind) {
     if (w.hidden || !(w.time_ns > 0)) continue;
     const bool below = std::find(p.too_short.begin(), p.too_short.end(), i) != p.too_short.end();
     if (below ||
-        judge_time(w.time_ns, bench.floor_ns(i, kind), p.resolution_ns[i]) == plausibility::too_short)
+        judge_time(w.time_ns, bench.minimum_ns(i, kind), p.resolution_ns[i]) == plausibility::too_short)
       told += (told.empty() ? "" : ", ") + w.uuid;
   }
   if (!told.empty()) p.result.context["too_short"] = told;
   return all_possible(
       p.result,
-      [&](std::size_t i) { return bench.floor_ns(i, kind) - resolutions_apart * p.resolution_ns[i]; },
+      [&](std::size_t i) { return bench.minimum_ns(i, kind) - resolutions_apart * p.resolution_ns[i]; },
       "device");
 }
 

@@ -175,7 +175,7 @@ std::optional<call_failure> pair_timer::block() {
     ++contested_;
     renew();
   }
-  const int lost = discarded_ - forgiven_;
+  const int lost = discarded_ - discarded_before_;
   const bool hopeless = lost > 12 + 2 * static_cast<int>(pairs_.size());
   const int against = disagreements_ + (hopeless ? late_disagreements_ : 0);
   // Where the clocks also disagree about the baseline, the machine is the reason.
@@ -190,7 +190,7 @@ std::optional<call_failure> pair_timer::block() {
   // trusted clock saw, which is the longer time, so that nobody gains by it.
   if (!trusted_clock_alone_ && 2 * disagreements_ >= lost) {
     trusted_clock_alone_ = true;
-    forgiven_ = discarded_;
+    discarded_before_ = discarded_;
     return std::nullopt;
   }
   no_time();

@@ -125,8 +125,8 @@ class pair_timer {
   bool modes_disagreed_ = false;
   int contested_ = 0;  // blocks in which the clocks disagreed
   bool trusted_clock_alone_ = false;
-  int forgiven_ = 0;       // discarded blocks before that
-  int clock_changes_ = 0;  // blocks in which the device's clock changed
+  int discarded_before_ = 0;  // discarded blocks before that
+  int clock_changes_ = 0;     // blocks in which the device's clock changed
   int readings_ = 0;
 };
 

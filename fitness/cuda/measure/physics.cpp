@@ -105,10 +105,10 @@ least_times least_times_of(const compulsory_work& work, const device_peaks& devi
   return least;
 }
 
-plausibility judge_time(double time_ns, double floor_ns, double resolution_ns) {
+plausibility judge_time(double time_ns, double minimum_ns, double resolution_ns) {
   const double uncertain_ns = resolutions_apart * resolution_ns;
-  if (time_ns + uncertain_ns < floor_ns) return plausibility::impossible;
-  return time_ns < std::max(floor_ns, uncertain_ns) ? plausibility::too_short : plausibility::possible;
+  if (time_ns + uncertain_ns < minimum_ns) return plausibility::impossible;
+  return time_ns < std::max(minimum_ns, uncertain_ns) ? plausibility::too_short : plausibility::possible;
 }
 
 }  // namespace kevo::cuda

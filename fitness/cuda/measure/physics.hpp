@@ -86,9 +86,9 @@ enum class plausibility : std::uint8_t {
   impossible,  ///< no honest call is so fast
 };
 
-/// @param floor_ns no honest call is faster @param resolution_ns how far two readings of the same may lie
+/// @param minimum_ns no honest call is faster @param resolution_ns how far two readings of the same may lie
 /// apart by the clock alone, for each call
-plausibility judge_time(double time_ns, double floor_ns, double resolution_ns);
+plausibility judge_time(double time_ns, double minimum_ns, double resolution_ns);
 
 /// Readings of the same differ by so many resolutions (an interquartile range each) at most: a normal
 /// distribution has 1 of 20,000 beyond.

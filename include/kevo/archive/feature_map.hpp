@@ -72,7 +72,8 @@ class feature_map {
     std::uint64_t cells = 1;
     for (const std::string& name : features_) {
       if (bins_ >= (std::uint64_t{1} << 40U) / cells)
-        throw error(error_code::input, "the feature map has too many cells", {{}, 0, 0, name});
+        throw error(error_code::input, "the feature map would have more than 2^40 cells", {{}, 0, 0, name},
+                    "use fewer bins or fewer features");
       cells *= bins_ + 1;
       if (!is_own(name)) measures_.push_back(name);
     }

@@ -64,13 +64,16 @@ class grid {
     check(soft);
     std::uint64_t cells = 1;  // each axis has one more bin, for unknown values
     for (const grid_axis& a : axes_) {
-      const auto fail = [&a](const char* why) { throw error(error_code::input, why, {{}, 0, 0, a.measure}); };
+      const auto fail = [&a](const char* why, const char* hint = "") {
+        throw error(error_code::input, why, {{}, 0, 0, a.measure}, hint);
+      };
       if (a.bins == 0) fail("a grid axis needs at least one bin");
       if (!(a.low < a.high) || !std::isfinite(a.low) || !std::isfinite(a.high)) {
         fail("the range of a grid axis must be [low, high] with low < high");
       }
       if (a.scale == axis_scale::log && !(a.low > 0)) fail("a logarithmic range must begin above 0");
-      if (a.bins >= (std::uint64_t{1} << 62U) / cells) fail("the grid has too many cells");
+      if (a.bins >= (std::uint64_t{1} << 62U) / cells)
+        fail("the grid would have more than 2^62 cells", "use fewer bins or fewer measures");
       cells *= a.bins + 1;
     }
     elites_ = detail::cell_elites(cells, soft);

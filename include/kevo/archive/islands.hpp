@@ -57,18 +57,18 @@ struct islands_settings {
 /// the inner archive, plus O(log elites) for each move of a migration.
 class islands {
  public:
-  /// `kind` is an empty archive; every island gets a copy of it. `ways` gives the number of islands and the
+  /// `kind` is an empty archive; every island gets a copy of it. `graph` gives the number of islands and the
   /// routes of migrants. Throws kevo::error (input) if there are no islands.
-  islands(any_archive kind, topology ways, islands_settings settings = {})
-      : kind_(std::move(kind)), ways_(std::move(ways)), settings_(settings) {
-    if (ways_.size() == 0) throw error(error_code::input, "an archive of islands needs at least one island");
-    for (std::size_t i = 0; i < ways_.size(); ++i) settle();
+  islands(any_archive kind, topology graph, islands_settings settings = {})
+      : kind_(std::move(kind)), graph_(std::move(graph)), settings_(settings) {
+    if (graph_.size() == 0) throw error(error_code::input, "an archive of islands needs at least one island");
+    for (std::size_t i = 0; i < graph_.size(); ++i) add_island();
   }
 
   archive_result add(const archive_entry& entry) {
     if (const auto here = island_of(entry.id)) return offer(*here, entry);
     if (settings_.cull_interval > 0 && ++offers_ % settings_.cull_interval == 0) cull();
-    const std::size_t here = birthplace(entry);
+    const std::size_t here = island_for(entry);
     const double best_before = best_of(here);
     const archive_result result = offer(here, entry);
     const bool kept = result.status != archive_status::rejected;
@@ -76,7 +76,8 @@ class islands {
     productivity_ += ((improved ? 1.0 : 0.0) - productivity_) /
                      static_cast<double>(std::max<std::size_t>(settings_.interval, 1));
     ++since_spawn_;
-    if ((kept || settings_.count_rejected) && ++islands_[here].newcomers >= settings_.interval) migrate(here);
+    if ((kept || settings_.count_rejected) && ++islands_[here].since_migration >= settings_.interval)
+      migrate(here);
     if (productivity_ < settings_.spawn_below && since_spawn_ >= settings_.cooldown &&
         islands_.size() < settings_.most)
       spawn();
@@ -128,7 +129,7 @@ class islands {
   /// if it was never offered or its island was culled.
   std::optional<std::size_t> home_of(candidate_id id) const {
     if (id >= home_.size() || home_[id] == 0) return std::nullopt;
-    const std::size_t here = island_of_settlement_[home_[id] - 1];
+    const std::size_t here = island_of_lifetime_[home_[id] - 1];
     return here == nowhere ? std::nullopt : std::optional(here);
   }
   /// The number of migrations so far; an exchange of two elites counts as one.
@@ -137,39 +138,39 @@ class islands {
  private:
   struct island_state {
     any_archive kept;
-    std::uint32_t settlement = 0;  // a new number after culling, so that former elites have no home island
-    std::size_t newcomers = 0;     // counted for `interval`
-    std::size_t next_way = 0;
-    std::size_t people = 0;               // number of elites
-    detail::point_elites untravelled{0};  // those elites that have not been offered to another island
+    std::uint32_t lifetime = 0;       // a new number after culling, so that former elites have no home island
+    std::size_t since_migration = 0;  // counted for `interval`
+    std::size_t next_neighbour = 0;
+    std::size_t elite_count = 0;
+    detail::point_elites not_migrated{0};  // those elites that have not been offered to another island
   };
   /// What is needed to offer an elite again, to another island.
   struct resident {
     std::size_t island = 0;
     std::vector<double> measures;
     std::shared_ptr<const program> source;
-    bool travelled = false;
+    bool migrated = false;
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
 
   /// Adds an empty island.
-  void settle() {
-    islands_.push_back({kind_, static_cast<std::uint32_t>(island_of_settlement_.size())});
-    island_of_settlement_.push_back(islands_.size() - 1);
+  void add_island() {
+    islands_.push_back({kind_, static_cast<std::uint32_t>(island_of_lifetime_.size())});
+    island_of_lifetime_.push_back(islands_.size() - 1);
   }
 
   /// The island for a new candidate: for seeds the next one in turn; for children of candidates whose island
   /// was culled the island with the best candidate; otherwise an empty island if there is one, else the
   /// island of the first parent.
-  std::size_t birthplace(const archive_entry& entry) {
+  std::size_t island_for(const archive_entry& entry) {
     if (entry.parents.empty()) return turn_++ % islands_.size();
     const candidate_id parent = entry.parents.front();
     const std::size_t home =
-        parent < home_.size() && home_[parent] > 0 ? island_of_settlement_[home_[parent] - 1] : nowhere;
+        parent < home_.size() && home_[parent] > 0 ? island_of_lifetime_[home_[parent] - 1] : nowhere;
     if (home == nowhere) return best_island();
-    if (islands_[home].people == 0) return home;
+    if (islands_[home].elite_count == 0) return home;
     for (std::size_t i = 0; i < islands_.size(); ++i) {
-      if (islands_[i].people == 0) return i;
+      if (islands_[i].elite_count == 0) return i;
     }
     return home;
   }
@@ -186,35 +187,35 @@ class islands {
       remember(here, entry);
     } else {
       forget(entry.id);
-      live_at(entry.id, here);  // its children are born here although it is not kept
+      set_home(entry.id, here);  // its children are born here although it is not kept
     }
-    if (at.people != at.kept.size()) count_anew(here);
+    if (at.elite_count != at.kept.size()) forget_displaced(here);
     return result;
   }
   void remember(std::size_t here, const archive_entry& entry) {
     const auto it = residents_.find(entry.id);
-    const bool travelled = it != residents_.end() && it->second.travelled;
+    const bool migrated = it != residents_.end() && it->second.migrated;
     forget(entry.id);
-    residents_[entry.id] = {here, {entry.measures.begin(), entry.measures.end()}, entry.source, travelled};
-    if (!travelled) islands_[here].untravelled.insert(entry.id, entry.score, {});
+    residents_[entry.id] = {here, {entry.measures.begin(), entry.measures.end()}, entry.source, migrated};
+    if (!migrated) islands_[here].not_migrated.insert(entry.id, entry.score, {});
     all_.insert(entry.id, entry.score, {});
-    ++islands_[here].people;
-    live_at(entry.id, here);
+    ++islands_[here].elite_count;
+    set_home(entry.id, here);
   }
   void forget(candidate_id id) {
     const auto it = residents_.find(id);
     if (it == residents_.end()) return;
-    --islands_[it->second.island].people;
-    islands_[it->second.island].untravelled.remove(id);
+    --islands_[it->second.island].elite_count;
+    islands_[it->second.island].not_migrated.remove(id);
     residents_.erase(it);
     all_.remove(id);
   }
-  void live_at(candidate_id id, std::size_t here) {
+  void set_home(candidate_id id, std::size_t here) {
     if (id >= home_.size()) home_.resize(id + std::size_t{1});
-    home_[id] = islands_[here].settlement + 1;
+    home_[id] = islands_[here].lifetime + 1;
   }
   /// Removes the records of displaced elites, for archives whose forecast does not name them.
-  void count_anew(std::size_t here) {
+  void forget_displaced(std::size_t here) {
     std::vector<candidate_id> gone;
     for (const auto& [id, one] : residents_) {
       if (one.island == here && !islands_[here].kept.contains(id)) gone.push_back(id);
@@ -224,25 +225,25 @@ class islands {
 
   void migrate(std::size_t here) {
     island_state& from = islands_[here];
-    from.newcomers = 0;
-    const auto ways = ways_.neighbours(here);
-    if (ways.empty()) return;
+    from.since_migration = 0;
+    const auto destinations = graph_.neighbours(here);
+    if (destinations.empty()) return;
     const auto offered =
-        static_cast<std::size_t>(std::ceil(settings_.share * static_cast<double>(from.people)));
+        static_cast<std::size_t>(std::ceil(settings_.share * static_cast<double>(from.elite_count)));
     if (offered == 0) return;
-    // Of the best elites, most have travelled before: only the others are looked through.
-    const elite last = *all_.find(from.kept.nth_best(std::min(offered, from.people) - 1));
-    std::vector<candidate_id> travellers;
-    while (travellers.size() < from.untravelled.size()) {
-      const elite next = *all_.find(from.untravelled.order().nth(travellers.size()));
+    // Of the best elites, most have migrated before, so only the others are considered.
+    const elite last = *all_.find(from.kept.nth_best(std::min(offered, from.elite_count) - 1));
+    std::vector<candidate_id> migrants;
+    while (migrants.size() < from.not_migrated.size()) {
+      const elite next = *all_.find(from.not_migrated.order().nth(migrants.size()));
       if (next.score < last.score || (next.score == last.score && next.id > last.id)) break;
-      travellers.push_back(next.id);
+      migrants.push_back(next.id);
     }
-    for (const candidate_id id : travellers) {
-      if (from.people < 2) return;  // the last elite stays
-      const std::size_t to = ways[from.next_way++ % ways.size()];
-      residents_.at(id).travelled = true;
-      from.untravelled.remove(id);
+    for (const candidate_id id : migrants) {
+      if (from.elite_count < 2) return;  // the last elite stays
+      const std::size_t to = destinations[from.next_neighbour++ % destinations.size()];
+      residents_.at(id).migrated = true;
+      from.not_migrated.remove(id);
       move(id, here, to);
     }
   }
@@ -250,19 +251,21 @@ class islands {
     const resident mine = residents_.at(id);
     const archive_entry entry{id, all_.find(id)->score, mine.measures, {}, mine.source};
     any_archive &from = islands_[here].kept, &to = islands_[there].kept;
-    const auto there_is = to.forecast(entry);
-    if (!there_is.known) {
+    const auto forecast_there = to.forecast(entry);
+    if (!forecast_there.known) {
       if (to.add(entry).status == archive_status::rejected) return;
       from.remove(id);
-    } else if (there_is.kept && there_is.displaced.empty()) {
+    } else if (forecast_there.kept && forecast_there.displaced.empty()) {
       from.remove(id);
       to.add(entry);
-    } else if (there_is.kept && there_is.displaced.size() == 1) {
-      const candidate_id other = there_is.displaced.front();
+    } else if (forecast_there.kept && forecast_there.displaced.size() == 1) {
+      const candidate_id other = forecast_there.displaced.front();
       const resident theirs = residents_.at(other);
       const archive_entry back{other, all_.find(other)->score, theirs.measures, {}, theirs.source};
-      const auto here_is = from.forecast(back, id), free = to.forecast(entry, other);
-      if (!here_is.kept || !here_is.displaced.empty() || !free.kept || !free.displaced.empty()) return;
+      const auto forecast_here = from.forecast(back, id), forecast_swap = to.forecast(entry, other);
+      if (!forecast_here.kept || !forecast_here.displaced.empty() || !forecast_swap.kept ||
+          !forecast_swap.displaced.empty())
+        return;
       from.remove(id), to.remove(other);
       from.add(back), to.add(entry);
       relocate(other, there, here);
@@ -270,19 +273,20 @@ class islands {
       return;
     }
     relocate(id, here, there);
-    if (islands_[there].people != to.size()) count_anew(there);
+    if (islands_[there].elite_count != to.size()) forget_displaced(there);
     ++migrations_;
   }
   void relocate(candidate_id id, std::size_t from, std::size_t to) {
     residents_.at(id).island = to;
-    if (islands_[from].untravelled.remove(id)) islands_[to].untravelled.insert(id, all_.find(id)->score, {});
-    live_at(id, to);
-    --islands_[from].people;
-    ++islands_[to].people;
+    if (islands_[from].not_migrated.remove(id))
+      islands_[to].not_migrated.insert(id, all_.find(id)->score, {});
+    set_home(id, to);
+    --islands_[from].elite_count;
+    ++islands_[to].elite_count;
   }
 
   double best_of(std::size_t i) const {
-    return islands_[i].people == 0 ? -INFINITY : all_.find(islands_[i].kept.nth_best(0))->score;
+    return islands_[i].elite_count == 0 ? -INFINITY : all_.find(islands_[i].kept.nth_best(0))->score;
   }
   std::size_t best_island() const {
     std::size_t best = 0;
@@ -297,27 +301,27 @@ class islands {
     for (std::size_t i = std::max<std::size_t>(1, order.size() - std::min(culled, order.size()));
          i < order.size(); ++i) {
       island_state& lost = islands_[order[i]];
-      std::vector<candidate_id> people;
-      for (std::size_t k = 0; k < lost.kept.size(); ++k) people.push_back(lost.kept.at(k).id);
-      for (const candidate_id id : people) forget(id);
-      island_of_settlement_[lost.settlement] = nowhere;
-      lost = {kind_, static_cast<std::uint32_t>(island_of_settlement_.size())};
-      island_of_settlement_.push_back(order[i]);
+      std::vector<candidate_id> ids;
+      for (std::size_t k = 0; k < lost.kept.size(); ++k) ids.push_back(lost.kept.at(k).id);
+      for (const candidate_id id : ids) forget(id);
+      island_of_lifetime_[lost.lifetime] = nowhere;
+      lost = {kind_, static_cast<std::uint32_t>(island_of_lifetime_.size())};
+      island_of_lifetime_.push_back(order[i]);
     }
   }
   void spawn() {
-    ways_.grow(best_island());
-    settle();
+    graph_.grow(best_island());
+    add_island();
     productivity_ = 1;
     since_spawn_ = 0;
   }
 
   any_archive kind_;
-  topology ways_;
+  topology graph_;
   islands_settings settings_;
   std::vector<island_state> islands_;
-  std::vector<std::size_t> island_of_settlement_;
-  std::vector<std::uint32_t> home_;  // by candidate, kept or not: settlement + 1; 0 if not offered yet
+  std::vector<std::size_t> island_of_lifetime_;
+  std::vector<std::uint32_t> home_;  // by candidate, kept or not: lifetime + 1; 0 if not offered yet
   std::unordered_map<candidate_id, resident> residents_;
   detail::point_elites all_{0};
   std::size_t turn_ = 0;

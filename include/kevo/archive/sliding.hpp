@@ -42,11 +42,14 @@ class sliding {
       : axes_(std::move(axes)),
         remap_(std::max<std::size_t>(remap, 1)),
         window_(std::max<std::size_t>(window, 1)) {
-    if (axes_.empty()) throw error(error_code::input, "sliding boundaries need at least one measure");
+    if (axes_.empty())
+      throw error(error_code::input, "an archive with sliding boundaries needs at least one measure");
     for (const sliding_axis& a : axes_) {
       if (a.bins == 0 || a.bins >= (std::uint64_t{1} << 22U) / all_cells_) {
-        throw error(error_code::input, a.bins == 0 ? "an axis needs at least one bin" : "too many cells",
-                    {{}, 0, 0, a.measure});
+        throw error(error_code::input,
+                    a.bins == 0 ? "the measure needs at least one bin"
+                                : "the archive would have more than 2^22 cells",
+                    {{}, 0, 0, a.measure}, a.bins == 0 ? "" : "use fewer bins or fewer measures");
       }
       all_cells_ *= a.bins + 1;
     }

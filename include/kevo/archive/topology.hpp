@@ -18,7 +18,7 @@ namespace kevo {
 class topology {
  public:
   /// A graph without edges: no migration.
-  explicit topology(std::size_t islands = 0) : ways_(islands) {}
+  explicit topology(std::size_t islands = 0) : destinations_(islands) {}
 
   /// A ring: each island sends to both neighbours (OpenEvolve, Kernel-Smith).
   static topology ring(std::size_t islands) {
@@ -38,11 +38,12 @@ class topology {
     return made;
   }
   /// A graph with the given edges (from, to). Throws kevo::error (input) for an island that does not exist.
-  static topology free(std::size_t islands, std::span<const std::pair<std::size_t, std::size_t>> ways) {
+  static topology from_edges(std::size_t islands,
+                             std::span<const std::pair<std::size_t, std::size_t>> edges) {
     topology made(islands);
-    for (const auto& [from, to] : ways) {
+    for (const auto& [from, to] : edges) {
       if (from >= islands || to >= islands) {
-        throw error(error_code::input, "a link goes from island " + std::to_string(from) + " to " +
+        throw error(error_code::input, "an edge goes from island " + std::to_string(from) + " to " +
                                            std::to_string(to) + ", but there are " + std::to_string(islands) +
                                            " islands");
       }
@@ -52,13 +53,13 @@ class topology {
   }
 
   /// The number of islands.
-  std::size_t size() const { return ways_.size(); }
+  std::size_t size() const { return destinations_.size(); }
   /// The islands to which an island sends migrants, in the order in which the edges were added.
-  const std::vector<std::size_t>& neighbours(std::size_t island) const { return ways_[island]; }
+  const std::vector<std::size_t>& neighbours(std::size_t island) const { return destinations_[island]; }
   /// Adds an island with edges to and from `anchor`, and returns its number.
   std::size_t grow(std::size_t anchor) {
-    const std::size_t added = ways_.size();
-    ways_.emplace_back();
+    const std::size_t added = destinations_.size();
+    destinations_.emplace_back();
     connect(anchor, added);
     connect(added, anchor);
     return added;
@@ -67,11 +68,11 @@ class topology {
  private:
   /// Adds an edge, unless it exists or leads from an island to itself.
   void connect(std::size_t from, std::size_t to) {
-    auto& known = ways_[from];
+    auto& known = destinations_[from];
     if (from != to && std::find(known.begin(), known.end(), to) == known.end()) known.push_back(to);
   }
 
-  std::vector<std::vector<std::size_t>> ways_;  // for each island, the islands to which it sends
+  std::vector<std::vector<std::size_t>> destinations_;  // for each island, the islands to which it sends
 };
 
 }  // namespace kevo

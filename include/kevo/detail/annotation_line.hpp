@@ -32,6 +32,7 @@ struct annotation_line {
 class domain_reader {
  public:
   static constexpr std::size_t max_domain = 10000;
+  static constexpr const char* too_large = "use fewer values or a larger step";
 
   explicit domain_reader(const annotation_line& line) : line_(&line), text_(line.text) {}
 
@@ -41,22 +42,26 @@ class domain_reader {
     std::vector<std::string> values;
     std::set<std::string> known;
     std::size_t at = skip_blanks(text_, brace + 1);
-    if (at < text_.size() && text_[at] == '}') line_->fail(brace, "an empty domain");
+    if (at < text_.size() && text_[at] == '}')
+      line_->fail(brace, "the domain is empty", "write the values between the braces, for example {1, 2, 4}");
     for (;;) {
       const std::size_t after = end_of_literal(text_, at);
       if (after == at) line_->fail(at, "expected a value: a number, a name or a quoted string");
       const std::string value(text_.substr(at, after - at));
       const std::size_t next = skip_blanks(text_, after);
       if (text_.substr(next, 2) == "..") {
-        if (!values.empty()) line_->fail(at, "a range must be the only thing in its braces");
+        if (!values.empty())
+          line_->fail(at, "a domain cannot hold both single values and a range",
+                      "write {lo..hi}, or list all values");
         return read_range(value, at, next + 2, end);
       }
       const auto number = integer_literal(value);
       if (!known.insert(number ? std::to_string(*number) : value).second)
-        line_->fail(at, "the value " + shown(value) + " twice");
+        line_->fail(at, "the domain has the value " + shown(value) + " more than once",
+                    "remove the repeated value");
       values.push_back(value);
-      if (values.size() > max_domain) line_->fail(at, "a domain has more than 10000 values");
-      if (next >= text_.size()) line_->fail(next, "a '}' is missing");
+      if (values.size() > max_domain) line_->fail(at, "the domain has more than 10000 values", too_large);
+      if (next >= text_.size()) line_->fail(next, "the closing '}' is missing");
       if (text_[next] == '}') {
         end = next + 1;
         return values;
@@ -70,14 +75,17 @@ class domain_reader {
   std::int64_t range_integer(std::size_t at, std::size_t& end) const {
     end = end_of_literal(text_, at);
     const auto value = integer_literal(text_.substr(at, end - at));
-    if (!value) line_->fail(at, "a range needs integers", "write {lo..hi} or {lo..hi step s}");
+    if (!value)
+      line_->fail(at, "the end and the step of a range must be integers",
+                  "write {lo..hi} or {lo..hi step s}");
     return *value;
   }
 
   std::vector<std::string> read_range(const std::string& first, std::size_t first_at, std::size_t at,
                                       std::size_t& end) const {
     const auto low = integer_literal(first);
-    if (!low) line_->fail(first_at, "a range needs integers", "write {lo..hi} or {lo..hi step s}");
+    if (!low)
+      line_->fail(first_at, "the start of a range must be an integer", "write {lo..hi} or {lo..hi step s}");
     at = skip_blanks(text_, at);
     std::size_t after = at;
     const std::int64_t high = range_integer(at, after);
@@ -94,7 +102,7 @@ class domain_reader {
     end = at + 1;
     const std::uint64_t count = (static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(*low)) /
                                 static_cast<std::uint64_t>(step);
-    if (count >= max_domain) line_->fail(first_at, "a domain has more than 10000 values");
+    if (count >= max_domain) line_->fail(first_at, "the domain has more than 10000 values", too_large);
     std::vector<std::string> values;
     for (std::uint64_t i = 0; i <= count; ++i) {
       // Unsigned, because the width of the range may need 64 bits.

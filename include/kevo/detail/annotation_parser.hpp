@@ -200,7 +200,7 @@ class annotation_parser {
         at = skip_blanks(text_, end);
       }
       result_.build.push_back(std::move(part));
-      if (at >= text_.size()) fail(at, "a '}' is missing");
+      if (at >= text_.size()) fail(at, "the closing '}' is missing");
       if (text_[at] != ',' && text_[at] != '}') fail(at, "expected ',' or '}'", form);
     } while (text_[at] == ',');
     at = skip_blanks(text_, at + 1);

@@ -22,20 +22,20 @@ namespace kevo::detail {
 class cell_elites {
  public:
   explicit cell_elites(std::uint64_t cells = 1, soft_threshold soft = {}) : cells_(cells), soft_(soft) {
-    if (cells <= dense_limit) dense_.assign(cells, nobody);
+    if (cells <= dense_limit) dense_.assign(cells, no_slot);
   }
 
   archive_result add(candidate_id id, double score, std::uint64_t cell) {
     if (!std::isfinite(score)) return {};
     if (contains(id)) return update(id, score, cell);
     const std::uint32_t slot = slot_at(cell);
-    double bar = slot == nobody ? 0 : elites_[slot].score;
+    double bar = slot == no_slot ? 0 : elites_[slot].score;
     if (soft_.on()) {
       double& threshold = thresholds_.try_emplace(cell, soft_.least).first->second;
       bar = threshold;
       if (score > bar) threshold += soft_.rate * (score - threshold);
     }
-    if (slot == nobody) {
+    if (slot == no_slot) {
       if (soft_.on() && !(score > bar)) return {};
       set_slot(cell, static_cast<std::uint32_t>(elites_.size()));
       remember(id, static_cast<std::uint32_t>(elites_.size()));
@@ -59,7 +59,7 @@ class cell_elites {
   /// offered to the new cell.
   archive_result update(candidate_id id, double score, std::uint64_t cell) {
     const std::uint32_t slot = slot_of(id);
-    if (slot == nobody) return add(id, score, cell);
+    if (slot == no_slot) return add(id, score, cell);
     elite& kept = elites_[slot];
     if (!std::isfinite(score) || cell != kept.cell) {
       remove(id);
@@ -74,9 +74,9 @@ class cell_elites {
 
   bool remove(candidate_id id) {
     const std::uint32_t slot = slot_of(id);
-    if (slot == nobody) return false;
+    if (slot == no_slot) return false;
     order_.erase(id, elites_[slot].score);
-    set_slot(elites_[slot].cell, nobody);
+    set_slot(elites_[slot].cell, no_slot);
     if (slot + 1 < elites_.size()) {  // the last elite moves into the gap
       elites_[slot] = elites_.back();
       set_slot(elites_[slot].cell, slot);
@@ -92,15 +92,15 @@ class cell_elites {
   }
   std::size_t size() const { return elites_.size(); }
   elite at(std::size_t i) const { return elites_[i]; }
-  bool contains(candidate_id id) const { return slot_of(id) != nobody; }
+  bool contains(candidate_id id) const { return slot_of(id) != no_slot; }
   std::optional<elite> find(candidate_id id) const {
     const std::uint32_t slot = slot_of(id);
-    if (slot == nobody) return std::nullopt;
+    if (slot == no_slot) return std::nullopt;
     return elites_[slot];
   }
   std::optional<elite> at_cell(std::uint64_t cell) const {
-    const std::uint32_t slot = cell < cells_ ? slot_at(cell) : nobody;
-    if (slot == nobody) return std::nullopt;
+    const std::uint32_t slot = cell < cells_ ? slot_at(cell) : no_slot;
+    if (slot == no_slot) return std::nullopt;
     return elites_[slot];
   }
   archive_forecast forecast(double score, std::uint64_t cell, candidate_id without) const {
@@ -118,14 +118,14 @@ class cell_elites {
   const ranking& order() const { return order_.of(*this); }
 
  private:
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
   static constexpr std::uint64_t dense_limit = std::uint64_t{1} << 22U;
 
   /// Entries of `slots_` are never removed: an entry is valid only if the elite in its slot has this id.
   std::uint32_t slot_of(candidate_id id) const {
-    if (id >= slots_.size()) return nobody;
+    if (id >= slots_.size()) return no_slot;
     const std::uint32_t slot = slots_[id];
-    return slot < elites_.size() && elites_[slot].id == id ? slot : nobody;
+    return slot < elites_.size() && elites_[slot].id == id ? slot : no_slot;
   }
   void remember(candidate_id id, std::uint32_t slot) {
     if (id >= slots_.size()) slots_.resize(id + std::size_t{1});
@@ -134,12 +134,12 @@ class cell_elites {
   std::uint32_t slot_at(std::uint64_t cell) const {
     if (!dense_.empty()) return dense_[cell];
     const auto it = sparse_.find(cell);
-    return it == sparse_.end() ? nobody : it->second;
+    return it == sparse_.end() ? no_slot : it->second;
   }
   void set_slot(std::uint64_t cell, std::uint32_t slot) {
     if (!dense_.empty()) {
       dense_[cell] = slot;
-    } else if (slot == nobody) {
+    } else if (slot == no_slot) {
       sparse_.erase(cell);
     } else {
       sparse_[cell] = slot;

@@ -156,12 +156,16 @@ class expression_parser {
     return result_.code.size() - 1;
   }
   /// Makes the next instruction the target of a jump.
-  void land(std::size_t jump) { result_.code[jump].operand = static_cast<std::int64_t>(result_.code.size()); }
+  void set_jump_target(std::size_t jump) {
+    result_.code[jump].operand = static_cast<std::int64_t>(result_.code.size());
+  }
 
   /// Counts one level of nesting during its lifetime.
   struct nesting {
     nesting(expression_parser& owner, std::size_t offset) : depth(owner.depth_) {
-      if (depth >= max_depth) owner.fail(offset, "nested more than 200 levels deep");
+      if (depth >= max_depth)
+        owner.fail(offset, "the expression is nested more than 200 levels deep",
+                   "use fewer parentheses and operators inside each other");
       ++depth;
     }
     nesting(const nesting&) = delete;
@@ -179,9 +183,9 @@ class expression_parser {
     parse_ternary();
     if (!accept(':')) fail(at_, "expected ':' of '? :', found " + token_here());
     const std::size_t done = emit(expression_op::jump, start);
-    land(otherwise);
+    set_jump_target(otherwise);
     parse_ternary();
-    land(done);
+    set_jump_target(done);
   }
 
   void parse_binary(int level) {
@@ -194,7 +198,7 @@ class expression_parser {
         const std::size_t decided = emit(found->op, offset);
         parse_binary(found->level + 1);
         emit(expression_op::truth, offset);
-        land(decided);
+        set_jump_target(decided);
       } else {
         parse_binary(found->level + 1);
         emit(found->op, offset);
@@ -276,7 +280,7 @@ class expression_parser {
       if (value > (limit - digit) / base) fail(offset, "the number does not fit in 64 bits");
       value = value * base + digit;
     }
-    if (digits == 0) fail(offset, "'0x' without digits");
+    if (digits == 0) fail(offset, "the number needs digits after '0x'");
     if (peek() == '.') fail(offset, "only integers are allowed here");
     if (is_letter(peek())) fail(at_, "a number cannot end with " + token_here());
     const auto magnitude = static_cast<std::int64_t>(negative ? 0 - value : value);

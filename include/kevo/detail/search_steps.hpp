@@ -49,7 +49,7 @@ inline void search::tell_further(ticket id, proposal made, double now_s) {
   const auto found = in_flight_.find(id);
   if (found == in_flight_.end() || found->second.evaluates)
     throw error(error_code::internal,
-                "a further program of job " + std::to_string(id) + ", which is not out");
+                "a further program was reported for job " + std::to_string(id) + ", which is not running");
   in_flight& turn = found->second;
   if (made.program.files.empty() ||
       std::find(turn.samples.begin(), turn.samples.end(), made.sample) != turn.samples.end())
@@ -77,7 +77,8 @@ inline void search::check_stop(double now_s) {
 inline search::in_flight search::take(ticket id, bool evaluates) {
   const auto it = in_flight_.find(id);
   if (it == in_flight_.end() || it->second.evaluates != evaluates) {
-    throw error(error_code::internal, "told the result of job " + std::to_string(id) + ", which is not out");
+    throw error(error_code::internal,
+                "a result was reported for job " + std::to_string(id) + ", which is not running");
   }
   in_flight turn = std::move(it->second);
   if (turn.withdrawn) --withdrawn_;

@@ -85,9 +85,9 @@ struct cpu_settings {
   std::vector<measure_function> measures;
   // Set by `cpu_fitness_pool`, for what its members share:
   /// The cores on which candidates are timed; null: the first free ones.
-  std::shared_ptr<const claimed_cores> place = {};
+  std::shared_ptr<const claimed_cores> cores = {};
   /// Measured peak rates of the machine (the roofline); null: they are measured.
-  std::shared_ptr<const ceilings> roof = {};
+  std::shared_ptr<const ceilings> measured_ceilings = {};
   std::vector<int> build_processors = {};  ///< processors that builds may use; empty: any
 };
 

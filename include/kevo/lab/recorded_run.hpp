@@ -47,7 +47,8 @@ class recorded_run_graph {
     for (std::size_t i = 0; i < programs_.size(); ++i) {
       ids_.push_back(id_of(*programs_[i].source));
       if (!index_.emplace(ids_.back(), i).second)
-        throw error(error_code::input, "the program " + to_string(ids_.back()) + " comes twice");
+        throw error(error_code::input,
+                    "the program " + to_string(ids_.back()) + " is recorded more than once");
       for (const std::size_t child : programs_[i].children) {
         if (child >= programs_.size())
           throw error(error_code::input, "a proposal leads to a program that does not exist");

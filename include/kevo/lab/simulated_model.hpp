@@ -54,29 +54,29 @@ inline std::vector<landscape_edit> edits_between(const landscape_program& from, 
 
 /// The state of the simulated model of one search: the landscape, from which it computes the outcomes that
 /// its probabilities require, and the notes that all its operators share. Not thread-safe.
-struct simulated_mind {
+struct simulated_model_state {
   std::shared_ptr<const landscape> world;
   std::map<landscape_edit, bool> notes;  ///< whether the edit made a program better
 };
 
 /// Finds the state of the simulated model of a search by the task of its requests. Thread-safe. A state lives
 /// as long as its task.
-class simulated_minds {
+class simulated_model_states {
  public:
   void add(const std::shared_ptr<const task>& search, std::shared_ptr<const landscape> world) {
     const std::scoped_lock lock(guard_);
-    std::erase_if(minds_, [](const auto& entry) { return entry.first.expired(); });
-    minds_[search] = std::make_shared<simulated_mind>(simulated_mind{std::move(world), {}});
+    std::erase_if(states_, [](const auto& entry) { return entry.first.expired(); });
+    states_[search] = std::make_shared<simulated_model_state>(simulated_model_state{std::move(world), {}});
   }
-  std::shared_ptr<simulated_mind> of(const std::shared_ptr<const task>& search) const {
+  std::shared_ptr<simulated_model_state> of(const std::shared_ptr<const task>& search) const {
     const std::scoped_lock lock(guard_);
-    const auto found = minds_.find(search);
-    return found == minds_.end() ? nullptr : found->second;
+    const auto found = states_.find(search);
+    return found == states_.end() ? nullptr : found->second;
   }
 
  private:
   mutable std::mutex guard_;
-  std::map<std::weak_ptr<const task>, std::shared_ptr<simulated_mind>, std::owner_less<>> minds_;
+  std::map<std::weak_ptr<const task>, std::shared_ptr<simulated_model_state>, std::owner_less<>> states_;
 };
 
 /// The model operator that is simulated.
@@ -117,9 +117,9 @@ struct simulated_memory {
 /// Simulates one operator that asks a language model.
 class simulated_model {
  public:
-  simulated_model(std::shared_ptr<const simulated_minds> minds, simulated_call kind,
+  simulated_model(std::shared_ptr<const simulated_model_states> states, simulated_call kind,
                   simulated_quality quality = {}, simulated_memory memory = {})
-      : minds_(std::move(minds)), kind_(kind), quality_(quality), memory_(memory) {}
+      : states_(std::move(states)), kind_(kind), quality_(quality), memory_(memory) {}
 
   std::string name() const {
     return "simulated_" + std::string(simulated_call_names[static_cast<std::size_t>(kind_)]);
@@ -127,13 +127,13 @@ class simulated_model {
 
   variation_result vary(const variation_request& request, rng& random) {
     const auto parent = detail::landscape_parent(request);
-    const auto mind = minds_->of(request.task);
-    if (!parent || !mind) return detail::not_a_landscape();
-    if (kind_ == simulated_call::summarize) summarize(request, *mind);
-    if (kind_ == simulated_call::summarize_rounds) begin_round(request, *mind);
-    const knowledge known = read_prompt(request, *parent, *mind, random);
+    const auto state = states_->of(request.task);
+    if (!parent || !state) return detail::not_a_landscape();
+    if (kind_ == simulated_call::summarize) summarize(request, *state);
+    if (kind_ == simulated_call::summarize_rounds) begin_round(request, *state);
+    const knowledge known = read_prompt(request, *parent, *state, random);
     book(request, known);
-    const landscape_program made = reply(*parent, known, *mind->world, random);
+    const landscape_program made = reply(*parent, known, *state->world, random);
     if (kind_ == simulated_call::summarize_rounds) attempts_[request.job] = edits_between(*parent, made);
     return proposal{to_source(made), name()};
   }
@@ -150,9 +150,9 @@ class simulated_model {
  private:
   /// The content of a prompt that the model can use.
   struct knowledge {
-    std::vector<landscape_edit> paid;     ///< edits that led to better programs, and edits from the notes
-    std::set<landscape_edit> lost;        ///< edits that failed or made a relative slower
-    std::size_t programs = 0, lines = 0;  ///< numbers of those that are shown in addition to the task
+    std::vector<landscape_edit> improving;  ///< edits that led to better programs, and edits from the notes
+    std::set<landscape_edit> harmful;       ///< edits that failed or made a relative slower
+    std::size_t programs = 0, lines = 0;    ///< numbers of those that are shown in addition to the task
   };
 
   static double score_of(const candidate_snapshot& one) {
@@ -180,42 +180,42 @@ class simulated_model {
   }
 
   /// The notes hold at most `most_notes` edits.
-  static void note(simulated_mind& mind, const landscape_edit& edit, bool paid) {
-    if (mind.notes.size() < most_notes || mind.notes.contains(edit)) mind.notes[edit] = paid;
+  static void note(simulated_model_state& state, const landscape_edit& edit, bool paid) {
+    if (state.notes.size() < most_notes || state.notes.contains(edit)) state.notes[edit] = paid;
   }
 
   /// Begins a round of `round` turns with another call, which notes what up to `round` results show that were
   /// not noted before.
-  void begin_round(const variation_request& request, simulated_mind& mind) {
+  void begin_round(const variation_request& request, simulated_model_state& state) {
     if (turns_++ < round || unused_.empty()) return;
     turns_ = 1;
-    if (mind.notes.size() >= most_notes) mind.notes.clear();  // written anew from the latest results
+    if (state.notes.size() >= most_notes) state.notes.clear();  // written anew from the latest results
     const std::size_t shown = std::min(unused_.size(), round);
     for (std::size_t i = 0; i < shown; ++i) {
-      for (const auto& edit : unused_[i].edits) note(mind, edit, unused_[i].paid);
+      for (const auto& edit : unused_[i].edits) note(state, edit, unused_[i].paid);
     }
     unused_.erase(unused_.begin(), unused_.begin() + static_cast<std::ptrdiff_t>(shown));
     book_call(request,
               quality_.task_tokens + quality_.program_tokens * static_cast<double>(shown) +
-                  quality_.line_tokens * static_cast<double>(mind.notes.size()),
+                  quality_.line_tokens * static_cast<double>(state.notes.size()),
               5 * quality_.line_tokens);
   }
 
   /// Notes what up to five children and five ancestors show.
-  static void summarize(const variation_request& request, simulated_mind& mind) {
-    const auto tell = [&mind](const landscape_edit& edit, bool paid) { note(mind, edit, paid); };
-    if (mind.notes.size() >= most_notes) mind.notes.clear();  // written anew from the latest results
+  static void summarize(const variation_request& request, simulated_model_state& state) {
+    const auto tell = [&state](const landscape_edit& edit, bool paid) { note(state, edit, paid); };
+    if (state.notes.size() >= most_notes) state.notes.clear();  // written anew from the latest results
     for (const auto& child : request.children(5)) compare(*request.parents.front(), child, tell);
     const auto line = request.lineage(5);
     for (std::size_t i = 1; i < line.size(); ++i) compare(line[i], line[i - 1], tell);
   }
 
   knowledge read_prompt(const variation_request& request, const landscape_program& parent,
-                        const simulated_mind& mind, rng& random) const {
+                        const simulated_model_state& state, rng& random) const {
     knowledge known{.programs = 1};
     if (kind_ == simulated_call::draft) return knowledge{};
     const auto learn = [&known](const landscape_edit& edit, bool paid) {
-      if (!paid) known.lost.insert(edit);
+      if (!paid) known.harmful.insert(edit);
     };
     const memory_scope scope = draw_scope(request, random);
     if (scope == memory_scope::siblings || scope == memory_scope::both) {
@@ -236,16 +236,16 @@ class simulated_model {
     known.programs += shown.size();
     for (const auto& other : shown) {
       compare(*request.parents.front(), *other, [&](const landscape_edit& edit, bool paid) {
-        if (paid) known.paid.push_back(edit);
+        if (paid) known.improving.push_back(edit);
         learn(edit, paid);
       });
     }
     if (scope != memory_scope::clean_slate) {
-      known.lines += mind.notes.size();
-      for (const auto& [edit, paid] : mind.notes) {
+      known.lines += state.notes.size();
+      for (const auto& [edit, paid] : state.notes) {
         landscape_program tried = parent;
         apply(tried, edit, random);
-        if (paid && !(tried == parent)) known.paid.push_back(edit);
+        if (paid && !(tried == parent)) known.improving.push_back(edit);
         learn(edit, paid);
       }
     }
@@ -302,7 +302,8 @@ class simulated_model {
                            rng& random) const {
     for (std::size_t i = 0; i < edits; ++i) {
       landscape_edit edit = any_edit(p, random);
-      for (int tries = 0; tries < 8 && known.lost.contains(edit) && random.chance(quality_.follow); ++tries)
+      for (int tries = 0; tries < 8 && known.harmful.contains(edit) && random.chance(quality_.follow);
+           ++tries)
         edit = any_edit(p, random);
       apply(p, edit, random);
     }
@@ -342,9 +343,10 @@ class simulated_model {
         if (world.judge(p).value > before.value) return p;
       }
     }
-    if (!known.paid.empty() && random.chance(quality_.follow)) {
+    if (!known.improving.empty() && random.chance(quality_.follow)) {
       p = parent;
-      for (std::size_t i = 0; i < edits; ++i) apply(p, known.paid[random.below(known.paid.size())], random);
+      for (std::size_t i = 0; i < edits; ++i)
+        apply(p, known.improving[random.below(known.improving.size())], random);
       return p;
     }
     bool correct = true;
@@ -366,7 +368,7 @@ class simulated_model {
     return p;
   }
 
-  std::shared_ptr<const simulated_minds> minds_;
+  std::shared_ptr<const simulated_model_states> states_;
   simulated_call kind_;
   simulated_quality quality_;
   simulated_memory memory_;

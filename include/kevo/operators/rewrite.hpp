@@ -22,7 +22,8 @@ namespace kevo {
 ///     shows whether a child is correct.
 ///   - A child that the parser cannot read, or whose annotations are wrong, is not proposed.
 ///   - The process of the parser opens no files. Headers that a source includes are not read.
-///   - The transcript records which actions were possible and which one was taken; `noted_choices` reads it.
+///   - The transcript records which actions were possible and which one was taken; `recorded_choices` reads
+///   it.
 struct rewrite {
   std::vector<std::string> only;  ///< names of the actions that may be taken; empty: all
   double another_action = 0.4;    ///< probability of each further action in the same proposal
@@ -60,28 +61,28 @@ std::vector<rewrite_action> rewrite_actions();
 const action_features& rewrite_features();
 
 /// A choice of `rewrite`: the possible actions, and the index of the one that was taken.
-struct noted_choice {
+struct recorded_choice {
   action_choice choice;
   std::size_t chosen = 0;
 };
 /// Reads the choices that `rewrite` noted in the transcript of a variation, one for each action of the
 /// proposal, in their order. Empty if there are none, or if they were recorded with other features than those
 /// of this version.
-std::vector<noted_choice> noted_choices(std::string_view transcript);
+std::vector<recorded_choice> recorded_choices(std::string_view transcript);
 
 /// The arguments of `choices_in`.
-struct choice_question {
+struct choice_request {
   const program* source = nullptr;            ///< the program; must not be null
-  const task* what = nullptr;                 ///< the task of the program
+  const kevo::task* task = nullptr;           ///< the task of the program
   int threads = 1;                            ///< as rewrite::threads
   std::vector<std::string> only{};            ///< as rewrite::only
   const evaluation* result = nullptr;         ///< evaluation of the program; null if there is none
   const evaluation* parent_result = nullptr;  ///< evaluation of its parent; null if there is none
   std::vector<std::string> actions{};         ///< types of the actions that led to the program, latest first
 };
-/// The actions that `rewrite` can take in a program, in the form of `noted_choices`; nothing if the parser
+/// The actions that `rewrite` can take in a program, in the form of `recorded_choices`; nothing if the parser
 /// cannot read the program. Starts the parser.
-std::optional<action_choice> choices_in(const choice_question& asked, const std::string& parser = {});
+std::optional<action_choice> choices_in(const choice_request& asked, const std::string& parser = {});
 /// The types of the actions that a summary of `rewrite` names, in their order.
 std::vector<std::string> actions_of_summary(std::string_view summary);
 

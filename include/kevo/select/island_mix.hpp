@@ -48,10 +48,10 @@ class island_mix {
     const detail::ranking& members = states_[here].members;
     candidate_id parent = view.nth_best(0);
     if (const std::size_t n = members.size(); n > 0) {
-      const double mood = random.uniform();
-      if (mood < exploration) {
+      const double draw = random.uniform();
+      if (draw < exploration) {
         parent = members.nth(random.below(n));
-      } else if (mood < exploration + exploitation) {
+      } else if (draw < exploration + exploitation) {
         parent = members.nth(random.below(std::min(n, std::max<std::size_t>(elites, 1))));
       } else {
         parent = members.at_mass(random.uniform() * members.total());
@@ -77,7 +77,7 @@ class island_mix {
       if (!valid) return;
       mine.score = seen.score;
       enter(seen.candidate, mine.home);
-      if (++states_[mine.home].newcomers >= interval) migrate(mine.home);
+      if (++states_[mine.home].since_migration >= interval) migrate(mine.home);
     } else if (valid) {  // measured again: put back on the islands where it was
       mine.score = seen.score;
       for (std::size_t i = 0; i < islands; ++i) {
@@ -100,7 +100,7 @@ class island_mix {
   };
   struct island_state {
     detail::ranking members;
-    std::size_t newcomers = 0;
+    std::size_t since_migration = 0;
   };
   struct member {
     double score = 0;
@@ -108,7 +108,7 @@ class island_mix {
     std::vector<std::uint8_t> asked_by;  // islands that wait for a child of this parent, oldest first
     std::size_t home = 0;                // the island it was born on
     bool born = false;                   // whether its first result was observed
-    bool travelled = false;
+    bool migrated = false;
   };
 
   member& at(candidate_id id) {
@@ -153,16 +153,16 @@ class island_mix {
 
   void migrate(std::size_t island) {
     island_state& from = states_[island];
-    from.newcomers = 0;
+    from.since_migration = 0;
     if (islands < 2) return;
     auto left = static_cast<std::size_t>(std::ceil(share * static_cast<double>(from.members.size())));
-    std::vector<candidate_id> travellers;
+    std::vector<candidate_id> migrants;
     for (std::size_t rank = 0; rank < from.members.size() && left > 0; ++rank, --left) {
       const candidate_id id = from.members.nth(rank);
-      if (all_[id].home == island && !all_[id].travelled) travellers.push_back(id);
+      if (all_[id].home == island && !all_[id].migrated) migrants.push_back(id);
     }
-    for (const candidate_id id : travellers) {
-      all_[id].travelled = true;
+    for (const candidate_id id : migrants) {
+      all_[id].migrated = true;
       enter(id, (island + 1) % islands);
       enter(id, (island + islands - 1) % islands);
     }

@@ -29,13 +29,13 @@ class adaptive_pursuit {
     std::vector<double> weights(probability_);
     for (std::size_t i = 0; i < available.size(); ++i) weights[i] = available[i] ? probability_[i] : 0;
     const std::size_t chosen = random.weighted(weights);
-    book_.start(chosen);
+    statistics_.start(chosen);
     return chosen;
   }
 
   void observe(const operator_turn& turn) {
-    book_.end(turn);
-    grow(book_.size());
+    statistics_.end(turn);
+    grow(statistics_.size());
     total_cost_ += turn.cost_s;
     ++turns_;
     const double least = total_cost_ > 0 ? 1e-3 * total_cost_ / turns_ : 1;
@@ -53,20 +53,20 @@ class adaptive_pursuit {
   }
 
   std::vector<operator_credit> credits() const {
-    auto credits = book_.credits();
+    auto credits = statistics_.credits();
     for (std::size_t i = 0; i < credits.size(); ++i) credits[i].probability = probability_[i];
     return credits;
   }
 
  private:
   void grow(std::size_t operators) {
-    book_.resize(operators);
+    statistics_.resize(operators);
     if (probability_.size() >= operators) return;
     quality_.resize(operators);
     probability_.assign(operators, 1 / static_cast<double>(operators));
   }
 
-  turn_book book_;
+  turn_statistics statistics_;
   std::vector<double> quality_;
   std::vector<double> probability_;
   double total_cost_ = 0;

@@ -32,15 +32,15 @@ class exp3 {
     const auto p = probabilities(available);
     std::size_t chosen = random.weighted(p);
     pending_[chosen].push_back(p[chosen]);
-    book_.start(chosen);
+    statistics_.start(chosen);
     return chosen;
   }
 
   void observe(const operator_turn& turn) {
-    book_.end(turn);
-    grow(book_.size());
+    statistics_.end(turn);
+    grow(statistics_.size());
     auto& mine = pending_[turn.index];
-    const auto count = static_cast<double>(book_.size());
+    const auto count = static_cast<double>(statistics_.size());
     double p = 1 / count;  // for a turn that this object did not pick
     if (!mine.empty()) p = mine.front(), mine.pop_front();
     total_cost_ += turn.cost_s;
@@ -56,7 +56,7 @@ class exp3 {
 
   /// The probabilities if all operators were available.
   std::vector<operator_credit> credits() const {
-    auto credits = book_.credits();
+    auto credits = statistics_.credits();
     const std::deque<bool> all(credits.size(), true);
     const auto p = probabilities(all);
     for (std::size_t i = 0; i < credits.size(); ++i) credits[i].probability = p[i];
@@ -65,7 +65,7 @@ class exp3 {
 
  private:
   void grow(std::size_t operators) {
-    book_.resize(operators);
+    statistics_.resize(operators);
     if (log_weight_.size() < operators) log_weight_.resize(operators);
     if (pending_.size() < operators) pending_.resize(operators);
   }
@@ -86,7 +86,7 @@ class exp3 {
     return p;
   }
 
-  turn_book book_;
+  turn_statistics statistics_;
   std::vector<double> log_weight_;
   // For each operator: the p of its picks that have no result yet, oldest first.
   std::vector<std::deque<double>> pending_;

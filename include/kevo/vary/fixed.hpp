@@ -18,7 +18,7 @@ class fixed_portfolio {
   explicit fixed_portfolio(std::vector<double> weights = {}) : weights_(std::move(weights)) {}
 
   std::size_t pick(std::span<const bool> available, rng& random) {
-    book_.resize(available.size());
+    statistics_.resize(available.size());
     std::vector<double> weights(available.size());
     double sum = 0;
     for (std::size_t i = 0; i < weights.size(); ++i) sum += weights[i] = available[i] ? weight_of(i) : 0;
@@ -26,12 +26,12 @@ class fixed_portfolio {
       for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = available[i] ? 1 : 0;
     }
     const std::size_t chosen = random.weighted(weights);
-    book_.start(chosen);
+    statistics_.start(chosen);
     return chosen;
   }
-  void observe(const operator_turn& turn) { book_.end(turn); }
+  void observe(const operator_turn& turn) { statistics_.end(turn); }
   std::vector<operator_credit> credits() const {
-    auto credits = book_.credits();
+    auto credits = statistics_.credits();
     double sum = 0;
     for (std::size_t i = 0; i < credits.size(); ++i) sum += weight_of(i);
     for (std::size_t i = 0; i < credits.size(); ++i)
@@ -43,7 +43,7 @@ class fixed_portfolio {
   double weight_of(std::size_t i) const { return i < weights_.size() ? weights_[i] : 1; }
 
   std::vector<double> weights_;
-  turn_book book_;
+  turn_statistics statistics_;
 };
 
 }  // namespace kevo

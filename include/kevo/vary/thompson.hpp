@@ -23,7 +23,7 @@ class thompson {
   double floor = 0.05;  ///< minimum probability of each available operator; limited to an equal share
 
   std::size_t pick(std::span<const bool> available, rng& random) {
-    book_.resize(available.size());
+    statistics_.resize(available.size());
     successes_.resize(std::max(successes_.size(), available.size()));
     const auto choices = indices_of(available);
     if (random.chance(floor * static_cast<double>(choices.size()))) {
@@ -40,19 +40,19 @@ class thompson {
   }
 
   void observe(const operator_turn& turn) {
-    book_.end(turn);
-    successes_.resize(std::max(successes_.size(), book_.size()));
+    statistics_.end(turn);
+    successes_.resize(std::max(successes_.size(), statistics_.size()));
     successes_[turn.index] += turn.reward > 0 ? 1 : 0;
   }
 
   /// `probability` is the share of an operator in the sum of the expected values of all operators, not the
   /// probability of its being picked next.
   std::vector<operator_credit> credits() const {
-    auto credits = book_.credits();
+    auto credits = statistics_.credits();
     const auto gains = gains_of_success();
     double total = 0;
     for (std::size_t i = 0; i < credits.size(); ++i) {
-      credits[i].probability = (1 + successes_[i]) / (2 + book_[i].ended) * gains[i];
+      credits[i].probability = (1 + successes_[i]) / (2 + statistics_[i].ended) * gains[i];
       total += credits[i].probability;
     }
     for (auto& c : credits) c.probability /= total;
@@ -61,26 +61,26 @@ class thompson {
 
  private:
   std::size_t started(std::size_t index) {
-    book_.start(index);
+    statistics_.start(index);
     return index;
   }
-  double failures(std::size_t i) const { return book_[i].ended - successes_[i]; }
+  double failures(std::size_t i) const { return statistics_[i].ended - successes_[i]; }
 
   /// For each operator: mean reward of a success, divided by the mean cost of a turn. Only the ratios of the
   /// values have a meaning.
   std::vector<double> gains_of_success() const {
     double turns = 0, cost = 0, most = 0;
-    for (std::size_t i = 0; i < book_.size(); ++i) {
-      turns += book_[i].ended;
-      cost += book_[i].cost_s;
-      if (successes_[i] > 0) most = std::max(most, book_[i].reward / successes_[i]);
+    for (std::size_t i = 0; i < statistics_.size(); ++i) {
+      turns += statistics_[i].ended;
+      cost += statistics_[i].cost_s;
+      if (successes_[i] > 0) most = std::max(most, statistics_[i].reward / successes_[i]);
     }
     const double mean_cost = turns > 0 && cost > 0 ? cost / turns : 1;
     std::vector<double> gains;
-    for (std::size_t i = 0; i < book_.size(); ++i) {
-      const double reward = successes_[i] > 0 ? book_[i].reward / successes_[i] : most > 0 ? most : 1;
+    for (std::size_t i = 0; i < statistics_.size(); ++i) {
+      const double reward = successes_[i] > 0 ? statistics_[i].reward / successes_[i] : most > 0 ? most : 1;
       const double price =
-          book_[i].ended > 0 ? std::max(book_[i].mean_cost_s(), 1e-3 * mean_cost) : mean_cost;
+          statistics_[i].ended > 0 ? std::max(statistics_[i].mean_cost_s(), 1e-3 * mean_cost) : mean_cost;
       gains.push_back(reward / price);
     }
     return gains;
@@ -101,7 +101,7 @@ class thompson {
     return x / (x + gamma(b, random));
   }
 
-  turn_book book_;
+  turn_statistics statistics_;
   std::vector<double> successes_;
 };
 

@@ -21,7 +21,7 @@ struct turn_sums {
 };
 
 /// The sums of all operators. It grows when an operator with a greater index appears.
-class turn_book {
+class turn_statistics {
  public:
   /// Counts a turn that an operator begins.
   void start(std::size_t index) { ++at(index).started; }

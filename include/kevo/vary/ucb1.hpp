@@ -29,19 +29,19 @@ class ucb1 {
   double floor = 0.05;  ///< minimum probability of each available operator; limited to an equal share
 
   std::size_t pick(std::span<const bool> available, rng& random) {
-    book_.resize(available.size());
+    statistics_.resize(available.size());
     const auto choices = indices_of(available);
     const bool explore = random.chance(floor * static_cast<double>(choices.size()));
     const std::size_t chosen = explore ? choices[random.below(choices.size())] : best(choices);
-    book_.start(chosen);
+    statistics_.start(chosen);
     return chosen;
   }
 
-  void observe(const operator_turn& turn) { book_.end(turn); }
+  void observe(const operator_turn& turn) { statistics_.end(turn); }
 
   /// The probabilities if all operators were available.
   std::vector<operator_credit> credits() const {
-    auto credits = book_.credits();
+    auto credits = statistics_.credits();
     if (credits.empty()) return credits;
     const double least = std::min(floor, 1.0 / static_cast<double>(credits.size()));
     for (auto& c : credits) c.probability = least;
@@ -55,19 +55,19 @@ class ucb1 {
   /// The first untried one of `choices`, else the one with the greatest bound; the first of equal ones.
   std::size_t best(const std::vector<std::size_t>& choices) const {
     double turns = 0;
-    for (std::size_t i = 0; i < book_.size(); ++i) turns += book_[i].started;
-    const auto merits = book_.merits();
+    for (std::size_t i = 0; i < statistics_.size(); ++i) turns += statistics_[i].started;
+    const auto merits = statistics_.merits();
     std::size_t best = choices.front();
     double best_score = -1;
     for (const std::size_t i : choices) {
-      if (book_[i].started == 0) return i;
-      const double score = merits[i] + exploration * std::sqrt(2 * std::log(turns) / book_[i].started);
+      if (statistics_[i].started == 0) return i;
+      const double score = merits[i] + exploration * std::sqrt(2 * std::log(turns) / statistics_[i].started);
       if (score > best_score) best = i, best_score = score;
     }
     return best;
   }
 
-  turn_book book_;
+  turn_statistics statistics_;
 };
 
 }  // namespace kevo

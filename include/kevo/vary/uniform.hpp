@@ -13,21 +13,21 @@ namespace kevo {
 class uniform_portfolio {
  public:
   std::size_t pick(std::span<const bool> available, rng& random) {
-    book_.resize(available.size());
+    statistics_.resize(available.size());
     const auto choices = indices_of(available);
     const std::size_t chosen = choices[random.below(choices.size())];
-    book_.start(chosen);
+    statistics_.start(chosen);
     return chosen;
   }
-  void observe(const operator_turn& turn) { book_.end(turn); }
+  void observe(const operator_turn& turn) { statistics_.end(turn); }
   std::vector<operator_credit> credits() const {
-    auto credits = book_.credits();
+    auto credits = statistics_.credits();
     for (auto& c : credits) c.probability = 1.0 / static_cast<double>(credits.size());
     return credits;
   }
 
  private:
-  turn_book book_;
+  turn_statistics statistics_;
 };
 
 }  // namespace kevo

@@ -7,20 +7,20 @@ namespace {
 
 // The number of elements of a parameter of the kernel, if it does not depend on the workload.
 std::optional<std::int64_t> elements_of(const kernel& of, const placed_loop& which, long parameter) {
-  if (of.what == nullptr || which.function->name != "run") return std::nullopt;
+  if (of.task == nullptr || which.function->name != "run") return std::nullopt;
   std::size_t position = 0;
   for (const node& one : which.function->children) {
     if (one.kind != node_kind::parameter) continue;
     if (one.declared == parameter) break;
     ++position;
   }
-  const auto& inputs = of.what->inputs;
-  const auto& outputs = of.what->outputs;
+  const auto& inputs = of.task->inputs;
+  const auto& outputs = of.task->outputs;
   if (position < inputs.size() || position >= inputs.size() + outputs.size()) return std::nullopt;
   std::int64_t count = 1;
   for (const auto& extent : outputs[position - inputs.size()].shape) {
     std::optional<std::int64_t> value;
-    for (const auto& axis : of.what->axes) {
+    for (const auto& axis : of.task->axes) {
       if (axis.name == extent) value = axis.value;
     }
     if (!value || *value <= 0 || *value > 65536) return std::nullopt;

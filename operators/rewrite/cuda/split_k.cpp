@@ -52,7 +52,7 @@ bool is_plain_sum(const kernel& of, const device_kernel& one, const reduction& s
 
 std::optional<split_sum> split_sum_of(const kernel& of, const device_kernel& one, const placed_loop& place) {
   const counted_loop& loop = place.loop;
-  if (of.what == nullptr || place.function != one.function || place.around.empty() ||
+  if (of.task == nullptr || place.function != one.function || place.around.empty() ||
       place.around.back() != one.body || one.launches.size() != 1 || loop.step != "1" || loop.lower != "0" ||
       loop.inclusive || loop.whole_steps || bare(*loop.upper_node).kind != node_kind::name)
     return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<split_sum> split_sum_of(const kernel& of, const device_kernel& one
       found.bound_type = parameters[i]->type;
     }
     if (parameters[i]->declared != root->declared || parameters[i]->type != "float *") continue;
-    for (const tensor& output : of.what->outputs) {
+    for (const tensor& output : of.task->outputs) {
       if (output.name == line.arguments[i] && output.dtype == "float32" && !output.shape.empty()) {
         found.output = parameters[i];
         found.result = &output;

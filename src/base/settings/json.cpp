@@ -92,7 +92,7 @@ class json_reader {
   }
 
   settings_node read_object(const std::string& path) {
-    if (++depth_ > max_depth) fail("nested more than 64 levels deep");
+    if (++depth_ > max_depth) fail("lists and maps are nested more than 64 levels deep");
     settings_node node = settings_node::empty_map();
     std::unordered_set<std::string> keys;  // recorded tuning spaces have 10^5 of them in one map
     ++at_;
@@ -127,7 +127,7 @@ class json_reader {
   }
 
   settings_node read_array(const std::string& path) {
-    if (++depth_ > max_depth) fail("nested more than 64 levels deep");
+    if (++depth_ > max_depth) fail("lists and maps are nested more than 64 levels deep");
     settings_node node;
     node.type = settings_node::kind::list;
     ++at_;

@@ -77,7 +77,8 @@ class tree_builder final : public YAML::EventHandler {
     if (found == anchors_.end()) fail(mark, "an alias refers to a value that contains the alias itself");
     settings_node copy = found->second;
     count(mark, count_values(copy));
-    if (open_.size() + depth_of(copy) > max_depth) fail(mark, "nested more than 64 levels deep");
+    if (open_.size() + depth_of(copy) > max_depth)
+      fail(mark, "lists and maps are nested more than 64 levels deep");
     add(mark, std::move(copy), 0);
   }
 
@@ -125,7 +126,7 @@ class tree_builder final : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, settings_node::kind type) {
-    if (open_.size() >= max_depth) fail(mark, "nested more than 64 levels deep");
+    if (open_.size() >= max_depth) fail(mark, "lists and maps are nested more than 64 levels deep");
     known_tag(mark, tag);
     if (!open_.empty() && open_.back().node.is_map() && !open_.back().key) {
       fail(mark, "a key must be a word or a string, not a list or a map");

@@ -46,7 +46,7 @@ sqlite3* open(const std::string& uri, int flags) {
 // A journal may be somebody else's. Of a database's own program nothing is run: no views in the place of
 // tables (they may never end), no triggers, no functions that reach out; and no value is longer than a run's
 // could be.
-void distrust(sqlite3* database) {
+void harden(sqlite3* database) {
   constexpr int longest_value = 256 << 20;
   for (const auto& [option, value] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
                                       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
@@ -147,7 +147,7 @@ connection::connection(const std::string& path, access mode) {
                     : mode == access::write ? SQLITE_OPEN_READWRITE
                                             : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   database_.reset(open(as_uri(path, false), flags));
-  distrust(database_.get());
+  harden(database_.get());
   sqlite3_busy_timeout(database_.get(), 5000);
   if (mode == access::read) {
     try {
@@ -157,7 +157,7 @@ connection::connection(const std::string& path, access mode) {
       // the index could say.
       if (std::filesystem::exists(path + "-wal")) throw;
       database_.reset(open(as_uri(path, true), flags));
-      distrust(database_.get());
+      harden(database_.get());
     }
   }
 }

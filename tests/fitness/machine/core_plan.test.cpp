@@ -141,10 +141,10 @@ TEST_CASE("a place belongs to one process, until that process ends") {
 TEST_CASE("a process that measures at several places takes free ones, and builds beside them") {
   const shell::scratch folder;
   const cores machine = plain(16);
-  CHECK(kevo::fed_places(plain(2), 1) == 1);
-  CHECK(kevo::fed_places(plain(6), 1) == 2);
-  CHECK(kevo::fed_places(machine, 1) == 5);
-  CHECK(kevo::fed_places(machine, 6) == 2);
+  CHECK(kevo::places_with_build_core(plain(2), 1) == 1);
+  CHECK(kevo::places_with_build_core(plain(6), 1) == 2);
+  CHECK(kevo::places_with_build_core(machine, 1) == 5);
+  CHECK(kevo::places_with_build_core(machine, 6) == 2);
   const auto all = kevo::claim_places(machine, 1, 3, folder.string());
   REQUIRE(all.size() == 3);
   std::set<int> used;

@@ -196,10 +196,10 @@ TEST_CASE(
   book.observe(observed(10, 4, 1.4));
   CHECK(!book.take_due());  // nothing is confirmed
   for (const candidate_id who : {1U, 2U, 4U}) {
-    book.witness(told(who, outcome::valid));
-    book.witness(crowned(who, true));
+    book.observe_event(told(who, outcome::valid));
+    book.observe_event(crowned(who, true));
   }
-  book.witness(crowned(3, false));  // undecided
+  book.observe_event(crowned(3, false));  // undecided
   CHECK(!book.take_due("Candidate #3 has"));
   const auto second = book.take_due("This is what Candidate #4 has done");
   REQUIRE(second.has_value());
@@ -217,11 +217,11 @@ TEST_CASE(
   CHECK(base->search("unroll", {}, 1).front().kind == "skill");
   CHECK(knowledge_base(own.string(), "").search("unroll", {}, 1).front().kind == "skill");
   // A candidate that falls while its page is written leaves none.
-  book.witness(told(4, outcome::incorrect));
+  book.observe_event(told(4, outcome::incorrect));
   book.learn(*second, other);
   CHECK(base->size() == 1);
   // One that falls later takes its page along.
-  book.witness(told(1, outcome::incorrect));
+  book.observe_event(told(1, outcome::incorrect));
   CHECK(base->size() == 0);
   CHECK(base->search("unroll", {}, 1).empty());
   CHECK(knowledge_base(own.string(), "").size() == 0);

@@ -201,7 +201,7 @@ TEST_CASE("chains of random actions on device code give code that parses, with l
         const kernel of{*trees[i], loops_of(*trees[i]), &what[from[i]], 1, true};
         std::vector<std::pair<const action*, site>> all;
         for (const action& one : actions()) {
-          if (one.language == speaks::cpp) continue;
+          if (one.language == action_language::cpp) continue;
           for (const site& where : one.sites(of)) all.emplace_back(&one, where);
         }
         for (int tries = 0; tries < 8 && !all.empty(); ++tries) {

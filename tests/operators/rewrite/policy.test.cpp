@@ -66,7 +66,7 @@ TEST_CASE("rewrite notes what was possible and what it took") {
     const turn made = varied(op, seed);
     const auto* proposed = std::get_if<kevo::proposal>(&made.result);
     REQUIRE(proposed != nullptr);
-    const auto noted = kevo::noted_choices(made.notes);
+    const auto noted = kevo::recorded_choices(made.notes);
     const auto taken = kevo::actions_of_summary(proposed->summary);
     REQUIRE(noted.size() == taken.size());
     for (std::size_t i = 0; i < noted.size(); ++i) {
@@ -91,10 +91,10 @@ TEST_CASE("rewrite notes what was possible and what it took") {
 }
 
 TEST_CASE("notes of another version, or cut off, are no choices") {
-  CHECK(kevo::noted_choices("").empty());
-  CHECK(kevo::noted_choices("[macro] tile of loop\n").empty());
-  CHECK(kevo::noted_choices("[rewrite] {\"features\":\"0\",\"chosen\":0}\n").empty());
-  CHECK(kevo::noted_choices("[rewrite] {\"features\":\n").empty());
+  CHECK(kevo::recorded_choices("").empty());
+  CHECK(kevo::recorded_choices("[macro] tile of loop\n").empty());
+  CHECK(kevo::recorded_choices("[rewrite] {\"features\":\"0\",\"chosen\":0}\n").empty());
+  CHECK(kevo::recorded_choices("[rewrite] {\"features\":\n").empty());
 }
 
 TEST_CASE("features tell loops apart") {

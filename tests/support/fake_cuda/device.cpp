@@ -127,7 +127,7 @@ driver_code run_kernel(const work_item& item) {
   const bool first = module.launches++ == 0;
   double ns = work.duration != nullptr ? work.duration(item.parameters) : module.how.ns * jitter();
   if (how.slow_first && first) ns *= 100;
-  if (item.kernel->toy && d.page != nullptr) ns = std::max(ns, static_cast<double>(d.page->floor_ns));
+  if (item.kernel->toy && d.page != nullptr) ns = std::max(ns, static_cast<double>(d.page->minimum_ns));
   if (spoilt && how.early) {
     pass_time(1000);
     finish_later(item);
@@ -216,7 +216,7 @@ device_state& device() {
     for (std::uint64_t value = 0; settings >> word >> value;) {
       if (word == "memory_bytes") made.memory_bytes = value;
       if (word == "devices") made.devices = static_cast<int>(value);
-      if (word == "floor_ns") made.floor_ns = static_cast<std::int64_t>(value);
+      if (word == "minimum_ns") made.minimum_ns = static_cast<std::int64_t>(value);
       if (word == "launch_ms") made.launch_ms = static_cast<int>(value);
       if (word == "rest_ms") made.rest_ms = static_cast<int>(value);
       if (word == "clock_drop_every") made.clock_drop_every = static_cast<int>(value);

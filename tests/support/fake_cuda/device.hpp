@@ -87,9 +87,9 @@ struct device_state {
   std::uint64_t memory_bytes = std::uint64_t{17} << 30U;
   std::uint64_t used_bytes = 0;
   int clock_drop_every = 0;
-  int devices = 1;            ///< that the driver shows; each but the first has a library of its own
-  std::int64_t floor_ns = 0;  ///< by its settings; workers, who cannot read those, find it in the page
-  int launch_ms = 0;          ///< the same
+  int devices = 1;              ///< that the driver shows; each but the first has a library of its own
+  std::int64_t minimum_ns = 0;  ///< by its settings; workers, who cannot read those, find it in the page
+  int launch_ms = 0;            ///< the same
   int clock_readings = 0;
   int rest_ms = 0;  ///< whoever has not read the clock for so long finds it at its usual rate; 0: does not
   std::chrono::steady_clock::time_point last_clock_reading;

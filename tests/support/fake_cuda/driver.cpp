@@ -251,7 +251,7 @@ driver_code create(allocation* result, std::size_t bytes, const allocation_prope
   if (made == nullptr) return error_out_of_memory;
   auto& d = device();
   d.owns_memory = true;
-  made->page->floor_ns = d.floor_ns;
+  made->page->minimum_ns = d.minimum_ns;
   made->page->launch_ms = d.launch_ms;
   d.pages.push_back(made->page);
   watch(made->page);
