@@ -62,7 +62,7 @@ struct tune {
   std::size_t pool = 1500;
   std::size_t memory = 250;  ///< with a model, maximum number of results to which it is fitted
   /// With a Gaussian process, whether its features include how often 2 divides each value.
-  bool divisibility = false;
+  bool divisibility = true;
   double cost = 0;  ///< with a model, the expected improvement is divided by the expected cost to this power
   /// Results of other runs of the same source, on other devices or with other sizes, from which a model
   /// starts; null if there are none. Those with other tunables or values are ignored.
