@@ -15,7 +15,7 @@ std::span<const action> actions() {
              tile},
       action{"jam", "runs several iterations of an outer loop together (unroll and jam)", 4, jam_sites, jam,
              action_language::both},
-      action{"split", "collects a sum or a maximum in several variables", 2, split_sites, jam,
+      action{"split", "collects a sum or a maximum in several variables", 2, split_sites, split,
              action_language::both},
       action{"vectorize", "runs iterations as the lanes of a vector", 6, vectorize_sites, vectorize},
       action{"unroll", "tells the compiler how often to unroll a loop", 0.4, unroll_sites, unroll,

@@ -1,5 +1,6 @@
 #pragma once
-// Macro actions: a kind of change and the place where it is made. Each is a file in actions/.
+// Macro actions: a kind of change and the place where it is made. Each is a file of its name in actions/, or
+// in cuda/ if it is for device code only.
 
 #include <cstddef>
 #include <cstdint>
@@ -71,13 +72,14 @@ bool is_invariant(const kernel& of, const node& expression, const counted_loop& 
 /// Text in front of a loop that stands in a block. Throws `refusal` if it does not.
 void put_before(changes& all, const kernel& of, const placed_loop& loop, const std::string& line);
 
-std::vector<site> split_sites(const kernel& of);
 std::vector<site> interchange_sites(const kernel& of);
 std::string interchange(const kernel& of, const site& where, rng& random);
 std::vector<site> tile_sites(const kernel& of);
 std::string tile(const kernel& of, const site& where, rng& random);
 std::vector<site> jam_sites(const kernel& of);
 std::string jam(const kernel& of, const site& where, rng& random);
+std::vector<site> split_sites(const kernel& of);
+std::string split(const kernel& of, const site& where, rng& random);
 std::vector<site> vectorize_sites(const kernel& of);
 std::string vectorize(const kernel& of, const site& where, rng& random);
 std::vector<site> unroll_sites(const kernel& of);

@@ -118,12 +118,6 @@ std::vector<tile> tiles_of(const kernel& of, const device_kernel& one, const cou
   return found;
 }
 
-std::string threads_of(const device_kernel& one) {
-  std::string product;
-  for (const auto& size : one.launches.front().block) product = product.empty() ? size : times(product, size);
-  return product;
-}
-
 // The number of a thread in its block.
 std::string thread_number(const device_kernel& one) {
   const auto& block = one.launches.front().block;
@@ -156,7 +150,7 @@ void write_fetch(lines& to, const staging& s) {
     const std::string extent = grouped(t.index->block);
     to.add("#pragma unroll");
     to.open("for (int at = " + s.thread + "; at < " + extent + " * " + s.depth +
-            "; at += " + threads_of(s.one) + ")");
+            "; at += " + threads_of_block(s.one) + ")");
     to.add("const int row = at" + (t.along_loop ? " / " + s.depth : " % " + extent) + ";");
     to.add("const int step = at" + (t.along_loop ? " % " + s.depth : " / " + extent) + ";");
     replacements by;

@@ -109,6 +109,12 @@ device_kernel device_kernel_at(const kernel& of, const site& where) {
   throw refusal{"no kernel that is launched"};
 }
 
+std::string threads_of_block(const device_kernel& one) {
+  std::string product;
+  for (const auto& size : one.launches.front().block) product = product.empty() ? size : times(product, size);
+  return product;
+}
+
 std::optional<thread_guard> guard_of(const kernel& of, const device_kernel& one) {
   for (const node& statement : one.body->children) {
     if (statement.kind != node_kind::branch || statement.children.size() != 2) continue;

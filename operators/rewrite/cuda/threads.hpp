@@ -40,6 +40,9 @@ std::vector<device_kernel> device_kernels(const kernel& of);
 /// The kernel of a site whose `at` is a function, or lies in one. Throws `refusal` if there is none.
 device_kernel device_kernel_at(const kernel& of, const site& where);
 
+/// How many threads a block has, as the first launch line has it: a product.
+std::string threads_of_block(const device_kernel& one);
+
 /// `if (m >= M || n >= N) return;`: for each index its bound.
 struct thread_guard {
   const node* statement = nullptr;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -18,6 +19,7 @@
 #include "fitness/process/find_program.hpp"
 #include "operators/rewrite/action.hpp"
 #include "operators/rewrite/parser.hpp"
+#include "tests/operators/rewrite/apply.hpp"
 #include "tests/operators/rewrite/nests.hpp"
 #include "tests/support/shell.hpp"
 
@@ -28,31 +30,6 @@ using namespace rewrite_test;
 
 std::optional<parsed_source> parsed(const std::string& parser, const std::string& text) {
   return parse(parser, {text}).front();
-}
-
-const action& action_named(std::string_view name) {
-  for (const action& one : actions()) {
-    if (one.name == name) return one;
-  }
-  throw std::runtime_error("no such action");
-}
-
-// The source after an action at the n-th site that does not refuse; empty if there is none.
-std::string after(const std::string& parser, const std::string& text, std::string_view name, std::size_t nth,
-                  const kevo::task* what = nullptr, int threads = 1) {
-  const auto in = parsed(parser, text);
-  REQUIRE(in);
-  CHECK_MESSAGE(in->errors == 0, in->first_error << "\n" << text);
-  const kernel of{*in, loops_of(*in), what, threads};
-  kevo::rng random(3);
-  for (const site& where : action_named(name).sites(of)) {
-    try {
-      std::string child = action_named(name).apply(of, where, random);
-      if (nth-- == 0) return child;
-    } catch (const refusal&) {
-    }
-  }
-  return {};
 }
 
 // A kernel of three arrays: run(A, B, C, M, N), where C has M * N elements and A and B at least as many.
@@ -243,23 +220,6 @@ TEST_CASE("what cannot be right is refused") {
   CHECK(after(parser, apart, "fuse", 0).empty());
 }
 
-TEST_CASE("counts are collected in several arrays if the task says how many there are") {
-  const std::string parser = parser_or_skip();
-  if (parser.empty()) return;
-  const std::string source =
-      "#include <cstdint>\nextern \"C\" void run(const int32_t* X, int32_t* counts, int64_t N) {\n"
-      "  for (int64_t b = 0; b < 16; ++b) counts[b] = 0;\n  for (int64_t i = 0; i < N; ++i) "
-      "++counts[X[i]];\n}\n";
-  CHECK(after(parser, source, "privatize", 0).empty());
-  kevo::task task;
-  task.axes = {{"N", std::nullopt, ""}, {"BINS", 16, ""}};
-  task.inputs.push_back({.name = "X", .shape = {"N"}, .dtype = "int32"});
-  task.outputs.push_back({.name = "counts", .shape = {"BINS"}, .dtype = "int32"});
-  const std::string child = after(parser, source, "privatize", 0, &task);
-  CHECK(child.find("[16] = {};") != std::string::npos);
-  CHECK(parsed(parser, child)->errors == 0);
-}
-
 TEST_CASE("the memory of vectors is kept if they are local to the kernel") {
   const std::string parser = parser_or_skip();
   if (parser.empty()) return;
@@ -272,14 +232,6 @@ TEST_CASE("the memory of vectors is kept if they are local to the kernel") {
   const std::string both = after(parser, after(parser, source, "keep", 0), "keep", 0);
   CHECK(both.find("copy.assign(A, A + M * N);") != std::string::npos);
   check_same(source, both, "keep");
-}
-
-TEST_CASE("threads are used only where the run has them") {
-  const std::string parser = parser_or_skip();
-  if (parser.empty()) return;
-  CHECK(after(parser, product, "threads", 0).empty());
-  CHECK(after(parser, product, "threads", 0, nullptr, 2).find("#pragma omp parallel for num_threads(2)") !=
-        std::string::npos);
 }
 
 TEST_CASE("the operator proposes programs that parse, the same ones for the same random numbers") {
@@ -304,6 +256,16 @@ TEST_CASE("the operator proposes programs that parse, the same ones for the same
   CHECK(std::get<kevo::proposal>(exchanged).summary == "interchange loop i in line 5");
   CHECK(std::holds_alternative<kevo::no_proposal>(op.vary(request_of("python", "x = 1"), random)));
   CHECK(std::holds_alternative<kevo::no_proposal>(op.vary(request_of("cpp", "int x;\n"), random)));
+}
+
+TEST_CASE("each action has a source file and a test that are named after it") {
+  for (const action& one : actions()) {
+    const std::string folder = one.language == action_language::cuda ? "cuda/" : "actions/";
+    const std::string name = folder + std::string(one.name);
+    CHECK_MESSAGE(std::filesystem::exists(KEVO_SOURCE_DIR "/operators/rewrite/" + name + ".cpp"), name);
+    CHECK_MESSAGE(std::filesystem::exists(KEVO_SOURCE_DIR "/tests/operators/rewrite/" + name + ".test.cpp"),
+                  name);
+  }
 }
 
 TEST_CASE("hostile sources neither read files nor stop the parser for long") {
