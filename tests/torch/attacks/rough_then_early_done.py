@@ -1,5 +1,5 @@
 # task: layer
-# verdict: rejected|timed_out
+# verdict: rejected|timed_out|incorrect
 # because: Writes a rough result into the output itself, says that the call has ended, and then computes the right one.
 import torch
 import torch.nn as nn
