@@ -17,6 +17,7 @@ inline const std::string folder = KEVO_SOURCE_DIR "/configs/champions/";
 struct champion {
   std::string name, task, seed;  // files as paths from `folder`
   std::map<std::string, std::string> setting;
+  std::string build;  // the line of build options with which the file begins; empty: none
   std::string figure, device, date;
 };
 
@@ -35,6 +36,13 @@ inline std::vector<champion> all() {
       *text = one.text(key, {.doc = "text"});
     auto set = one.child("set", "values of tunables");
     for (const auto& name : set.keys()) made.setting[name] = set.raw().find(name)->text;
+    if (one.has("build")) {
+      auto build = one.child("build", "build options");
+      for (const auto& name : build.keys())
+        made.build +=
+            (made.build.empty() ? "// kevo: build {" : ", ") + name + ": " + build.raw().find(name)->text;
+      made.build += "}\n";
+    }
     found.push_back(made);
   }
   return found;
