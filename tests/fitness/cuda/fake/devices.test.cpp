@@ -126,7 +126,7 @@ TEST_CASE("a device that is lost in mid-run leaves the pool, and the run ends as
 
 TEST_CASE("devices that disagree about a program are named, and the worse result counts") {
   const fake_gpu gpus("", 2);
-  gpus.set(1, "devices 2\nfloor_ns 15000\n");
+  gpus.set(1, "devices 2\nminimum_ns 15000\n");
   const auto all = kevo::cuda_fitness_pool(toy::task_of("scale.yaml"), toy::quick_settings(), {0, 1});
   const evaluation honest = confirmed_by(all, 20000);
   REQUIRE_MESSAGE(honest.valid(), honest.feedback);
