@@ -26,7 +26,7 @@ boost::json::object parsed_object(std::string_view text, std::string& why);
 
 /// The messages of a request; texts that are not UTF-8 are mended.
 boost::json::array messages_of(const std::vector<chat_message>& messages);
-void put_sampling(boost::json::object& to, const sampling_settings& from, const std::string& max_tokens_key);
+void put_sampling(boost::json::object& to, const sampling_settings& s, const std::string& max_tokens_key);
 
 /// The numbers of tokens and the name of the model in an answer or an event of a stream.
 void take_usage(const boost::json::object& from, chat_reply& reply);

@@ -86,7 +86,7 @@ struct remote_fitness::state {
   submission prototype;
 };
 
-remote_fitness::remote_fitness(std::shared_ptr<const task> task, const remote_settings& settings)
+remote_fitness::remote_fitness(const std::shared_ptr<const task>& task, const remote_settings& settings)
     : state_(std::make_shared<const state>(
           state{remote::client(client_settings_from(settings)), prototype_of(*task, settings)})) {}
 

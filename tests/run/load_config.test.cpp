@@ -81,5 +81,5 @@ TEST_CASE("a run without a config says that its program has to resume it") {
   plan.wind_down = user.get_token();
   start_session(plan);
   CHECK_THROWS_WITH_AS(load_recorded_config(plan.folder),
-                       doctest::Contains("was started by a program of its own"), error);
+                       doctest::Contains("was started by another program than kevo"), error);
 }

@@ -163,11 +163,11 @@ TEST_CASE("a plan that is not the one of the run is refused, and what differs is
   }
   SUBCASE("operators") {
     other.parts.operators.emplace_back(toy::speechless{});
-    expected = "another list of operators: 'step', and now it is 'step, speechless'";
+    expected = "another list of operators: 'step', but now it is 'step, speechless'";
   }
   SUBCASE("settings") {
     other.search.proposals_ahead = 7;
-    expected = "another search.proposals_ahead: '4', and now it is '7'";
+    expected = "another search.proposals_ahead: '4', but now it is '7'";
   }
   SUBCASE("task") {
     other.parts.task = std::make_shared<const task>(task{.name = "another"});

@@ -47,10 +47,12 @@ TEST_CASE("a folder leads nowhere else") {
   const shell::scratch folder;
   shell::write_file(folder / "seed/main.cpp", "int a;\n");
   std::filesystem::create_symlink(outside / "secret/key.txt", folder / "seed/key.txt");
-  CHECK_THROWS_WITH_AS(load_program((folder / "seed").string()), doctest::Contains("is a link"), kevo::error);
+  CHECK_THROWS_WITH_AS(load_program((folder / "seed").string()), doctest::Contains("is a symbolic link"),
+                       kevo::error);
   std::filesystem::remove(folder / "seed/key.txt");
   std::filesystem::create_directory_symlink(outside / "secret", folder / "seed/more");
-  CHECK_THROWS_WITH_AS(load_program((folder / "seed").string()), doctest::Contains("is a link"), kevo::error);
+  CHECK_THROWS_WITH_AS(load_program((folder / "seed").string()), doctest::Contains("is a symbolic link"),
+                       kevo::error);
   CHECK_THROWS_AS(load_program((outside / "secret/none").string()), kevo::error);
   // A task may name a folder of its own, but none elsewhere, whatever that is called.
   shell::write_file(outside / "all.cpp/main.cpp", "int a;\n");

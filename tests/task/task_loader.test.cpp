@@ -424,7 +424,7 @@ TEST_CASE("a workload takes contents from files in the folder of the task, and f
   refused(with("value: {type: npy, path: x.npy, content: kept}"), "contents");
   refused(with(start + ", " + column + ", value: {type: npy, path: x.npy, contents: kept}, " +
                "x: {type: npy, path: x.npy, contents: kept}"),
-          "a program that contains the answer would pass");
+          "a program that contains the expected output");
   const auto without = [&](const std::string& input) {
     return head + "workloads: [{uuid: a, axes: {R: 2, C: 3, Z: 3}, inputs: {" + input + "}}]\n";
   };

@@ -33,7 +33,7 @@ class remote_fitness {
   /// Connects to no server yet.
   /// @throws kevo::error (input): an address is wrong or there is none; with `send_task`, a file of the task
   /// cannot be read
-  explicit remote_fitness(std::shared_ptr<const task> task, const remote_settings& settings);
+  explicit remote_fitness(const std::shared_ptr<const task>& task, const remote_settings& settings);
 
   /// @throws kevo::error: input (a server refuses the request: it has no such task, or the token is wrong),
   /// environment (the server cannot evaluate, or no server answered for `give_up_s`), interrupted
