@@ -38,6 +38,9 @@ step "release build"
 cmake --fresh --preset release -DKEVO_PYTHON=ON -DKEVO_TEST_SHARE="$optimized" -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh g++)"
 cmake --build --preset release -j "$jobs"
 
+step "exceptions can leave every function"
+scripts/check_unwinding.py build/release/kevo
+
 step "what the tests need beyond packages"
 wait "$fetch" || { cat build/fetch.log; exit 1; }
 cat build/fetch.log
