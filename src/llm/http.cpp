@@ -4,14 +4,19 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 #include <kevo/error.hpp>
 
@@ -67,6 +72,19 @@ bool excluded(const std::string& list, const url& to) {
   return false;
 }
 
+// One type for all that continues after a step, and messages that are written and read here rather than by
+// Beast: each type of either would compile all operations of both streams once more.
+using continuation = std::function<void(const error_code&, std::size_t)>;
+using http_request_text = http::request<http::string_body>;
+using http_answer_parser = http::response_parser<http::string_body>;
+
+std::string text_of(const http_request_text& ask) {
+  std::string text = std::string(ask.method_string()) + ' ' + std::string(ask.target()) + " HTTP/1.1\r\n";
+  for (const auto& one : ask)
+    text += std::string(one.name_string()) + ": " + std::string(one.value()) + "\r\n";
+  return text + "\r\n" + ask.body();
+}
+
 /// A step that did not end well; it does not leave this file.
 struct broken {
   http_failure kind;
@@ -115,13 +133,14 @@ class exchange {
   }
 
   /// Starts a step and waits for its end, at most until `moment`.
-  template <class Start>
-  error_code step(clock::time_point moment, const char* late, Start start) {
+  error_code step(clock::time_point moment, const char* late,
+                  const std::function<void(continuation)>& start) {
     bool done = false;
     error_code result;
-    start([&](const error_code& ec) {
+    start([&](const error_code& ec, std::size_t bytes) {
       done = true;
       result = ec;
+      transferred_ = bytes;
     });
     io_.restart();
     while (!done && !stopped_ && io_.run_one_until(std::min(moment, end_)) > 0) {
@@ -139,15 +158,15 @@ class exchange {
     const url& first = what_.proxy ? *what_.proxy : what_.to;
     const auto moment = clock::now() + seconds(what_.limits.connect_s);
     tcp::resolver::results_type found;
-    error_code ec = step(moment, "resolving the name took too long", [&](auto done) {
+    error_code ec = step(moment, "resolving the name took too long", [&](const continuation& done) {
       resolver_.async_resolve(first.host, first.port, [&found, done](const error_code& e, auto results) {
         found = results;
-        done(e);
+        done(e, 0);
       });
     });
     if (ec) throw broken{http_failure::connect, "cannot resolve " + first.host + ": " + ec.message()};
-    ec = step(moment, "connecting took too long", [&](auto done) {
-      asio::async_connect(socket_, found, [done](const error_code& e, const auto&) { done(e); });
+    ec = step(moment, "connecting took too long", [&](const continuation& done) {
+      asio::async_connect(socket_, found, [done](const error_code& e, const auto&) { done(e, 0); });
     });
     if (ec)
       throw broken{http_failure::connect,
@@ -165,21 +184,51 @@ class exchange {
     headers.set(http::field::proxy_authorization, "Basic " + base64(what_.proxy->user));
   }
 
+  template <class Stream>
+  error_code write(Stream& stream, const std::string& text, clock::time_point moment, const char* late) {
+    return step(moment, late, [&](continuation done) {
+      asio::async_write(stream, asio::const_buffer(asio::buffer(text)), std::move(done));
+    });
+  }
+
+  /// Reads until the parser has got further.
+  template <class Stream>
+  error_code read_some(Stream& stream, http_answer_parser& into, clock::time_point moment, const char* late) {
+    for (;;) {
+      error_code ec;
+      if (buffer_.size() > 0) {
+        buffer_.consume(into.put(buffer_.data(), ec));
+        if (ec != http::error::need_more) return ec;
+      }
+      ec = step(moment, late,
+                [&](continuation done) { stream.async_read_some(buffer_.prepare(65536), std::move(done)); });
+      buffer_.commit(transferred_);
+      if (ec == asio::error::eof) {
+        ec = http::error::end_of_stream;
+        if (into.got_some()) into.put_eof(ec = {});
+        return ec;
+      }
+      if (ec) return ec;
+    }
+  }
+  template <class Stream>
+  error_code read_header(Stream& stream, http_answer_parser& into, clock::time_point moment,
+                         const char* late) {
+    into.eager(false);
+    error_code ec;
+    while (!ec && !into.is_header_done()) ec = read_some(stream, into, moment, late);
+    return ec;
+  }
+
   void tunnel(clock::time_point moment) {
-    http::request<http::empty_body> ask{http::verb::connect, authority(), 11};
+    http_request_text ask{http::verb::connect, authority(), 11};
     ask.set(http::field::host, authority());
     authorize_proxy(ask);
-    error_code ec = step(moment, "the proxy took too long", [&](auto done) {
-      http::async_write(socket_, ask, [done](const error_code& e, std::size_t) { done(e); });
-    });
-    http::response_parser<http::empty_body> said;
+    const char* const late = "the proxy took too long";
+    error_code ec = write(socket_, text_of(ask), moment, late);
+    http_answer_parser said;
     said.skip(true);
-    if (!ec) {
-      ec = step(moment, "the proxy took too long", [&](auto done) {
-        http::async_read_header(socket_, buffer_, said,
-                                [done](const error_code& e, std::size_t) { done(e); });
-      });
-    }
+    if (!ec) ec = read_header(socket_, said, moment, late);
     if (ec) throw broken{http_failure::connect, "the proxy broke off: " + ec.message()};
     if (said.get().result() != http::status::ok)
       throw broken{http_failure::connect,
@@ -203,8 +252,8 @@ class exchange {
     stream.set_verify_callback(ssl::host_name_verification(what_.to.host));
     SSL_set_tlsext_host_name(stream.native_handle(), what_.to.host.c_str());
     ec = step(clock::now() + seconds(what_.limits.connect_s), "the TLS handshake took too long",
-              [&](auto done) {
-                stream.async_handshake(ssl::stream_base::client, [done](const error_code& e) { done(e); });
+              [&](const continuation& done) {
+                stream.async_handshake(ssl::stream_base::client, [done](const error_code& e) { done(e, 0); });
               });
     if (ec) throw broken{http_failure::tls, "no trusted TLS with " + what_.to.host + ": " + ec.message()};
     talk(stream);
@@ -219,8 +268,8 @@ class exchange {
   template <class Stream>
   void talk(Stream& stream) {
     const bool through = what_.proxy && !what_.to.tls;
-    http::request<http::string_body> ask{
-        http::verb::post, (through ? "http://" + authority() : std::string()) + what_.to.path, 11};
+    http_request_text ask{http::verb::post,
+                          (through ? "http://" + authority() : std::string()) + what_.to.path, 11};
     const bool usual = what_.to.port == (what_.to.tls ? "443" : "80");
     ask.set(http::field::host, usual ? what_.to.host : authority());
     ask.set(http::field::user_agent, "kevo");
@@ -229,13 +278,11 @@ class exchange {
     for (const auto& [name, value] : what_.headers) ask.set(name, value);
     ask.body() = what_.body;
     ask.prepare_payload();
-    const error_code unsent = step(end_, "sending the request took too long", [&](auto done) {
-      http::async_write(stream, ask, [done](const error_code& e, std::size_t) { done(e); });
-    });
+    const error_code unsent = write(stream, text_of(ask), end_, "sending the request took too long");
     answer_.sent = !unsent;
     // A server that refuses early may close before it has read everything, and its answer is still there.
     const auto first = clock::now() + seconds(what_.limits.first_s);
-    http::response_parser<http::string_body> reader;
+    http_answer_parser reader;
     reader.body_limit(what_.limits.body_bytes);
     try {
       receive(stream, reader, first);
@@ -247,10 +294,9 @@ class exchange {
   }
 
   template <class Stream>
-  void receive(Stream& stream, http::response_parser<http::string_body>& reader, clock::time_point first) {
-    error_code ec = step(first, "the first token took too long", [&](auto done) {
-      http::async_read_header(stream, buffer_, reader, [done](const error_code& e, std::size_t) { done(e); });
-    });
+  void receive(Stream& stream, http_answer_parser& reader, clock::time_point first) {
+    const char* const late = "the first token took too long";
+    error_code ec = read_header(stream, reader, first, late);
     const auto& head = reader.get();
     if (!ec || ec == http::error::body_limit) answer_.status = head.result_int();
     refuse_if_large(ec);
@@ -267,9 +313,7 @@ class exchange {
     };
     take();
     while (!reader.is_done()) {
-      ec = step(seen == 0 ? first : end_, "the first token took too long", [&](auto done) {
-        http::async_read_some(stream, buffer_, reader, [done](const error_code& e, std::size_t) { done(e); });
-      });
+      ec = read_some(stream, reader, seen == 0 ? first : end_, late);
       take();
       if (ec) break;
     }
@@ -285,6 +329,7 @@ class exchange {
   tcp::resolver resolver_{io_};
   tcp::socket socket_;
   boost::beast::flat_buffer buffer_;
+  std::size_t transferred_ = 0;  ///< by the latest step
   bool stopped_ = false;
   http_response answer_;
 };

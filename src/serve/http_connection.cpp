@@ -1,21 +1,30 @@
 #include "src/serve/http_connection.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/status.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 namespace kevo::serve {
 
@@ -28,7 +37,28 @@ using io_error = boost::system::error_code;
 namespace {
 
 using plain_stream = beast::tcp_stream;
-using tls_stream = beast::ssl_stream<beast::tcp_stream>;
+using tls_stream = asio::ssl::stream<beast::tcp_stream>;
+
+// One type for all that continues after a read or a write, and messages that are read and written here rather
+// than by Beast: each type of continuation and of message would compile all operations of both streams once
+// more, which took two thirds of the compiler's time.
+using continuation = std::function<void(const io_error&, std::size_t)>;
+
+std::string text_of(const http_answer& what, bool keep) {
+  std::string text = "HTTP/1.1 " + std::to_string(what.status) + ' ';
+  text += http::obsolete_reason(static_cast<http::status>(what.status));
+  const auto add = [&](const std::string& name, const std::string& value) {
+    text += "\r\n" + name + ": " + value;
+  };
+  add("Server", "kevo");
+  add("Content-Type", what.content_type);
+  add("Cache-Control", "no-store");
+  add("X-Content-Type-Options", "nosniff");
+  for (const auto& [name, value] : what.headers) add(name, value);
+  if (!keep) add("Connection", "close");
+  add("Content-Length", std::to_string(what.body.size()));
+  return text + "\r\n\r\n" + what.body;
+}
 
 std::chrono::steady_clock::duration span(double seconds) {
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -97,12 +127,10 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   }
 
  private:
-  template <class Work>
-  void on_strand(std::uint64_t number, Work work) {
-    asio::dispatch(stream_.get_executor(),
-                   [self = this->shared_from_this(), number, work = std::move(work)]() mutable {
-                     if (number == self->number_ && !self->closed_) work();
-                   });
+  void on_strand(std::uint64_t number, std::function<void()> work) {
+    asio::dispatch(stream_.get_executor(), [self = this->shared_from_this(), number, work = std::move(work)] {
+      if (number == self->number_ && !self->closed_) work();
+    });
   }
 
   void handshake() {
@@ -123,12 +151,12 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
     if (buffer_.size() > 0) return read_header();
     beast::get_lowest_layer(stream_).expires_after(
         span(number_ == 0 ? parts_.settings.head_s : parts_.settings.idle_s));
-    stream_.async_read_some(buffer_.prepare(4096),
-                            [self = this->shared_from_this()](const io_error& ec, std::size_t got) {
-                              self->buffer_.commit(got);
-                              if (ec) return self->close();
-                              self->read_header();
-                            });
+    continuation come = [self = this->shared_from_this()](const io_error& ec, std::size_t got) {
+      self->buffer_.commit(got);
+      if (ec) return self->close();
+      self->read_header();
+    };
+    stream_.async_read_some(buffer_.prepare(4096), std::move(come));
   }
 
   void read_header() {
@@ -136,12 +164,30 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
     parser_->header_limit(static_cast<std::uint32_t>(parts_.settings.header_bytes));
     parser_->body_limit(parts_.settings.body_bytes);
     beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.head_s));
-    http::async_read_header(stream_, buffer_, *parser_,
-                            [self = this->shared_from_this()](const io_error& ec, std::size_t) {
-                              if (ec) return self->refuse(ec);
-                              self->admit();
-                            });
+    read_until(false, &http_connection::admit);
   }
+
+  using step = void (http_connection::*)();
+
+  /// Parses what has come, and reads on until the header, or with `whole` the message, is there.
+  void read_until(bool whole, step then) {
+    parser_->eager(whole);
+    io_error ec;
+    while (!ec && !is_read(whole) && buffer_.size() > 0) buffer_.consume(parser_->put(buffer_.data(), ec));
+    if (ec && ec != http::error::need_more) return refuse(ec);
+    if (is_read(whole)) return (this->*then)();
+    continuation come = [self = this->shared_from_this(), whole, then](io_error failed, std::size_t got) {
+      self->buffer_.commit(got);
+      if (failed == asio::error::eof) {
+        failed = http::error::end_of_stream;
+        if (self->parser_->got_some()) self->parser_->put_eof(failed = {});
+      }
+      if (failed) return self->refuse(failed);
+      self->read_until(whole, then);
+    };
+    stream_.async_read_some(buffer_.prepare(whole ? 65536 : 4096), std::move(come));
+  }
+  bool is_read(bool whole) const { return whole ? parser_->is_done() : parser_->is_header_done(); }
 
   // Who may not ask shall not use memory and time with a body.
   void admit() {
@@ -165,23 +211,18 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
 
   void read_body() {
     if (beast::iequals(parser_->get()[http::field::expect], "100-continue") && !parser_->is_done()) {
-      go_on_ = std::make_unique<http::response<http::empty_body>>(http::status::continue_, 11);
-      http::async_write(stream_, *go_on_, [self = this->shared_from_this()](const io_error& ec, std::size_t) {
+      written_ = "HTTP/1.1 100 Continue\r\n\r\n";
+      return write_then([self = this->shared_from_this()](const io_error& ec, std::size_t) {
         if (ec) return self->give_up(ec);
         self->read_rest();
       });
-      return;
     }
     read_rest();
   }
 
   void read_rest() {
     beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.body_s));
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = this->shared_from_this()](const io_error& ec, std::size_t) {
-                       if (ec) return self->refuse(ec);
-                       self->hand_on();
-                     });
+    read_until(true, &http_connection::hand_on);
   }
 
   void hand_on();  // below, where the exchange is complete
@@ -189,24 +230,18 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   void write(http_answer what, bool keep) {
     const std::size_t digit = what.status / 100;
     if (digit < parts_.counts.answers.size()) ++parts_.counts.answers[digit];
-    response_ =
-        std::make_unique<http::response<http::string_body>>(static_cast<http::status>(what.status), 11);
-    response_->set(http::field::server, "kevo");
-    response_->set(http::field::content_type, what.content_type);
-    response_->set(http::field::cache_control, "no-store");
-    response_->set("X-Content-Type-Options", "nosniff");
-    for (const auto& [name, value] : what.headers) response_->set(name, value);
-    response_->keep_alive(keep);
-    response_->body() = std::move(what.body);
-    response_->prepare_payload();
+    written_ = text_of(what, keep);
     beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.write_s));
-    http::async_write(stream_, *response_,
-                      [self = this->shared_from_this(), keep](const io_error& ec, std::size_t) {
-                        if (ec) return self->give_up(ec);
-                        self->end_request();
-                        if (!keep) return self->close_gracefully();
-                        self->wait_for_request();
-                      });
+    write_then([self = this->shared_from_this(), keep](const io_error& ec, std::size_t) {
+      if (ec) return self->give_up(ec);
+      self->end_request();
+      if (!keep) return self->close_gracefully();
+      self->wait_for_request();
+    });
+  }
+
+  void write_then(continuation then) {
+    asio::async_write(stream_, asio::const_buffer(asio::buffer(written_)), std::move(then));
   }
 
   void end_request() {
@@ -248,13 +283,13 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   }
   void drain() {
     buffer_.clear();
-    beast::get_lowest_layer(stream_).async_read_some(
-        buffer_.prepare(65536), [self = this->shared_from_this()](const io_error& ec, std::size_t got) {
-          self->drained_ += got;
-          constexpr std::size_t most_drained = std::size_t{4} << 20U;
-          if (ec || self->drained_ > most_drained) return self->close();
-          self->drain();
-        });
+    continuation come = [self = this->shared_from_this()](const io_error& ec, std::size_t got) {
+      self->drained_ += got;
+      constexpr std::size_t most_drained = std::size_t{4} << 20U;
+      if (ec || self->drained_ > most_drained) return self->close();
+      self->drain();
+    };
+    beast::get_lowest_layer(stream_).async_read_some(buffer_.prepare(65536), std::move(come));
   }
 
   void send_part(std::string part) {
@@ -269,14 +304,14 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   }
   void write_part() {
     beast::get_lowest_layer(stream_).expires_after(span(parts_.settings.write_s));
-    asio::async_write(stream_, asio::buffer(parts_to_send_.front()),
-                      [self = this->shared_from_this()](const io_error& ec, std::size_t) {
-                        if (ec) return self->give_up(ec);
-                        self->waiting_bytes_ -= self->parts_to_send_.front().size();
-                        self->parts_to_send_.pop_front();
-                        if (!self->parts_to_send_.empty()) return self->write_part();
-                        beast::get_lowest_layer(self->stream_).expires_never();
-                      });
+    written_ = std::move(parts_to_send_.front());
+    write_then([self = this->shared_from_this()](const io_error& ec, std::size_t) {
+      if (ec) return self->give_up(ec);
+      self->waiting_bytes_ -= self->written_.size();
+      self->parts_to_send_.pop_front();
+      if (!self->parts_to_send_.empty()) return self->write_part();
+      beast::get_lowest_layer(self->stream_).expires_never();
+    });
   }
   // A stream whose client has gone is noticed by writing to it.
   void ping() {
@@ -306,8 +341,7 @@ class http_connection : public std::enable_shared_from_this<http_connection<Stre
   connection_parts& parts_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
-  std::unique_ptr<http::response<http::string_body>> response_;
-  std::unique_ptr<http::response<http::empty_body>> go_on_;
+  std::string written_;  ///< by the write that is under way
   std::optional<asio::steady_timer> timer_;
   std::vector<std::function<void()>> over_;
   std::deque<std::string> parts_to_send_;
