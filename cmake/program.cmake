@@ -195,7 +195,14 @@ set_target_properties(kevo PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_
 kevo_own(kevo)
 # Nothing here is worth optimizing: parsing a command line; the library does the work.
 target_compile_options(kevo PRIVATE $<$<CONFIG:Release>:-O1>)
-kevo_precompile(kevo <CLI/CLI.hpp>)
+if(KEVO_JOINED)
+  # A precompiled header for one unit is not worth its own time; that of the library, which serves another level as well, is there.
+  target_compile_options(kevo PRIVATE -fPIC)
+  kevo_precompile_as(kevo kevo_base)
+  set_target_properties(kevo PROPERTIES PCH_WARN_INVALID OFF)
+else()
+  kevo_precompile(kevo <CLI/CLI.hpp>)
+endif()
 add_dependencies(kevo kevo-worker-cpu kevo-worker-torch kevo-worker-cuda kevo-worker-hosted kevo-device kevo-replay-cuda kevo-compile-cuda)
 if(TARGET kevo-parse-cpp)
   add_dependencies(kevo kevo-parse-cpp)

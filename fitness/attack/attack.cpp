@@ -40,7 +40,7 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-std::string said(const evaluation& e) {
+std::string first_reason(const evaluation& e) {
   if (!e.reasons.empty()) return first_line(e.reasons.front());
   return first_line(e.feedback);
 }
@@ -125,14 +125,14 @@ class trial {
     const bool meant = finding_.expected && !attack_.expected.empty();
     if (attack_.aim == exploit_aim::control) {
       finding_.word = attack_word::control;
-      if (!result().valid()) finding_.why = said(result());
+      if (!result().valid()) finding_.why = first_reason(result());
     } else if (never_ran && !meant) {
       finding_.word = attack_word::not_applicable;
       finding_.expected = true;
-      finding_.why = std::string(to_string(found)) + ": " + said(result());
+      finding_.why = std::string(to_string(found)) + ": " + first_reason(result());
     } else if (!result().valid()) {
       finding_.word = attack_word::caught;
-      finding_.why = said(result());
+      finding_.why = first_reason(result());
     } else if (pays()) {
       finding_.word = attack_word::got_through;
       finding_.why =

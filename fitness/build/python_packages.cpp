@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // What a Python says of a package. {0}: its name; {1}: the check.
-constexpr const char* question = R"py(
+constexpr const char* package_script = R"py(
 import importlib.machinery, importlib.metadata, importlib.util, json, os, sys, sysconfig
 sys.path[:0] = sys.argv[1:]
 found = importlib.util.find_spec('{0}')
@@ -70,7 +70,7 @@ std::optional<python_tools> ask(const python_wish& wish, const place& where) {
   const auto python = find_program(where.python);
   if (python.empty()) return std::nullopt;
   launch_spec spec;
-  spec.argv = {python, "-I", "-B", "-c", fmt::format(question, wish.package, wish.check)};
+  spec.argv = {python, "-I", "-B", "-c", fmt::format(package_script, wish.package, wish.check)};
   if (!where.packages.empty()) spec.argv.push_back(where.packages);
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
   spec.sandbox = sandbox_mode::off;

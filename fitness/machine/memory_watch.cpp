@@ -18,7 +18,7 @@ namespace kevo {
 namespace {
 
 constexpr std::size_t probe_bytes = std::size_t{1} << 20U;
-constexpr std::size_t line = 64;
+constexpr std::size_t cache_line = 64;
 constexpr std::size_t kept = 256;   // readings
 constexpr std::size_t enough = 8;   // readings, to know what is usual
 constexpr double slow_share = 0.7;  // of the usual
@@ -33,11 +33,11 @@ std::optional<double> read_bandwidth(const std::byte* memory, std::size_t bytes)
   double best = 0;
   for (int attempt = 0; attempt < 2; ++attempt) {
     _mm_mfence();
-    for (std::size_t i = 0; i < bytes; i += line) _mm_clflush(memory + i);
+    for (std::size_t i = 0; i < bytes; i += cache_line) _mm_clflush(memory + i);
     _mm_mfence();
     const auto start = std::chrono::steady_clock::now();
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i + line <= bytes; i += line) {
+    for (std::size_t i = 0; i + cache_line <= bytes; i += cache_line) {
       std::uint64_t word = 0;
       std::memcpy(&word, memory + i, sizeof word);
       sum += word;

@@ -18,7 +18,7 @@ namespace kevo {
 namespace {
 
 constexpr std::size_t answer_bytes = 12000;
-constexpr const char* write_notes =
+constexpr const char* notes_request =
     "Your turn ends here. Write the notes that your next turn begins with: what was tried and what came of "
     "it, what "
     "the measurements say about the limits of the kernel, and what to try next. Keep what is still true of "
@@ -118,7 +118,7 @@ class session {
   /// Notes for the next turn; empty if none are kept or the model fails, so that the earlier ones stay.
   std::string new_notes() {
     if (op_.notes_bytes == 0 || talk_.failure()) return {};
-    talk_.say(fmt::format(write_notes, op_.notes_bytes));
+    talk_.say(fmt::format(notes_request, op_.notes_bytes));
     const chat_reply reply = talk_.ask();
     count(reply);
     if (!reply.ok()) return {};

@@ -142,7 +142,7 @@ json::object object_of(const attack_finding& one) {
            one.result ? json::parse(to_json(*one.result, {.raw_samples = false})) : json::value(nullptr)}};
 }
 
-void print_report(const attack_report& report, bool as_json) {
+void print_attacks(const attack_report& report, bool as_json) {
   const auto count = [&](attack_word word) { return report.count(word); };
   const std::size_t tried =
       report.findings.size() - count(attack_word::not_applicable) - count(attack_word::control);
@@ -188,7 +188,7 @@ void attack(const attack_options& given, invocation& shared) {
   };
   if (!shared.json) settings.told = print_finding;
   const attack_report report = attack_task(t, honest, exploits, settings);
-  print_report(report, shared.json);
+  print_attacks(report, shared.json);
   if (given.fail && report.count(attack_word::got_through) > 0) shared.exit_code = 2;
 }
 

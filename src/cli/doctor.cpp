@@ -29,7 +29,7 @@
 namespace kevo::cli {
 namespace {
 
-struct finding {
+struct machine_fact {
   std::string name;
   bool there = false;
   bool needed = false;
@@ -53,7 +53,7 @@ std::string first_line_of(std::vector<std::string> command) {
 }
 
 /// How fast memory is read that no cache holds, now: readings within some milliseconds.
-finding memory_now() {
+machine_fact memory_now() {
   constexpr std::size_t bytes = std::size_t{1} << 20U;
   const auto memory = std::make_unique<std::byte[]>(bytes);
   std::vector<double> readings;
@@ -70,8 +70,8 @@ finding memory_now() {
                           : "")};
 }
 
-std::vector<finding> look_around() {
-  std::vector<finding> all;
+std::vector<machine_fact> look_around() {
+  std::vector<machine_fact> all;
   for (const auto& layer : probe_sandbox_again()) {
     all.push_back({"sandbox: " + layer.name, layer.in_force, layer.required, layer.detail});
   }
@@ -108,7 +108,7 @@ std::vector<finding> look_around() {
   return all;
 }
 
-void print(const std::vector<finding>& all, const core_plan& cores, const ceilings& measured,
+void print(const std::vector<machine_fact>& all, const core_plan& cores, const ceilings& measured,
            const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   fmt::print("device: {}\n", device_name());
   fmt::print("measuring: the controller runs on CPU {}, candidates on CPU {}{}{}\n", cores.controller,
@@ -142,7 +142,7 @@ void print(const std::vector<finding>& all, const core_plan& cores, const ceilin
   }
 }
 
-void print_json(const std::vector<finding>& all, const core_plan& cores, const ceilings& measured,
+void print_json(const std::vector<machine_fact>& all, const core_plan& cores, const ceilings& measured,
                 const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   namespace json = boost::json;
   json::array findings;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t largest_file = std::size_t{4} << 20U;
 
-std::vector<std::string> files_in(const std::string& from) {
+std::vector<std::string> problem_files(const std::string& from) {
   std::error_code failed;
   if (fs::is_regular_file(from, failed)) return {from};
   if (!fs::is_directory(from, failed))
@@ -321,7 +321,7 @@ class importer {
 }  // namespace
 
 std::vector<imported_task> import_kernelbench(const kernelbench_import& what) {
-  const auto files = files_in(what.from);
+  const auto files = problem_files(what.from);
   auto server = std::make_shared<torch::python_server>(torch::find_torch(what.python, contains(what.sandbox)),
                                                        what.sandbox);
   importer with(what, std::move(server));

@@ -37,7 +37,7 @@ std::string key_of(settings& from, const std::string& directory, bool needed) {
   return key;
 }
 
-std::string quoted(const std::string& text) {
+std::string json_quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     char buffer[8] = {c, 0};
@@ -65,13 +65,13 @@ std::string json_of(const settings_node& node) {
     case kind::real:
       return std::isfinite(node.real) ? real_text(node.real) : "null";
     case kind::text:
-      return quoted(node.text);
+      return json_quoted(node.text);
     case kind::list:
       for (const auto& item : node.items) text += (text.empty() ? "" : ",") + json_of(item);
       return "[" + text + "]";
     case kind::map:
       for (const auto& entry : node.entries)
-        text += (text.empty() ? "" : ",") + quoted(entry.key) + ":" + json_of(entry.value);
+        text += (text.empty() ? "" : ",") + json_quoted(entry.key) + ":" + json_of(entry.value);
       return "{" + text + "}";
   }
   return "null";

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t remembered_jobs = 4096;
 
-chat_reply failed(reply_status status, std::string detail) {
+chat_reply failed_reply(reply_status status, std::string detail) {
   chat_reply reply;
   reply.status = status;
   reply.detail = std::move(detail);
@@ -58,8 +58,8 @@ std::optional<chat_reply> language_models::repeat(const call_plan& what, const v
   const model_call* call = recalled(owner.job, what.origin.operator_name, what.sample);
   if (call == nullptr) {
     if (!turn->second.alone) return std::nullopt;
-    return failed(reply_status::unrecorded,
-                  "the record of this turn holds no further call of " + what.origin.operator_name);
+    return failed_reply(reply_status::unrecorded,
+                        "the record of this turn holds no further call of " + what.origin.operator_name);
   }
   chat_reply reply = reply_of_json(call->response);
   reply.tokens_in = call->tokens_in;
@@ -90,8 +90,8 @@ std::optional<chat_reply> language_models::replay(const cassette_key& key, const
                                                           found->reply.status != reply_status::unauthorized));
   if (!usable) {
     if (tape_.mode() == cassette_mode::automatic) return std::nullopt;
-    return failed(reply_status::unrecorded,
-                  "the cassette " + tape_.path() + " holds no reply " + to_string(key));
+    return failed_reply(reply_status::unrecorded,
+                        "the cassette " + tape_.path() + " holds no reply " + to_string(key));
   }
   const bool changed = !found->request.empty() && found->request != request_id;
   if (changed) owner.note("[cassette] the request of " + to_string(key) + " is not the recorded one\n");
@@ -106,20 +106,20 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
   const std::stop_token& begins_until = owner.ending.stop_possible() ? owner.ending : owner.stop;
   const char* const ended =
       owner.stop.stop_requested() ? "cancelled" : "the run is ending, nothing new is asked";
-  if (begins_until.stop_requested()) return failed(reply_status::cancelled, ended);
+  if (begins_until.stop_requested()) return failed_reply(reply_status::cancelled, ended);
   const auto refusal = [&] {
     const std::scoped_lock lock(guard_);
     return refused_[what.origin.model];
   }();
   if (!refusal.empty()) {
-    chat_reply reply = failed(reply_status::unauthorized, refusal);
+    chat_reply reply = failed_reply(reply_status::unauthorized, refusal);
     reply.last_model = !may_ask(what.origin.asked_by_name, what.origin.tier);
     return reply;
   }
   if (!reserve(what.most, begins_until))
     return begins_until.stop_requested()
-               ? failed(reply_status::cancelled, ended)
-               : failed(reply_status::over_budget, "llm.max_money leaves no room for another call");
+               ? failed_reply(reply_status::cancelled, ended)
+               : failed_reply(reply_status::over_budget, "llm.max_money leaves no room for another call");
   {
     const std::scoped_lock lock(guard_);
     ++account_.calls;

@@ -10,7 +10,7 @@
 namespace kevo {
 namespace {
 
-std::size_t written_bytes(const chat_reply& reply) {
+std::size_t bytes_of_reply(const chat_reply& reply) {
   return reply.content.size() + reply.reasoning.size() + 1;
 }
 
@@ -27,7 +27,7 @@ std::vector<chat_reply> shared_out(chat_reply answer) {
   answer.further.clear();
   all.insert(all.begin(), std::move(answer));
   std::size_t bytes = 0;
-  for (const auto& one : all) bytes += written_bytes(one);
+  for (const auto& one : all) bytes += bytes_of_reply(one);
   const std::int64_t tokens = all.front().tokens_out;
   std::int64_t rest = tokens;
   for (std::size_t i = all.size(); i-- > 1;) {
@@ -35,7 +35,7 @@ std::vector<chat_reply> shared_out(chat_reply answer) {
     all[i].wall_s = all.front().wall_s;
     all[i].tries = all.front().tries;
     all[i].tokens_out =
-        static_cast<std::int64_t>(static_cast<double>(tokens) * static_cast<double>(written_bytes(all[i])) /
+        static_cast<std::int64_t>(static_cast<double>(tokens) * static_cast<double>(bytes_of_reply(all[i])) /
                                   static_cast<double>(bytes));
     rest -= all[i].tokens_out;
   }

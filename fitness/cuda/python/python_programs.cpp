@@ -25,7 +25,7 @@ namespace json = boost::json;
 namespace {
 
 // Inductor and Triton keep what they have compiled for baselines.
-constexpr std::uint64_t scratch_of_trusted = std::uint64_t{1} << 30U;
+constexpr std::uint64_t scratch_of_trusted_python = std::uint64_t{1} << 30U;
 constexpr std::size_t most_words = 512;
 constexpr double longest_load_s = 120;
 
@@ -36,7 +36,7 @@ torch::python_device device_for(const device_description& device, bool trusted) 
   const auto compilers = compilers_of_driver(device.libraries);
   made.libraries.insert(made.libraries.end(), compilers.begin(), compilers.end());
   made.nodes = device.nodes;
-  made.scratch_bytes = trusted ? scratch_of_trusted : 0;
+  made.scratch_bytes = trusted ? scratch_of_trusted_python : 0;
   return made;
 }
 
