@@ -33,9 +33,9 @@ constexpr auto warming = std::chrono::microseconds(40);
 constexpr auto most_unrest = std::chrono::milliseconds(2);
 // [ns] Of a delivered call that takes longer, the accounts are read. Neighbours seldom disturb a shorter one.
 constexpr double short_call_ns = 100e3;
-// [ns] What a trusted worker works at most between "done" and its sleep. One that works longer has kept some
-// of the call for later, or has begun what the next one needs.
-constexpr double falling_asleep_ns = 6e3;
+// [ns] From "done" until a trusted worker has been seen asleep, copying its outputs included. One that works
+// longer has kept some of the call for later, or has begun what the next one needs.
+constexpr double falling_asleep_ns = 15e3;
 // [ns] Shorter waits for a processor belong to the call: a neighbour that takes the processor keeps it
 // longer.
 constexpr double least_lost_ns = 50e3;
@@ -289,16 +289,18 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   };
   if (!brief && !rest()) return stuck();
   const double used = used_->used_ns();
+  const long rests_asleep = brief ? 0 : used_->rests();
   const bool asleep = page_->asleep.load(std::memory_order_acquire) != 0;
   result.end = wake(false);
   if (result.end != call_end::done) return result;
-  for (const auto awake = clock::now(); asleep && clock::now() - awake < warming;) spin_pause();
+  const auto awake = clock::now();
+  const double delayed_awake = used_->delayed_ns();
+  while (asleep && clock::now() - awake < warming) spin_pause();
   const double delayed = used_->delayed_ns();
   const long rests = brief ? 0 : used_->rests();
   touch(content);
 
   const long preemptions = preemptions_of_thread();
-  const double used_before = brief ? 0 : used_->used_ns();
   const auto start = clock::now();
   // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
   memory().poison_outputs(result.layout);
@@ -324,16 +326,24 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   result.whole_ns = lost < least_lost_ns ? wall : std::max(wall - lost, 0.0);
   if (!brief) {
     if (!rest()) return stuck();
+    const double after_done = nanoseconds_between(end, clock::now());
     used_ns_ = used_->used_ns();
+    // The kernel brings the account of another process up to date when that leaves its processor, not when it
+    // is read. What the worker used until the clock ran is therefore told from outside: from "awake" on it
+    // was on its processor, except while it waited for that. One that slept in between may have used less, so
+    // that nothing is taken off.
+    const bool slept = rests != rests_asleep;
+    const double looked = nanoseconds_between(awake, start) - (delayed - delayed_awake);
+    const double worked = used_ns_ - used - (slept ? 0 : std::max(looked, 0.0));
     // Besides the sleep after the call. One before it, after its rests were counted, looks the same, so that
     // real time counts then, too.
     const bool waited = used_->rests() > rests + 1;
-    // Processor time also has the worker's looking for the call, which the time without delays has not. It
-    // does not depend on when the controller looks, whereas real time does.
-    result.whole_ns =
-        waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(result.whole_ns, used_ns_ - used);
-    if (const double worked = used_ns_ - used_before; worked > result.whole_ns + falling_asleep_ns)
-      result.whole_ns = worked;
+    // What it worked after "done" is at most the time until it slept, and at most what it worked in all
+    // beyond the time of the call. That also has what waking up took, which is no work.
+    const double late = std::min(worked - result.whole_ns, after_done) - falling_asleep_ns;
+    // Processor time does not depend on when the controller looks, whereas real time does.
+    result.whole_ns = waited ? std::max(worked, result.whole_ns) : std::min(result.whole_ns, worked);
+    result.whole_ns += std::max(late, 0.0);
     // What the worker may have looked for a call longer than usual is little beside a long one.
     result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
   }

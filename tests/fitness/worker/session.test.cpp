@@ -227,6 +227,26 @@ TEST_CASE("rule 15: work before \"awake\" and after \"done\" is in the whole tim
   }
 }
 
+TEST_CASE(
+    "the time of a delivered call grows by what the call takes longer, also where its clock changes at 0.1 "
+    "ms") {
+  const auto usual = [](int microseconds) {
+    fixture f(program("work(p, axes, 0, axes[0]); burn_ns(" + std::to_string(microseconds) + "000);"));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    std::vector<double> whole;
+    for (std::size_t k = 0; k < 31; ++k) {
+      const auto call = f.call(k);
+      REQUIRE(call.end == kevo::call_end::done);
+      whole.push_back(call.whole_ns);
+    }
+    return median_of(whole);
+  };
+  // Waking the worker and letting it fall asleep take 40 to 90 us, which must not be in the longer one alone.
+  const double longer = usual(130) - usual(60);
+  CHECK(longer > 55e3);
+  CHECK(longer < 95e3);
+}
+
 TEST_CASE("what a delivered call writes after \"done\" is not judged") {
   fixture f(
       program("auto* c = page(scalars); static std::uint64_t call = 0; ++call;\n"
