@@ -169,6 +169,7 @@ bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh
       p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
     }
   }
+  for (const auto& timer : timers) p.spread_ns[timer.workload()] = timer.spread_ns();
   tell_clock(p.result, workloads, timers);
   return true;
 }

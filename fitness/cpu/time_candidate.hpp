@@ -23,6 +23,7 @@ struct passage {
   bool machine = false;                              // the failure may be the machine's
   std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
   bool hopeless = false;                             // far slower than the best program
+  std::map<std::size_t, double> spread_ns = {};      // by how much a workload's time may be too small
 };
 
 /// Takes down that a call has failed.
