@@ -199,6 +199,7 @@ call_end worker_session::load() {
   used_.emplace(process_.pid());
   if (!pause()) return call_end::stuck;
   used_ns_ = used_->used_ns();
+  rested_ = true;
   return call_end::done;
 }
 
@@ -241,8 +242,10 @@ void worker_session::post(const call_content& content, const slot_layout& layout
 
 // Returns when the worker says that it is awake; at once where the controller sleeps during calls. With
 // `begin`, the call may begin, too.
-call_end worker_session::wake(bool begin) {
-  page_->ping.store(++ping_, std::memory_order_release);
+call_end worker_session::wake(bool begin, rng& random) {
+  // Drawn: a process that does not run could have answered the next number beforehand.
+  ping_ = random();
+  page_->ping.store(ping_, std::memory_order_release);
   if (begin) page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
   if (frozen_) {
@@ -289,9 +292,11 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   };
   if (!brief && !rest()) return stuck();
   const double used = used_->used_ns();
+  // After a call that ended with a rest nothing is to be done: what is done all the same belongs to a call.
+  const double between = !brief && rested_ ? used - used_ns_ : 0;
   const long rests_asleep = brief ? 0 : used_->rests();
   const bool asleep = page_->asleep.load(std::memory_order_acquire) != 0;
-  result.end = wake(false);
+  result.end = wake(false, random);
   if (result.end != call_end::done) return result;
   const auto awake = clock::now();
   const double delayed_awake = used_->delayed_ns();
@@ -324,26 +329,28 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   delivered_ns_ = result.ns = wall;
   note_time(content, wall);
   result.whole_ns = lost < least_lost_ns ? wall : std::max(wall - lost, 0.0);
+  rested_ = !brief;
   if (!brief) {
     if (!rest()) return stuck();
     const double after_done = nanoseconds_between(end, clock::now());
     used_ns_ = used_->used_ns();
-    // The kernel brings the account of another process up to date when that leaves its processor, not when it
-    // is read. What the worker used until the clock ran is therefore told from outside: from "awake" on it
-    // was on its processor, except while it waited for that. One that slept in between may have used less, so
-    // that nothing is taken off.
-    const bool slept = rests != rests_asleep;
-    const double looked = nanoseconds_between(awake, start) - (delayed - delayed_awake);
-    const double worked = used_ns_ - used - (slept ? 0 : std::max(looked, 0.0));
+    // Without the looking for the call. The kernel brings the account of another process up to date when that
+    // leaves its processor, not when it is read, so that looking is told from outside: a worker that has
+    // answered is on its processor, except while it waits for that, until it rests.
+    const double looked =
+        rests != rests_asleep ? 0 : nanoseconds_between(awake, start) - (delayed - delayed_awake);
+    const double worked = used_ns_ - used - std::max(looked, 0.0);
     // Besides the sleep after the call. One before it, after its rests were counted, looks the same, so that
     // real time counts then, too.
     const bool waited = used_->rests() > rests + 1;
     // What it worked after "done" is at most the time until it slept, and at most what it worked in all
-    // beyond the time of the call. That also has what waking up took, which is no work.
+    // beyond the time of the call.
     const double late = std::min(worked - result.whole_ns, after_done) - falling_asleep_ns;
-    // Processor time does not depend on when the controller looks, whereas real time does.
+    // Processor time does not depend on when the controller looks, whereas real time does. A controller that
+    // looked late, though it kept its processor, ran on one that was away for a while.
+    result.disturbed |= !waited && result.whole_ns > worked + least_lost_ns;
     result.whole_ns = waited ? std::max(worked, result.whole_ns) : std::min(result.whole_ns, worked);
-    result.whole_ns += std::max(late, 0.0);
+    result.whole_ns += std::max(late, 0.0) + std::max(between, 0.0);
     // What the worker may have looked for a call longer than usual is little beside a long one.
     result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
   }
@@ -365,7 +372,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   const double delayed = used_->delayed_ns();
   const long rests = used_->rests();
   const auto woken = clock::now();
-  result.end = wake(true);
+  result.end = wake(true, random);
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
@@ -404,6 +411,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
                     : waited              ? std::max(wall - lost, used - used_ns_)
                                           : used - used_ns_;
   used_ns_ = used;
+  rested_ = true;
   return result;
 }
 
