@@ -43,8 +43,8 @@ class search {
     }
     learns_ = std::any_of(parts_.operators.begin(), parts_.operators.end(),
                           [](const any_variation& op) { return op.learns(); });
-    kinship_.parents = [this](candidate_id id) { return graph_.parents(id); };
-    kinship_.children = [this](candidate_id id) { return graph_.children(id); };
+    lineage_queries_.parents = [this](candidate_id id) { return graph_.parents(id); };
+    lineage_queries_.children = [this](candidate_id id) { return graph_.children(id); };
   }
   search(const search&) = delete;
   search& operator=(const search&) = delete;
@@ -367,7 +367,7 @@ class search {
   rng root_;
   search_graph graph_;
   kevo::population population_;
-  kinship kinship_;
+  lineage_queries lineage_queries_;
   kevo::ledger ledger_;
   confirmation confirmation_;
   /// The contender that was last found not to be the baseline's program.

@@ -82,7 +82,7 @@ void serve_until_stopped(serve_options& given) {
     });
     fmt::print("serving {} on {}\n", format::counted(running.tasks(), "task"), running.url());
     std::fflush(stdout);
-    while (!signals.wind_down().stop_requested()) {
+    while (!signals.graceful_stop().stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       signals.poll();
     }

@@ -24,9 +24,9 @@ void plain_display::say(const std::string& line) {
 void plain_display::consume(const event& what) {
   const std::uint64_t before = state_.improved;
   const candidate_id reigned = state_.champion ? state_.champion->candidate : no_candidate;
-  const auto* crowned = std::get_if<champion_crowned>(&what.what);
-  const auto* stopped = std::get_if<search_stopped>(&what.what);
-  const bool resumed = std::holds_alternative<search_resumed>(what.what);
+  const auto* crowned = std::get_if<champion_crowned>(&what.payload);
+  const auto* stopped = std::get_if<search_stopped>(&what.payload);
+  const bool resumed = std::holds_alternative<search_resumed>(what.payload);
   state_.consume(what);
   const std::string at = fmt::format("[{:>7}] ", format::duration(what.time_s));
   const auto describe = [&](const improvement& i) {
@@ -47,7 +47,7 @@ void plain_display::consume(const event& what) {
   } else if (crowned != nullptr && reigned != no_candidate) {
     say(at + fmt::format("#{} is not champion any more: it was found invalid when it was measured again",
                          reigned));
-  } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
+  } else if (const auto* met = std::get_if<baseline_met>(&what.payload)) {
     say(at + fmt::format("#{} is the program of the baseline {}: it cannot be champion", met->candidate,
                          format::one_line(met->baseline, !state_.unicode)));
   } else if (stopped != nullptr) {

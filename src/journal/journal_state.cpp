@@ -69,7 +69,7 @@ std::optional<detail::variation_origin> journal::implementation::find_origin(tic
     row.bind_all(job);
     if (!row.step()) return std::nullopt;
     const event found = detail::read_event(row);
-    const auto& begun = std::get<variation_asked>(found.what);
+    const auto& begun = std::get<variation_asked>(found.payload);
     return detail::variation_origin{found.sequence, operator_name(begun.op), begun.selection};
   });
 }
@@ -84,9 +84,9 @@ void journal::implementation::take_snapshot() {
 }
 
 std::optional<detail::variation_origin> journal::implementation::note_job(const event& what) {
-  if (const auto* begun = std::get_if<variation_asked>(&what.what)) {
+  if (const auto* begun = std::get_if<variation_asked>(&what.payload)) {
     asked[begun->job] = {what.sequence, operator_name(begun->op), begun->selection};
-  } else if (const auto* ended = std::get_if<variation_told>(&what.what)) {
+  } else if (const auto* ended = std::get_if<variation_told>(&what.payload)) {
     const auto known = asked.find(ended->job);
     if (ended->further && known != asked.end()) return known->second;
     if (auto node = asked.extract(ended->job)) return std::move(node.mapped());
@@ -106,8 +106,8 @@ void journal::implementation::consume(const event& what) {
                 fmt::format("event {} cannot follow event {}", what.sequence, last_sequence),
                 {.file = path, .key = {}});
   }
-  const auto* told = std::get_if<evaluation_told>(&what.what);
-  const auto* draft = std::get_if<draft_evaluated>(&what.what);
+  const auto* told = std::get_if<evaluation_told>(&what.payload);
+  const auto* draft = std::get_if<draft_evaluated>(&what.payload);
   const evaluation* result = told != nullptr    ? told->result.get()
                              : draft != nullptr ? draft->result.get()
                                                 : nullptr;

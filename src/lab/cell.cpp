@@ -42,8 +42,8 @@ class tracer {
   void watch(const search& engine) { engine_ = &engine; }
   void consume(const event& e) {
     if (which_ == belief::champion) {
-      if (const auto* crowned = std::get_if<champion_crowned>(&e.what)) believe(crowned->candidate);
-    } else if (std::holds_alternative<evaluation_told>(e.what) && engine_->population().ranked() > 0) {
+      if (const auto* crowned = std::get_if<champion_crowned>(&e.payload)) believe(crowned->candidate);
+    } else if (std::holds_alternative<evaluation_told>(e.payload) && engine_->population().ranked() > 0) {
       believe(engine_->population().nth_best(0));
     }
   }

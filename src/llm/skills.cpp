@@ -44,13 +44,13 @@ void skill_book::observe(const observation& seen) {
 
 void skill_book::observe_event(const event& each) {
   const std::scoped_lock lock(guard_);
-  if (const auto* crowned = std::get_if<champion_crowned>(&each.what)) {
+  if (const auto* crowned = std::get_if<champion_crowned>(&each.payload)) {
     const auto it = waiting_.find(crowned->candidate);
     if (it == waiting_.end() || !crowned->verdict.confirmed()) return;
     it->second.speedup = crowned->speedup;
     due_.push_back(std::move(it->second));
     waiting_.erase(it);
-  } else if (const auto* told = std::get_if<evaluation_told>(&each.what)) {
+  } else if (const auto* told = std::get_if<evaluation_told>(&each.payload)) {
     if (!told->result->valid()) return fall(told->candidate);
     const auto it = waiting_.find(told->candidate);
     if (it != waiting_.end()) it->second.device = told->result->device;

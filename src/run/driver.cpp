@@ -242,7 +242,7 @@ class coordinator {
     }
     between(true);
     refresh(true);
-    if (fault_ && !settings_.at_once.stop_requested()) std::rethrow_exception(fault_);
+    if (fault_ && !settings_.immediate_stop.stop_requested()) std::rethrow_exception(fault_);
   }
 
  private:
@@ -257,13 +257,13 @@ class coordinator {
   }
 
   void heed_interrupts() {
-    if (settings_.wind_down.stop_requested() || settings_.at_once.stop_requested()) {
+    if (settings_.graceful_stop.stop_requested() || settings_.immediate_stop.stop_requested()) {
       const std::scoped_lock lock(shared_.guard);
       shared_.engine.stop("interrupted", settings_.clock_s(), false);
       shared_.winding_down = true;
       shared_.last_calls.request_stop();
     }
-    if (settings_.at_once.stop_requested()) cancel_all();
+    if (settings_.immediate_stop.stop_requested()) cancel_all();
   }
 
   void cancel_all() {

@@ -208,8 +208,8 @@ class running_session {
              .call = [&](ticket job, const model_call& call,
                          double now_s) { record_.append_model_call(job, now_s, call); },
              .begun = begun_,
-             .wind_down = plan_.wind_down,
-             .at_once = plan_.at_once,
+             .graceful_stop = plan_.graceful_stop,
+             .immediate_stop = plan_.immediate_stop,
              .finish_s = plan_.finish_s,
              .require_models =
                  [this] {
@@ -274,7 +274,7 @@ class running_session {
                         .elapsed_s = now_s,
                         .waits_for = load.waits_for,
                         .waits_s = load.waits_s,
-                        .stopping = plan_.wind_down.stop_requested(),
+                        .stopping = plan_.graceful_stop.stop_requested(),
                         .stopped = engine_->stopped().has_value(),
                         .cut_off = load.cut_off});
   }
@@ -299,7 +299,7 @@ class running_session {
             .best_file = best_file_,
             .stopped_by = engine_->stopped().value_or("interrupted"),
             .ledger = engine_->progress(now_s).ledger,
-            .interrupted = plan_.wind_down.stop_requested(),
+            .interrupted = plan_.graceful_stop.stop_requested(),
             .baseline = baseline_of(*engine_, *task_),
             .screened = engine_->screened(),
             .setbacks = setbacks_,

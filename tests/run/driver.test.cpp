@@ -171,7 +171,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an interruption winds down; a second one cancels what is out") {
+TEST_CASE("an interruption stops gracefully; a second one cancels what is out") {
   std::stop_source soft, hard;
   auto parts = toy::parts({.evaluations = 1000000}, {});
   search engine(std::move(parts), {.seed = 1});
@@ -186,8 +186,8 @@ TEST_CASE("an interruption winds down; a second one cancels what is out") {
         {.variations = 1,
          .evaluations = 2,
          .clock_s = wall_clock(),
-         .wind_down = soft.get_token(),
-         .at_once = hard.get_token()});
+         .graceful_stop = soft.get_token(),
+         .immediate_stop = hard.get_token()});
   CHECK(engine.stopped().value_or("") == "interrupted");
   CHECK(engine.spent().evaluations > 0);
 }
@@ -226,7 +226,7 @@ TEST_CASE("operators are told that the run is ending, by a stop rule and by the 
     });
     const auto began = std::chrono::steady_clock::now();
     drive(engine, toy::hill{}, {},
-          {.variations = 4, .evaluations = 2, .clock_s = wall_clock(), .wind_down = soft.get_token()});
+          {.variations = 4, .evaluations = 2, .clock_s = wall_clock(), .graceful_stop = soft.get_token()});
     CHECK(std::chrono::steady_clock::now() - began < 4s);
     CHECK(patient.told->load() > 0);
   }
@@ -248,7 +248,7 @@ TEST_CASE("an interruption does not wait for evaluations that queue for the devi
     at_stop = fitness.measured->load();
   });
   drive(engine, fitness, {},
-        {.variations = 4, .evaluations = 16, .clock_s = wall_clock(), .wind_down = soft.get_token()});
+        {.variations = 4, .evaluations = 16, .clock_s = wall_clock(), .graceful_stop = soft.get_token()});
   user.join();
   CHECK(engine.stopped().value_or("") == "interrupted");
   // Told is what was measured, and no queue was: a coordinator that is late costs a few, not the 15 that
@@ -287,7 +287,8 @@ TEST_CASE("a stop rule leaves what queues for the device to a resume, and still 
   CHECK(engine.outstanding() > 0);
   double best = 0;
   for (const event& e : events) {
-    if (const auto* told = std::get_if<evaluation_told>(&e.what)) best = std::max(best, told->result->score);
+    if (const auto* told = std::get_if<evaluation_told>(&e.payload))
+      best = std::max(best, told->result->score);
   }
   CHECK(engine.best().score == best);
 
@@ -587,7 +588,7 @@ TEST_CASE("an operator that throws anything or proposes an empty program loses i
   CHECK(engine.stopped().value_or("") == "30 evaluations");
   const auto turns_with = [&](const std::string& reason) {
     return std::count_if(events.begin(), events.end(), [&](const event& e) {
-      const auto* told = std::get_if<variation_told>(&e.what);
+      const auto* told = std::get_if<variation_told>(&e.payload);
       return told != nullptr && !told->program && told->summary == reason;
     });
   };
