@@ -221,7 +221,8 @@ std::string lab_page(const lab_plan& plan, const lab_results& results) {
           ". {} policies, seeds {} to {}. Every figure is the true value, without noise, of the program that "
           "a search believes best: {}.</p></header>",
           plan.policies.size(), plan.first_seed, plan.first_seed + plan.seeds - 1,
-          plan.believed == belief::champion ? "its confirmed champion" : "the one with the best score");
+          plan.believed == believed_program::champion ? "its confirmed champion"
+                                                      : "the one with the best score");
   page += curves_of(plan, results) + differences_of(plan, results) + table_of(plan, results);
   page += "<section><h2>Config</h2><details><summary>with every default</summary><pre class=\"source\">" +
           html::escape(plan.resolved_config) + "</pre></details></section>";

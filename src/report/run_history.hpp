@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <kevo/archive.hpp>
-#include <kevo/detail/standing_scores.hpp>
+#include <kevo/detail/latest_scores.hpp>
 #include <kevo/event.hpp>
 #include <kevo/score.hpp>
 
@@ -195,7 +195,7 @@ class run_history {
   device_use devices_;
   std::uint64_t ordinal_ = 0;
   score_range scores_;
-  detail::standing_scores standing_;
+  detail::latest_scores standing_;
   bool scores_are_speedups_ = true;
   std::unordered_map<ticket, turn> turns_;
   std::unordered_map<ticket, bool> fresh_;

@@ -19,7 +19,7 @@
 #include "src/run/best_file.hpp"
 #include "src/run/driver.hpp"
 #include "src/run/output_folder.hpp"
-#include "src/run/recollection.hpp"
+#include "src/run/recorded_turns.hpp"
 #include "src/run/replay.hpp"
 #include "src/run/run_clock.hpp"
 #include "src/run/same_plan.hpp"
@@ -129,7 +129,7 @@ class running_session {
     engine_ = std::make_unique<search>(std::move(plan_.parts), plan_.search);
     // Operators that ask models run their variations again, to know what they knew; what they had proposed
     // stands.
-    const recollection memory(record_, plan_.models);
+    const recorded_turns memory(record_, plan_.models);
     replay_report past = replay(
         *engine_,
         [this](const auto& repeat) {  // one reading for both: it is most of what a resume of a long run takes
@@ -364,7 +364,7 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
   plan.parts.sinks.clear();
   search engine(std::move(plan.parts), plan.search);
   replay_settings how;
-  std::optional<recollection> turns;
+  std::optional<recorded_turns> turns;
   if (which == replayed_operators::with_models && plan.models) {
     plan.models->open_knowledge();
     turns.emplace(record, plan.models);

@@ -41,12 +41,12 @@ const engine::arena_state& engine::at(std::uint32_t arena) const {
   return it->second;
 }
 
-void engine::set_kit(const compiled_module& kit) {
-  gpu_.load_kit(kit);
+void engine::set_trusted_kernels(const compiled_module& kernels) {
+  gpu_.load_trusted_kernels(kernels);
 }
 
 void engine::set_task(device_task t) {
-  if (!gpu_.has_kit()) throw error(error_code::internal, "the trusted kernels are not loaded");
+  if (!gpu_.has_trusted_kernels()) throw error(error_code::internal, "the trusted kernels are not loaded");
   pools_.clear();
   task_ = std::move(t);
   // Before any candidate may hold the rest of the memory.
@@ -113,7 +113,7 @@ worker_answer engine::attach(std::uint32_t arena, detail::descriptor region, det
   state.worker = std::make_unique<worker_link>(std::move(region), std::move(process));
   if (auto answer = state.worker->wait_ready(std::chrono::seconds(30)); answer.end != call_end::done)
     return answer;
-  return state.worker->load(0, gpu_.kit_bytes(), std::chrono::seconds(30));
+  return state.worker->load(0, gpu_.trusted_kernels_bytes(), std::chrono::seconds(30));
 }
 
 void engine::detach(std::uint32_t arena) {
