@@ -67,7 +67,8 @@ struct display_state {
   void consume(const event& what);
   void refresh(const run_status& now);
 
-  /// Evaluations per second over the last half minute (or since the start); 0 if unknown.
+  /// Evaluations per second, confirmations included, over the last half minute (or since the start); 0 if
+  /// unknown.
   double rate() const;
   /// [s] until the first rule's budget is used up, each by its own pace over the last minute; a rule that was
   /// set back meanwhile (a stall that ended) does not count. Nothing if it cannot be told.

@@ -119,7 +119,7 @@ void plain_display::say_status() {
   std::string text = fmt::format("[{:>7}] {}", format::duration(s.status.elapsed_s),
                                  format::counted(s.evaluations, "evaluation"));
   if (s.confirmations > 0) text += ", " + format::counted(s.confirmations, "confirmation");
-  if (s.rate() > 0) text += fmt::format(" ({} /s)", format::number(s.rate()));
+  if (s.rate() > 0) text += fmt::format(" ({} /s now)", format::number(s.rate()));
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;
   text += fmt::format(", {} of {} valid", format::count(s.outcomes[0]), format::counted(judged, "candidate"));
