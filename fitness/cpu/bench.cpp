@@ -64,7 +64,7 @@ build_result test_bench::build_candidate(const program& candidate, std::stop_tok
 
 std::unique_ptr<processors_in_use> test_bench::take_processors(const std::stop_token& stop,
                                                                const wait_listener& listener) {
-  return std::make_unique<processors_in_use>(cores_, running_, turns_, stop, listener);
+  return std::make_unique<processors_in_use>(cores_, running_, measuring_, stop, listener);
 }
 
 runner test_bench::run_candidate(const std::string& object, std::stop_token stop) const {

@@ -17,7 +17,7 @@
 #include "src/serve/kernelgym_fields.hpp"
 #include "src/serve/refusal.hpp"
 #include "src/serve/views.hpp"
-#include "src/serve/waiting.hpp"
+#include "src/serve/deferred_answer.hpp"
 
 namespace kevo::serve {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/serve/waiting.hpp"
+#include "src/serve/deferred_answer.hpp"
 
 #include <memory>
 #include <stdexcept>

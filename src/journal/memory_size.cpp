@@ -1,14 +1,14 @@
-#include "src/journal/weight.hpp"
+#include "src/journal/memory_size.hpp"
 
 namespace kevo::detail {
 
-std::size_t weight_of(const program& source) {
+std::size_t memory_size_of(const program& source) {
   std::size_t bytes = sizeof source + source.language.size();
   for (const auto& file : source.files) bytes += sizeof file + file.path.size() + file.text.size();
   return bytes;
 }
 
-std::size_t weight_of(const evaluation& result) {
+std::size_t memory_size_of(const evaluation& result) {
   constexpr std::size_t node = 96;  // of a map
   std::size_t bytes = sizeof result + result.feedback.size();
   for (const auto& w : result.workloads) {
@@ -19,7 +19,7 @@ std::size_t weight_of(const evaluation& result) {
   return bytes + (result.measures.size() + result.other_speedups.size()) * node;
 }
 
-std::size_t weight_of(const model_call& call) {
+std::size_t memory_size_of(const model_call& call) {
   return sizeof call + call.messages.size() + call.response.size() + call.prompt_token_ids.size() +
          call.token_ids.size() + call.log_probabilities.size() + call.sampling.size();
 }

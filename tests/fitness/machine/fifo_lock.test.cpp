@@ -1,6 +1,6 @@
 // timed
-// Threads that take turns do so in the order in which they asked.
-#include "fitness/machine/turns.hpp"
+// Threads that wait for a lock get it in the order in which they asked.
+#include "fitness/machine/fifo_lock.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 
-using kevo::turns;
+using kevo::fifo_lock;
 
 namespace {
 
@@ -25,8 +25,8 @@ std::jthread asks(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("turns are given in the order in which they were asked for, and to one thread at a time") {
-  turns of;
+TEST_CASE("the lock is given in the order in which it was asked for, and to one thread at a time") {
+  fifo_lock of;
   std::mutex guard;
   std::vector<int> order;
   int inside = 0, most = 0;
@@ -53,7 +53,7 @@ TEST_CASE("turns are given in the order in which they were asked for, and to one
 }
 
 TEST_CASE("a thread that is stopped while it waits leaves the queue to those behind it") {
-  turns of;
+  fifo_lock of;
   std::stop_source stop;
   bool stopped = false, served = false;
   {

@@ -1,5 +1,5 @@
 #pragma once
-// Threads of one process take turns.
+// A lock that the threads of one process get in the order in which they asked for it.
 
 #include <condition_variable>
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace kevo {
 
-/// One thread at a time has the turn; the others get it in the order in which they asked. A thread that has
-/// the turn must not ask for it again.
-class turns {
+/// One thread at a time has the lock; the others get it in the order in which they asked. A thread that has
+/// the lock must not ask for it again.
+class fifo_lock {
  public:
-  /// Has the turn while it lives. Must not outlive its `turns`.
-  class turn {
+  /// Has the lock while it lives. Must not outlive its `fifo_lock`.
+  class hold {
    public:
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-    ~turn() { of_.leave(number_); }
+    hold(const hold&) = delete;
+    hold& operator=(const hold&) = delete;
+    ~hold() { of_.leave(number_); }
 
    private:
-    friend class turns;
-    turn(turns& of, std::uint64_t number) : of_(of), number_(number) {}
-    turns& of_;
+    friend class fifo_lock;
+    hold(fifo_lock& of, std::uint64_t number) : of_(of), number_(number) {}
+    fifo_lock& of_;
     std::uint64_t number_;
   };
 
-  /// Waits for the turn. @throws kevo::error (interrupted) if `stop` comes first
-  turn take(const std::stop_token& stop) {
+  /// Waits for the lock. @throws kevo::error (interrupted) if `stop` comes first
+  hold take(const std::stop_token& stop) {
     std::unique_lock lock(guard_);
     const std::uint64_t mine = next_++;
     queue_.push_back(mine);
@@ -49,7 +49,7 @@ class turns {
 
   std::mutex guard_;
   std::condition_variable_any changed_;
-  std::deque<std::uint64_t> queue_;  // whose turn it is, then those that wait
+  std::deque<std::uint64_t> queue_;  // who has the lock, then those that wait
   std::uint64_t next_ = 0;
 };
 

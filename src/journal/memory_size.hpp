@@ -10,8 +10,8 @@
 namespace kevo::detail {
 
 /// The approximate number of bytes of a value in memory, with what it owns.
-std::size_t weight_of(const program& source);
-std::size_t weight_of(const evaluation& result);
-std::size_t weight_of(const model_call& call);
+std::size_t memory_size_of(const program& source);
+std::size_t memory_size_of(const evaluation& result);
+std::size_t memory_size_of(const model_call& call);
 
 }  // namespace kevo::detail
