@@ -338,9 +338,9 @@ TEST_CASE("what a run holds cannot speak to the terminal") {
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
   if (child == 0) {
-    const std::string program = KEVO_BINARY_DIR "/kevo";
+    const std::string command = KEVO_BINARY_DIR "/kevo";
     const std::string where = run.string();
-    ::execl(program.c_str(), "kevo", "show", where.c_str(), "best", "--source", nullptr);
+    ::execl(command.c_str(), "kevo", "show", where.c_str(), "best", "--source", nullptr);
     ::_exit(127);
   }
   std::string seen;
