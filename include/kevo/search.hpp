@@ -211,7 +211,7 @@ class search {
   const champion& best() const { return confirmation_.best(); }
   /// The first valid candidate found to be the baseline's program; `no_candidate` if none is known. Such a
   /// candidate never becomes champion.
-  candidate_id baseline_twin() const { return confirmation_.baseline_twin(); }
+  candidate_id baseline_duplicate() const { return confirmation_.baseline_duplicate(); }
   const kevo::population& population() const { return population_; }
   const search_graph& graph() const { return graph_; }
   const any_archive& archive() const { return parts_.archive; }

@@ -113,7 +113,7 @@ struct run_outcome {
   any_archive archive;                       ///< the archive at the end; empty after a replay that diverged
   /// A valid candidate that is the program of `baseline`, and therefore never becomes champion;
   /// `no_candidate` if none is known.
-  candidate_id baseline_twin = no_candidate;
+  candidate_id baseline_duplicate = no_candidate;
 };
 
 /// Starts a new run in `plan.folder`. Returns when the stop rule has stopped the search, when nothing is left

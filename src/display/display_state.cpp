@@ -51,7 +51,7 @@ void display_state::consume(const event& what) {
   } else if (const auto* crowned = std::get_if<champion_crowned>(&what.payload)) {
     consume_crown(*crowned, what.time_s);
   } else if (const auto* met = std::get_if<baseline_met>(&what.payload)) {
-    baseline_twins.insert(met->candidate);
+    baseline_duplicates.insert(met->candidate);
   } else if (const auto* stop = std::get_if<search_stopped>(&what.payload)) {
     stopped = stop->reason;
   } else if (std::holds_alternative<search_resumed>(what.payload)) {
@@ -182,7 +182,7 @@ std::optional<improvement> display_state::best() const {
 std::optional<improvement> display_state::rival() const {
   if (!champion) return std::nullopt;
   const auto first = standings_.first([this](candidate_id who, const candidate_standing& one) {
-    return who != champion->candidate && !one.measured_again && !baseline_twins.contains(who);
+    return who != champion->candidate && !one.measured_again && !baseline_duplicates.contains(who);
   });
   if (!first) return std::nullopt;
   improvement found = seen(*first);

@@ -57,9 +57,9 @@ struct display_state {
   std::deque<improvement> improvements;  ///< the newest last, at most `improvements_kept`
   std::optional<improvement> champion;
   std::shared_ptr<const evaluation> champion_result;  ///< its latest confirmation, else its latest evaluation
-  std::set<candidate_id> baseline_twins;  ///< valid candidates that are the program of the baseline
-  std::string stopped;                    ///< the reason; empty while the search goes on
-  bool closed = false;                    ///< nothing more can follow
+  std::set<candidate_id> baseline_duplicates;  ///< valid candidates that are the program of the baseline
+  std::string stopped;                         ///< the reason; empty while the search goes on
+  bool closed = false;                         ///< nothing more can follow
 
   static constexpr std::size_t improvements_kept = 32;
   static constexpr std::size_t curve_kept = 512;

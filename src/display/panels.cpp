@@ -79,7 +79,7 @@ struct standing {
 standing standing_of(const display_state& s, const improvement& one, const pen& with) {
   const auto& ends = one.speedup_interval;
   standing result;
-  if (s.baseline_twins.contains(one.candidate) && !one.confirmed) {
+  if (s.baseline_duplicates.contains(one.candidate) && !one.confirmed) {
     result.word.add("the program of the baseline", tone::warning);
     return result;
   }

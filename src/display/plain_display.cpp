@@ -112,7 +112,7 @@ void plain_display::say_status() {
   std::string seen;  // of a run without a champion
   if (leader) {
     seen = format::figure(leader->speedup, leader->score, s.unicode);
-    seen += s.baseline_twins.contains(leader->candidate) ? " the program of the baseline"
+    seen += s.baseline_duplicates.contains(leader->candidate) ? " the program of the baseline"
             : leader->measured_again ? ' ' + std::string(to_string(leader->verdict.word()))
                                      : " unconfirmed";
   }

@@ -82,7 +82,7 @@ void run_history::consume(const event& what) {
                             crowned->speedup, crowned->speedup_interval, crowned->verdict});
     }
   } else if (const auto* met = std::get_if<baseline_met>(&what.payload)) {
-    if (met->candidate < candidates_.size()) baseline_twins_[met->candidate] = met->baseline;
+    if (met->candidate < candidates_.size()) baseline_duplicates_[met->candidate] = met->baseline;
   } else if (const auto* filtered = std::get_if<proposals_filtered>(&what.payload)) {
     for (const auto& one : filtered->dropped) {
       if (one.candidate >= candidates_.size()) continue;

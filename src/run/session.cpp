@@ -304,7 +304,7 @@ class running_session {
             .screened = engine_->screened(),
             .setbacks = setbacks_,
             .archive = engine_->archive(),
-            .baseline_twin = engine_->baseline_twin()};
+            .baseline_duplicate = engine_->baseline_duplicate()};
   }
 
   session_plan plan_;
@@ -394,7 +394,7 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
                 .stopped_by = engine.stopped().value_or(""),
                 .ledger = engine.progress(report.last_time_s).ledger,
                 .baseline = baseline_of(engine, *subject),
-                .baseline_twin = engine.baseline_twin()};
+                .baseline_duplicate = engine.baseline_duplicate()};
   if (!result.divergence) result.run.archive = engine.archive();
   return result;
 }

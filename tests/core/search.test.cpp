@@ -357,7 +357,7 @@ TEST_CASE("copies of the baseline are never confirmed, however good they look, a
   run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
   CHECK(engine.best().id == 0);
   CHECK(engine.spent().confirmations == 1);
-  CHECK(engine.baseline_twin() != no_candidate);
+  CHECK(engine.baseline_duplicate() != no_candidate);
   std::size_t met = 0;
   for (const event& e : events) {
     const auto* one = std::get_if<baseline_met>(&e.payload);
