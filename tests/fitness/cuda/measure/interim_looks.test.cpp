@@ -18,8 +18,8 @@ namespace {
 
 constexpr double target = 0.02;
 constexpr double alpha = 0.01;
-constexpr int first = 4;
-constexpr int last = 256;
+constexpr int first_pairs = 4;
+constexpr int last_pairs = 256;
 
 struct outcome_of_looks {
   int pairs = 0;
@@ -32,21 +32,21 @@ double width_of(const kevo::estimate& e) {
 
 // Logarithms of ratios whose truth is 0, looked at until their interval is narrow.
 outcome_of_looks looks_after_every_pair(const std::vector<double>& values) {
-  for (int pairs = first;; pairs = pairs_of_next_look(pairs, last)) {
+  for (int pairs = first_pairs;; pairs = pairs_of_next_look(pairs, last_pairs)) {
     const auto count = static_cast<std::size_t>(pairs);
     const auto e = kevo::location({values.data(), count}, alpha_of_width(alpha), batches_of_pairs(count));
-    if (width_of(e) < target || pairs >= last) return {pairs, e.range.low > 0 || e.range.high < 0};
+    if (width_of(e) < target || pairs >= last_pairs) return {pairs, e.range.low > 0 || e.range.high < 0};
   }
 }
 
 // The same by doubling, the error probability divided among the looks: what the rule is compared with.
 int pairs_by_doubling(const std::vector<double>& values) {
   constexpr int looks = 7;
-  int pairs = first;
+  int pairs = first_pairs;
   for (int number = 1;; ++number, pairs *= 2) {
     const auto e = kevo::location({values.data(), static_cast<std::size_t>(pairs)},
                                   kevo::alpha_of_look(alpha, number, looks));
-    if (width_of(e) < target || pairs >= last) return pairs;
+    if (width_of(e) < target || pairs >= last_pairs) return pairs;
   }
 }
 
@@ -62,7 +62,8 @@ TEST_CASE("looks follow each pair at first, and end with the last one") {
 
 TEST_CASE("all reasons to end share the error probability") {
   double spent = alpha_of_width(alpha);
-  for (int pairs = first; pairs <= last; ++pairs) spent += alpha_of_standing(alpha, pairs, first, last);
+  for (int pairs = first_pairs; pairs <= last_pairs; ++pairs)
+    spent += alpha_of_standing(alpha, pairs, first_pairs, last_pairs);
   CHECK(spent < alpha);
   CHECK(alpha_of_standing(alpha, 4, 4, 256) > 0);
   CHECK(alpha_of_standing(alpha, 5, 4, 256) == 0);
@@ -96,7 +97,7 @@ TEST_CASE(
         return 1 + spread * noise;
       };
       std::vector<double> values;
-      for (int n = 0; n < last; ++n) {
+      for (int n = 0; n < last_pairs; ++n) {
         const double once = call();
         values.push_back(-std::log(0.5 * (once + call())));
       }
