@@ -1,8 +1,6 @@
 // timeout: 120
 // Programs that are known, or mean the same as a known one, are refused before they are evaluated.
 
-#include "operators/llm/conversation.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -11,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "operators/llm/conversation.hpp"
 #include "operators/llm/operators.hpp"
 #include "tests/operators/llm/bench.hpp"
 #include "tests/operators/llm/replies.hpp"
