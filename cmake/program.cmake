@@ -37,7 +37,7 @@ endif()
 include(cmake/prompts.cmake)
 include(cmake/bundle_files.cmake)
 include(cmake/attacks.cmake)
-include(cmake/device_kit.cmake)
+include(cmake/trusted_kernels.cmake)
 include(cmake/triton_script.cmake)
 include(cmake/torch_script.cmake)
 include(cmake/openapi.cmake)
@@ -68,7 +68,7 @@ target_link_libraries(kevo_base PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Th
 
 file(GLOB_RECURSE kevo_fitness_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} fitness/*.cpp)
 list(FILTER kevo_fitness_sources EXCLUDE REGEX "/main/")
-kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_kit_source} ${kevo_triton_source} ${kevo_torch_source} ${kevo_evaluator_source})
+kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_trusted_kernels_source} ${kevo_triton_source} ${kevo_torch_source} ${kevo_evaluator_source})
 target_include_directories(kevo_fitness SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo_fitness PUBLIC kevo::base PRIVATE ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
 

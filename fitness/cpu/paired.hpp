@@ -26,8 +26,8 @@ struct pairing_plan {
 };
 
 /// Chooses a plan from what one call of each takes: about `block_ns` of calls, as far as there are contents;
-/// 0 is two turns, as little as can be. Turns are short, so that both programs meet the same weather. Every
-/// plan is timed by the same clock, so that a candidate gains nothing by steering the choice.
+/// 0 is two turns, as little as can be. Turns are short, so that both programs run under the same conditions.
+/// Every plan is timed by the same clock, so that a candidate gains nothing by steering the choice.
 pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns);
 
 /// What waking up and stopping a worker cost beyond its call, from calls of the pacer: a trusted program that

@@ -25,7 +25,7 @@ class engine {
   explicit engine(int ordinal);
 
   device_description facts() const { return gpu_.facts(); }
-  void set_kit(const compiled_module& kit);
+  void set_trusted_kernels(const compiled_module& kernels);
   void set_task(device_task t);
   contents_made make(const contents_wanted& wanted);
 
@@ -33,7 +33,7 @@ class engine {
   detail::descriptor arena_descriptor(std::uint32_t arena) const { return at(arena).memory.descriptor(); }
   std::uint64_t arena_bytes(std::uint32_t arena) const { return at(arena).memory.bytes(); }
   void close_arena(std::uint32_t arena);
-  /// A worker's region and process; waits until it is ready and gives it the trusted kit.
+  /// A worker's region and process; waits until it is ready and gives it the trusted kernels.
   worker_answer attach(std::uint32_t arena, detail::descriptor region, detail::descriptor process);
   void detach(std::uint32_t arena);
   worker_answer load(std::uint32_t arena, const compiled_module& candidate);

@@ -11,15 +11,15 @@
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
-#include "fitness/cuda/measure/looks.hpp"
 #include "fitness/cuda/measure/own_kernels.hpp"
 #include "fitness/cuda/measure/screening.hpp"
+#include "fitness/cuda/measure/time_workloads.hpp"
 
 namespace kevo {
 namespace {
 
+using cuda::evaluation_state;
 using cuda::gpu_bench;
-using cuda::passage;
 
 constexpr const char* protocol_name = "cuda 8";
 constexpr const char* python_protocol_name = "torch 2, cuda 8";
@@ -40,14 +40,14 @@ struct cuda_fitness::state {
   gpu_bench bench;
   result_cache results;
 
-  void run_cascade(passage& p);
-  static void account(passage& p, const gpu_bench::hold& device);
+  void run_cascade(evaluation_state& p);
+  static void account(evaluation_state& p, const gpu_bench::hold& device);
   content_id key_of(const program& candidate) const;
   std::optional<evaluation> cached(const evaluation_request& request) const;
-  void finish(passage& p, std::chrono::steady_clock::time_point start) const;
+  void finish(evaluation_state& p, std::chrono::steady_clock::time_point start) const;
 };
 
-void cuda_fitness::state::run_cascade(passage& p) {
+void cuda_fitness::state::run_cascade(evaluation_state& p) {
   if (!build_candidate(bench, p)) return;
   if (p.request.wanted == evaluation_stage::built) {
     p.result.outcome = outcome::valid;
@@ -99,7 +99,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
 }
 
 // Where the time went in which nobody else could measure.
-void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
+void cuda_fitness::state::account(evaluation_state& p, const gpu_bench::hold& device) {
   const double held = device.seconds();
   const auto& spent = device.spent();
   p.result.cost.device_s += held;
@@ -131,7 +131,7 @@ std::optional<evaluation> cuda_fitness::state::cached(const evaluation_request& 
   return is_enough(*found, request, bench.settings().promising) ? found : std::nullopt;
 }
 
-void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_point start) const {
+void cuda_fitness::state::finish(evaluation_state& p, std::chrono::steady_clock::time_point start) const {
   auto& e = p.result;
   conclude(e);
   if (p.built.ok) {
@@ -163,7 +163,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     return *found;
   }
   const auto attempt = [&] {
-    passage p{request, state_->bench.blank(), {}};
+    evaluation_state p{request, state_->bench.blank(), {}};
     p.result.protocol = protocol_of(state_->bench.subject());
     p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
     p.resolution_ns.assign(state_->bench.subject().workloads.size(), 0);
@@ -180,7 +180,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     }
     return p;
   };
-  std::optional<passage> p(attempt());
+  std::optional<evaluation_state> p(attempt());
   if (p->again) {  // time and memory depend on the neighbours, too
     const evaluation_cost spent = p->result.cost;
     p.emplace(attempt());

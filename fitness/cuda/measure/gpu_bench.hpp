@@ -90,7 +90,7 @@ class gpu_bench {
     hold(const hold&) = delete;
     hold& operator=(const hold&) = delete;
 
-    const held_time& spent() const { return bench_->spent_; }
+    const device_time_spent& spent() const { return bench_->spent_; }
     double seconds() const;  ///< since it is held
     const measuring_lock& lock() const { return *lock_; }
     /// Who else was on the device when it was taken, in words.
@@ -193,8 +193,8 @@ class gpu_bench {
   std::mutex preparing_;
   std::mutex holding_;
   std::condition_variable_any freed_;
-  bool held_ = false;  // by a thread of this process
-  held_time spent_;    // of the hold at hand
+  bool held_ = false;        // by a thread of this process
+  device_time_spent spent_;  // of the hold at hand
   bool prepared_ = false;
   std::size_t smallest_ = 0;
   std::size_t largest_ = 0;

@@ -34,7 +34,7 @@ std::optional<kernel_share> read_kernel_share(std::string_view text) {
   return kernel_share{std::min(*own, *whole), *whole, static_cast<int>(*kernels)};
 }
 
-bool watch_own_kernels(gpu_bench& bench, passage& p, program_runner& candidate) {
+bool watch_own_kernels(gpu_bench& bench, evaluation_state& p, program_runner& candidate) {
   const auto index = bench.smallest_visible();
   const double wanted = bench.settings().own_kernel_share;
   candidate.restart();

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "fitness/cuda/device/client.hpp"
-#include "fitness/cuda/measure/held_time.hpp"
+#include "fitness/cuda/measure/device_time_spent.hpp"
 #include "fitness/cuda/worker/process.hpp"
 
 namespace kevo::cuda {
@@ -44,8 +44,8 @@ class worker_source {
   /// How the worker in use ended, if it has.
   std::string death() const;
   /// Where the time goes; null: nowhere.
-  void account(held_time* to) { spent_ = to; }
-  held_time& spent() { return spent_ != nullptr ? *spent_ : unused_; }
+  void account(device_time_spent* to) { spent_ = to; }
+  device_time_spent& spent() { return spent_ != nullptr ? *spent_ : unused_; }
 
  private:
   using worker = std::unique_ptr<worker_process>;
@@ -71,8 +71,8 @@ class worker_source {
   std::future<set_up> coming_;
   bool some_begin_ = false;    // of those that are coming
   std::future<void> leaving_;  // a context takes a while to go
-  held_time* spent_ = nullptr;
-  held_time unused_;
+  device_time_spent* spent_ = nullptr;
+  device_time_spent unused_;
 };
 
 }  // namespace kevo::cuda
