@@ -1,11 +1,10 @@
-// Workers that another process forks, as those of programs in Python: several begin together, while nothing is
-// timed. A process of this test forks them here, and counts.
+// Workers that another process forks, as those of programs in Python: several begin together, while nothing
+// is timed. A process of this test forks them here, and counts.
 
 #include <atomic>
+#include <fcntl.h>
 #include <string>
 #include <unistd.h>
-
-#include <fcntl.h>
 
 #include <doctest/doctest.h>
 

@@ -18,13 +18,13 @@ def replace():
         cells = dict(zip(one.call.__code__.co_freevars, (c.cell_contents for c in one.call.__closure__)))
         view, plan = cells["view"], cells["plan"]
 
-        def call(request):
+        def call(request, done=launched):
             x = view(request.pointers[0], plan["inputs"][0])
             y = view(request.pointers[1], plan["outputs"][0])
             half = x.shape[0] // 2
             with torch.no_grad():
                 torch.softmax(x[:half], dim=1, out=y[:half])
-            launched()
+            done()
             with torch.no_grad():
                 torch.cuda._sleep(400_000)
                 torch.softmax(x[half:], dim=1, out=y[half:])
