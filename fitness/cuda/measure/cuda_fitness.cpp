@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -20,9 +21,10 @@ namespace {
 
 using cuda::evaluation_state;
 using cuda::gpu_bench;
+using cuda::program_runner;
 
 constexpr const char* protocol_name = "cuda 8";
-constexpr const char* python_protocol_name = "torch 2, cuda 8";
+constexpr const char* python_protocol_name = "torch 3, cuda 8";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {
@@ -67,7 +69,12 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
     p.checked_s = device.seconds();
     const bool watches = bench.runs_python() && p.request.wanted > evaluation_stage::checked;
     const bool refuses = bench.settings().own_kernel_share > 0;
-    if (watches && refuses && !watch_own_kernels(bench, p, candidate)) return;
+    if (watches && refuses) {
+      // Ended before anything is timed.
+      if (auto watched = watch_own_kernels(bench, p, candidate)) watched->restart();
+      if (!p.result.valid()) return;
+    }
+    std::optional<program_runner> watched;
     if (p.request.wanted > evaluation_stage::checked) {
       if (!time_workloads(bench, p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
       if (!judge_times(bench, p, candidate.kind())) return;
@@ -75,14 +82,14 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
       if (!p.result.valid()) return;
       // Programs that are timed briefly alone are many, and this takes another process.
       if (watches && !refuses && p.result.stage >= evaluation_stage::timed_full)
-        watch_own_kernels(bench, p, candidate);
+        watched = watch_own_kernels(bench, p, candidate);
       p.timed_s = device.seconds();
       candidate.workers().replace();
     }
     // Last of all: what a process says, and how long it takes, is told to operators, and must not be told by
     // one that has seen a hidden size. Another process for the timing would cost a context for every
-    // candidate.
-    if (!check_workloads(bench, p, candidate, true)) return;
+    // candidate, and so would one behind the process that has told the share of its kernels.
+    if (!check_workloads(bench, p, watched ? *watched : candidate, true)) return;
     if (p.result.stage >= evaluation_stage::timed_full)
       p.profile = bench.profile_call(p.built, p.request.stop);
   };
@@ -108,6 +115,7 @@ void cuda_fitness::state::account(evaluation_state& p, const gpu_bench::hold& de
   context["foreign_processes"] = device.foreign();
   context["held_s"] = fmt::format("{:.4f}", held);
   context["held_calls"] = std::to_string(spent.calls);
+  context["held_processes"] = std::to_string(spent.processes);
   context["held_share_kernels"] = share(spent.kernels_s);
   context["held_share_around_kernels"] = share(spent.calls_s - spent.kernels_s);
   context["held_share_workers"] = share(spent.workers_s);

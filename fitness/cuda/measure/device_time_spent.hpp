@@ -17,6 +17,7 @@ struct device_time_spent {
   /// compiles.
   double first_calls_s = 0;
   int calls = 0;
+  int processes = 0;  ///< that a program was loaded into
 };
 
 /// Adds to `sum` for as long as it lives. [s]

@@ -64,6 +64,7 @@ void gpu_bench::forget_attempt() {
   empty_.reset();
   empty_workers_.reset();
   hosted_workers_.reset();
+  concurrent_workers_.reset();
   reference_workers_.reset();
   left_out_.clear();
 }

@@ -424,7 +424,7 @@ TEST_CASE("a delivered call that a neighbour made longer is told, or its time is
     REQUIRE(call.end == kevo::call_end::done);
     if (call.ns < 2 * usual) continue;
     ++longer;
-      well += call.disturbed || call.whole_ns < 1.2 * usual ? 1 : 0;
+    well += call.disturbed || call.whole_ns < 1.2 * usual ? 1 : 0;
   }
   CHECK(longer == 10);
   CHECK(well >= 8);
