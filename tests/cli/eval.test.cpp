@@ -1,4 +1,5 @@
 // labels: slow
+// timeout: 300
 // one processor
 // What `kevo eval` takes: the same sources that a run takes.
 

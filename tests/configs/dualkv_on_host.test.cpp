@@ -1,6 +1,7 @@
+// labels: slow
 // The naive seeds and the float64 references of cuda_dualkv_forward and cuda_dualkv_backward compute what
 // plain loops do, on the CPU: threads are coroutines (tests/support/cuda_on_host.hpp). The tunable seeds need
-// a GPU. labels: slow
+// a GPU.
 
 #include <regex>
 #include <string>

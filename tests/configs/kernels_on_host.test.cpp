@@ -1,6 +1,8 @@
+// labels: slow
+// timeout: 300
 // The shipped convolutions of cuda_im2win compute the right results for odd sizes, on the CPU: threads are
 // coroutines (tests/support/cuda_on_host.hpp). What is fast, and what only a GPU can do wrong, is not tested
-// here. labels: slow
+// here.
 
 #include <map>
 #include <regex>

@@ -113,7 +113,8 @@ worker_process::worker_process(const worker_options& options, const device_descr
 
 void worker_process::begin() {
   // Not before: what others take while it rests is not its own.
-  if (watched_bytes_ > 0 && !watch_) watch_ = std::make_unique<memory_watch>(id_of(process_), watched_bytes_);
+  if (watched_bytes_ > 0 && !watch_)
+    watch_ = std::make_unique<host_memory_watch>(id_of(process_), watched_bytes_);
   publish_and_wake(reinterpret_cast<control_page*>(region_.data())->begin, 1);
 }
 

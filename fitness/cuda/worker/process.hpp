@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fitness/cuda/device/protocol.hpp"
-#include "fitness/cuda/worker/memory_watch.hpp"
+#include "fitness/cuda/worker/host_memory_watch.hpp"
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/forked_process.hpp"
 #include "fitness/process/process.hpp"
@@ -60,8 +60,8 @@ class worker_process {
   shared_memory region_;
   std::variant<child_process, forked_process> process_;
   detail::descriptor handle_;
-  std::uint64_t watched_bytes_ = 0;      // 0: of no concern
-  std::unique_ptr<memory_watch> watch_;  // of a hosted program that is not trusted
+  std::uint64_t watched_bytes_ = 0;           // 0: of no concern
+  std::unique_ptr<host_memory_watch> watch_;  // of a hosted program that is not trusted
 };
 
 }  // namespace kevo::cuda

@@ -1,5 +1,6 @@
+// timeout: 300
 // What a bundle says of compiling again is true: its tools give the machine code that is in it, with the
-// options and the compiler that the program chooses. timeout: 300
+// options and the compiler that the program chooses.
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,5 @@
 // labels: slow
+// timeout: 300
 // The compile stage of hosted launch with a real nvcc, where there is one; no GPU is needed.
 
 #include "fitness/cuda/hosted/hosted_compiler.hpp"

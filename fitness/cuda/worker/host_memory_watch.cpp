@@ -1,4 +1,4 @@
-#include "fitness/cuda/worker/memory_watch.hpp"
+#include "fitness/cuda/worker/host_memory_watch.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> shared_memory_of(pid_t process) {
   return std::nullopt;
 }
 
-memory_watch::memory_watch(pid_t process, std::uint64_t bytes)
+host_memory_watch::host_memory_watch(pid_t process, std::uint64_t bytes)
     : process_(process),
       handle_(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))),
       bytes_(bytes),
@@ -44,7 +44,7 @@ memory_watch::memory_watch(pid_t process, std::uint64_t bytes)
       total_(memory_of_host()),
       thread_([this] { watch(); }) {}
 
-memory_watch::~memory_watch() {
+host_memory_watch::~host_memory_watch() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
@@ -53,14 +53,14 @@ memory_watch::~memory_watch() {
   thread_.join();
 }
 
-bool memory_watch::too_much() const {
+bool host_memory_watch::too_much() const {
   if (const auto shared = shared_memory_of(process_); shared && *shared > bytes_) return true;
   if (!at_first_ || !total_) return false;
   const auto now = available_memory();
   return now && *now < *total_ / least_share && *now<*at_first_&& * at_first_ - *now> bytes_;
 }
 
-void memory_watch::watch() {
+void host_memory_watch::watch() {
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, period, [this] { return over_; })) {
     if (!too_much()) continue;

@@ -21,15 +21,15 @@ std::optional<std::uint64_t> shared_memory_of(pid_t process);
 
 /// Looks 20 times a second, on a thread of its own, for as long as it lives. The process may so overshoot by
 /// what it touches in 50 ms.
-class memory_watch {
+class host_memory_watch {
  public:
   /// @param bytes of shared memory that the process may have. What a driver pins shows nowhere with the
   /// process: it is also ended once the host has lost so much and is left with less than an eighth of its
   /// memory.
-  memory_watch(pid_t process, std::uint64_t bytes);
-  memory_watch(const memory_watch&) = delete;
-  memory_watch& operator=(const memory_watch&) = delete;
-  ~memory_watch();
+  host_memory_watch(pid_t process, std::uint64_t bytes);
+  host_memory_watch(const host_memory_watch&) = delete;
+  host_memory_watch& operator=(const host_memory_watch&) = delete;
+  ~host_memory_watch();
 
   /// Whether it has ended the process.
   bool tripped() const { return tripped_.load(); }
