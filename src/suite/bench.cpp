@@ -14,6 +14,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <kevo/annotation.hpp>
 #include <kevo/content_id.hpp>
 #include <kevo/load_task.hpp>
 #include <kevo/task_id.hpp>
@@ -163,7 +164,9 @@ class bench_pool {
 
   bool load(bench_task& one, bench_solution& solution) {
     try {
-      solution.source = std::make_shared<const program>(load_program(solution.file));
+      auto source = load_program(solution.file);
+      if (!one.entry.tunables.empty()) source = set_tunables(source, one.entry.tunables);
+      solution.source = std::make_shared<const program>(std::move(source));
     } catch (const error& wrong) {
       if (wrong.code() != error_code::input) throw;
       fail(one, &solution, bench_state::unreadable, wrong.what());
