@@ -175,6 +175,32 @@ sqlite::statement select_asked_variation(sqlite::connection& database) {
 
 namespace {
 
+// In the order of `event_columns`.
+struct column {
+  enum : int {
+    sequence,
+    time_s,
+    kind,
+    job,
+    candidate,
+    program,
+    detail,
+    result,
+    exhausted,
+    summary,
+    wall_s,
+    device_s,
+    money,
+    tokens_in,
+    tokens_out,
+    transcript,
+    wanted,
+    status,
+    value,
+    evaluated
+  };
+};
+
 /// One row of `event_columns`, its fields by name.
 class event_row {
  public:
@@ -223,31 +249,6 @@ class event_row {
                      row_.integer(column::tokens_in), row_.integer(column::tokens_out)},
             .transcript = row_.text(column::transcript)};
   }
-
-  struct column {
-    enum : int {
-      sequence,
-      time_s,
-      kind,
-      job,
-      candidate,
-      program,
-      detail,
-      result,
-      exhausted,
-      summary,
-      wall_s,
-      device_s,
-      money,
-      tokens_in,
-      tokens_out,
-      transcript,
-      wanted,
-      status,
-      value,
-      evaluated
-    };
-  };
 
   const sqlite::statement& row_;
 };
