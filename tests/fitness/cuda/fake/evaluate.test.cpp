@@ -195,7 +195,7 @@ TEST_CASE("every fault costs the candidate that has it, and nobody else") {
     CHECK(judged("illegal_address").outcome == outcome::crashed);
     CHECK(judged("launch_failure").outcome == outcome::crashed);
     const auto died = judged("exit");
-    CHECK(died.outcome == outcome::crashed);
+    CHECK_MESSAGE(died.outcome == outcome::crashed, died.feedback);
     CHECK(died.feedback.find("exit code 5") != std::string::npos);
     CHECK(judged("refused").outcome == outcome::launch_failed);
   }
