@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -46,7 +47,9 @@ struct copy {
   int floats;
 };
 struct thread {
-  ucontext_t context = {};
+  ucontext_t context = {};  ///< begins the thread
+  jmp_buf place = {};       ///< where it waits
+  bool begun = false;
   std::vector<char> stack = std::vector<char>(std::size_t{64} << 10U);
   dim index;
   bool done = false;
@@ -57,10 +60,25 @@ inline constexpr std::size_t shared_floats = std::size_t{48} << 10U;
 alignas(256) inline float shared_memory[shared_floats];
 inline dim block;
 inline thread* current = nullptr;
-inline ucontext_t scheduler;
+inline jmp_buf scheduler;
 inline std::function<void()> kernel;
 
 inline unsigned alive = 0;  ///< threads of the block that have not returned
+
+// swapcontext would ask the kernel for the mask of signals at each change, which took most of the time; a
+// jump needs no kernel.
+
+/// Lets the thread run until it waits or has returned.
+inline void resume(thread& one) {
+  if (_setjmp(scheduler) != 0) return;
+  if (one.begun) _longjmp(one.place, 1);
+  one.begun = true;
+  setcontext(&one.context);
+}
+/// Lets the other threads run.
+inline void yield() {
+  if (_setjmp(current->place) == 0) _longjmp(scheduler, 1);
+}
 
 /// Waits until `members` threads are at it. Threads that wait let the others run.
 struct barrier {
@@ -72,7 +90,7 @@ struct barrier {
       ++generation;
       return;
     }
-    for (const unsigned mine = generation; mine == generation;) swapcontext(&current->context, &scheduler);
+    for (const unsigned mine = generation; mine == generation;) yield();
   }
 };
 inline barrier of_block;
@@ -84,7 +102,7 @@ inline void begin() {
   kernel();
   current->done = true;
   --alive;
-  swapcontext(&current->context, &scheduler);
+  _longjmp(scheduler, 1);
 }
 
 /// One block after the other, `threads` threads each.
@@ -99,7 +117,7 @@ inline void launch(dim grid, unsigned threads, std::function<void()> body) {
     std::ranges::fill(shared_memory, std::numeric_limits<float>::quiet_NaN());
     for (unsigned i = 0; i < threads; ++i) {
       all[i].index = {i, 0, 0};
-      all[i].done = false;
+      all[i].begun = all[i].done = false;
       all[i].groups.assign(1, {});
       getcontext(&all[i].context);
       all[i].context.uc_stack.ss_sp = all[i].stack.data();
@@ -111,7 +129,7 @@ inline void launch(dim grid, unsigned threads, std::function<void()> body) {
       for (auto& one : all) {
         if (one.done) continue;
         current = &one;
-        swapcontext(&scheduler, &one.context);
+        resume(one);
         more = more || !one.done;
       }
     }
