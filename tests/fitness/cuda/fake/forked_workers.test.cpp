@@ -45,7 +45,7 @@ TEST_CASE("of workers that are forked several begin together, and none while som
   const fake_gpu gpu;
   device_client device(0);
   cuda_compiler compiler;
-  device.set_kit(compile_trusted_kernels(compiler, device.facts().architecture()));
+  device.set_trusted_kernels(compile_trusted_kernels(compiler, device.facts().architecture()));
   std::atomic<int> begun = 0;
   worker_options options;
   options.fork = [&](int region, int arena, std::uint64_t bytes) {
