@@ -87,7 +87,7 @@ struct writer {
     store.put_program(kevo::id_of(*p), p);
     tell(kevo::seeded{candidates++, kevo::id_of(*p)});
   }
-  void tell(decltype(kevo::event::what) what) {
+  void tell(decltype(kevo::event::payload) what) {
     ++sequence;
     record.consume({sequence, 0.001 * static_cast<double>(sequence), std::move(what)});
   }

@@ -41,7 +41,7 @@ struct bookkeeping {
   kevo::population all;
   kevo::any_archive kept;
   kevo::any_selector select;
-  kevo::kinship relatives;
+  kevo::lineage_queries relatives;
   kevo::rng random{1};
 
   bookkeeping(kevo::any_archive archive, kevo::any_selector selector)

@@ -3,7 +3,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
                                                               ${PROJECT_SOURCE_DIR}/fitness/evaluator/kevo_evaluator_shinka.py)
 file(READ fitness/evaluator/kevo_evaluator_shinka.py kevo_evaluator_shinka_text)
 file(READ fitness/evaluator/kevo_evaluator.py kevo_evaluator_text)
-set(kevo_evaluator_source ${PROJECT_BINARY_DIR}/device_kit/evaluator_script.cpp)
+set(kevo_evaluator_source ${PROJECT_BINARY_DIR}/generated/evaluator_script.cpp)
 file(GENERATE OUTPUT ${kevo_evaluator_source} CONTENT "#include \"fitness/evaluator/evaluator_fitness.hpp\"
 
 namespace kevo {

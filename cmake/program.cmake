@@ -37,7 +37,7 @@ endif()
 include(cmake/prompts.cmake)
 include(cmake/bundle_files.cmake)
 include(cmake/attacks.cmake)
-include(cmake/device_kit.cmake)
+include(cmake/trusted_kernels.cmake)
 include(cmake/triton_script.cmake)
 include(cmake/torch_script.cmake)
 include(cmake/openapi.cmake)
@@ -68,7 +68,7 @@ target_link_libraries(kevo_base PUBLIC kevo::core ${KEVO_FMT_TARGET} Threads::Th
 
 file(GLOB_RECURSE kevo_fitness_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} fitness/*.cpp)
 list(FILTER kevo_fitness_sources EXCLUDE REGEX "/main/")
-kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_kit_source} ${kevo_triton_source} ${kevo_torch_source} ${kevo_evaluator_source})
+kevo_layer(fitness ${kevo_fitness_sources} ${kevo_attack_source} ${kevo_trusted_kernels_source} ${kevo_triton_source} ${kevo_torch_source} ${kevo_evaluator_source})
 target_include_directories(kevo_fitness SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo_fitness PUBLIC kevo::base PRIVATE ${SECCOMP_LIBRARY} ${CMAKE_DL_LIBS})
 
@@ -163,7 +163,7 @@ add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sand
 target_include_directories(kevo-worker-hosted SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo-worker-hosted PRIVATE ${SECCOMP_ARCHIVE})
 set(kevo_device_sources fitness/cuda/device/contents.cpp fitness/cuda/device/device_nodes.cpp fitness/cuda/device/engine.cpp
-                        fitness/cuda/device/foreign_processes.cpp
+                        fitness/cuda/device/engine_ceilings.cpp fitness/cuda/device/foreign_processes.cpp
                         fitness/cuda/device/end_of_call.cpp fitness/cuda/device/interval.cpp
                         fitness/cuda/device/gpu.cpp fitness/cuda/device/reference.cpp
                         fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp

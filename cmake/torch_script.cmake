@@ -11,7 +11,7 @@ file(READ fitness/torch/kevo_torch_extension.py kevo_torch_extension_text)
 file(READ fitness/torch/kevo_torch_compile.py kevo_torch_compile_text)
 file(READ fitness/torch/kevo_torch.py kevo_torch_text)
 file(READ fitness/torch/kevo_torch_device.py kevo_torch_device_text)
-set(kevo_torch_source ${PROJECT_BINARY_DIR}/device_kit/torch_script.cpp)
+set(kevo_torch_source ${PROJECT_BINARY_DIR}/generated/torch_script.cpp)
 file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/compile_server.hpp\"
 #include \"fitness/torch/python_server.hpp\"
 
@@ -29,7 +29,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
                                                               ${PROJECT_SOURCE_DIR}/src/import/kernelbench_sizes.py)
 file(READ src/import/kernelbench.py kevo_kernelbench_text)
 file(READ src/import/kernelbench_sizes.py kevo_kernelbench_sizes_text)
-set(kevo_import_source ${PROJECT_BINARY_DIR}/device_kit/kernelbench_script.cpp)
+set(kevo_import_source ${PROJECT_BINARY_DIR}/generated/kernelbench_script.cpp)
 file(GENERATE OUTPUT ${kevo_import_source} CONTENT "#include \"src/import/kernelbench_script.hpp\"
 
 namespace kevo {

@@ -19,8 +19,8 @@
 #include "fitness/machine/ceilings.hpp"
 #include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
+#include "fitness/machine/fifo_lock.hpp"
 #include "fitness/machine/memory_watch.hpp"
-#include "fitness/machine/turns.hpp"
 #include "fitness/oracle/oracle.hpp"
 
 namespace kevo {
@@ -38,9 +38,9 @@ struct trusted_program {
 /// bench at most asks for the lock, a wait for it is a wait for others.
 class processors_in_use {
  public:
-  processors_in_use(const core_plan& cores, running_builds& running, turns& among_threads,
+  processors_in_use(const core_plan& cores, running_builds& running, fifo_lock& among_threads,
                     const std::stop_token& stop, const wait_listener& listener)
-      : turn_(among_threads.take(stop)), lock_(cores.workers, stop, listener), pin_(cores.controller) {
+      : hold_(among_threads.take(stop)), lock_(cores.workers, stop, listener), pin_(cores.controller) {
     if (!cores.few) return;
     pause_ =
         cores.shared || cores.controller < 0 ? running.pause_all() : running.stand_back(cores.controller);
@@ -48,7 +48,7 @@ class processors_in_use {
   const measuring_lock& lock() const { return lock_; }
 
  private:
-  turns::turn turn_;
+  fifo_lock::hold hold_;
   measuring_lock lock_;
   pinned_thread pin_;
   running_builds::pause_guard pause_;
@@ -145,7 +145,7 @@ class test_bench {
   std::optional<memory_watch> memory_;  // where runs share the machine by core
   std::string device_;
   running_builds running_;
-  turns turns_;
+  fifo_lock measuring_;
   std::shared_ptr<const program_kind> kind_;
   std::mutex preparing_;
   bool prepared_ = false;

@@ -86,9 +86,12 @@ double call_boundary::cost_ns() const {
   return costs_.empty() ? 0 : median(costs_);
 }
 
+double call_boundary::spread_ns() const {
+  return costs_.empty() ? 0 : quantile(costs_, 0.75) - quantile(costs_, 0.25);
+}
+
 double call_boundary::resolution_ns() const {
-  const double spread = costs_.empty() ? 0 : quantile(costs_, 0.75) - quantile(costs_, 0.25);
-  return std::clamp(spread, least_resolution_ns, most_resolution_ns);
+  return std::clamp(spread_ns(), least_resolution_ns, most_resolution_ns);
 }
 
 paired_timer::paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,

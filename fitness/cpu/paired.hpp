@@ -26,8 +26,8 @@ struct pairing_plan {
 };
 
 /// Chooses a plan from what one call of each takes: about `block_ns` of calls, as far as there are contents;
-/// 0 is two turns, as little as can be. Turns are short, so that both programs meet the same weather. Every
-/// plan is timed by the same clock, so that a candidate gains nothing by steering the choice.
+/// 0 is two turns, as little as can be. Turns are short, so that both programs run under the same conditions.
+/// Every plan is timed by the same clock, so that a candidate gains nothing by steering the choice.
 pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns);
 
 /// What waking up and stopping a worker cost beyond its call, from calls of the pacer: a trusted program that
@@ -39,8 +39,9 @@ class call_boundary {
   bool empty() const { return costs_.empty(); }
   /// [ns] The median of the latest calls: it changes with what else the machine does.
   double cost_ns() const;
-  /// Times under this are not told from each other: the interquartile range of single calls, within bounds.
-  /// [ns]
+  /// The interquartile range of the costs of single calls: a time is not known better than this. [ns]
+  double spread_ns() const;
+  /// Times under this are not told from each other: the spread, within bounds. [ns]
   double resolution_ns() const;
 
  private:
@@ -79,6 +80,8 @@ class paired_timer {
   const pairing_plan& plan() const { return plan_; }
   /// Times under this count as this. [ns] 0 where the time includes the delivery of the inputs.
   double resolution_ns() const { return delivered_ ? 0 : boundary_.resolution_ns(); }
+  /// By how much a time of the candidate may be too small because the cost of a call's boundary changes. [ns]
+  double spread_ns() const { return delivered_ ? 0 : boundary_.spread_ns(); }
   /// Whether times include the delivery of the inputs: `call_clock::delivered`.
   bool delivered() const { return delivered_; }
   /// Whether the candidate or the baseline was raised to the resolution.

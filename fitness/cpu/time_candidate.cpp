@@ -37,7 +37,7 @@ std::vector<int> confirming_looks(const timing_budget& budget) {
 }
 
 // Answers whether the interval is narrow enough to end.
-bool look(const test_bench& bench, passage& p, std::vector<paired_timer>& timers, double alpha) {
+bool look(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers, double alpha) {
   std::vector<timed_pairs> timed;
   timed.reserve(timers.size());
   if (!p.comparators.empty()) alpha /= 2;  // the other half is spent on the comparators
@@ -53,7 +53,8 @@ bool look(const test_bench& bench, passage& p, std::vector<paired_timer>& timers
   return estimate_all(p.result, bench.subject(), timed, alpha, bench.settings().timing.target_interval);
 }
 
-paired_timer timer_for(test_bench& bench, passage& p, runner& candidate, std::size_t index, bool fresh) {
+paired_timer timer_for(test_bench& bench, evaluation_state& p, runner& candidate, std::size_t index,
+                       bool fresh) {
   auto* const comparator = fresh ? nullptr : bench.comparator_for(index, p.call_ns[index]);
   if (comparator == nullptr) return bench.plan_for(index, p.call_ns[index], candidate, p.hopeless);
   const auto link = bench.comparator_speedup(index, bench.settings().timing.alpha / 2, p.request.stop);
@@ -68,7 +69,7 @@ paired_timer timer_for(test_bench& bench, passage& p, runner& candidate, std::si
 
 // The calls that checked the candidate tell roughly how fast it is: the least time of several. Nothing is
 // decided by that but how long it is timed.
-bool is_hopeless(const test_bench& bench, const passage& p) {
+bool is_hopeless(const test_bench& bench, const evaluation_state& p) {
   constexpr double far = 1.5;
   const auto& workloads = bench.subject().workloads;
   std::vector<weighted_estimate> parts;
@@ -100,12 +101,12 @@ void tell_clock(evaluation& e, const std::vector<workload>& workloads,
 
 }  // namespace
 
-void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure) {
+void fail(evaluation_state& p, std::size_t index, const workload& w, const call_failure& failure) {
   p.machine = failure.machine;
   tell_failure(p.result, index, w, failure);
 }
 
-bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh) {
+bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, bool fresh) {
   const auto& budget = bench.settings().timing;
   const auto& workloads = bench.subject().workloads;
   if (fresh) bench.renew_memory();
@@ -169,13 +170,14 @@ bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh
       p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
     }
   }
+  for (const auto& timer : timers) p.spread_ns[timer.workload()] = timer.spread_ns();
   tell_clock(p.result, workloads, timers);
   return true;
 }
 
 // A program that was built to the same bytes as the baseline was checked with it, and its speedup is 1
 // whatever the machine does. It is run once, for its times.
-bool time_baseline_itself(test_bench& bench, passage& p, runner& candidate) {
+bool time_baseline_itself(test_bench& bench, evaluation_state& p, runner& candidate) {
   const auto& workloads = bench.subject().workloads;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     auto& w = p.result.workloads[i];
@@ -197,7 +199,7 @@ bool time_baseline_itself(test_bench& bench, passage& p, runner& candidate) {
   return true;
 }
 
-void time_other_baselines(test_bench& bench, passage& p, runner& candidate) {
+void time_other_baselines(test_bench& bench, evaluation_state& p, runner& candidate) {
   const auto& workloads = bench.subject().workloads;
   for (auto& other : bench.other_baselines()) {
     std::vector<weighted_estimate> parts;

@@ -15,7 +15,7 @@
 namespace kevo {
 
 /// One evaluation on its way through the cascade.
-struct passage {
+struct evaluation_state {
   const evaluation_request& request;
   evaluation result;
   build_result built;
@@ -23,18 +23,19 @@ struct passage {
   bool machine = false;                              // the failure may be the machine's
   std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
   bool hopeless = false;                             // far slower than the best program
+  std::map<std::size_t, double> spread_ns = {};      // by how much a workload's time may be too small
 };
 
 /// Takes down that a call has failed.
-void fail(passage& p, std::size_t index, const workload& w, const call_failure& failure);
+void fail(evaluation_state& p, std::size_t index, const workload& w, const call_failure& failure);
 
 /// Times all visible workloads. @param fresh for a confirmation @return false if the candidate failed
-bool time_workloads(test_bench& bench, passage& p, runner& candidate, bool fresh);
+bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, bool fresh);
 
 /// The same for the baseline's own program, without checks.
-bool time_baseline_itself(test_bench& bench, passage& p, runner& candidate);
+bool time_baseline_itself(test_bench& bench, evaluation_state& p, runner& candidate);
 
 /// Compares with the baselines besides the first one, roughly.
-void time_other_baselines(test_bench& bench, passage& p, runner& candidate);
+void time_other_baselines(test_bench& bench, evaluation_state& p, runner& candidate);
 
 }  // namespace kevo

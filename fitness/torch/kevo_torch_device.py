@@ -31,6 +31,8 @@ def begin_on_device(library, job, descriptors):
     helper = ctypes.PyDLL(None, handle=library._handle)  # calls keep Python's lock: there is nobody to give it to
     helper.kevo_worker_state.restype = ctypes.c_void_p
     helper.kevo_device_next.restype = ctypes.POINTER(device_request)
+    if job["queues"]:
+        os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = str(job["queues"])
     rest = descriptors[2:]
     parameters = rest.pop(0) if job["parameters"] else -1
     helper.kevo_device_open(job["device"].encode(), ctypes.c_uint64(job["arena_bytes"]), parameters)
@@ -80,7 +82,7 @@ def serve_device(torch, helper, job, names, ask):
                     provide_extensions(torch, ask, program["files"])
                 answer.model = load_on_device(torch, helper, program, names, remark)
                 if profile:
-                    answer.call = profile(answer.call, answer.run, remark)
+                    profile(answer, remark)
             except BaseException as error:
                 end(NOT_LOADED, explain(error, names).encode(errors="replace")[:250])
                 continue
@@ -127,8 +129,12 @@ def profiling(torch, kernels):
     value = torch.zeros(16, device="cuda")
     watched(lambda: value.add_(1))
 
-    def profiled(call, run, remark):
+    # The first call alone: what follows is called as in any other process.
+    def profiled(answer, remark):
+        call, run = answer.call, answer.run
+
         def both(request):
+            answer.call = call
             wrong = call(request)
             if wrong:
                 return wrong
@@ -138,7 +144,7 @@ def profiling(torch, kernels):
                                      "kernels": len(seen)})]
             return None
 
-        return both
+        answer.call = both
 
     return profiled
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 #include <string_view>
 
@@ -44,6 +45,20 @@ void add_global_functions(std::string_view text, std::set<std::string>& names) {
   }
 }
 
+bool equal_letters(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), equal_letters) != text.end();
+}
+
+// PyTorch and its libraries make streams of their own for recurrent layers and for factorizations.
+bool names_concurrency(std::string_view text) {
+  constexpr std::string_view words[] = {"stream", "graph", "rnn", "lstm", "gru", "linalg"};
+  return std::any_of(std::begin(words), std::end(words), [&](auto word) { return has_word(text, word); });
+}
+
 }  // namespace
 
 source_facts facts_of(const program& source) {
@@ -68,6 +83,7 @@ source_facts facts_of(const program& source) {
     add_global_functions(file.text, global);
     facts.cuda_kernels += static_cast<int>(global.size());
     facts.kernels.insert(global.begin(), global.end());
+    facts.concurrent = facts.concurrent || names_concurrency(file.text);
   }
   facts.kernels.erase("");
   return facts;

@@ -15,6 +15,9 @@ struct source_facts {
   int lines = 0;           ///< that are neither empty nor a comment alone
   /// Names of kernels of its own: functions in Triton, and `__global__` functions of C++ in its text.
   std::set<std::string> kernels;
+  /// Whether its text names anything that runs several kernels beside each other: streams, graphs, recurrent
+  /// layers, linear algebra.
+  bool concurrent = false;
 };
 
 source_facts facts_of(const program& source);

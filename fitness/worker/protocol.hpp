@@ -14,7 +14,7 @@ inline constexpr std::uint32_t worker_protocol = 3;
 
 /// The socket over which the parent of workers is asked for one: a message with its number (32 bits) and two
 /// descriptors, of the control page and of the arena. Never open in a worker that has loaded an object.
-inline constexpr int order_descriptor = 3;
+inline constexpr int fork_request_descriptor = 3;
 
 /// What is said over that socket, one message each. A worker says that it has begun before it does anything
 /// else, so that the kernel tells its process id; its parent says how it ended, and buries it when it is

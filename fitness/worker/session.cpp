@@ -33,9 +33,9 @@ constexpr auto warming = std::chrono::microseconds(40);
 constexpr auto most_unrest = std::chrono::milliseconds(2);
 // [ns] Of a delivered call that takes longer, the accounts are read. Neighbours seldom disturb a shorter one.
 constexpr double short_call_ns = 100e3;
-// [ns] What a trusted worker works at most between "done" and its sleep. One that works longer has kept some
-// of the call for later, or has begun what the next one needs.
-constexpr double falling_asleep_ns = 6e3;
+// [ns] From "done" until a trusted worker has been seen asleep, copying its outputs included. One that works
+// longer has kept some of the call for later, or has begun what the next one needs.
+constexpr double falling_asleep_ns = 15e3;
 // [ns] Shorter waits for a processor belong to the call: a neighbour that takes the processor keeps it
 // longer.
 constexpr double least_lost_ns = 50e3;
@@ -199,6 +199,7 @@ call_end worker_session::load() {
   used_.emplace(process_.pid());
   if (!pause()) return call_end::stuck;
   used_ns_ = used_->used_ns();
+  rested_ = true;
   return call_end::done;
 }
 
@@ -241,8 +242,10 @@ void worker_session::post(const call_content& content, const slot_layout& layout
 
 // Returns when the worker says that it is awake; at once where the controller sleeps during calls. With
 // `begin`, the call may begin, too.
-call_end worker_session::wake(bool begin) {
-  page_->ping.store(++ping_, std::memory_order_release);
+call_end worker_session::wake(bool begin, rng& random) {
+  // Drawn: a process that does not run could have answered the next number beforehand.
+  ping_ = random();
+  page_->ping.store(ping_, std::memory_order_release);
   if (begin) page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
   if (frozen_) {
@@ -289,16 +292,20 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   };
   if (!brief && !rest()) return stuck();
   const double used = used_->used_ns();
+  // After a call that ended with a rest nothing is to be done: what is done all the same belongs to a call.
+  const double between = !brief && rested_ ? used - used_ns_ : 0;
+  const long rests_asleep = brief ? 0 : used_->rests();
   const bool asleep = page_->asleep.load(std::memory_order_acquire) != 0;
-  result.end = wake(false);
+  result.end = wake(false, random);
   if (result.end != call_end::done) return result;
-  for (const auto awake = clock::now(); asleep && clock::now() - awake < warming;) spin_pause();
+  const auto awake = clock::now();
+  const double delayed_awake = used_->delayed_ns();
+  while (asleep && clock::now() - awake < warming) spin_pause();
   const double delayed = used_->delayed_ns();
   const long rests = brief ? 0 : used_->rests();
   touch(content);
 
   const long preemptions = preemptions_of_thread();
-  const double used_before = brief ? 0 : used_->used_ns();
   const auto start = clock::now();
   // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
   memory().poison_outputs(result.layout);
@@ -322,18 +329,28 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   delivered_ns_ = result.ns = wall;
   note_time(content, wall);
   result.whole_ns = lost < least_lost_ns ? wall : std::max(wall - lost, 0.0);
+  rested_ = !brief;
   if (!brief) {
     if (!rest()) return stuck();
+    const double after_done = nanoseconds_between(end, clock::now());
     used_ns_ = used_->used_ns();
+    // Without the looking for the call. The kernel brings the account of another process up to date when that
+    // leaves its processor, not when it is read, so that looking is told from outside: a worker that has
+    // answered is on its processor, except while it waits for that, until it rests.
+    const double looked =
+        rests != rests_asleep ? 0 : nanoseconds_between(awake, start) - (delayed - delayed_awake);
+    const double worked = used_ns_ - used - std::max(looked, 0.0);
     // Besides the sleep after the call. One before it, after its rests were counted, looks the same, so that
     // real time counts then, too.
     const bool waited = used_->rests() > rests + 1;
-    // Processor time also has the worker's looking for the call, which the time without delays has not. It
-    // does not depend on when the controller looks, whereas real time does.
-    result.whole_ns =
-        waited ? std::max(used_ns_ - used, result.whole_ns) : std::min(result.whole_ns, used_ns_ - used);
-    if (const double worked = used_ns_ - used_before; worked > result.whole_ns + falling_asleep_ns)
-      result.whole_ns = worked;
+    // What it worked after "done" is at most the time until it slept, and at most what it worked in all
+    // beyond the time of the call.
+    const double late = std::min(worked - result.whole_ns, after_done) - falling_asleep_ns;
+    // Processor time does not depend on when the controller looks, whereas real time does. A controller that
+    // looked late, though it kept its processor, ran on one that was away for a while.
+    result.disturbed |= !waited && result.whole_ns > worked + least_lost_ns;
+    result.whole_ns = waited ? std::max(worked, result.whole_ns) : std::min(result.whole_ns, worked);
+    result.whole_ns += std::max(late, 0.0) + std::max(between, 0.0);
     // What the worker may have looked for a call longer than usual is little beside a long one.
     result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
   }
@@ -355,7 +372,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   const double delayed = used_->delayed_ns();
   const long rests = used_->rests();
   const auto woken = clock::now();
-  result.end = wake(true);
+  result.end = wake(true, random);
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
@@ -394,6 +411,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
                     : waited              ? std::max(wall - lost, used - used_ns_)
                                           : used - used_ns_;
   used_ns_ = used;
+  rested_ = true;
   return result;
 }
 

@@ -127,7 +127,7 @@ class worker_session {
   bool rest();
   bool pause() { return settings_.threads > 1 ? stop() : rest(); }
   void ring();
-  call_end wake(bool begin);
+  call_end wake(bool begin, rng& random);
   void note_end();
   void keep_outputs(const slot_layout& layout);
   isolated_call run_delivered(const call_content& content, rng& random, std::chrono::nanoseconds limit);
@@ -151,6 +151,7 @@ class worker_session {
   std::map<std::vector<std::int64_t>, double> shortest_ns_;  // from "awake" to "done", by the axes of a call
   double delivered_ns_ = 0;                                  // what the latest delivered call took
   double used_ns_ = 0;           // by the process, when the latest call had been timed
+  bool rested_ = false;          // it slept then, and `used_ns_` is exact
   std::vector<std::byte> kept_;  // outputs of a delivered call, one after the other
   std::size_t next_slot_ = 0;
   std::optional<rng> places_;  // of the next call's buffers

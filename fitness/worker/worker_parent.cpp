@@ -43,7 +43,7 @@ std::string list_of(const std::vector<int>& cpus) {
   return text.empty() ? "any" : text;
 }
 
-launch_spec spec_of(const worker_settings& settings, const std::string& object, int orders) {
+launch_spec spec_of(const worker_settings& settings, const std::string& object, int requests) {
   launch_spec spec;
   spec.argv = {worker_inside, object_inside, std::to_string(settings.threads), list_of(settings.cpus)};
   if (settings.error_output) spec.argv.emplace_back(error_output_argument);
@@ -60,7 +60,7 @@ launch_spec spec_of(const worker_settings& settings, const std::string& object, 
       {settings.program.empty() ? own_program("kevo-worker-cpu", "KEVO_WORKER_CPU") : settings.program,
        worker_inside});
   spec.mounts.push_back({object, object_inside});
-  spec.file_descriptors = {{orders, order_descriptor}};
+  spec.file_descriptors = {{requests, fork_request_descriptor}};
   spec.limits = settings.limits;
   spec.limits.scratch_bytes = 0;
   spec.limits.wall_s = 0;

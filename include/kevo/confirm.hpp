@@ -97,13 +97,13 @@ class confirmation {
   /// Records that a valid candidate is the program of the baseline. It never becomes champion. If scores are
   /// speedups, the first champion must be faster than it.
   void exclude_baseline(candidate_id who, bool scores_are_speedups) {
-    if (baseline_twins_.empty()) baseline_twin_ = who;
-    baseline_twins_.insert(who);
+    if (baseline_duplicates_.empty()) baseline_duplicate_ = who;
+    baseline_duplicates_.insert(who);
     if (scores_are_speedups) least_speedup_ = 1;
     if (contender_ == who) contender_ = no_candidate;
   }
   /// The first candidate that was found to be the program of the baseline; `no_candidate` if none is known.
-  candidate_id baseline_twin() const { return baseline_twin_; }
+  candidate_id baseline_duplicate() const { return baseline_duplicate_; }
 
   /// Begins a confirmation and returns its candidate: `next()`, or the contender if the search has stopped.
   /// There must be one.
@@ -200,7 +200,7 @@ class confirmation {
   bool worth_confirming(candidate_id who, const evaluation& e) const {
     return e.valid() && std::isfinite(e.score) && e.score > bar() &&
            e.stage >= evaluation_stage::timed_full && who != champion_.id && !confirmed_.contains(who) &&
-           !baseline_twins_.contains(who);
+           !baseline_duplicates_.contains(who);
   }
   /// Whether an undecided candidate may be confirmed again, and more samples could decide.
   bool wants_more(candidate_id who, const measured& so_far, const champion_verdict& verdict) const {
@@ -278,9 +278,9 @@ class confirmation {
   std::uint64_t finished_at_ = 0;  ///< the same of the last confirmation that has finished
   bool running_ = false;           ///< whether a confirmation is running
   int futile_ = 0;
-  std::unordered_set<candidate_id> confirmed_;       ///< candidates whose first confirmation has begun
-  std::unordered_set<candidate_id> baseline_twins_;  ///< candidates that are the program of the baseline
-  candidate_id baseline_twin_ = no_candidate;        ///< the first of them
+  std::unordered_set<candidate_id> confirmed_;            ///< candidates whose first confirmation has begun
+  std::unordered_set<candidate_id> baseline_duplicates_;  ///< candidates that are the program of the baseline
+  candidate_id baseline_duplicate_ = no_candidate;        ///< the first of them
   /// The speedup that the first champion must exceed: 1 if the baseline itself is a valid candidate,
   /// otherwise no limit.
   double least_speedup_ = -std::numeric_limits<double>::infinity();

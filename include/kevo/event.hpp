@@ -116,7 +116,7 @@ struct event {
   double time_s = 0;  ///< [s] run time: the `now_s` of the call of the search that caused the event
   std::variant<seeded, variation_asked, variation_told, evaluation_asked, evaluation_told, draft_evaluated,
                champion_crowned, search_stopped, search_resumed, baseline_met, proposals_filtered>
-      what;
+      payload;
 };
 
 /// A sink: an object that receives events. `consume` is called on the coordinator's thread, in the order of

@@ -54,7 +54,7 @@ inline constexpr std::string_view to_string(lab_axis axis) {
 }
 
 /// The program by which a search is judged: the one that it believes to be the best.
-enum class belief : std::uint8_t {
+enum class believed_program : std::uint8_t {
   champion,  ///< the last program that became champion by a confirmation
   leader,    ///< the program with the best score, confirmed or not
 };
@@ -81,7 +81,7 @@ struct lab_plan {
   std::uint64_t first_seed = 1;  ///< the other seeds follow it
   std::size_t parallel = 2;      ///< number of cells that run at the same time
   double confidence = 0.95;      ///< confidence level of all intervals
-  belief believed = belief::champion;
+  believed_program believed = believed_program::champion;
   lab_axis unit = lab_axis::evaluations;  ///< unit of the budgets
   std::vector<double> budgets;            ///< increasing; every search runs to the last one
   lab_problem problem;

@@ -73,7 +73,7 @@ class population {
 
 /// Functions that give the relatives of a candidate in the search graph. The time of a call is proportional
 /// to the size of its result.
-struct kinship {
+struct lineage_queries {
   std::function<std::vector<candidate_id>(candidate_id)> parents;
   std::function<std::vector<candidate_id>(candidate_id)> children;
 };
@@ -82,7 +82,7 @@ struct kinship {
 /// `observe`. The members do what those of `population` do.
 class population_view {
  public:
-  population_view(const population& all, const any_archive& kept, const kinship& relatives)
+  population_view(const population& all, const any_archive& kept, const lineage_queries& relatives)
       : all_(&all), kept_(&kept), relatives_(&relatives) {}
 
   std::size_t size() const { return all_->size(); }
@@ -102,7 +102,7 @@ class population_view {
  private:
   const population* all_;
   const any_archive* kept_;
-  const kinship* relatives_;
+  const lineage_queries* relatives_;
 };
 
 }  // namespace kevo

@@ -51,8 +51,9 @@ struct reward_terms {
   std::optional<double> own_kernel_share;
   std::vector<broken_rule> broken_rules;
 
-  /// Whether the program may earn anything.
-  bool earns() const { return correct && !cheated && broken_rules.empty(); }
+  /// Whether the program is eligible for a reward: it is correct, did not cheat and breaks no rule of the
+  /// recipe.
+  bool eligible() const { return correct && !cheated && broken_rules.empty(); }
 };
 
 /// The terms of one evaluation. `parent` may be null. O(number of rules).
@@ -109,7 +110,7 @@ inline reward_rule launches_own_kernel(double least = 1e-3) {
 /// AutoTriton (arXiv 2507.05687, section 3): 1 if the program passes the tests and breaks no rule, else 0.
 /// Speed does not count.
 inline double autotriton_reward(const reward_terms& terms) {
-  return terms.earns() ? 1 : 0;
+  return terms.eligible() ? 1 : 0;
 }
 
 /// Dr. Kernel (arXiv 2602.05885): C + C min(s, cap) + C PR, with C = 1 for a correct program, s the speedup
@@ -117,21 +118,21 @@ inline double autotriton_reward(const reward_terms& terms) {
 /// PR was not measured, it counts as 0.
 inline double dr_kernel_reward(const reward_terms& terms, double cap = 3) {
   const bool decoy = terms.own_kernel_share && *terms.own_kernel_share <= 0;
-  if (!terms.earns() || decoy) return 0;
+  if (!terms.eligible() || decoy) return 0;
   return 1 + std::min(terms.speedup, cap) + terms.own_kernel_share.value_or(0);
 }
 
 /// Kernel-Smith (arXiv 2603.28342): the speedup over the parent; 0 for a program that is not correct. Without
 /// a valid parent (the first step of a trajectory) it is the speedup over the baseline.
 inline double kernel_smith_reward(const reward_terms& terms) {
-  if (!terms.earns()) return 0;
+  if (!terms.eligible()) return 0;
   return terms.parent_speedup > 0 ? terms.speedup / terms.parent_speedup : terms.speedup;
 }
 
 /// CUDA-L1 (arXiv 2507.14111): the speedup, rounded to two decimals toward 1, so that noise around 1 earns
 /// nothing (1.118 becomes 1.11, 0.992 becomes 1); 0 for a program that is not correct.
 inline double cuda_l1_reward(const reward_terms& terms) {
-  if (!terms.earns() || !(terms.speedup > 0)) return 0;
+  if (!terms.eligible() || !(terms.speedup > 0)) return 0;
   const double hundredths = (terms.speedup - 1) * 100;
   // A double just below a whole number of hundredths is that number.
   const double rounded = std::trunc(hundredths + std::copysign(1e-9, hundredths));

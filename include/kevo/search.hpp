@@ -43,8 +43,8 @@ class search {
     }
     learns_ = std::any_of(parts_.operators.begin(), parts_.operators.end(),
                           [](const any_variation& op) { return op.learns(); });
-    kinship_.parents = [this](candidate_id id) { return graph_.parents(id); };
-    kinship_.children = [this](candidate_id id) { return graph_.children(id); };
+    lineage_queries_.parents = [this](candidate_id id) { return graph_.parents(id); };
+    lineage_queries_.children = [this](candidate_id id) { return graph_.children(id); };
   }
   search(const search&) = delete;
   search& operator=(const search&) = delete;
@@ -211,7 +211,7 @@ class search {
   const champion& best() const { return confirmation_.best(); }
   /// The first valid candidate found to be the baseline's program; `no_candidate` if none is known. Such a
   /// candidate never becomes champion.
-  candidate_id baseline_twin() const { return confirmation_.baseline_twin(); }
+  candidate_id baseline_duplicate() const { return confirmation_.baseline_duplicate(); }
   const kevo::population& population() const { return population_; }
   const search_graph& graph() const { return graph_; }
   const any_archive& archive() const { return parts_.archive; }
@@ -367,7 +367,7 @@ class search {
   rng root_;
   search_graph graph_;
   kevo::population population_;
-  kinship kinship_;
+  lineage_queries lineage_queries_;
   kevo::ledger ledger_;
   confirmation confirmation_;
   /// The contender that was last found not to be the baseline's program.

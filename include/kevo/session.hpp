@@ -40,7 +40,7 @@ struct session_status {
   /// Another process that measures now and that the run therefore waits for; nothing if there is none.
   std::optional<device_holder> waits_for{};
   double waits_s = 0;     ///< [s] duration of the present wait
-  bool stopping = false;  ///< `session_plan::wind_down` was requested
+  bool stopping = false;  ///< `session_plan::graceful_stop` was requested
   bool stopped = false;   ///< the search has stopped, and the session waits for running work
   bool cut_off = false;   ///< `session_plan::finish_s` has passed: running work was asked to end
 };
@@ -91,9 +91,9 @@ struct session_plan {
   std::shared_ptr<language_models> models;  ///< the models that operators use; null if none does
   /// Request it to end the session early: nothing new is started, and running work is finished, except
   /// evaluations that have not begun to measure. A resumed session runs those first.
-  std::stop_token wind_down;
-  /// Request it after `wind_down` to cancel running work, too.
-  std::stop_token at_once;
+  std::stop_token graceful_stop;
+  /// Request it after `graceful_stop` to cancel running work, too.
+  std::stop_token immediate_stop;
   session_hooks hooks;
   session_origin origin;
 };
@@ -106,14 +106,14 @@ struct run_outcome {
   std::string best_file;                        ///< path of the champion's source; empty if there is none
   std::string stopped_by;    ///< the reason of the stop rule, or another reason why the search ended
   kevo::ledger ledger;       ///< the totals of the run, over all its sessions
-  bool interrupted = false;  ///< `session_plan::wind_down` was requested
+  bool interrupted = false;  ///< `session_plan::graceful_stop` was requested
   std::string baseline;      ///< name of the baseline to which the champion's speedup is relative
   std::optional<screening_report> screened;  ///< statistics of the screening; nothing if there is none
   std::vector<std::string> setbacks;         ///< sentences that explain why nothing or little was found
   any_archive archive;                       ///< the archive at the end; empty after a replay that diverged
   /// A valid candidate that is the program of `baseline`, and therefore never becomes champion;
   /// `no_candidate` if none is known.
-  candidate_id baseline_twin = no_candidate;
+  candidate_id baseline_duplicate = no_candidate;
 };
 
 /// Starts a new run in `plan.folder`. Returns when the stop rule has stopped the search, when nothing is left

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "operators/agent/agent_folder.hpp"
 #include "operators/agent/drafts.hpp"
-#include "operators/agent/scratch.hpp"
 #include "operators/agent/tools.hpp"
 #include "operators/llm/blocks.hpp"
 #include "operators/llm/distill.hpp"

@@ -145,7 +145,7 @@ class RewardTerms:
     parent_speedup: float
     own_kernel_share: Optional[float]
     broken_rules: List[Tuple[str, str]]
-    earns: bool
+    eligible: bool
     def _break_rule(self, rule: str, reason: str) -> None: ...
 
 def reward_terms(evaluation: Evaluation, parent: Optional[Evaluation] = None) -> RewardTerms: ...

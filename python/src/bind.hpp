@@ -8,7 +8,7 @@
 namespace kevo::python {
 
 void bind_errors(pybind11::module_& module);
-void bind_nouns(pybind11::module_& module);
+void bind_value_types(pybind11::module_& module);
 void bind_evaluators(pybind11::module_& module);
 void bind_rewards(pybind11::module_& module);
 void bind_views(pybind11::module_& module);

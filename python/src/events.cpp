@@ -105,7 +105,7 @@ struct filler {
 
 py::dict event_dict(const event& what) {
   py::dict made;
-  std::visit(filler{made}, what.what);
+  std::visit(filler{made}, what.payload);
   made["sequence"] = what.sequence;
   made["time_s"] = what.time_s;
   return made;

@@ -14,7 +14,7 @@ PYBIND11_MODULE(_kevo, module) {
   module.def("add_program_folder", &kevo::add_program_folder,
              "Adds a folder in which kevo's helper programs are looked for.");
   kevo::python::bind_errors(module);
-  kevo::python::bind_nouns(module);
+  kevo::python::bind_value_types(module);
   kevo::python::bind_evaluators(module);
   kevo::python::bind_rewards(module);
   kevo::python::bind_views(module);

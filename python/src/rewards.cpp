@@ -34,13 +34,13 @@ void bind_terms(py::module_& module) {
                                  rules.emplace_back(each.rule, each.reason);
                                return rules;
                              })
-      .def_property_readonly("earns", &reward_terms::earns)
+      .def_property_readonly("eligible", &reward_terms::eligible)
       .def("_break_rule",
            [](reward_terms& terms, std::string rule, std::string reason) {
              terms.broken_rules.push_back({std::move(rule), std::move(reason)});
            })
       .def("__repr__", [](const reward_terms& terms) {
-        return std::string("<kevo.RewardTerms ") + (terms.earns() ? "earns" : "earns nothing") +
+        return std::string("<kevo.RewardTerms ") + (terms.eligible() ? "eligible" : "not eligible") +
                ", speedup " + std::to_string(terms.speedup) + ">";
       });
   module.def(

@@ -25,8 +25,8 @@ namespace {
 class signal_watch {
  public:
   void attach(session_plan& plan) {
-    plan.wind_down = first_.get_token();
-    plan.at_once = second_.get_token();
+    plan.graceful_stop = first_.get_token();
+    plan.immediate_stop = second_.get_token();
     plan.hooks.poll = [this] { poll(); };
   }
   /// Raises the first exception that a handler raised. The caller has the interpreter's lock.

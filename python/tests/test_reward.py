@@ -38,7 +38,7 @@ class Rewards(unittest.TestCase):
             for each in (replaced_timer, judged(outcome="suspect"), broken, failing):
                 self.assertEqual(reward.of(recipe, each), 0, recipe)
         kept = reward.terms(judged(9.0), source=kevo.Program("__global__ void k() {}", "cuda"), rules=[rule])
-        self.assertTrue(kept.earns)
+        self.assertTrue(kept.eligible)
 
     def test_stages(self):
         self.assertEqual(reward.stages(judged(outcome="build_failed")), -1)

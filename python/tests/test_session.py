@@ -132,7 +132,7 @@ class Session(unittest.TestCase):
         ended = kevo.run(self.config, set={"run.output": self.base / "operator"}, operators=[fails])
         self.assertGreaterEqual(ended.evaluations, 12)
 
-    def test_ctrl_c_winds_a_run_down(self):
+    def test_ctrl_c_stops_a_run_gracefully(self):
         program = f"""
 import time, kevo
 count = 0

@@ -23,7 +23,7 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
-#include "src/cli/fitness_words.hpp"
+#include "src/cli/fitness_options.hpp"
 #include "src/display/terminal.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/task/source_file.hpp"
@@ -183,8 +183,8 @@ void attack(const attack_options& given, invocation& shared) {
   const registry plugins = builtin_plugins();
   attack_settings settings;
   settings.fitness = [&](std::shared_ptr<const task> attacked) {
-    return fitness_from_words(given.overrides, plugins,
-                              {.task = std::move(attacked), .directory = ".", .plugins = &plugins});
+    return fitness_from_options(given.overrides, plugins,
+                                {.task = std::move(attacked), .directory = ".", .plugins = &plugins});
   };
   if (!shared.json) settings.told = print_finding;
   const attack_report report = attack_task(t, honest, exploits, settings);

@@ -76,8 +76,8 @@ void bench(const bench_words& words, invocation& shared) {
   interrupts user;
   bench_request request{.evaluate = !words.report,
                         .again = words.again,
-                        .wind_down = user.wind_down(),
-                        .at_once = user.at_once(),
+                        .graceful_stop = user.graceful_stop(),
+                        .immediate_stop = user.immediate_stop(),
                         .told = {},
                         .message = {},
                         .poll = [&user] { user.poll(); }};

@@ -9,7 +9,7 @@
 #include "src/base/text/format.hpp"
 #include "src/base/text/renamed_file.hpp"
 #include "src/cli/command.hpp"
-#include "src/cli/fitness_words.hpp"
+#include "src/cli/fitness_options.hpp"
 #include "src/cli/warning.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/report/evaluation_text.hpp"
@@ -45,7 +45,7 @@ void evaluate(const eval_options& given, const invocation& shared) {
   const auto source = std::make_shared<const program>(load_program(given.program));
   for (const auto& each : misspelt_annotations(*source, given.program)) warn(each);
   evaluation result =
-      fitness_from_words(given.overrides, plugins, context)
+      fitness_from_options(given.overrides, plugins, context)
           .evaluate({.program = source, .wanted = evaluation_stage::confirmed, .fresh = true});
   name_the_users_file(result, *source, given.program);
   if (shared.json) {

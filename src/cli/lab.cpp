@@ -145,7 +145,7 @@ void add_lab(CLI::App& program, invocation& shared) {
       return;
     }
     interrupts user;
-    const lab_outcome ended = run_lab(plan, progress_lines(user), user.wind_down());
+    const lab_outcome ended = run_lab(plan, progress_lines(user), user.graceful_stop());
     shared.json ? print_json(plan, ended) : print_words(plan, ended);
     if (ended.interrupted) shared.exit_code = 130;
   });

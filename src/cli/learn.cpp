@@ -117,7 +117,7 @@ void run_learn(learn_options given, bool as_json) {
   given.asked.hidden = given.model == "network" ? given.hidden : 0;
   const learn_report report = learn_policy(given.asked, [&user] {
     user.poll();
-    return user.wind_down().stop_requested();
+    return user.graceful_stop().stop_requested();
   });
   write_output(given.output, report.policy_json);
   as_json ? print_json(report, given) : print_words(report, given);

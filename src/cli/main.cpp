@@ -16,7 +16,7 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
-#include "src/cli/unknown_verb.hpp"
+#include "src/cli/unknown_command.hpp"
 
 namespace kevo::cli {
 
@@ -70,7 +70,7 @@ int run_verb(int count, char** words, bool json, int& write_error) {
   } catch (const CLI::Success& asked) {  // --help, --version
     return program.exit(asked);
   } catch (const CLI::ParseError& wrong) {
-    if (const auto verb = unknown_verb(program, count, words)) return report_error(*verb, json);
+    if (const auto verb = unknown_command(program, count, words)) return report_error(*verb, json);
     return report_error(error(error_code::usage, wrong.what(), {}, "see kevo --help, or kevo COMMAND --help"),
                         json);
   } catch (const error& wrong) {

@@ -64,9 +64,9 @@ run_verdict verdict_of(const run_outcome& ended) {
   if (best && best.speedup > 0 && best.speedup_interval.high < 1)
     return {"nothing_faster", format::nothing_faster(ended.baseline)};
   if (best) return {};
-  if (ended.baseline_twin != no_candidate)
+  if (ended.baseline_duplicate != no_candidate)
     return {"nothing_faster", fmt::format("{}; candidate {} is the baseline itself",
-                                          format::nothing_faster(ended.baseline), ended.baseline_twin)};
+                                          format::nothing_faster(ended.baseline), ended.baseline_duplicate)};
   return {"none", "no candidate was confirmed"};
 }
 

@@ -14,7 +14,7 @@
 #include "src/base/text/format.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/cli/command.hpp"
-#include "src/cli/fitness_words.hpp"
+#include "src/cli/fitness_options.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/run/interrupts.hpp"
 #include "src/serve/service.hpp"
@@ -73,7 +73,7 @@ void serve_until_stopped(serve_options& given) {
   const registry plugins = builtin_plugins();
   const auto make = [&](std::shared_ptr<const task> one) {
     const build_context context{.task = std::move(one), .directory = ".", .plugins = &plugins};
-    return fitness_from_words(given.overrides, plugins, context);
+    return fitness_from_options(given.overrides, plugins, context);
   };
   interrupts signals;
   {
@@ -82,7 +82,7 @@ void serve_until_stopped(serve_options& given) {
     });
     fmt::print("serving {} on {}\n", format::counted(running.tasks(), "task"), running.url());
     std::fflush(stdout);
-    while (!signals.wind_down().stop_requested()) {
+    while (!signals.graceful_stop().stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       signals.poll();
     }

@@ -36,25 +36,25 @@ void display_state::describe(improvement& entry) const {
 }
 
 void display_state::consume(const event& what) {
-  if (const auto* asked = std::get_if<variation_asked>(&what.what)) {
+  if (const auto* asked = std::get_if<variation_asked>(&what.payload)) {
     asked_[asked->job] = {asked->op};
-  } else if (const auto* told = std::get_if<variation_told>(&what.what)) {
+  } else if (const auto* told = std::get_if<variation_told>(&what.payload)) {
     const auto it = asked_.find(told->job);
     const operator_index op = it == asked_.end() ? seed_operator : it->second.op;
     if (it != asked_.end() && !told->further) asked_.erase(it);
     if (told->candidate != no_candidate && !told->duplicate)
       remember_maker(told->candidate, op, told->summary);
-  } else if (const auto* evaluation = std::get_if<evaluation_asked>(&what.what)) {
+  } else if (const auto* evaluation = std::get_if<evaluation_asked>(&what.payload)) {
     if (evaluation->fresh) fresh_.insert(evaluation->job);
-  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
+  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.payload)) {
     consume_evaluation(*evaluated, what.time_s);
-  } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
+  } else if (const auto* crowned = std::get_if<champion_crowned>(&what.payload)) {
     consume_crown(*crowned, what.time_s);
-  } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
-    baseline_twins.insert(met->candidate);
-  } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
+  } else if (const auto* met = std::get_if<baseline_met>(&what.payload)) {
+    baseline_duplicates.insert(met->candidate);
+  } else if (const auto* stop = std::get_if<search_stopped>(&what.payload)) {
     stopped = stop->reason;
-  } else if (std::holds_alternative<search_resumed>(what.what)) {
+  } else if (std::holds_alternative<search_resumed>(what.payload)) {
     stopped.clear();
     times_.clear();  // the pace of an earlier session says nothing
     paces_.clear();
@@ -182,7 +182,7 @@ std::optional<improvement> display_state::best() const {
 std::optional<improvement> display_state::rival() const {
   if (!champion) return std::nullopt;
   const auto first = standings_.first([this](candidate_id who, const candidate_standing& one) {
-    return who != champion->candidate && !one.measured_again && !baseline_twins.contains(who);
+    return who != champion->candidate && !one.measured_again && !baseline_duplicates.contains(who);
   });
   if (!first) return std::nullopt;
   improvement found = seen(*first);

@@ -57,9 +57,9 @@ struct display_state {
   std::deque<improvement> improvements;  ///< the newest last, at most `improvements_kept`
   std::optional<improvement> champion;
   std::shared_ptr<const evaluation> champion_result;  ///< its latest confirmation, else its latest evaluation
-  std::set<candidate_id> baseline_twins;  ///< valid candidates that are the program of the baseline
-  std::string stopped;                    ///< the reason; empty while the search goes on
-  bool closed = false;                    ///< nothing more can follow
+  std::set<candidate_id> baseline_duplicates;  ///< valid candidates that are the program of the baseline
+  std::string stopped;                         ///< the reason; empty while the search goes on
+  bool closed = false;                         ///< nothing more can follow
 
   static constexpr std::size_t improvements_kept = 32;
   static constexpr std::size_t curve_kept = 512;
@@ -67,7 +67,8 @@ struct display_state {
   void consume(const event& what);
   void refresh(const run_status& now);
 
-  /// Evaluations per second over the last half minute (or since the start); 0 if unknown.
+  /// Evaluations per second, confirmations included, over the last half minute (or since the start); 0 if
+  /// unknown.
   double rate() const;
   /// [s] until the first rule's budget is used up, each by its own pace over the last minute; a rule that was
   /// set back meanwhile (a stall that ended) does not count. Nothing if it cannot be told.

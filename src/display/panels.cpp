@@ -79,7 +79,7 @@ struct standing {
 standing standing_of(const display_state& s, const improvement& one, const pen& with) {
   const auto& ends = one.speedup_interval;
   standing result;
-  if (s.baseline_twins.contains(one.candidate) && !one.confirmed) {
+  if (s.baseline_duplicates.contains(one.candidate) && !one.confirmed) {
     result.word.add("the program of the baseline", tone::warning);
     return result;
   }
@@ -169,14 +169,20 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
 block search_block(const display_state& s, const pen& with, std::size_t width) {
   block result;
   const auto& book = s.status.progress.ledger;
-  line evaluations;
-  evaluations.add("evaluations ", tone::faint).add(format::count(s.evaluations), tone::strong);
-  if (const double rate = s.rate(); rate > 0)
-    evaluations.add("  ").add(fmt::format("{:.{}f}", rate, rate < 99.95 ? 1 : 0)).add(" /s", tone::faint);
-  if (book.confirmations > 0)
-    evaluations.add("  ")
-        .add(format::count(book.confirmations))
-        .add(' ' + format::noun(book.confirmations, "confirmation"), tone::faint);
+  // The rate is that of the last half minute, which " now" says where there is room for it.
+  const auto counts = [&](std::string_view unit) {
+    line made;
+    made.add("evaluations ", tone::faint).add(format::count(s.evaluations), tone::strong);
+    if (const double rate = s.rate(); rate > 0)
+      made.add("  ").add(fmt::format("{:.{}f}", rate, rate < 99.95 ? 1 : 0)).add(unit, tone::faint);
+    if (book.confirmations > 0)
+      made.add("  ")
+          .add(format::count(book.confirmations))
+          .add(' ' + format::noun(book.confirmations, "confirmation"), tone::faint);
+    return made;
+  };
+  line evaluations = counts(" /s now");
+  if (evaluations.width() > width) evaluations = counts(" /s");
   result.push_back(std::move(evaluations));
   line proposals;
   proposals.add("proposals   ", tone::faint).add(format::count(book.proposals), tone::strong);

@@ -24,9 +24,9 @@ void plain_display::say(const std::string& line) {
 void plain_display::consume(const event& what) {
   const std::uint64_t before = state_.improved;
   const candidate_id reigned = state_.champion ? state_.champion->candidate : no_candidate;
-  const auto* crowned = std::get_if<champion_crowned>(&what.what);
-  const auto* stopped = std::get_if<search_stopped>(&what.what);
-  const bool resumed = std::holds_alternative<search_resumed>(what.what);
+  const auto* crowned = std::get_if<champion_crowned>(&what.payload);
+  const auto* stopped = std::get_if<search_stopped>(&what.payload);
+  const bool resumed = std::holds_alternative<search_resumed>(what.payload);
   state_.consume(what);
   const std::string at = fmt::format("[{:>7}] ", format::duration(what.time_s));
   const auto describe = [&](const improvement& i) {
@@ -47,7 +47,7 @@ void plain_display::consume(const event& what) {
   } else if (crowned != nullptr && reigned != no_candidate) {
     say(at + fmt::format("#{} is not champion any more: it was found invalid when it was measured again",
                          reigned));
-  } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
+  } else if (const auto* met = std::get_if<baseline_met>(&what.payload)) {
     say(at + fmt::format("#{} is the program of the baseline {}: it cannot be champion", met->candidate,
                          format::one_line(met->baseline, !state_.unicode)));
   } else if (stopped != nullptr) {
@@ -112,14 +112,14 @@ void plain_display::say_status() {
   std::string seen;  // of a run without a champion
   if (leader) {
     seen = format::figure(leader->speedup, leader->score, s.unicode);
-    seen += s.baseline_twins.contains(leader->candidate) ? " the program of the baseline"
+    seen += s.baseline_duplicates.contains(leader->candidate) ? " the program of the baseline"
             : leader->measured_again ? ' ' + std::string(to_string(leader->verdict.word()))
                                      : " unconfirmed";
   }
   std::string text = fmt::format("[{:>7}] {}", format::duration(s.status.elapsed_s),
                                  format::counted(s.evaluations, "evaluation"));
   if (s.confirmations > 0) text += ", " + format::counted(s.confirmations, "confirmation");
-  if (s.rate() > 0) text += fmt::format(" ({} /s)", format::number(s.rate()));
+  if (s.rate() > 0) text += fmt::format(" ({} /s now)", format::number(s.rate()));
   std::uint64_t judged = 0;
   for (const auto n : s.outcomes) judged += n;
   text += fmt::format(", {} of {} valid", format::count(s.outcomes[0]), format::counted(judged, "candidate"));

@@ -60,8 +60,9 @@ class step_writer {
       : record_(record), store_(record.store()), out_(out) {}
 
   void see(const event& e) {
-    if (const auto* asked = std::get_if<variation_asked>(&e.what)) asked_[asked->job] = {e.sequence, *asked};
-    const auto* told = std::get_if<variation_told>(&e.what);
+    if (const auto* asked = std::get_if<variation_asked>(&e.payload))
+      asked_[asked->job] = {e.sequence, *asked};
+    const auto* told = std::get_if<variation_told>(&e.payload);
     if (told == nullptr) return;
     const auto begun = asked_.find(told->job);
     if (begun == asked_.end()) return;

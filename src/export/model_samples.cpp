@@ -39,9 +39,9 @@ class sample_reader {
   model_samples read() {
     record_.for_each_model_call([this](ticket job, std::int64_t number) { calls_[job].push_back(number); });
     record_.for_each_event([this](const event& e) {
-      if (const auto* asked = std::get_if<variation_asked>(&e.what)) {
+      if (const auto* asked = std::get_if<variation_asked>(&e.payload)) {
         open_[asked->job] = {e.sequence, *asked, {}};
-      } else if (const auto* told = std::get_if<variation_told>(&e.what)) {
+      } else if (const auto* told = std::get_if<variation_told>(&e.payload)) {
         see(e.sequence, *told);
       }
     });

@@ -168,7 +168,7 @@ training_summary export_sft(const journal& record, const training_options& optio
   training_summary summary;
   for (const auto& sample : judged_samples(record, options, summary)) {
     const auto& terms = sample.terms;
-    if (!terms.earns()) {
+    if (!terms.eligible()) {
       ++summary.left_out["the program is not correct, cheated, or breaks a rule"];
       continue;
     }
@@ -195,7 +195,7 @@ training_summary export_dpo(const journal& record, const training_options& optio
     std::vector<sibling> siblings;
     siblings.reserve(members.size());
     for (const auto* sample : members)
-      siblings.push_back({sample->terms.earns(), sample->result->speedup_interval});
+      siblings.push_back({sample->terms.eligible(), sample->result->speedup_interval});
     const auto pairs = preference_pairs(siblings);
     if (pairs.empty())
       summary.left_out["no other reply to the prompt differs by more than its uncertainty"] += members.size();

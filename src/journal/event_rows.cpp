@@ -12,12 +12,12 @@
 namespace kevo::detail {
 namespace {
 
-// In the order of the alternatives of event::what.
+// In the order of the alternatives of event::payload.
 constexpr std::array<std::string_view, 11> kinds = {
     "seeded",          "variation_asked", "variation_told",    "evaluation_asked",
     "evaluation_told", "draft_evaluated", "champion_crowned",  "search_stopped",
     "search_resumed",  "baseline_met",    "proposals_filtered"};
-static_assert(std::variant_size_v<decltype(event::what)> == kinds.size());
+static_assert(std::variant_size_v<decltype(event::payload)> == kinds.size());
 
 archive_status parse_archive_status(std::string_view name) {
   for (std::size_t i = 0; i < archive_status_names.size(); ++i) {
@@ -85,18 +85,18 @@ void row_writer::write(const content_id& id, const program& source) {
 void row_writer::write(const event& what, const std::optional<variation_origin>& origin) {
   std::visit(
       [&](const auto& e) {
-        event_.run(what.sequence, what.time_s, kinds[what.what.index()], job_of(e), candidate_of(e),
+        event_.run(what.sequence, what.time_s, kinds[what.payload.index()], job_of(e), candidate_of(e),
                    program_of(e), detail_text(e));
       },
-      what.what);
-  if (const auto* seed = std::get_if<seeded>(&what.what)) {
+      what.payload);
+  if (const auto* seed = std::get_if<seeded>(&what.payload)) {
     candidate_.run(seed->candidate, to_string(seed->program), std::string_view("seed"), what.sequence);
-  } else if (const auto* varied = std::get_if<variation_told>(&what.what)) {
+  } else if (const auto* varied = std::get_if<variation_told>(&what.payload)) {
     write_told(what, *varied,
                origin.value_or(variation_origin{.asked = 0, .operator_name = "unknown", .selection = {}}));
-  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
+  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.payload)) {
     write_evaluation(what, *evaluated->result, evaluated->candidate, evaluated->wanted, evaluated->archived);
-  } else if (const auto* draft = std::get_if<draft_evaluated>(&what.what)) {
+  } else if (const auto* draft = std::get_if<draft_evaluated>(&what.payload)) {
     write_evaluation(what, *draft->result, std::nullopt, evaluation_stage::timed_full, std::nullopt);
   }
 }
@@ -175,6 +175,32 @@ sqlite::statement select_asked_variation(sqlite::connection& database) {
 
 namespace {
 
+// In the order of `event_columns`.
+struct column {
+  enum : int {
+    sequence,
+    time_s,
+    kind,
+    job,
+    candidate,
+    program,
+    detail,
+    result,
+    exhausted,
+    summary,
+    wall_s,
+    device_s,
+    money,
+    tokens_in,
+    tokens_out,
+    transcript,
+    wanted,
+    status,
+    value,
+    evaluated
+  };
+};
+
 /// One row of `event_columns`, its fields by name.
 class event_row {
  public:
@@ -224,31 +250,6 @@ class event_row {
             .transcript = row_.text(column::transcript)};
   }
 
-  struct column {
-    enum : int {
-      sequence,
-      time_s,
-      kind,
-      job,
-      candidate,
-      program,
-      detail,
-      result,
-      exhausted,
-      summary,
-      wall_s,
-      device_s,
-      money,
-      tokens_in,
-      tokens_out,
-      transcript,
-      wanted,
-      status,
-      value,
-      evaluated
-    };
-  };
-
   const sqlite::statement& row_;
 };
 
@@ -264,37 +265,37 @@ event read_event(const sqlite::statement& statement) {
   while (index < kinds.size() && kinds[index] != name) ++index;
   switch (index) {
     case 0:
-      e.what = seeded{row.candidate(), row.program().value_or(content_id{})};
+      e.payload = seeded{row.candidate(), row.program().value_or(content_id{})};
       break;
     case 1:
-      e.what = row.with_detail(variation_asked{.job = row.job(), .selection = {}, .op = {}});
+      e.payload = row.with_detail(variation_asked{.job = row.job(), .selection = {}, .op = {}});
       break;
     case 2:
-      e.what = row.told();
+      e.payload = row.told();
       break;
     case 3:
-      e.what = row.with_detail(evaluation_asked{.job = row.job(), .candidate = row.candidate()});
+      e.payload = row.with_detail(evaluation_asked{.job = row.job(), .candidate = row.candidate()});
       break;
     case 4:
-      e.what = evaluation_told{row.job(), row.candidate(), row.wanted(), row.result(), row.archived()};
+      e.payload = evaluation_told{row.job(), row.candidate(), row.wanted(), row.result(), row.archived()};
       break;
     case 5:
-      e.what = draft_evaluated{row.job(), row.program().value_or(content_id{}), row.result()};
+      e.payload = draft_evaluated{row.job(), row.program().value_or(content_id{}), row.result()};
       break;
     case 6:
-      e.what = row.with_detail(champion_crowned{.candidate = row.candidate()});
+      e.payload = row.with_detail(champion_crowned{.candidate = row.candidate()});
       break;
     case 7:
-      e.what = row.with_detail(search_stopped{});
+      e.payload = row.with_detail(search_stopped{});
       break;
     case 8:
-      e.what = row.with_detail(search_resumed{});
+      e.payload = row.with_detail(search_resumed{});
       break;
     case 9:
-      e.what = row.with_detail(baseline_met{.candidate = row.candidate()});
+      e.payload = row.with_detail(baseline_met{.candidate = row.candidate()});
       break;
     case 10:
-      e.what = row.with_detail(proposals_filtered{});
+      e.payload = row.with_detail(proposals_filtered{});
       break;
     default:
       throw error(error_code::input,

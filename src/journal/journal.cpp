@@ -7,8 +7,8 @@
 #include <kevo/error.hpp>
 
 #include "src/journal/journal_state.hpp"
+#include "src/journal/memory_size.hpp"
 #include "src/journal/schema.hpp"
-#include "src/journal/weight.hpp"
 
 namespace kevo {
 
@@ -119,7 +119,7 @@ void journal::append_model_call(ticket job, double time_s, const model_call& cal
   state_->must_write();
   state_->begin_group();
   state_->calls.push_back({job, time_s, call});
-  state_->group_bytes += detail::weight_of(call);
+  state_->group_bytes += detail::memory_size_of(call);
 }
 void journal::commit() {
   state_->commit();

@@ -9,7 +9,7 @@
 #include <kevo/error.hpp>
 
 #include "src/base/json/evaluation_json.hpp"
-#include "src/journal/weight.hpp"
+#include "src/journal/memory_size.hpp"
 
 namespace kevo {
 
@@ -69,7 +69,7 @@ std::optional<detail::variation_origin> journal::implementation::find_origin(tic
     row.bind_all(job);
     if (!row.step()) return std::nullopt;
     const event found = detail::read_event(row);
-    const auto& begun = std::get<variation_asked>(found.what);
+    const auto& begun = std::get<variation_asked>(found.payload);
     return detail::variation_origin{found.sequence, operator_name(begun.op), begun.selection};
   });
 }
@@ -84,9 +84,9 @@ void journal::implementation::take_snapshot() {
 }
 
 std::optional<detail::variation_origin> journal::implementation::note_job(const event& what) {
-  if (const auto* begun = std::get_if<variation_asked>(&what.what)) {
+  if (const auto* begun = std::get_if<variation_asked>(&what.payload)) {
     asked[begun->job] = {what.sequence, operator_name(begun->op), begun->selection};
-  } else if (const auto* ended = std::get_if<variation_told>(&what.what)) {
+  } else if (const auto* ended = std::get_if<variation_told>(&what.payload)) {
     const auto known = asked.find(ended->job);
     if (ended->further && known != asked.end()) return known->second;
     if (auto node = asked.extract(ended->job)) return std::move(node.mapped());
@@ -106,8 +106,8 @@ void journal::implementation::consume(const event& what) {
                 fmt::format("event {} cannot follow event {}", what.sequence, last_sequence),
                 {.file = path, .key = {}});
   }
-  const auto* told = std::get_if<evaluation_told>(&what.what);
-  const auto* draft = std::get_if<draft_evaluated>(&what.what);
+  const auto* told = std::get_if<evaluation_told>(&what.payload);
+  const auto* draft = std::get_if<draft_evaluated>(&what.payload);
   const evaluation* result = told != nullptr    ? told->result.get()
                              : draft != nullptr ? draft->result.get()
                                                 : nullptr;
@@ -120,7 +120,7 @@ void journal::implementation::consume(const event& what) {
   }
   begin_group();
   events.push_back({what, note_job(what)});
-  group_bytes += 256 + (result != nullptr ? detail::weight_of(*result) : 0);
+  group_bytes += 256 + (result != nullptr ? detail::memory_size_of(*result) : 0);
   last_sequence = what.sequence;
   last_time = what.time_s;
 }
@@ -132,7 +132,7 @@ void journal::implementation::put_program(const content_id& id, std::shared_ptr<
   pinned_programs.emplace(id, source);
   if (read_only) return;
   begin_group();
-  group_bytes += detail::weight_of(*source);
+  group_bytes += detail::memory_size_of(*source);
   new_programs.emplace_back(id, std::move(source));
 }
 
@@ -141,7 +141,7 @@ std::shared_ptr<const program> journal::implementation::program_of(const content
   if (const auto pinned = pinned_programs.find(id); pinned != pinned_programs.end()) return pinned->second;
   if (auto cached = programs.find(id)) return cached;
   auto found = detail::translated(path, [&] { return detail::read_program(program_row, id); });
-  if (found) programs.put(id, found, detail::weight_of(*found));
+  if (found) programs.put(id, found, detail::memory_size_of(*found));
   return found;
 }
 
@@ -156,13 +156,13 @@ std::shared_ptr<const evaluation> journal::implementation::evaluation_of(candida
     if (!evaluation_row.step()) return nullptr;
     return std::make_shared<const evaluation>(evaluation_from_json(evaluation_row.text(0)));
   });
-  if (found) evaluations.put(id, found, detail::weight_of(*found));
+  if (found) evaluations.put(id, found, detail::memory_size_of(*found));
   return found;
 }
 
 void journal::implementation::put_evaluation(candidate_id id, std::shared_ptr<const evaluation> result) {
   const std::scoped_lock hold(guard);
-  const std::size_t bytes = detail::weight_of(*result);
+  const std::size_t bytes = detail::memory_size_of(*result);
   evaluations.put(id, std::move(result), bytes);
 }
 
@@ -188,11 +188,11 @@ void journal::implementation::forget_group() {
     const std::scoped_lock hold(guard);
     for (auto& [id, source] : new_programs) {
       pinned_programs.erase(id);
-      const std::size_t bytes = detail::weight_of(*source);
+      const std::size_t bytes = detail::memory_size_of(*source);
       programs.put(id, std::move(source), bytes);
     }
     for (const auto& [id, result] : pinned_evaluations)
-      evaluations.put(id, result, detail::weight_of(*result));
+      evaluations.put(id, result, detail::memory_size_of(*result));
     pinned_evaluations.clear();
   }
   new_programs.clear();

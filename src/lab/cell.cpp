@@ -36,14 +36,14 @@ struct budget_rule_of_lab {
 /// Follows what the search believes best.
 class tracer {
  public:
-  tracer(belief which, const lab_instance& instance, cell_result& into)
+  tracer(believed_program which, const lab_instance& instance, cell_result& into)
       : which_(which), instance_(instance), into_(into) {}
 
   void watch(const search& engine) { engine_ = &engine; }
   void consume(const event& e) {
-    if (which_ == belief::champion) {
-      if (const auto* crowned = std::get_if<champion_crowned>(&e.what)) believe(crowned->candidate);
-    } else if (std::holds_alternative<evaluation_told>(e.what) && engine_->population().ranked() > 0) {
+    if (which_ == believed_program::champion) {
+      if (const auto* crowned = std::get_if<champion_crowned>(&e.payload)) believe(crowned->candidate);
+    } else if (std::holds_alternative<evaluation_told>(e.payload) && engine_->population().ranked() > 0) {
       believe(engine_->population().nth_best(0));
     }
   }
@@ -58,7 +58,7 @@ class tracer {
     into_.trace.push_back({spent_of(engine_->spent()), value});
   }
 
-  belief which_;
+  believed_program which_;
   const lab_instance& instance_;
   cell_result& into_;
   const search* engine_ = nullptr;

@@ -42,8 +42,8 @@ void read_lab(settings& root, lab_plan& plan) {
                                         .doc = "which program a search is judged by; champion: its confirmed "
                                                "champion; leader: the candidate with the best score",
                                         .one_of = {"champion", "leader"}}) == "leader"
-                      ? belief::leader
-                      : belief::champion;
+                      ? believed_program::leader
+                      : believed_program::champion;
 }
 
 void read_budget(settings& root, lab_plan& plan) {

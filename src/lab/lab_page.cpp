@@ -15,7 +15,8 @@
 namespace kevo {
 namespace {
 
-constexpr double width = 1080, height = 440, left = 74, right = 24, top = 14, bottom = 46;
+constexpr double plot_width = 1080, plot_height = 440, left_margin = 74, right_margin = 24, top_margin = 14,
+                 bottom_margin = 46;
 // Okabe and Ito's palette, then the same dashed: color-blind readers tell them apart.
 constexpr std::array<const char*, 7> colors = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                "#e69f00", "#56b4e9", "#7f7f7f"};
@@ -55,31 +56,33 @@ std::string picture(const std::vector<const lab_curve*>& curves, lab_axis axis) 
   if (!(end > 0)) return "<p class=\"note\">Nothing was spent.</p>";
   high = std::max(high, 1.0);  // the optimum is always in the picture
   low = std::max(low, -1.0);
-  const auto x = [&](double v) { return left + (width - left - right) * v / end; };
+  const auto x = [&](double v) { return left_margin + (plot_width - left_margin - right_margin) * v / end; };
   const auto y = [&](double v) {
-    return height - bottom - (height - bottom - top) * (std::clamp(v, low, high) - low) / (high - low);
+    return plot_height - bottom_margin -
+           (plot_height - bottom_margin - top_margin) * (std::clamp(v, low, high) - low) / (high - low);
   };
   std::string svg = fmt::format(
       "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Share of the optimum by {}\">",
-      width, height, axis_label(axis));
+      plot_width, plot_height, axis_label(axis));
   for (const double t : html::linear_ticks(low, high, 6)) {
     svg += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
-                       std::abs(t - 1) < 1e-9 ? "base" : "grid", left, width - right, y(t), y(t));
+                       std::abs(t - 1) < 1e-9 ? "base" : "grid", left_margin, plot_width - right_margin, y(t),
+                       y(t));
     svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.1f}</text>",
-                       left - 8, y(t) + 4, t);
+                       left_margin - 8, y(t) + 4, t);
   }
   svg += fmt::format(
       "<text class=\"label\" x=\"16\" y=\"{0:.1f}\" transform=\"rotate(-90 16 {0:.1f})\" "
       "text-anchor=\"middle\">share of the optimum</text>",
-      (top + height - bottom) / 2);
+      (top_margin + plot_height - bottom_margin) / 2);
   for (const double t : html::linear_ticks(0, end, 8)) {
     svg += fmt::format("<line class=\"tickmark\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x(t),
-                       height - bottom, height - bottom + 5);
+                       plot_height - bottom_margin, plot_height - bottom_margin + 5);
     svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>",
-                       x(t), height - bottom + 19, t);
+                       x(t), plot_height - bottom_margin + 19, t);
   }
-  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", width - right,
-                     height - 6, axis_label(axis));
+  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+                     plot_width - right_margin, plot_height - 6, axis_label(axis));
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const auto& points = curves[i]->points;
     if (points.empty()) continue;
@@ -221,7 +224,8 @@ std::string lab_page(const lab_plan& plan, const lab_results& results) {
           ". {} policies, seeds {} to {}. Every figure is the true value, without noise, of the program that "
           "a search believes best: {}.</p></header>",
           plan.policies.size(), plan.first_seed, plan.first_seed + plan.seeds - 1,
-          plan.believed == belief::champion ? "its confirmed champion" : "the one with the best score");
+          plan.believed == believed_program::champion ? "its confirmed champion"
+                                                      : "the one with the best score");
   page += curves_of(plan, results) + differences_of(plan, results) + table_of(plan, results);
   page += "<section><h2>Config</h2><details><summary>with every default</summary><pre class=\"source\">" +
           html::escape(plan.resolved_config) + "</pre></details></section>";

@@ -24,10 +24,11 @@ class recorded_run_reader {
     parents_.clear();
     any_valid_ = false;
     run.for_each_event([this](const event& e) {
-      if (const auto* seed = std::get_if<seeded>(&e.what)) born(seed->candidate, seed->program, std::nullopt);
-      if (const auto* asked = std::get_if<variation_asked>(&e.what)) remember(*asked);
-      if (const auto* told = std::get_if<variation_told>(&e.what)) take(*told);
-      if (const auto* told = std::get_if<evaluation_told>(&e.what)) take(*told);
+      if (const auto* seed = std::get_if<seeded>(&e.payload))
+        born(seed->candidate, seed->program, std::nullopt);
+      if (const auto* asked = std::get_if<variation_asked>(&e.payload)) remember(*asked);
+      if (const auto* told = std::get_if<variation_told>(&e.payload)) take(*told);
+      if (const auto* told = std::get_if<evaluation_told>(&e.payload)) take(*told);
     });
     // Not while the events are read: that is a query of its own.
     for (auto& one : programs_) {

@@ -42,16 +42,17 @@ class tree_reader {
     std::vector<std::pair<candidate_id, std::shared_ptr<const evaluation>>> results;
     std::unordered_map<ticket, std::string> operators;
     run.for_each_event([&](const event& e) {
-      if (const auto* seed = std::get_if<seeded>(&e.what)) born.emplace_back(seed->candidate, seed->program);
-      if (const auto* asked = std::get_if<variation_asked>(&e.what)) {
+      if (const auto* seed = std::get_if<seeded>(&e.payload))
+        born.emplace_back(seed->candidate, seed->program);
+      if (const auto* asked = std::get_if<variation_asked>(&e.payload)) {
         if (!asked->selection.parents.empty()) parents[asked->job] = asked->selection.parents.front();
         operators[asked->job] = run.operator_name(asked->op);
       }
-      if (const auto* told = std::get_if<variation_told>(&e.what); told != nullptr && told->program) {
+      if (const auto* told = std::get_if<variation_told>(&e.payload); told != nullptr && told->program) {
         if (!told->duplicate) born.emplace_back(told->candidate, *told->program);
         variations.push_back(*told);
       }
-      if (const auto* told = std::get_if<evaluation_told>(&e.what))
+      if (const auto* told = std::get_if<evaluation_told>(&e.payload))
         results.emplace_back(told->candidate, told->result);
     });
     for (const auto& [candidate, id] : born) place(candidate, id);

@@ -97,7 +97,7 @@ class language_models {
   std::optional<std::string> recalled_messages(std::uint64_t job, const std::string& operator_name) const;
   /// Sees every event of the run, in order, also those of the past when a run is resumed or replayed.
   void observe_event(const event& each) { skills_.observe_event(each); }
-  skill_book& skills() { return skills_; }
+  skill_tracker& skills() { return skills_; }
   /// Whether turn `job` is repeated from its record.
   bool repeats(std::uint64_t job) const;
   /// For a replay, which writes nothing: the pages, without skills being written.
@@ -172,7 +172,7 @@ class language_models {
   models_settings settings_;
   cassette tape_;
   std::shared_ptr<knowledge_base> knowledge_;
-  skill_book skills_;
+  skill_tracker skills_;
   std::vector<std::unique_ptr<endpoint>> servers_;
   mutable std::mutex guard_;
   std::condition_variable_any released_;  ///< money that was set aside is free again, or spent

@@ -42,9 +42,9 @@ struct skill_case {
 std::string name_of(const skill_case& one);
 
 /// Thread-safe. Nothing is kept unless `pages` is there and writes skills.
-class skill_book {
+class skill_tracker {
  public:
-  explicit skill_book(std::shared_ptr<knowledge_base> pages = {}) : pages_(std::move(pages)) {}
+  explicit skill_tracker(std::shared_ptr<knowledge_base> pages = {}) : pages_(std::move(pages)) {}
   /// The pages, if they were not known when this was made.
   void use(std::shared_ptr<knowledge_base> pages);
 
@@ -63,7 +63,7 @@ class skill_book {
   static constexpr double skill_gain = 1.10;
 
  private:
-  void fall(candidate_id who);
+  void withdraw(candidate_id who);
 
   std::shared_ptr<knowledge_base> pages_;
   mutable std::mutex guard_;
@@ -71,7 +71,7 @@ class skill_book {
   std::map<candidate_id, skill_case> waiting_;  ///< for a confirmation
   std::deque<skill_case> due_;
   std::map<candidate_id, std::string> learned_;  ///< page ids
-  std::set<candidate_id> taken_;                 ///< handed out by take_due, and not fallen since
+  std::set<candidate_id> taken_;                 ///< handed out by take_due, and not withdrawn since
 };
 
 }  // namespace kevo

@@ -13,6 +13,7 @@ void register_operators(registry& all);
 void register_model_operators(registry& all);
 void register_landscape_moves(registry& all);
 void register_fitness(registry& all);
+void register_cuda_fitness(registry& all);    ///< called by `register_fitness`
 void register_remote_fitness(registry& all);  ///< called by `register_fitness`
 void register_evaluators(registry& all);
 void register_rankers(registry& all);

@@ -8,7 +8,7 @@
 #include "fitness/evaluator/evaluator_fitness.hpp"
 #include "src/base/settings/path_setting.hpp"
 #include "src/plugins/builtin.hpp"
-#include "src/plugins/sandbox_setting.hpp"
+#include "src/plugins/fitness_settings.hpp"
 #include "src/task/evaluator_folder.hpp"
 
 namespace kevo {

@@ -1,36 +1,20 @@
 // Fitness functions by name: how a config's `fitness:` becomes an evaluator.
 
-#include <algorithm>
 #include <filesystem>
-#include <optional>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
-#include "fitness/cuda/measure/cuda_fitness.hpp"
 #include "fitness/torch/torch_fitness.hpp"
 #include "src/base/settings/path_setting.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/plugins/builtin.hpp"
-#include "src/plugins/sandbox_setting.hpp"
+#include "src/plugins/fitness_settings.hpp"
 
 namespace kevo {
-
-sandbox_mode sandbox_from(settings& from, const char* def) {
-  const std::string word =
-      from.text("sandbox", {.def = def,
-                            .doc = "required: refuse to run if a sandbox layer is missing; best: use the "
-                                   "layers that are available; off: no sandbox, for trusted code only",
-                            .one_of = {"required", "best", "off"}});
-  return word == "required" ? sandbox_mode::required
-         : word == "best"   ? sandbox_mode::best
-                            : sandbox_mode::off;
-}
-
-std::uint64_t bytes_from(settings& from, const char* key, std::int64_t def, const char* doc) {
-  return static_cast<std::uint64_t>(from.integer(key, {.def = def, .min = 1, .unit = "bytes", .doc = doc}));
-}
-
 namespace {
 
 double promising_from(settings& from) {
@@ -130,40 +114,6 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
 }
 
-foreign_processes foreign_from(settings& from) {
-  const auto word = from.text(
-      "foreign_processes",
-      {.def = "refuse",
-       .doc = "what to do about processes of other programs on the GPU; refuse: wait for them to end, "
-              "and stop the run if they do not; note: continue and record them in each evaluation",
-       .one_of = {"refuse", "note"}});
-  return word == "note" ? foreign_processes::note : foreign_processes::refuse;
-}
-
-/// The devices that share the evaluations: nothing if there is one alone, empty for all.
-std::optional<std::vector<int>> devices_from(settings& from, const char* alone) {
-  const settings_node* given = from.raw(
-      "devices",
-      std::string(
-          "GPUs that evaluate at the same time, one evaluation on each: all, or a list of "
-          "numbers ([0, 1]); if a GPU fails, the others continue. Champions are confirmed on two GPUs. "
-          "Null: only the GPU named by ") +
-          alone + ". Set run.parallel.builds to about twice the number of GPUs",
-      "all or list of integers");
-  if (given == nullptr || given->type == settings_node::kind::null) return std::nullopt;
-  if (given->type == settings_node::kind::text && given->text == "all") return std::vector<int>();
-  std::vector<int> numbers;
-  for (const auto& one : given->items) {
-    const bool number = one.type == settings_node::kind::integer && one.integer >= 0 && one.integer < 1024;
-    const auto value = static_cast<int>(one.integer);
-    if (!number || std::find(numbers.begin(), numbers.end(), value) != numbers.end())
-      from.fail("devices", "expected different numbers of GPUs, from 0");
-    numbers.push_back(value);
-  }
-  if (numbers.empty()) from.fail("devices", "expected all or a list of numbers such as [0, 1]");
-  return numbers;
-}
-
 any_fitness torch_from(settings& from, const build_context& context) {
   torch_settings made;
   made.device =
@@ -220,126 +170,6 @@ any_fitness torch_from(settings& from, const build_context& context) {
   return any_fitness(std::make_shared<torch_fitness>(context.task, made));
 }
 
-void cuda_device_from(settings& from, cuda_settings& made) {
-  made.device = static_cast<int>(from.integer(
-      "device",
-      {.def = 0, .min = 0, .doc = "number of the GPU as the CUDA driver counts them, starting at 0"}));
-  made.flags = from.texts("flags", {.doc = "additional NVRTC flags"}, made.flags);
-  made.nvcc = from.text("nvcc", {.def = "",
-                                 .doc = "name or path of nvcc, which builds hosted programs and programs "
-                                        "that choose nvcc; empty searches for it; none refuses such "
-                                        "programs"});
-  made.python =
-      from.text("python", {.def = "",
-                           .doc = "path of a Python that has Triton, or of a folder of packages that "
-                                  "contains Triton, which compiles programs in Triton; empty searches "
-                                  "for it"});
-  made.sandbox = sandbox_from(from, "required");
-  made.promising = from.real(
-      "promising", {.def = made.promising,
-                    .min = 0.0,
-                    .doc = "after the short timing, a candidate is timed fully only if the upper end of its "
-                           "speedup interval reaches this fraction of the champion's speedup"});
-  made.pool_fraction = from.real(
-      "pool",
-      {.def = made.pool_fraction,
-       .above = 0.0,
-       .doc = "fraction of the free device memory used for pre-generated input data and expected outputs"});
-  made.foreign = foreign_from(from);
-  made.allow_globals =
-      from.boolean("globals", {.def = false,
-                               .doc = "whether to accept programs that use the device heap or managed "
-                                      "variables, in which state could be kept between calls"});
-}
-
-void cuda_limits_from(settings& from, cuda_settings& made) {
-  settings limits = from.child_or_empty("limits", "resource limits of a candidate");
-  made.limits.build_s = limits.real(
-      "build", {.def = made.limits.build_s, .above = 0.0, .unit = "s", .doc = "time limit of a build"});
-  made.limits.call_s = limits.real(
-      "call", {.def = made.limits.call_s, .above = 0.0, .unit = "s", .doc = "time limit of a call"});
-  made.limits.workspace_bytes =
-      bytes_from(limits, "workspace", static_cast<std::int64_t>(made.limits.workspace_bytes),
-                 "size limit of all workspaces of a call together");
-  made.limits.memory_bytes =
-      bytes_from(limits, "memory", static_cast<std::int64_t>(made.limits.memory_bytes),
-                 "limit of the private host memory of a hosted program, not counting its CUDA context");
-  made.limits.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.limits.source_bytes),
-                                        "size limit of a program, all its files together");
-}
-
-void cuda_timing_from(settings& from, cuda_settings& made) {
-  settings timing = from.child_or_empty("timing", "time spent on measuring");
-  made.timing.short_s = timing.real("short", {.def = made.timing.short_s,
-                                              .above = 0.0,
-                                              .unit = "s",
-                                              .doc = "duration of the short timing of each workload"});
-  made.timing.full_s = timing.real("full", {.def = made.timing.full_s,
-                                            .above = 0.0,
-                                            .unit = "s",
-                                            .doc = "maximum duration of the full timing of each workload"});
-  made.timing.sustained_s =
-      timing.real("sustained", {.def = made.timing.sustained_s,
-                                .min = 0.0,
-                                .unit = "s",
-                                .doc = "a confirmation also runs each workload of the candidate alone for "
-                                       "this long, to measure the sustained speed"});
-  made.timing.target_interval = timing.real(
-      "target_interval", {.def = made.timing.target_interval,
-                          .above = 0.0,
-                          .doc = "full timing ends early when the interval of the speedup is narrower "
-                                 "than this fraction of the speedup"});
-  made.timing.full_blocks = static_cast<int>(timing.integer(
-      "pairs", {.def = made.timing.full_blocks,
-                .min = 4,
-                .max = 1024,
-                .unit = "pairs",
-                .doc = "maximum number of candidate/baseline pairs in the full timing of each workload"}));
-}
-
-void cuda_gates_from(settings& from, cuda_settings& made) {
-  settings gates = from.child_or_empty("gates", "additional checks that a candidate must pass");
-  made.gates.determinism = static_cast<int>(
-      gates.integer("determinism", {.def = 0,
-                                    .min = 0,
-                                    .max = 1000,
-                                    .unit = "runs",
-                                    .doc = "number of runs, each in a separate process, whose outputs must "
-                                           "be identical bit for bit; 0 or 1 disables the check"}));
-  made.gates.memcheck =
-      gates.boolean("memcheck", {.def = false,
-                                 .doc = "require that compute-sanitizer memcheck finds no invalid memory "
-                                        "access; runs on the workload with the least data"});
-  made.gates.racecheck =
-      gates.boolean("racecheck", {.def = false,
-                                  .doc = "require that compute-sanitizer racecheck finds no race in shared "
-                                         "memory; runs on the workload with the least data"});
-  made.gates.profile =
-      gates.boolean("profile", {.def = false,
-                                .doc = "also profile candidates that are timed fully, with ncu if it is "
-                                       "installed; never makes a candidate invalid"});
-}
-
-any_fitness cuda_from(settings& from, const build_context& context) {
-  cuda_settings made;
-  cuda_device_from(from, made);
-  auto devices = devices_from(from, "device");
-  cuda_limits_from(from, made);
-  cuda_timing_from(from, made);
-  cuda_gates_from(from, made);
-  made.cache_dir = path_from(
-      from, "cache",
-      {.def = "",
-       .doc = "folder of the build and result cache and of the measured device ceilings, relative to the "
-              "config; empty uses a folder inside the run folder, and no cache outside a run"},
-      context.directory);
-  if (made.cache_dir.empty() && !context.run_directory.empty())
-    made.cache_dir = context.run_directory + "/cache";
-  if (!context.task) return {};
-  if (devices) return cuda_fitness_pool(context.task, std::move(made), std::move(*devices));
-  return any_fitness(std::make_shared<cuda_fitness>(context.task, std::move(made)));
-}
-
 any_fitness command_from(settings& from, const build_context& context) {
   command_settings made;
   made.command = from.texts(
@@ -388,10 +218,7 @@ void register_fitness(registry& all) {
   all.fitness.add("cpu", cpu_from,
                   "builds C++ candidates and times them on the CPU of this machine, in a sandbox, with "
                   "independent checking of the outputs");
-  all.fitness.add("cuda", cuda_from,
-                  "builds CUDA candidates with NVRTC (hosted programs with nvcc, kernels in Triton with "
-                  "Triton) and times them on a GPU of "
-                  "this machine, with independent checking of the outputs");
+  register_cuda_fitness(all);
   all.fitness.add(
       "torch", torch_from,
       "runs candidates in Python with PyTorch (modules and functions) on this machine, in a sandbox, with "

@@ -26,11 +26,12 @@ struct judged {
 std::map<candidate_id, judged> candidates_of(const journal& run) {
   std::map<candidate_id, judged> all;
   run.for_each_event([&all](const event& e) {
-    if (const auto* seed = std::get_if<seeded>(&e.what)) all[seed->candidate].program = seed->program;
-    if (const auto* told = std::get_if<variation_told>(&e.what)) {
+    if (const auto* seed = std::get_if<seeded>(&e.payload)) all[seed->candidate].program = seed->program;
+    if (const auto* told = std::get_if<variation_told>(&e.payload)) {
       if (told->program) all[told->candidate].program = *told->program;
     }
-    if (const auto* told = std::get_if<evaluation_told>(&e.what)) all[told->candidate].result = told->result;
+    if (const auto* told = std::get_if<evaluation_told>(&e.payload))
+      all[told->candidate].result = told->result;
   });
   return all;
 }

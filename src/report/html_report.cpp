@@ -41,12 +41,12 @@ std::string headline(const report_content& content) {
   if (const auto caution = format::caution(range.low, range.high);
       speedup > 0 && !caution.empty() && !undecided)
     text += "<br><span class=\"warn\">" + caution + "</span>";
-  const auto twin = h.baseline_twins().find(*content.best);
+  const auto twin = h.baseline_duplicates().find(*content.best);
   text +=
       undecided ? "<br><span class=\"warn\">undecided: " + html::escape_short(why_undecided(content), 300) +
                       "</span>"
       : crown != nullptr ? "<br><span class=\"ok\">✓ confirmed in a fresh process</span>"
-      : twin != h.baseline_twins().end()
+      : twin != h.baseline_duplicates().end()
           ? "<br><span class=\"warn\">the program of the baseline itself: nothing faster was "
             "confirmed</span>"
           : "<br><span class=\"warn\">not confirmed: measured once, not repeated in a fresh process</span>";

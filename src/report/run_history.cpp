@@ -49,21 +49,21 @@ operator_record& run_history::record_of(operator_index op) {
 
 void run_history::consume(const event& what) {
   ledger_.elapsed_s = std::max(ledger_.elapsed_s, what.time_s);
-  if (const auto* born = std::get_if<seeded>(&what.what)) {
+  if (const auto* born = std::get_if<seeded>(&what.payload)) {
     require_next(born->candidate, candidates_.size());
     if (candidates_.size() <= born->candidate) candidates_.resize(born->candidate + std::size_t{1});
     candidates_[born->candidate].program = born->program;
     candidates_[born->candidate].born_s = what.time_s;
     ++seeds_.candidates;
-  } else if (const auto* asked = std::get_if<variation_asked>(&what.what)) {
+  } else if (const auto* asked = std::get_if<variation_asked>(&what.payload)) {
     turns_[asked->job] = {asked->op, asked->selection.parents, asked->selection.inspirations};
-  } else if (const auto* varied = std::get_if<variation_told>(&what.what)) {
+  } else if (const auto* varied = std::get_if<variation_told>(&what.payload)) {
     told(*varied, what.time_s);
-  } else if (const auto* evaluate = std::get_if<evaluation_asked>(&what.what)) {
+  } else if (const auto* evaluate = std::get_if<evaluation_asked>(&what.payload)) {
     if (evaluate->fresh) fresh_[evaluate->job] = true;
-  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.what)) {
+  } else if (const auto* evaluated = std::get_if<evaluation_told>(&what.payload)) {
     told(*evaluated, what.time_s);
-  } else if (const auto* draft = std::get_if<draft_evaluated>(&what.what)) {
+  } else if (const auto* draft = std::get_if<draft_evaluated>(&what.payload)) {
     ++ordinal_;
     ++ledger_.evaluations;
     if (draft->result) {
@@ -71,7 +71,7 @@ void run_history::consume(const event& what) {
       ledger_.waited_s += draft->result->cost.waited_s;
       for (const auto& [name, seconds] : draft->result->cost.parts_s) parts_s_[name] += seconds;
     }
-  } else if (const auto* crowned = std::get_if<champion_crowned>(&what.what)) {
+  } else if (const auto* crowned = std::get_if<champion_crowned>(&what.payload)) {
     if (crowned->candidate == no_candidate) {
       has_champion_ = false;
     } else if (crowned->candidate < candidates_.size()) {
@@ -81,18 +81,18 @@ void run_history::consume(const event& what) {
       champions_.push_back({ordinal_, what.time_s, crowned->candidate, candidates_[crowned->candidate].score,
                             crowned->speedup, crowned->speedup_interval, crowned->verdict});
     }
-  } else if (const auto* met = std::get_if<baseline_met>(&what.what)) {
-    if (met->candidate < candidates_.size()) baseline_twins_[met->candidate] = met->baseline;
-  } else if (const auto* filtered = std::get_if<proposals_filtered>(&what.what)) {
+  } else if (const auto* met = std::get_if<baseline_met>(&what.payload)) {
+    if (met->candidate < candidates_.size()) baseline_duplicates_[met->candidate] = met->baseline;
+  } else if (const auto* filtered = std::get_if<proposals_filtered>(&what.payload)) {
     for (const auto& one : filtered->dropped) {
       if (one.candidate >= candidates_.size()) continue;
       candidates_[one.candidate].dropped = one.reason;
       ++record_of(candidates_[one.candidate].op).filtered;
       ++ledger_.filtered;
     }
-  } else if (const auto* stop = std::get_if<search_stopped>(&what.what)) {
+  } else if (const auto* stop = std::get_if<search_stopped>(&what.payload)) {
     marks_.push_back({ordinal_, what.time_s, true, stop->reason});
-  } else if (const auto* on = std::get_if<search_resumed>(&what.what)) {
+  } else if (const auto* on = std::get_if<search_resumed>(&what.payload)) {
     marks_.push_back({ordinal_, what.time_s, false, on->reason});
   }
 }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <kevo/archive.hpp>
-#include <kevo/detail/standing_scores.hpp>
+#include <kevo/detail/latest_scores.hpp>
 #include <kevo/event.hpp>
 #include <kevo/score.hpp>
 
@@ -139,7 +139,7 @@ class run_history {
   /// Seeds that are not valid, with what was said of them.
   const std::map<candidate_id, std::string>& failed_seeds() const { return failed_seeds_; }
   /// Valid candidates that are the program of the baseline, with its name: they are never champion.
-  const std::map<candidate_id, std::string>& baseline_twins() const { return baseline_twins_; }
+  const std::map<candidate_id, std::string>& baseline_duplicates() const { return baseline_duplicates_; }
   /// Candidates by their latest outcome.
   const outcome_counts& outcomes() const { return outcomes_; }
   /// Whether every score that was seen is a speedup over the baseline: with a fitness function that gives
@@ -188,14 +188,14 @@ class run_history {
   std::vector<operator_record> operators_;
   operator_record seeds_;
   std::map<candidate_id, std::string> failed_seeds_;
-  std::map<candidate_id, std::string> baseline_twins_;
+  std::map<candidate_id, std::string> baseline_duplicates_;
   outcome_counts outcomes_{};
   kevo::ledger ledger_;
   std::map<std::string, double> parts_s_;
   device_use devices_;
   std::uint64_t ordinal_ = 0;
   score_range scores_;
-  detail::standing_scores standing_;
+  detail::latest_scores standing_;
   bool scores_are_speedups_ = true;
   std::unordered_map<ticket, turn> turns_;
   std::unordered_map<ticket, bool> fresh_;

@@ -28,8 +28,8 @@ std::string nothing_faster(const report_content& content) {
   const run_history& h = content.history;
   if (!h.stopped_by()) return {};
   if (h.champion() == nullptr) {
-    if (h.baseline_twins().empty()) return {};
-    const auto& [twin, name] = *h.baseline_twins().begin();
+    if (h.baseline_duplicates().empty()) return {};
+    const auto& [twin, name] = *h.baseline_duplicates().begin();
     return fmt::format("{}; candidate {} is the baseline itself", format::nothing_faster(name), twin);
   }
   const champion_record& best = *h.champion();

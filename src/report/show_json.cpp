@@ -124,7 +124,7 @@ json::object brief(const report_content& content, candidate_id id) {
                              : verdict ? format::why_undecided(*verdict, c_speedup, c_range)
                                        : std::string();
   o["reason"] = verdict && !verdict->confirmed() ? json::value(as_utf8(reason)) : json::value(nullptr);
-  const auto& twins = content.history.baseline_twins();
+  const auto& twins = content.history.baseline_duplicates();
   const auto twin = twins.find(id);
   o["baseline_program"] = twin == twins.end() ? json::value(nullptr) : json::value(as_utf8(twin->second));
   o["rejudged"] = judgement(content.judged.of(id));

@@ -73,7 +73,7 @@ line figure(const writer& out, const report_content& content, candidate_id id) {
   } else {
     l.add(out.figure(latest->speedup, c.score), tone::strong);
     l.add(out.bracket(latest->speedup_interval), tone::faint);
-    const bool twin = content.history.baseline_twins().contains(id);
+    const bool twin = content.history.baseline_duplicates().contains(id);
     const bool sure =
         measured_again(*latest) && verdict_on(latest->speedup, latest->speedup_interval, {}).confirmed();
     const std::string_view word = twin                      ? " the program of the baseline"

@@ -1,10 +1,7 @@
 #include "src/run/driver.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -12,214 +9,16 @@
 #include <thread>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include "operators/llm/model_failure.hpp"
-#include "src/run/present_waits.hpp"
+#include "src/run/driver_threads.hpp"
 #include "src/run/relatives.hpp"
 #include "src/run/replay.hpp"
 
 namespace kevo {
 namespace {
 
-struct variation_end {
-  ticket id = 0;
-  variation_result result;
-  spending cost;
-  std::string transcript;
-};
-struct evaluation_end {
-  ticket id = 0;
-  evaluation result;
-};
-struct draft_end {
-  ticket id = 0;
-  program draft;
-  evaluation result;
-};
-struct further_end {
-  ticket id = 0;
-  proposal made;
-};
-struct call_end {
-  ticket id = 0;
-  model_call call;
-};
-struct fault {
-  bool evaluates = false;
-  std::exception_ptr what;
-};
-/// A job that a stop came before or that it cut short.
-struct withdrawn {
-  ticket id = 0;
-  bool evaluates = false;
-};
-using ending =
-    std::variant<variation_end, evaluation_end, draft_end, further_end, call_end, fault, withdrawn>;
-
-/// What the pool is given to evaluate.
-struct queued_evaluation {
-  evaluation_job work;
-  bool must_run =
-      false;  ///< also after a stop rule: a confirmation, or the first of a seed or of what a model made
-  bool confirms = false;
-};
-
-/// A queue that threads wait on.
-template <class T>
-class channel {
- public:
-  void push(T item) {
-    {
-      const std::scoped_lock lock(guard_);
-      items_.push_back(std::move(item));
-    }
-    ready_.notify_one();
-  }
-  /// The next item; nothing once `stop` is requested and the queue is empty.
-  std::optional<T> pop(const std::stop_token& stop) {
-    std::unique_lock lock(guard_);
-    if (!ready_.wait(lock, stop, [this] { return !items_.empty(); })) return std::nullopt;
-    return take();
-  }
-  std::optional<T> pop_for(double seconds) {
-    std::unique_lock lock(guard_);
-    const auto patience = std::chrono::duration<double>(seconds);
-    if (!ready_.wait_for(lock, patience, [this] { return !items_.empty(); })) return std::nullopt;
-    return take();
-  }
-
- private:
-  T take() {
-    T item = std::move(items_.front());
-    items_.pop_front();
-    return item;
-  }
-  std::mutex guard_;
-  std::condition_variable_any ready_;
-  std::deque<T> items_;
-};
-
-/// Everything the threads share.
-struct shared_state {
-  search& engine;
-  const any_fitness& fitness_function;
-  const std::map<ticket, begun_turn>& begun;
-  const std::function<void()>& require_models;
-  present_waits waits;
-  std::mutex guard;  ///< of the search
-  channel<variation_job> to_vary;
-  channel<queued_evaluation> to_evaluate;
-  channel<ending> ended;
-  std::stop_source cancel;             ///< what cannot be repeated for nothing
-  std::stop_source cancel_repeatable;  ///< the rest
-  std::stop_source last_calls;         ///< begin nothing new that costs money
-  std::atomic<std::size_t> measuring{0};
-  std::atomic<std::size_t> confirming{0};
-  std::atomic<bool> winding_down{false};  ///< interrupted
-  std::atomic<bool> stopped{false};       ///< by a stop rule, too
-};
-
-/// Whether a job failed because it was told to stop.
-bool cut_short(const std::stop_token& stop, const error& failure) {
-  return stop.stop_requested() && failure.code() == error_code::interrupted;
-}
-
-void vary_one(shared_state& shared, variation_job work) {
-  const bool repeatable = shared.engine.operators()[work.op].replayable();
-  // Those that an earlier process had begun may be more than there are threads. What asks models is told that
-  // the run is ending, so that its cost is booked.
-  if (repeatable && (shared.winding_down || shared.stopped))
-    return shared.ended.push(withdrawn{work.id, false});
-  const std::stop_token stop = (repeatable ? shared.cancel_repeatable : shared.cancel).get_token();
-  const auto began = std::chrono::steady_clock::now();
-  variation_end end{.id = work.id};
-  std::mutex notes;
-  const auto guarded = [&shared](const auto& call) {
-    const std::scoped_lock lock(shared.guard);
-    call();
-  };
-  begun_turn before;
-  if (const auto found = shared.begun.find(work.id); found != shared.begun.end()) before = found->second;
-  end.cost = before.cost;
-  variation_services services = with_relatives(shared.engine.services(work, guarded), work.request.services);
-  services.book = [&](const spending& more) {
-    const std::scoped_lock lock(notes);
-    end.cost += more;
-  };
-  services.note = [&](const std::string& text) {
-    const std::scoped_lock lock(notes);
-    end.transcript += text;
-  };
-  services.record = [&](const model_call& call) { shared.ended.push(call_end{work.id, call}); };
-  services.propose = [&](proposal made) { shared.ended.push(further_end{work.id, std::move(made)}); };
-  services.evaluate_until = [&](const program& draft, evaluation_stage wanted) {
-    {
-      const std::scoped_lock lock(notes);
-      if (auto known = take_draft(before.drafts, id_of(draft))) return *std::move(known);
-    }
-    evaluation result = shared.fitness_function.evaluate({.program = std::make_shared<const program>(draft),
-                                                          .wanted = wanted,
-                                                          .stop = stop,
-                                                          .waiting = shared.waits.listener(work.id)});
-    shared.ended.push(draft_end{work.id, draft, result});
-    return result;
-  };
-  services.evaluate = [until = services.evaluate_until](const program& draft) {
-    return until(draft, evaluation_stage::timed_full);
-  };
-  work.request.services = std::make_shared<const variation_services>(std::move(services));
-  work.request.stop = stop;
-  work.request.ending = shared.last_calls.get_token();
-  try {
-    end.result = vary_or_fail(shared.engine.operators()[work.op], work.request, work.random);
-    if (const auto* none = std::get_if<no_proposal>(&end.result);
-        none != nullptr && shared.require_models && is_model_failure(none->reason))
-      shared.require_models();
-  } catch (const error& refused) {
-    if (!cut_short(stop, refused)) return shared.ended.push(fault{false, std::current_exception()});
-    if (repeatable) return shared.ended.push(withdrawn{work.id, false});
-    // The evaluation of its draft was cancelled. What it has spent on models is booked with its end.
-    end.result = no_proposal{"cancelled"};
-  }
-  // A cancelled operator may propose something else than a replay would see. A resume asks it again.
-  if (repeatable && stop.stop_requested()) return shared.ended.push(withdrawn{work.id, false});
-  end.cost.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  shared.ended.push(std::move(end));
-}
-
-void evaluate_one(shared_state& shared, queued_evaluation queued) {
-  evaluation_job& work = queued.work;
-  const auto too_late = [&] { return shared.winding_down || (shared.stopped && !queued.must_run); };
-  const std::stop_token stop = (queued.must_run ? shared.cancel : shared.cancel_repeatable).get_token();
-  if (too_late() || stop.stop_requested()) return shared.ended.push(withdrawn{work.id, true});
-  bool withdraws = false;
-  work.request.stop = stop;
-  work.request.waiting = shared.waits.listener(work.id);
-  work.request.measuring = [&](bool begins) {
-    // A queue at the device would hold up a run that is to end.
-    if (begins && too_late()) {
-      withdraws = true;
-      throw error(error_code::interrupted, "stopped before it was measured");
-    }
-    begins ? ++shared.measuring : --shared.measuring;
-  };
-  struct confirming_span {
-    std::atomic<std::size_t>& count;
-    std::size_t one;
-    ~confirming_span() { count -= one; }
-  };
-  const confirming_span confirming{shared.confirming, queued.confirms ? std::size_t{1} : std::size_t{0}};
-  shared.confirming += confirming.one;
-  try {
-    shared.ended.push(evaluation_end{work.id, shared.fitness_function.evaluate(work.request)});
-  } catch (const error& failure) {
-    if (withdraws || cut_short(stop, failure)) return shared.ended.push(withdrawn{work.id, true});
-    shared.ended.push(fault{true, std::current_exception()});
-  } catch (...) {
-    if (withdraws) return shared.ended.push(withdrawn{work.id, true});
-    shared.ended.push(fault{true, std::current_exception()});
-  }
-}
+using namespace driver_threads;
 
 /// The coordinator: the only thread that asks and tells.
 class coordinator {
@@ -242,7 +41,7 @@ class coordinator {
     }
     between(true);
     refresh(true);
-    if (fault_ && !settings_.at_once.stop_requested()) std::rethrow_exception(fault_);
+    if (fault_ && !settings_.immediate_stop.stop_requested()) std::rethrow_exception(fault_);
   }
 
  private:
@@ -257,13 +56,13 @@ class coordinator {
   }
 
   void heed_interrupts() {
-    if (settings_.wind_down.stop_requested() || settings_.at_once.stop_requested()) {
+    if (settings_.graceful_stop.stop_requested() || settings_.immediate_stop.stop_requested()) {
       const std::scoped_lock lock(shared_.guard);
       shared_.engine.stop("interrupted", settings_.clock_s(), false);
       shared_.winding_down = true;
       shared_.last_calls.request_stop();
     }
-    if (settings_.at_once.stop_requested()) cancel_all();
+    if (settings_.immediate_stop.stop_requested()) cancel_all();
   }
 
   void cancel_all() {

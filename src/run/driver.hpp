@@ -46,8 +46,8 @@ struct driver_settings {
   std::function<void(ticket, const model_call&, double now_s)> call;  ///< an operator asked a language model
   std::map<ticket, begun_turn> begun;                                 ///< of unfinished variations
   /// Hand out nothing more, let what is out finish; evaluations that have not begun to measure are withdrawn.
-  std::stop_token wind_down;
-  std::stop_token at_once;  ///< also cancel what is out
+  std::stop_token graceful_stop;
+  std::stop_token immediate_stop;  ///< also cancel what is out
   /// [s] After a stop rule: time for what is out and can be repeated at no cost, evaluations and variations;
   /// then it is cancelled and withdrawn. Evaluations that have not begun to measure are withdrawn at once.
   double linger_s = 1;
@@ -64,7 +64,7 @@ struct driver_settings {
 
 /// Runs until the search stops and nothing is out. `unfinished` are jobs that an earlier process had asked
 /// for and never told. Throws the first fault of the machine after everything that was finished has been
-/// told; with `at_once`, returns as soon as the cancelled jobs have returned, leaving them untold.
+/// told; with `immediate_stop`, returns as soon as the cancelled jobs have returned, leaving them untold.
 void drive(search& engine, const any_fitness& fitness_function, std::vector<job> unfinished,
            const driver_settings& settings);
 

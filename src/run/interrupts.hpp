@@ -1,5 +1,5 @@
 #pragma once
-// Ctrl-C as stop tokens: the first one winds a run down, the second cancels what is at work, the third ends
+// Ctrl-C as stop tokens: the first ends the run gracefully, the second cancels running work, the third ends
 // the process, whatever still works.
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class interrupts {
   interrupts(const interrupts&) = delete;
   interrupts& operator=(const interrupts&) = delete;
 
-  std::stop_token wind_down() const { return first_.get_token(); }
-  std::stop_token at_once() const { return second_.get_token(); }
+  std::stop_token graceful_stop() const { return first_.get_token(); }
+  std::stop_token immediate_stop() const { return second_.get_token(); }
   /// Turns the signals that have arrived into stop requests; called by the coordinator between its steps.
   void poll();
 

@@ -87,7 +87,7 @@ class repeater {
     if (report_.divergence) return;
     if (emitted_->empty()) {
       try {
-        std::visit([&](const auto& what) { provoke(what, recorded.time_s); }, recorded.what);
+        std::visit([&](const auto& what) { provoke(what, recorded.time_s); }, recorded.payload);
       } catch (const error& refused) {
         report_.divergence = fmt::format("event {}: recorded \"{}\", but {}", recorded.sequence,
                                          describe(recorded), refused.what());
@@ -241,7 +241,7 @@ variation_result vary_or_fail(any_variation& op, const variation_request& reques
 }
 
 std::string describe(const event& what) {
-  return std::visit([](const auto& e) { return words(e); }, what.what);
+  return std::visit([](const auto& e) { return words(e); }, what.payload);
 }
 
 replay_report replay(search& engine, const event_source& recorded,

@@ -33,8 +33,8 @@ class console {
   /// Joins this console to a plan; it has to live as long as the session.
   void attach(session_plan& plan) {
     plan.parts.sinks.emplace_back(display_);
-    plan.wind_down = user_.wind_down();
-    plan.at_once = user_.at_once();
+    plan.graceful_stop = user_.graceful_stop();
+    plan.immediate_stop = user_.immediate_stop();
     finish_s_ = plan.finish_s;
     plan.hooks = {.status = [this](const session_status& now) { show(now); },
                   .past = [this](const event& each) { display_.remember(each); },
@@ -79,7 +79,9 @@ class console {
     const work_left left{.evaluations = now.evaluating - now.confirming,
                          .confirmations = now.confirming,
                          .variations = now.varying};
-    const int asked = user_.at_once().stop_requested() ? 2 : user_.wind_down().stop_requested() ? 1 : 0;
+    const int asked = user_.immediate_stop().stop_requested()  ? 2
+                      : user_.graceful_stop().stop_requested() ? 1
+                                                               : 0;
     if (asked > 0) {
       if (asked > answered_) say_wait(waiting_line(left, asked == 2));
       answered_ = asked;

@@ -19,7 +19,7 @@
 #include "src/run/best_file.hpp"
 #include "src/run/driver.hpp"
 #include "src/run/output_folder.hpp"
-#include "src/run/recollection.hpp"
+#include "src/run/recorded_turns.hpp"
 #include "src/run/replay.hpp"
 #include "src/run/run_clock.hpp"
 #include "src/run/same_plan.hpp"
@@ -129,7 +129,7 @@ class running_session {
     engine_ = std::make_unique<search>(std::move(plan_.parts), plan_.search);
     // Operators that ask models run their variations again, to know what they knew; what they had proposed
     // stands.
-    const recollection memory(record_, plan_.models);
+    const recorded_turns memory(record_, plan_.models);
     replay_report past = replay(
         *engine_,
         [this](const auto& repeat) {  // one reading for both: it is most of what a resume of a long run takes
@@ -208,8 +208,8 @@ class running_session {
              .call = [&](ticket job, const model_call& call,
                          double now_s) { record_.append_model_call(job, now_s, call); },
              .begun = begun_,
-             .wind_down = plan_.wind_down,
-             .at_once = plan_.at_once,
+             .graceful_stop = plan_.graceful_stop,
+             .immediate_stop = plan_.immediate_stop,
              .finish_s = plan_.finish_s,
              .require_models =
                  [this] {
@@ -274,7 +274,7 @@ class running_session {
                         .elapsed_s = now_s,
                         .waits_for = load.waits_for,
                         .waits_s = load.waits_s,
-                        .stopping = plan_.wind_down.stop_requested(),
+                        .stopping = plan_.graceful_stop.stop_requested(),
                         .stopped = engine_->stopped().has_value(),
                         .cut_off = load.cut_off});
   }
@@ -299,12 +299,12 @@ class running_session {
             .best_file = best_file_,
             .stopped_by = engine_->stopped().value_or("interrupted"),
             .ledger = engine_->progress(now_s).ledger,
-            .interrupted = plan_.wind_down.stop_requested(),
+            .interrupted = plan_.graceful_stop.stop_requested(),
             .baseline = baseline_of(*engine_, *task_),
             .screened = engine_->screened(),
             .setbacks = setbacks_,
             .archive = engine_->archive(),
-            .baseline_twin = engine_->baseline_twin()};
+            .baseline_duplicate = engine_->baseline_duplicate()};
   }
 
   session_plan plan_;
@@ -364,7 +364,7 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
   plan.parts.sinks.clear();
   search engine(std::move(plan.parts), plan.search);
   replay_settings how;
-  std::optional<recollection> turns;
+  std::optional<recorded_turns> turns;
   if (which == replayed_operators::with_models && plan.models) {
     plan.models->open_knowledge();
     turns.emplace(record, plan.models);
@@ -394,7 +394,7 @@ replay_outcome replay_session(session_plan plan, replayed_operators which) {
                 .stopped_by = engine.stopped().value_or(""),
                 .ledger = engine.progress(report.last_time_s).ledger,
                 .baseline = baseline_of(engine, *subject),
-                .baseline_twin = engine.baseline_twin()};
+                .baseline_duplicate = engine.baseline_duplicate()};
   if (!result.divergence) result.run.archive = engine.archive();
   return result;
 }

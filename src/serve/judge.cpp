@@ -37,7 +37,7 @@ class limited_stop {
   std::jthread watch_;
 };
 
-judged evaluate_here(task_shelf& tasks, const remote::submission& what, const std::stop_token& stop) {
+judged evaluate_here(task_catalog& tasks, const remote::submission& what, const std::stop_token& stop) {
   const limited_stop limit(stop, what.limit_s);
   try {
     const any_fitness fitness = tasks.fitness_for(what);
@@ -70,7 +70,7 @@ class outage {
   int waiting_ = 0;
 };
 
-judged evaluate_elsewhere(task_shelf& tasks, const remote::client& servers, remote::submission what,
+judged evaluate_elsewhere(task_catalog& tasks, const remote::client& servers, remote::submission what,
                           const std::stop_token& stop, const wait_listener& waiting) {
   // Who has the whole task gets the whole result, of which this service gives each tenant its part.
   if (what.task_id.empty()) what.task_id = tasks.id_of_task(what);
@@ -90,13 +90,13 @@ judged evaluate_elsewhere(task_shelf& tasks, const remote::client& servers, remo
 
 }  // namespace
 
-judge judge_here(task_shelf& tasks) {
+judge judge_here(task_catalog& tasks) {
   return [&tasks](const remote::submission& what, const std::stop_token& stop) {
     return evaluate_here(tasks, what, stop);
   };
 }
 
-judge judge_elsewhere(task_shelf& tasks, remote::client_settings servers,
+judge judge_elsewhere(task_catalog& tasks, remote::client_settings servers,
                       std::function<void(const std::string&)> log) {
   const auto shared = std::make_shared<const remote::client>(std::move(servers));
   const auto out = std::make_shared<outage>(std::move(log));

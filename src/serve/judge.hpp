@@ -10,7 +10,7 @@
 
 #include "src/remote/client.hpp"
 #include "src/remote/protocol.hpp"
-#include "src/serve/task_shelf.hpp"
+#include "src/serve/task_catalog.hpp"
 
 namespace kevo::serve {
 
@@ -27,14 +27,14 @@ struct judged {
 using judge = std::function<judged(const remote::submission&, const std::stop_token& stop)>;
 
 /// Evaluates with the fitness functions of `tasks`, which must outlive it.
-judge judge_here(task_shelf& tasks);
+judge judge_here(task_catalog& tasks);
 
 /// Hands submissions on to other servers, with all that their evaluation depends on. Queue, deadlines and
 /// priorities stay with this service. Servers that are copies of each other are one address of a proxy, or
 /// several addresses. `tasks` must outlive it.
 /// `log` is told in a line when no server answers, and when one does again. @throws kevo::error (input): an
 /// address is wrong
-judge judge_elsewhere(task_shelf& tasks, remote::client_settings servers,
+judge judge_elsewhere(task_catalog& tasks, remote::client_settings servers,
                       std::function<void(const std::string&)> log);
 
 }  // namespace kevo::serve

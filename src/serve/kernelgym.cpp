@@ -14,10 +14,10 @@
 #include "src/base/json/exact_parse.hpp"
 #include "src/base/time/seconds_since.hpp"
 #include "src/base/time/unix_seconds.hpp"
+#include "src/serve/deferred_answer.hpp"
 #include "src/serve/kernelgym_fields.hpp"
 #include "src/serve/refusal.hpp"
 #include "src/serve/views.hpp"
-#include "src/serve/waiting.hpp"
 
 namespace kevo::serve {
 namespace {

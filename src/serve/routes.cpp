@@ -13,10 +13,10 @@
 #include "src/base/sqlite/sqlite.hpp"
 #include "src/base/time/seconds_since.hpp"
 #include "src/remote/protocol.hpp"
+#include "src/serve/deferred_answer.hpp"
 #include "src/serve/kernelgym.hpp"
 #include "src/serve/refusal.hpp"
 #include "src/serve/views.hpp"
-#include "src/serve/waiting.hpp"
 
 namespace kevo::serve {
 namespace {

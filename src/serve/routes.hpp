@@ -11,7 +11,7 @@
 #include "src/serve/broker.hpp"
 #include "src/serve/http_server.hpp"
 #include "src/serve/metrics.hpp"
-#include "src/serve/task_shelf.hpp"
+#include "src/serve/task_catalog.hpp"
 #include "src/serve/tenants.hpp"
 
 namespace kevo::serve {
@@ -19,7 +19,7 @@ namespace kevo::serve {
 /// What the routes use. Everything must outlive the server.
 struct service_parts {
   broker& jobs;
-  task_shelf& tasks;
+  task_catalog& tasks;
   tenants& who;
   metrics& counts;
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();

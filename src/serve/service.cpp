@@ -79,7 +79,7 @@ class service::impl {
   std::mutex log_guard_;
   std::function<void(const std::string&)> log_;
   metrics counts_;
-  task_shelf tasks_;
+  task_catalog tasks_;
   tenants tenants_;
   broker jobs_;
   service_parts parts_;

@@ -9,7 +9,7 @@
 
 #include "src/remote/client.hpp"
 #include "src/serve/http_server.hpp"
-#include "src/serve/task_shelf.hpp"
+#include "src/serve/task_catalog.hpp"
 
 namespace kevo::serve {
 

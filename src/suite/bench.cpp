@@ -14,6 +14,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <kevo/annotation.hpp>
 #include <kevo/content_id.hpp>
 #include <kevo/load_task.hpp>
 #include <kevo/task_id.hpp>
@@ -71,7 +72,7 @@ class bench_pool {
   }
 
  private:
-  bool stops() const { return request_.wind_down.stop_requested() || gives_up_; }
+  bool stops() const { return request_.graceful_stop.stop_requested() || gives_up_; }
 
   void work(std::optional<std::int64_t> device) {
     try {
@@ -163,7 +164,9 @@ class bench_pool {
 
   bool load(bench_task& one, bench_solution& solution) {
     try {
-      solution.source = std::make_shared<const program>(load_program(solution.file));
+      auto source = load_program(solution.file);
+      if (!one.entry.tunables.empty()) source = set_tunables(source, one.entry.tunables);
+      solution.source = std::make_shared<const program>(std::move(source));
     } catch (const error& wrong) {
       if (wrong.code() != error_code::input) throw;
       fail(one, &solution, bench_state::unreadable, wrong.what());
@@ -180,8 +183,8 @@ class bench_pool {
         plan_, {.task = &one.entry,
                 .folder = run_folder_of(plan_, one.entry.name, key),
                 .device = device,
-                .wind_down = request_.wind_down,
-                .at_once = request_.at_once,
+                .graceful_stop = request_.graceful_stop,
+                .immediate_stop = request_.immediate_stop,
                 .message = [this, &one](const std::string& text) { say(one.entry.name + ": " + text); }});
     solution.evolved_in = made.folder;
     if (made.interrupted) return false;
@@ -221,7 +224,7 @@ class bench_pool {
     return fitness.evaluate({.program = std::make_shared<const program>(source),
                              .wanted = plan_.stage,
                              .fresh = true,
-                             .stop = request_.at_once});
+                             .stop = request_.immediate_stop});
   }
 
   bench_row row_of(const bench_task& one, const bench_solution& solution, const std::string& key,
@@ -379,7 +382,7 @@ bench_outcome run_bench(const suite_plan& plan, const bench_request& request) {
     }
     outcome.environment_failures += one.again_message.empty() ? 0 : 1;
   }
-  outcome.interrupted = request.wind_down.stop_requested() && outcome.pending > 0;
+  outcome.interrupted = request.graceful_stop.stop_requested() && outcome.pending > 0;
   return outcome;
 }
 

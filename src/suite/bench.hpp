@@ -71,10 +71,10 @@ struct bench_outcome {
 };
 
 struct bench_request {
-  bool evaluate = true;       ///< false: only what was evaluated before, and the file is only read
-  bool again = false;         ///< evaluate also what was evaluated before
-  std::stop_token wind_down;  ///< begin nothing new
-  std::stop_token at_once;    ///< cancel what is running
+  bool evaluate = true;            ///< false: only what was evaluated before, and the file is only read
+  bool again = false;              ///< evaluate also what was evaluated before
+  std::stop_token graceful_stop;   ///< begin nothing new
+  std::stop_token immediate_stop;  ///< cancel what is running
   /// Called after each solution, and with texts for the user; on any thread, one call at a time. May be
   /// empty.
   std::function<void(const bench_task&, const bench_solution&)> told;

@@ -45,8 +45,8 @@ evolved_program evolve_task(const suite_plan& plan, const evolution_request& req
   session_plan session = decode_plan(config_for(plan, request), {.plugins = plan.plugins.get()},
                                      request.folder, plan_use::session);
   session.origin.config_path = std::filesystem::absolute(plan.file).string();
-  session.wind_down = request.wind_down;
-  session.at_once = request.at_once;
+  session.graceful_stop = request.graceful_stop;
+  session.immediate_stop = request.immediate_stop;
   session.hooks.message = request.message;
   const run_outcome ended = start_or_resume_session(std::move(session));
   evolved_program made{ended.best_program, ended.directory, {}, ended.interrupted};

@@ -24,8 +24,8 @@ struct evolution_request {
   const suite_task* task = nullptr;
   std::string folder;  ///< of the run; one that was begun there is continued
   std::optional<std::int64_t> device;
-  std::stop_token wind_down;
-  std::stop_token at_once;
+  std::stop_token graceful_stop;
+  std::stop_token immediate_stop;
   std::function<void(const std::string&)> message;
 };
 

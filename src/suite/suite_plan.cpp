@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -74,6 +75,18 @@ std::vector<std::string> solutions_in_entry(settings& entry, const std::string& 
   return files;
 }
 
+/// Values of tunables by name, as the suite file writes them.
+std::map<std::string, std::string> tunables_of(settings& entry) {
+  settings given = entry.child_or_empty("tunables", "values that tunables of the solutions get, by name");
+  std::map<std::string, std::string> values;
+  for (const auto& name : given.keys()) {
+    const settings_node* value = given.raw(name, "value of this tunable", "scalar");
+    if (!value->is_scalar()) given.fail(name, "expected a value, found " + describe(*value));
+    values[name] = value->text;
+  }
+  return values;
+}
+
 struct entry_context {
   const std::string& directory;
   const std::string& solutions;  ///< folder; empty if there is none
@@ -94,6 +107,7 @@ void read_entry(settings& entry, const entry_context& context, suite_plan& plan)
   const auto problem = entry.optional<std::int64_t>(
       "problem", {.min = 0, .doc = "number of the problem in the published suite, for exports"});
   const auto own = solutions_in_entry(entry, context.directory);
+  const auto tunables = tunables_of(entry);
   entry.finish();
   if (files.size() > 1 && (!name.empty() || problem || !own.empty())) {
     entry.fail(!name.empty()           ? "name"
@@ -103,6 +117,9 @@ void read_entry(settings& entry, const entry_context& context, suite_plan& plan)
                "the pattern of this entry matches several tasks, which cannot share this key",
                "write an entry for each task, or put solutions into the folder 'solutions' of the suite");
   }
+  if (context.evolves && !tunables.empty())
+    entry.fail("tunables", "this suite evolves its tasks and therefore sets no tunables",
+               "remove 'evolve' or this key");
   if (context.evolves && !own.empty())
     entry.fail(entry.has("solution") ? "solution" : "solutions",
                "this suite evolves its tasks and therefore accepts no solutions",
@@ -117,6 +134,7 @@ void read_entry(settings& entry, const entry_context& context, suite_plan& plan)
     const auto found =
         own.empty() && !context.solutions.empty() ? solution_files(context.solutions, one.name) : own;
     one.solutions = named_solutions(found, entry.place("task"));
+    one.tunables = tunables;
     for (const auto& other : plan.tasks) {
       if (other.name == one.name)
         entry.fail("task", "two tasks are named '" + one.name + "'",

@@ -3,6 +3,7 @@
 // under which all are evaluated. The format is documented in docs/bench.md.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct suite_task {
   std::string category;
   std::optional<std::int64_t> problem;  ///< number of the problem in the published suite
   std::vector<suite_solution> solutions;
+  std::map<std::string, std::string> tunables;  ///< values that all solutions of this task get
 };
 
 /// How tasks are evolved before the best program is evaluated.

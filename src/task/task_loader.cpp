@@ -8,8 +8,8 @@
 #include "src/base/settings/json.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
+#include "src/task/allowed_file.hpp"
 #include "src/task/evaluator_folder.hpp"
-#include "src/task/harmless_file.hpp"
 #include "src/task/source_file.hpp"
 
 namespace kevo {
@@ -51,12 +51,12 @@ task load_task(const std::string& path, const std::string& workloads) {
   const source_reader read = [&](const std::string& file, const std::string& language,
                                  const error_place& named) {
     const std::string found = path_beside(path, file);
-    require_harmless(path, found, named);
+    require_allowed_file(path, found, named);
     return load_program(found, language, named);
   };
   const contents_reader contents = [&](const std::string& file, const error_place& named) {
     const std::string found = path_beside(path, file);
-    require_harmless(path, found, named);
+    require_allowed_file(path, found, named);
     return read_binary_file(found, largest_contents, named);
   };
   return decode_task(root, read,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <thread>
 
@@ -103,6 +104,28 @@ TEST_CASE("a suite is evaluated, and every task counts: one without a solution i
   for (const char* said : {"fast_1", "no solution", "survivorship bias", "3.000", "1 of 3"})
     CHECK_MESSAGE(words.out.find(said) != std::string::npos, said << "\n" << words.out);
   CHECK(words.err.find("one one: valid, 3.000x (known)") != std::string::npos);
+}
+
+TEST_CASE("entries of one task with one solution differ in the values of its tunables") {
+  const toy_suite toy;
+  toy.solve("one", "N = 3 # kevo: {3, 6, 9}");
+  shell::write_file(toy.folder / "score.sh",
+                    "N=$(sed 's/.*= \\([0-9]*\\).*/\\1/' \"$1\")\n"
+                    "echo \"{\\\"speedup\\\": $N, \\\"score\\\": $N}\"\n");
+  const std::string entry = "  - {task: tasks/one/task.yaml, solution: solutions/one.txt, name: ";
+  toy.suite("tasks:\n" + entry + "as_it_is}\n" + entry + "six, tunables: {N: 6}}\n" + entry +
+                "nine, tunables: {N: 9}}\n",
+            "");
+  const auto all = group_of(toy.bench(), "all");
+  CHECK(share_at(all, 2) == 1);
+  CHECK(share_at(all, 4) == doctest::Approx(2.0 / 3));
+  CHECK(all.at("geometric_mean").at("value").to_number<double>() == doctest::Approx(std::cbrt(3.0 * 6 * 9)));
+
+  toy.suite("tasks:\n" + entry + "unknown, tunables: {M: 6}}\n" + entry + "outside, tunables: {N: 4}}\n", "");
+  const auto wrong = toy.kevo({"bench", "suite.yaml"});
+  CHECK(wrong.out.find("valid") == std::string::npos);
+  for (const char* said : {"'M'", "4"})
+    CHECK_MESSAGE((wrong.out + wrong.err).find(said) != std::string::npos, wrong.out << wrong.err);
 }
 
 TEST_CASE("what has not changed is not evaluated again; a changed solution, task or setting is") {

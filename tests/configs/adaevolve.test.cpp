@@ -84,7 +84,7 @@ TEST_CASE("adaevolve: an intensity for each island, new islands and new strategi
   std::vector<kevo::adaptive_intensity> islands(run.world.count());
   kevo::adaptive_intensity together;
   record.for_each_event([&](const kevo::event& e) {
-    const auto* told = std::get_if<kevo::evaluation_told>(&e.what);
+    const auto* told = std::get_if<kevo::evaluation_told>(&e.payload);
     if (told == nullptr || !told->result->valid()) return;
     const kevo::observation seen{
         .candidate = told->candidate, .outcome = told->result->outcome, .score = told->result->score};

@@ -50,9 +50,9 @@ TEST_CASE("avo: one line of descent whose head never fell, and a supervisor") {
   double best = 0;
   std::map<kevo::candidate_id, double> scores;
   record.for_each_event([&](const kevo::event& e) {
-    if (const auto* told = std::get_if<kevo::evaluation_told>(&e.what))
+    if (const auto* told = std::get_if<kevo::evaluation_told>(&e.payload))
       scores[told->candidate] = told->result->score;
-    const auto* asked = std::get_if<kevo::variation_asked>(&e.what);
+    const auto* asked = std::get_if<kevo::variation_asked>(&e.payload);
     if (asked == nullptr) return;
     REQUIRE(asked->selection.parents.size() == 1);
     const kevo::candidate_id head = asked->selection.parents.front();

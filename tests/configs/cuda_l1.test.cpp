@@ -47,16 +47,16 @@ std::size_t check_prompts(const kevo::journal& record) {
   std::map<kevo::ticket, kevo::selection> asked;
   std::map<kevo::ticket, std::map<kevo::candidate_id, double>> known;
   record.for_each_event([&](const kevo::event& e) {
-    if (const auto* told = std::get_if<kevo::evaluation_told>(&e.what))
+    if (const auto* told = std::get_if<kevo::evaluation_told>(&e.payload))
       scores[told->candidate] = told->result->score;
-    if (const auto* begun = std::get_if<kevo::variation_asked>(&e.what)) {
+    if (const auto* begun = std::get_if<kevo::variation_asked>(&e.payload)) {
       if (names[begun->op] != "llm_contrastive") return;
       asked[begun->job] = begun->selection;
       for (const auto& list : {begun->selection.parents, begun->selection.inspirations}) {
         for (const auto one : list) known[begun->job][one] = scores.at(one);
       }
     }
-    const auto* done = std::get_if<kevo::variation_told>(&e.what);
+    const auto* done = std::get_if<kevo::variation_told>(&e.payload);
     if (done == nullptr || done->candidate == kevo::no_candidate || done->duplicate ||
         !asked.contains(done->job))
       return;

@@ -15,13 +15,16 @@
 
 #include <kevo/annotation.hpp>
 #include <kevo/error.hpp>
+#include <kevo/load_task.hpp>
 #include <kevo/task.hpp>
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/process/find_program.hpp"
 #include "operators/llm/conversation.hpp"
+#include "operators/tune/setting_space.hpp"
 #include "src/llm/cassette.hpp"
+#include "src/suite/suite_plan.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/configs/champion_table.hpp"
 #include "tests/support/skip.hpp"
@@ -193,6 +196,29 @@ TEST_CASE("cuda_im2win: layer.yaml is task.yaml with one of its layers") {
     visible += w.hidden ? 0 : 1;
   }
   CHECK(visible == 1);
+}
+
+TEST_CASE("the ablation of im2win: every setting is allowed, compiles and can be launched on its layers") {
+  const auto plan = kevo::load_suite(KEVO_SOURCE_DIR "/configs/suites/im2win_ablation.yaml");
+  CHECK(plan.tasks.size() == 8);
+  auto compiler = find_compiler();
+  const kevo::task whole = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/cuda_im2win/task.yaml");
+  for (const auto& entry : plan.tasks) {
+    CAPTURE(entry.name);
+    const kevo::task t = kevo::load_task(entry.file);
+    CHECK(t.description == whole.description);
+    CHECK(t.reference->source == whole.reference->source);
+    for (const auto& w : t.workloads) {
+      const auto same = std::ranges::find(whole.workloads, w.uuid, &kevo::workload::uuid);
+      REQUIRE(same != whole.workloads.end());
+      CHECK(same->axes == w.axes);
+    }
+    REQUIRE(entry.solutions.size() == 1);
+    const auto tuned = kevo::set_tunables(kevo::load_program(entry.solutions.front().file), entry.tunables);
+    const kevo::setting_space space(kevo::parse_annotations(tuned));
+    CHECK(space.valid(space.current()));
+    check_program(compiler ? &*compiler : nullptr, t, tuned, signature_of);
+  }
 }
 
 TEST_CASE(

@@ -47,7 +47,7 @@ TEST_CASE("kernelevolve retrieves the right page, draws memory for each node and
   const auto record = kevo::journal::open_read_only(at + "/run");
   std::map<std::string, int> scopes;
   record.for_each_event([&](const kevo::event& e) {
-    const auto* told = std::get_if<kevo::variation_told>(&e.what);
+    const auto* told = std::get_if<kevo::variation_told>(&e.payload);
     if (told == nullptr || !told->program) return;
     CHECK(has(told->transcript, "[knowledge] bins"));
     CHECK(has(told->transcript, "[knowledge] tables"));  // which the diagnosis chose from the index

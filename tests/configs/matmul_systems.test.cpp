@@ -123,7 +123,7 @@ TEST_CASE("every published system optimizes a matrix product on the CPU, and its
     std::size_t made = 0;
     const auto record = kevo::journal::open_read_only(run);
     record.for_each_event([&](const kevo::event& e) {
-      const auto* told = std::get_if<kevo::evaluation_told>(&e.what);
+      const auto* told = std::get_if<kevo::evaluation_told>(&e.payload);
       if (told == nullptr || !told->result->valid()) return;
       if (record.candidate(told->candidate)->parents.empty()) return;
       CHECK(told->result->speedup_interval.low > 0);

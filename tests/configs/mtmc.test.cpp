@@ -82,9 +82,9 @@ TEST_CASE("mtmc: each step is one type in one region, and the policy may stop") 
   double best = 0;
   std::map<kevo::candidate_id, double> scores;
   record.for_each_event([&](const kevo::event& e) {
-    if (const auto* told = std::get_if<kevo::evaluation_told>(&e.what))
+    if (const auto* told = std::get_if<kevo::evaluation_told>(&e.payload))
       scores[told->candidate] = told->result->score;
-    const auto* asked = std::get_if<kevo::variation_asked>(&e.what);
+    const auto* asked = std::get_if<kevo::variation_asked>(&e.payload);
     // Where the policy has stopped, the search offers it other programs before it ends the run.
     if (asked == nullptr || prompts.at(asked->job).size() < 2) return;
     REQUIRE(asked->selection.parents.size() == 1);

@@ -86,15 +86,15 @@ TEST_CASE("polca drops planted near duplicates without evaluating them, and work
   std::set<candidate_id> evaluated, passed;
   std::string order;
   record.for_each_event([&](const kevo::event& e) {
-    if (const auto* batch = std::get_if<kevo::proposals_filtered>(&e.what)) {
+    if (const auto* batch = std::get_if<kevo::proposals_filtered>(&e.payload)) {
       CHECK(batch->passed.size() + batch->dropped.size() <= 5);
       passed.insert(batch->passed.begin(), batch->passed.end());
       for (const auto& one : batch->dropped) dropped[one.candidate] = one.reason;
       order += 'f';
-    } else if (const auto* asked = std::get_if<kevo::evaluation_asked>(&e.what)) {
+    } else if (const auto* asked = std::get_if<kevo::evaluation_asked>(&e.payload)) {
       evaluated.insert(asked->candidate);
       if (asked->wanted != kevo::evaluation_stage::confirmed) order += asked->fresh ? 'm' : 'e';
-    } else if (std::holds_alternative<kevo::variation_asked>(e.what)) {
+    } else if (std::holds_alternative<kevo::variation_asked>(e.payload)) {
       order += 'v';
     }
   });

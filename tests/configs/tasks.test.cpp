@@ -94,12 +94,12 @@ TEST_CASE("every shipped task has a seed to tune, whose own setting is allowed a
       ++tunable_seeds;
       CHECK(notes.regions.size() >= 2);
       double settings = 1;
-      for (const auto& tunable : notes.tunables) settings *= static_cast<double>(tunable.domain.size());
+      for (const auto& each : notes.tunables) settings *= static_cast<double>(each.domain.size());
       CHECK(settings >= 40);
       for (const auto& requirement : notes.requirements) {
         const auto lookup = [&](std::string_view name) -> std::optional<std::int64_t> {
-          const auto* tunable = notes.find_tunable(name);
-          return tunable == nullptr ? std::nullopt : std::optional<std::int64_t>(std::stoll(tunable->value));
+          const auto* found = notes.find_tunable(name);
+          return found == nullptr ? std::nullopt : std::optional<std::int64_t>(std::stoll(found->value));
         };
         CHECK(requirement.condition.evaluate(lookup) != 0);
       }

@@ -57,7 +57,7 @@ TEST_CASE("a driver that cannot evaluate is never given an evaluation, and a sel
   for (int i = 0; i < 5; ++i) REQUIRE(std::holds_alternative<wait_job>(engine.ask(only_vary, 0)));
   std::size_t decided = 0;
   for (const event& e : events) {
-    const auto* asked = std::get_if<evaluation_asked>(&e.what);
+    const auto* asked = std::get_if<evaluation_asked>(&e.payload);
     decided += asked != nullptr && asked->fresh ? 1 : 0;
   }
   CHECK(decided == 1);  // recorded when it was decided, so that a replay decides it there, too

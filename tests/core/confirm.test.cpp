@@ -352,7 +352,7 @@ TEST_CASE("the baseline's program is never champion, and nothing that is not fas
   CHECK(protocol.contender() == seed);
   protocol.exclude_baseline(seed, true);
   CHECK(protocol.contender() == no_candidate);
-  CHECK(protocol.baseline_twin() == seed);
+  CHECK(protocol.baseline_duplicate() == seed);
   m.offer(protocol, m.add(0.9));
   CHECK(protocol.contender() == no_candidate);
   m.offer(protocol, m.add(1.1));

@@ -21,7 +21,7 @@ TEST_CASE("the terms come from the evaluation") {
   auto fast = judged(outcome::valid, 3);
   fast.measures["own_kernel_share"] = 0.4;
   const auto terms = reward_terms_of(fast, &parent);
-  CHECK(terms.earns());
+  CHECK(terms.eligible());
   CHECK(terms.speedup == 3);
   CHECK(terms.parent_speedup == 2);
   CHECK(terms.own_kernel_share == 0.4);

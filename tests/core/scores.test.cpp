@@ -344,7 +344,7 @@ TEST_CASE("a broken parent goes to operators that repair, and to no other") {
     run_to_end(engine, any_fitness(toy::hill{}), [] { return 0.0; });
     std::vector<std::pair<operator_index, candidate_id>> asked;
     for (const event& e : events) {
-      if (const auto* turn = std::get_if<variation_asked>(&e.what))
+      if (const auto* turn = std::get_if<variation_asked>(&e.payload))
         asked.emplace_back(turn->op, turn->selection.parents.front());
     }
     return asked;
@@ -385,8 +385,8 @@ TEST_CASE("without a valid seed operators that repair get turns, and only they")
   CHECK(engine.best().id != no_candidate);
   bool valid = false;
   for (const event& e : events) {
-    if (const auto* told = std::get_if<evaluation_told>(&e.what)) valid = valid || told->result->valid();
-    if (const auto* asked = std::get_if<variation_asked>(&e.what); asked != nullptr && !valid)
+    if (const auto* told = std::get_if<evaluation_told>(&e.payload)) valid = valid || told->result->valid();
+    if (const auto* asked = std::get_if<variation_asked>(&e.payload); asked != nullptr && !valid)
       CHECK(asked->op == 1);
   }
   CHECK(valid);

@@ -28,8 +28,8 @@ TEST_CASE("a search climbs from its seed, confirms champions and stops by its ru
   for (std::size_t i = 0; i < events.size(); ++i) REQUIRE(events[i].sequence == i + 1);
   // Every champion was confirmed before it was crowned, and figures come from the confirmation.
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (const auto* crowned = std::get_if<champion_crowned>(&events[i].what)) {
-      const auto* told = std::get_if<evaluation_told>(&events[i - 1].what);
+    if (const auto* crowned = std::get_if<champion_crowned>(&events[i].payload)) {
+      const auto* told = std::get_if<evaluation_told>(&events[i - 1].payload);
       REQUIRE(told);
       CHECK(told->wanted == evaluation_stage::confirmed);
       CHECK(told->candidate == crowned->candidate);
@@ -104,7 +104,7 @@ TEST_CASE("the same seed gives the same run, another seed another") {
     run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
     std::string trace;
     for (const event& e : events) {
-      if (const auto* told = std::get_if<variation_told>(&e.what))
+      if (const auto* told = std::get_if<variation_told>(&e.payload))
         trace += to_string(told->program.value_or(content_id{}));
     }
     return trace;
@@ -126,7 +126,8 @@ TEST_CASE("a known program is an event and is not evaluated again") {
   CHECK(engine.spent().duplicates > 0);
   std::vector<int> asked(engine.graph().size(), 0);
   for (const event& e : events) {
-    if (const auto* a = std::get_if<evaluation_asked>(&e.what); a && a->wanted != evaluation_stage::confirmed)
+    if (const auto* a = std::get_if<evaluation_asked>(&e.payload);
+        a && a->wanted != evaluation_stage::confirmed)
       ++asked[a->candidate];
   }
   CHECK(std::all_of(asked.begin(), asked.end(), [](int n) { return n <= 1; }));
@@ -162,7 +163,7 @@ TEST_CASE("a turn may tell further programs, which are candidates with its paren
   CHECK_THROWS_AS(engine.tell_further(asked.id, {toy::program_of(540), "late", 3}, 0), error);
   std::vector<variation_told> told;
   for (const event& e : events) {
-    if (const auto* one = std::get_if<variation_told>(&e.what)) told.push_back(*one);
+    if (const auto* one = std::get_if<variation_told>(&e.payload)) told.push_back(*one);
   }
   REQUIRE(told.size() == 3);
   CHECK(told[0].further);
@@ -326,7 +327,7 @@ TEST_CASE("a proposal without files is no proposal: it is recorded with the reas
   CHECK(engine.spent().no_proposals > 0);
   std::size_t told = 0;
   for (const event& e : events) {
-    const auto* turn = std::get_if<variation_told>(&e.what);
+    const auto* turn = std::get_if<variation_told>(&e.payload);
     if (turn == nullptr) continue;
     ++told;
     CHECK(!turn->program);
@@ -356,10 +357,10 @@ TEST_CASE("copies of the baseline are never confirmed, however good they look, a
   run_to_end(engine, toy::hill{}, [&now] { return now += 0.001; });
   CHECK(engine.best().id == 0);
   CHECK(engine.spent().confirmations == 1);
-  CHECK(engine.baseline_twin() != no_candidate);
+  CHECK(engine.baseline_duplicate() != no_candidate);
   std::size_t met = 0;
   for (const event& e : events) {
-    const auto* one = std::get_if<baseline_met>(&e.what);
+    const auto* one = std::get_if<baseline_met>(&e.payload);
     if (one == nullptr) continue;
     ++met;
     CHECK(one->candidate != 0);

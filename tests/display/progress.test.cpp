@@ -67,3 +67,25 @@ TEST_CASE("every stop rule has its own bar, and one that was set back does not t
   REQUIRE(s.remaining_s());
   CHECK(*s.remaining_s() == doctest::Approx(60));  // by seconds; evaluations would last 140
 }
+
+TEST_CASE("the rate is that of the last half minute, and its label says that it is the present one") {
+  kevo::display_state s;
+  s.title = title;
+  kevo::run_status now;
+  const auto evaluate = [&](double time_s) {
+    s.consume({.sequence = 0, .time_s = time_s, .payload = kevo::evaluation_told{}});
+    now.elapsed_s = time_s;
+  };
+  for (int t = 1; t <= 300; ++t) evaluate(t);
+  for (int t = 310; t <= 330; t += 10) evaluate(t);
+  now.elapsed_s = 335;
+  s.refresh(now);
+  CHECK(s.evaluations == 303);
+  CHECK(s.rate() == doctest::Approx(0.1));  // 3 in 30 s, not 303 in 335 s
+  CHECK(kevo::render(s, 120, 40, false).find("0.1 /s now") != std::string::npos);
+  // Where a line has no room for the word, it loses the word, not what stands behind it.
+  now.progress.ledger.confirmations = 12345678;
+  s.refresh(now);
+  const auto narrow = kevo::render(s, 109, 40, false);
+  CHECK(narrow.find("0.1 /s  12,345,678 conf") != std::string::npos);
+}

@@ -63,7 +63,7 @@ struct small_run {
     record.commit();
   }
 
-  void emit(decltype(kevo::event::what) what) {
+  void emit(decltype(kevo::event::payload) what) {
     record.consume({++sequence, 0.5 * static_cast<double>(sequence), std::move(what)});
   }
   void add(kevo::candidate_id id, kevo::program p, std::vector<kevo::candidate_id> parents = {},

@@ -46,7 +46,7 @@ struct model_run {
     record.commit();
   }
 
-  void emit(decltype(kevo::event::what) what) {
+  void emit(decltype(kevo::event::payload) what) {
     record.consume({++sequence, 0.5 * static_cast<double>(sequence), std::move(what)});
   }
   kevo::content_id put(const std::string& text) {

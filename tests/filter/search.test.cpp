@@ -33,7 +33,7 @@ template <class Event>
 std::vector<Event> all_of(const std::vector<kevo::event>& events) {
   std::vector<Event> found;
   for (const auto& e : events) {
-    if (const auto* one = std::get_if<Event>(&e.what)) found.push_back(*one);
+    if (const auto* one = std::get_if<Event>(&e.payload)) found.push_back(*one);
   }
   return found;
 }
@@ -90,9 +90,9 @@ TEST_CASE("a batch is filtered together, and before time only where nothing more
   // Within a round: all measurements, then all variations, then the evaluations of the children.
   std::string order;
   for (const auto& e : events) {
-    if (std::holds_alternative<kevo::variation_asked>(e.what)) order += 'v';
-    if (std::holds_alternative<kevo::proposals_filtered>(e.what)) order += 'f';
-    if (const auto* asked = std::get_if<kevo::evaluation_asked>(&e.what);
+    if (std::holds_alternative<kevo::variation_asked>(e.payload)) order += 'v';
+    if (std::holds_alternative<kevo::proposals_filtered>(e.payload)) order += 'f';
+    if (const auto* asked = std::get_if<kevo::evaluation_asked>(&e.payload);
         asked && asked->wanted != kevo::evaluation_stage::confirmed)
       order += asked->fresh ? 'm' : 'e';
   }

@@ -189,6 +189,16 @@ void print_readings(const std::string& task, const kevo::evaluation& e) {
   std::printf("\n");
 }
 
+// One for the checks, one for each block of pairs, and one for the share of its kernels and the hidden sizes;
+// the first evaluation also starts the empty program. A block has four pairs; of calls as large as those of
+// softmax there are only contents for two.
+void check_processes(const std::string& task, const kevo::evaluation& e, bool first) {
+  if (!e.valid() || e.context.contains("discarded_pairs")) return;
+  const std::size_t each = task == "softmax" ? 2 : 4;
+  const auto blocks = (e.workloads.front().samples.size() + each - 1) / each;
+  CHECK(std::stoul(e.context.at("held_processes")) <= 2 + blocks + (first ? 1 : 0));
+}
+
 }  // namespace
 
 // Most comparisons are first looks, which a search makes of every candidate; every tenth is timed fully.
@@ -211,6 +221,7 @@ TEST_CASE("the reference is as fast as itself") {
           fitness, text, fully ? kevo::evaluation_stage::timed_full : kevo::evaluation_stage::timed_short);
       CHECK_MESSAGE(got.valid(), got.feedback);
       (fully ? whole : looks).add(got);
+      check_processes(task, got, i == 0);
       if (got.valid() && i == 0) print_readings(task, got);
     }
     looks.tell(task + ", first looks");
@@ -220,6 +231,19 @@ TEST_CASE("the reference is as fast as itself") {
   }
   std::printf("called different: %d of %d\n", different, compared);
   CHECK(different <= 1 + compared / 100);
+}
+
+TEST_CASE("a program has one queue to the device unless its text names streams") {
+  if (!all_is_there()) return;
+  auto fitness = fitness_for("softmax");
+  const auto text = [](const std::string& name, const std::string& queues) {
+    return "# " + name + "\nimport os\nimport torch\n\n\ndef run(x):\n    assert os.environ.get(" +
+           "'CUDA_DEVICE_MAX_CONNECTIONS') == " + queues + "\n    return torch.softmax(x, dim=1)\n";
+  };
+  for (const auto& program : {text("plain", "'1'"), text("several streams", "None")}) {
+    const auto got = judge(fitness, program, kevo::evaluation_stage::checked);
+    CHECK_MESSAGE(got.valid(), program, got.feedback);
+  }
 }
 
 // Extensions are compiled once for a text, whichever process asks for it.

@@ -24,7 +24,7 @@ using namespace kevo_test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-constexpr std::uint64_t seed = 77;
+constexpr std::uint64_t seed_of_run = 77;
 
 /// Runs `work` in a child and gives its pid; the child never returns into the test.
 template <class Work>
@@ -58,7 +58,7 @@ void skip_to(event_maker& maker, std::uint64_t sequence) {
 int write_until_killed(const std::string& directory, int out) {
   auto record = kevo::journal::exists(directory) ? kevo::journal::open(directory)
                                                  : kevo::journal::create(directory, example_header());
-  event_maker maker(seed, true);
+  event_maker maker(seed_of_run, true);
   skip_to(maker, record.last_sequence());
   kevo::rng group(record.last_sequence());
   while (true) {
@@ -72,7 +72,7 @@ int write_until_killed(const std::string& directory, int out) {
 /// How much of the run in `directory` is there; checks that it is a faithful prefix.
 std::uint64_t check_prefix(const std::string& directory) {
   const auto record = kevo::journal::open_read_only(directory);
-  event_maker maker(seed, true);
+  event_maker maker(seed_of_run, true);
   std::uint64_t count = 0;
   const auto store = record.store();
   record.for_each_event([&](const kevo::event& e) {
@@ -202,7 +202,7 @@ TEST_CASE("on a full disk the reserve pays for what was finished") {
     kevo::journal_options options;
     options.reserve_bytes = std::size_t{2} << 20U;
     const std::string run = disk + "/run";
-    event_maker maker(seed, true);
+    event_maker maker(seed_of_run, true);
     std::uint64_t last = 0;
     {
       auto record = kevo::journal::create(run, example_header(), options);
@@ -243,7 +243,7 @@ TEST_CASE("what a disk refuses stays in memory and is written when it takes it a
     kevo::journal_options options;
     options.reserve_bytes = 4096;
     auto record = kevo::journal::create(folder.path(), example_header(), options);
-    event_maker maker(seed, true);
+    event_maker maker(seed_of_run, true);
     rlimit limit{};
     getrlimit(RLIMIT_FSIZE, &limit);
     const rlimit small{std::size_t{1} << 20U, limit.rlim_max};

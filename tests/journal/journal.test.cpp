@@ -25,7 +25,7 @@ std::vector<kevo::event> events_of(const kevo::journal& record) {
 void check_same(const std::vector<kevo::event>& read, const std::vector<kevo::event>& written) {
   REQUIRE(read.size() == written.size());
   for (std::size_t i = 0; i < read.size(); ++i) {
-    INFO("event ", i + 1, " of kind ", written[i].what.index());
+    INFO("event ", i + 1, " of kind ", written[i].payload.index());
     REQUIRE(same(read[i], written[i]));
   }
 }
@@ -114,7 +114,7 @@ TEST_CASE("a candidate is found with its lineage and all of its evaluations") {
   const auto store = record.store();
   kevo::rng random(5);
   std::uint64_t sequence = 0;
-  const auto tell = [&](decltype(kevo::event::what) what) {
+  const auto tell = [&](decltype(kevo::event::payload) what) {
     record.consume({++sequence, static_cast<double>(sequence), std::move(what)});
   };
   const auto evaluated = [&](double speedup) {

@@ -132,7 +132,7 @@ class event_maker {
     m.what.time_s = time_ += random_.uniform() * 0.01;
     if (sequence_ == 1) {
       m.program = numbered_program(programs_++);
-      m.what.what = kevo::seeded{candidates_++, kevo::id_of(*m.program)};
+      m.what.payload = kevo::seeded{candidates_++, kevo::id_of(*m.program)};
       return m;
     }
     switch (random_.below(wild_ ? 14 : 8)) {
@@ -141,49 +141,51 @@ class event_maker {
         kevo::variation_asked asked{++tickets_, selection(),
                                     static_cast<kevo::operator_index>(random_.below(3))};
         varying_.push_back(asked.job);
-        m.what.what = std::move(asked);
+        m.what.payload = std::move(asked);
         break;
       }
       case 2:
       case 3:
         if (!varying_.empty()) {
-          m.what.what = told(m.program);
+          m.what.payload = told(m.program);
           break;
         }
         [[fallthrough]];
       case 4:
-        m.what.what = kevo::evaluation_asked{++tickets_, candidate(), stage(), random_.chance(0.2)};
+        m.what.payload = kevo::evaluation_asked{++tickets_, candidate(), stage(), random_.chance(0.2)};
         break;
       case 8:
         m.program = numbered_program(programs_++);
-        m.what.what = kevo::draft_evaluated{ticket(), kevo::id_of(*m.program), result()};
+        m.what.payload = kevo::draft_evaluated{ticket(), kevo::id_of(*m.program), result()};
         break;
       case 9:
-        m.what.what = kevo::champion_crowned{candidate(),
-                                             number(),
-                                             {number(), number()},
-                                             {static_cast<kevo::verdict_reason>(random_.below(4)), number()}};
+        m.what.payload =
+            kevo::champion_crowned{candidate(),
+                                   number(),
+                                   {number(), number()},
+                                   {static_cast<kevo::verdict_reason>(random_.below(4)), number()}};
         break;
       case 12:
-        m.what.what = kevo::baseline_met{candidate(), wild_text(random_)};
+        m.what.payload = kevo::baseline_met{candidate(), wild_text(random_)};
         break;
       case 13:
-        m.what.what =
+        m.what.payload =
             kevo::proposals_filtered{{candidate(), candidate()},
                                      {{candidate(), wild_text(random_)}, {candidate(), wild_text(random_)}}};
         break;
       case 10:
-        m.what.what = kevo::search_stopped{wild_text(random_), random_.chance(0.5)};
+        m.what.payload = kevo::search_stopped{wild_text(random_), random_.chance(0.5)};
         break;
       case 11:
-        m.what.what = kevo::search_resumed{wild_text(random_)};
+        m.what.payload = kevo::search_resumed{wild_text(random_)};
         break;
       default:
-        m.what.what = kevo::evaluation_told{ticket(),
-                                            candidate(),
-                                            stage(),
-                                            result(),
-                                            {static_cast<kevo::archive_status>(random_.below(3)), number()}};
+        m.what.payload =
+            kevo::evaluation_told{ticket(),
+                                  candidate(),
+                                  stage(),
+                                  result(),
+                                  {static_cast<kevo::archive_status>(random_.below(3)), number()}};
         break;
     }
     return m;
@@ -299,10 +301,11 @@ inline bool same(const kevo::search_resumed& a, const kevo::search_resumed& b) {
   return a.reason == b.reason;
 }
 inline bool same(const kevo::event& a, const kevo::event& b) {
-  if (a.sequence != b.sequence || !same(a.time_s, b.time_s) || a.what.index() != b.what.index()) return false;
+  if (a.sequence != b.sequence || !same(a.time_s, b.time_s) || a.payload.index() != b.payload.index())
+    return false;
   return std::visit(
-      [&b](const auto& left) { return same(left, std::get<std::remove_cvref_t<decltype(left)>>(b.what)); },
-      a.what);
+      [&b](const auto& left) { return same(left, std::get<std::remove_cvref_t<decltype(left)>>(b.payload)); },
+      a.payload);
 }
 
 inline kevo::journal_header example_header() {

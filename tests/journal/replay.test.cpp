@@ -317,12 +317,12 @@ TEST_CASE("what was paid for and waits for the filter when a run stops is filter
   bool stopped = false;
   std::size_t passed = 0, evaluated = 0;
   read.for_each_event([&](const kevo::event& e) {
-    stopped = stopped || std::holds_alternative<kevo::search_stopped>(e.what);
-    if (const auto* batch = std::get_if<kevo::proposals_filtered>(&e.what)) {
+    stopped = stopped || std::holds_alternative<kevo::search_stopped>(e.payload);
+    if (const auto* batch = std::get_if<kevo::proposals_filtered>(&e.payload)) {
       CHECK(stopped);  // its batch was never full
       passed += batch->passed.size();
     }
-    const auto* told = std::get_if<kevo::evaluation_told>(&e.what);
+    const auto* told = std::get_if<kevo::evaluation_told>(&e.payload);
     if (told != nullptr && stopped && told->wanted != kevo::evaluation_stage::confirmed) ++evaluated;
   });
   CHECK(passed >= 2);

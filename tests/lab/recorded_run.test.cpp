@@ -77,9 +77,9 @@ struct told_run {
     }
     std::map<ticket, candidate_id> parents;
     run.for_each_event([&](const event& e) {
-      if (const auto* asked = std::get_if<variation_asked>(&e.what))
+      if (const auto* asked = std::get_if<variation_asked>(&e.payload))
         parents[asked->job] = asked->selection.parents.front();
-      const auto* told = std::get_if<variation_told>(&e.what);
+      const auto* told = std::get_if<variation_told>(&e.payload);
       if (told != nullptr && told->program)
         proposals.emplace(text_of(run.candidate(parents.at(told->job))->program), text_of(*told->program));
     });
@@ -130,7 +130,7 @@ struct proposed_programs {
   std::size_t proposals = 0;
   std::size_t duplicates = 0;
   void consume(const event& e) {
-    const auto* told = std::get_if<variation_told>(&e.what);
+    const auto* told = std::get_if<variation_told>(&e.payload);
     if (told == nullptr || !told->program) return;
     ++proposals;
     duplicates += told->duplicate ? 1U : 0U;

@@ -57,7 +57,7 @@ TEST_CASE("strategies ask for different settings, the same ones again from the s
   for (const auto& strategy : published_strategies()) {
     CAPTURE(std::string(strategy.name));
     std::vector<std::vector<std::size_t>> searches;
-    for (const std::uint64_t seed : {1, 1, 2}) {
+    for (const std::uint64_t seed : {1U, 1U, 2U}) {
       strategies::trial on(*space, 90);
       rng random(seed);
       strategy.search(on, random);

@@ -146,9 +146,10 @@ void check_evaluations(const journal& record, const scripted::project& p) {
   std::set<ticket> out;
   std::size_t told = 0;
   record.for_each_event([&](const event& e) {
-    if (const auto* asked = std::get_if<evaluation_asked>(&e.what)) out.insert(asked->job);
-    if (const auto* done = std::get_if<evaluation_told>(&e.what)) out.erase(done->job);
-    told += std::holds_alternative<evaluation_told>(e.what) || std::holds_alternative<draft_evaluated>(e.what)
+    if (const auto* asked = std::get_if<evaluation_asked>(&e.payload)) out.insert(asked->job);
+    if (const auto* done = std::get_if<evaluation_told>(&e.payload)) out.erase(done->job);
+    told += std::holds_alternative<evaluation_told>(e.payload) ||
+                    std::holds_alternative<draft_evaluated>(e.payload)
                 ? 1U
                 : 0U;
   });

@@ -72,7 +72,7 @@ struct hill {
 struct listener {
   std::vector<std::string>* summaries;
   void consume(const kevo::event& e) {
-    if (const auto* told = std::get_if<kevo::variation_told>(&e.what)) summaries->push_back(told->summary);
+    if (const auto* told = std::get_if<kevo::variation_told>(&e.payload)) summaries->push_back(told->summary);
   }
 };
 

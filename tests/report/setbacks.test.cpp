@@ -11,8 +11,8 @@ namespace {
 
 using namespace kevo;
 
-event at(decltype(event::what) what) {
-  return {.sequence = 0, .time_s = 1, .what = std::move(what)};
+event at(decltype(event::payload) what) {
+  return {.sequence = 0, .time_s = 1, .payload = std::move(what)};
 }
 
 evaluation_told seed_told(outcome how, const std::string& feedback) {

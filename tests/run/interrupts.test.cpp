@@ -4,17 +4,17 @@
 
 #include <doctest/doctest.h>
 
-TEST_CASE("the first signal winds down, the second cancels") {
+TEST_CASE("the first signal stops gracefully, the second cancels") {
   kevo::interrupts user;
   user.poll();
-  CHECK(!user.wind_down().stop_requested());
+  CHECK(!user.graceful_stop().stop_requested());
   std::raise(SIGINT);
   user.poll();
-  CHECK(user.wind_down().stop_requested());
-  CHECK(!user.at_once().stop_requested());
+  CHECK(user.graceful_stop().stop_requested());
+  CHECK(!user.immediate_stop().stop_requested());
   std::raise(SIGTERM);
   user.poll();
-  CHECK(user.at_once().stop_requested());
+  CHECK(user.immediate_stop().stop_requested());
 }
 
 TEST_CASE("what is waited for is counted, and the next Ctrl-C is explained") {

@@ -78,7 +78,7 @@ TEST_CASE("a run without a config says that its program has to resume it") {
   plan.fitness = toy::hill{};
   std::stop_source user;  // ends before it begins
   user.request_stop();
-  plan.wind_down = user.get_token();
+  plan.graceful_stop = user.get_token();
   start_session(plan);
   CHECK_THROWS_WITH_AS(load_recorded_config(plan.folder),
                        doctest::Contains("was started by another program than kevo"), error);

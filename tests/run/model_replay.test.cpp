@@ -75,7 +75,7 @@ boost::json::object spent(const boost::json::object& run) {
 std::size_t drafts_in(const kevo::journal& record) {
   std::size_t count = 0;
   record.for_each_event([&](const kevo::event& e) {
-    count += std::holds_alternative<kevo::draft_evaluated>(e.what) ? 1U : 0U;
+    count += std::holds_alternative<kevo::draft_evaluated>(e.payload) ? 1U : 0U;
   });
   return count;
 }

@@ -89,7 +89,7 @@ TEST_CASE("a run with samples makes groups, and replays and tapes give the same"
   CHECK(whole >= 9);
   std::size_t further = 0;
   record.for_each_event([&](const kevo::event& e) {
-    const auto* told = std::get_if<kevo::variation_told>(&e.what);
+    const auto* told = std::get_if<kevo::variation_told>(&e.payload);
     further += told != nullptr && told->further ? 1U : 0U;
   });
   CHECK(further >= 20);
@@ -136,7 +136,7 @@ TEST_CASE("killed in the middle of its groups, a run proposes nothing twice") {
   const auto record = kevo::journal::open_read_only((p.folder / "run").string());
   std::set<std::pair<kevo::ticket, std::uint32_t>> told;
   record.for_each_event([&](const kevo::event& e) {
-    const auto* one = std::get_if<kevo::variation_told>(&e.what);
+    const auto* one = std::get_if<kevo::variation_told>(&e.payload);
     if (one != nullptr && one->program) CHECK(told.emplace(one->job, one->sample).second);
   });
   CHECK(told.size() >= 3 * 15);

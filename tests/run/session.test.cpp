@@ -206,7 +206,7 @@ TEST_CASE("a stop token ends a session, which another goes on with; hooks see th
   session_plan plan = toy_plan(folder.run(), stop::evaluations{400});
   const counted_hill watched;
   plan.fitness = watched;
-  plan.wind_down = user.get_token();
+  plan.graceful_stop = user.get_token();
   plan.hooks.poll = [&] {
     if (*watched.asked >= 20) user.request_stop();
   };
@@ -215,7 +215,7 @@ TEST_CASE("a stop token ends a session, which another goes on with; hooks see th
   CHECK(first.stopped_by == "interrupted");
   const std::size_t recorded = events_in(folder.run());
 
-  plan.wind_down = {};
+  plan.graceful_stop = {};
   const counted_hill hill;
   plan.fitness = hill;
   std::size_t past = 0;

@@ -39,9 +39,9 @@ std::size_t told_turns(const scripted::project& p) {
   std::size_t count = 0;
   bool stopped = false;
   kevo::journal::open_read_only((p.folder / "run").string()).for_each_event([&](const kevo::event& e) {
-    if (std::holds_alternative<kevo::search_stopped>(e.what)) stopped = true;
-    if (std::holds_alternative<kevo::search_resumed>(e.what)) stopped = false;
-    const auto* told = std::get_if<kevo::variation_told>(&e.what);
+    if (std::holds_alternative<kevo::search_stopped>(e.payload)) stopped = true;
+    if (std::holds_alternative<kevo::search_resumed>(e.payload)) stopped = false;
+    const auto* told = std::get_if<kevo::variation_told>(&e.payload);
     count += told != nullptr && (told->program || !stopped) ? 1U : 0U;
   });
   return count;

@@ -281,7 +281,7 @@ TEST_CASE("the baseline's own program is never champion: the run says that nothi
   const run_outcome ended = start_session(plan());
   CHECK_FALSE(ended.best);
   CHECK(ended.best_file.empty());
-  CHECK(ended.baseline_twin == 0);
+  CHECK(ended.baseline_duplicate == 0);
   CHECK(ended.ledger.confirmations == 0);
   REQUIRE(ended.setbacks.size() == 1);
   CHECK(ended.setbacks.front() ==
@@ -294,7 +294,7 @@ TEST_CASE("the baseline's own program is never champion: the run says that nothi
   CHECK(says(html_report(content), "the program of the baseline itself: nothing faster was confirmed"));
   const replay_outcome again = replay_session(plan());
   CHECK_MESSAGE(!again.divergence, again.divergence.value_or(""));
-  CHECK(again.run.baseline_twin == 0);
+  CHECK(again.run.baseline_duplicate == 0);
 }
 
 TEST_CASE("a program that a fitness function built to the baseline's object is never champion") {
@@ -310,7 +310,7 @@ TEST_CASE("a program that a fitness function built to the baseline's object is n
   };
   const verdict_scratch folder;
   const run_outcome ended = start_session(plan_of(folder.run(), optimized_away{}, 5));
-  CHECK(ended.baseline_twin == 0);
+  CHECK(ended.baseline_duplicate == 0);
   REQUIRE(ended.best);
   CHECK(ended.best.id != 0);
 }

@@ -17,7 +17,7 @@
 #include <kevo/stop/seconds.hpp>
 
 #include "fitness/machine/cores.hpp"
-#include "fitness/machine/turns.hpp"
+#include "fitness/machine/fifo_lock.hpp"
 #include "tests/support/toy_search.hpp"
 
 using namespace kevo;
@@ -64,7 +64,7 @@ class other_process {
 
 /// Measures for 10 ms under the lock, its threads in turn.
 struct measured_hill {
-  std::shared_ptr<turns> among_threads = std::make_shared<turns>();
+  std::shared_ptr<fifo_lock> among_threads = std::make_shared<fifo_lock>();
   evaluation evaluate(const evaluation_request& request) {
     const auto turn = among_threads->take(request.stop);
     const measuring_lock lock(no_cpus(), request.stop, request.waiting);

@@ -17,13 +17,13 @@ struct world {
   any_archive kept;
   std::vector<std::vector<candidate_id>> parents_of;
   std::vector<std::vector<candidate_id>> children_of;
-  kinship relatives;
+  lineage_queries relatives;
 
   explicit world(any_archive archive = top_k(1000)) : kept(std::move(archive)) {
     relatives.parents = [this](candidate_id id) { return parents_of[id]; };
     relatives.children = [this](candidate_id id) { return children_of[id]; };
   }
-  world(const world&) = delete;  // kinship points here
+  world(const world&) = delete;  // lineage_queries points here
   world& operator=(const world&) = delete;
 
   /// A valid candidate if `score` > 0, else one that failed.

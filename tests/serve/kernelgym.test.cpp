@@ -16,11 +16,11 @@ namespace {
 namespace json = boost::json;
 using played::object;
 
-const std::string reference = "import torch\nclass Model(torch.nn.Module): pass\n";
+const std::string reference_of_client = "import torch\nclass Model(torch.nn.Module): pass\n";
 
 /// POST /evaluate with the fields that KernelGYM's client sends, some of them replaced.
 json::object request(const std::string& task_id, const std::string& kernel, json::object other = {}) {
-  json::object made{{"task_id", task_id},      {"reference_code", reference},
+  json::object made{{"task_id", task_id},      {"reference_code", reference_of_client},
                     {"kernel_code", kernel},   {"backend", "triton"},
                     {"num_correct_trials", 5}, {"num_perf_trials", 100},
                     {"timeout", 300},          {"priority", "normal"},

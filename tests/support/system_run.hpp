@@ -72,7 +72,7 @@ struct islands_replayed {
   void follow(const kevo::journal& record) {
     std::map<kevo::candidate_id, std::size_t> born;  // island of the first offer
     record.for_each_event([&](const kevo::event& e) {
-      if (const auto* told = std::get_if<kevo::evaluation_told>(&e.what)) {
+      if (const auto* told = std::get_if<kevo::evaluation_told>(&e.payload)) {
         if (!told->result->valid()) return;
         const auto one = record.candidate(told->candidate);
         kevo::archive_entry entry{told->candidate, told->result->score, {}, one->parents};
@@ -80,7 +80,7 @@ struct islands_replayed {
         ++answers;
         other_answers += world.add(entry) == told->archived ? 0U : 1U;
         if (const auto here = world.island_of(entry.id)) born.try_emplace(entry.id, *here);
-      } else if (const auto* asked = std::get_if<kevo::variation_asked>(&e.what)) {
+      } else if (const auto* asked = std::get_if<kevo::variation_asked>(&e.payload)) {
         const auto& chosen = asked->selection;
         const auto here = world.island_of(chosen.parents.front());
         REQUIRE(here);

@@ -25,3 +25,13 @@ TEST_CASE("the names of own kernels are those of functions in Triton and of __gl
   CHECK(facts.kernels == std::set<std::string>{"add", "scale", "three_times", "twice"});
   CHECK(facts.cuda_kernels == 2);
 }
+
+TEST_CASE("a program may run kernels beside each other if its text names what does so") {
+  const auto concurrent = [](const char* text) {
+    return kevo::torch::facts_of(kevo::single_file_program("python", "kernel.py", text)).concurrent;
+  };
+  CHECK_FALSE(concurrent("def run(x):\n    return torch.softmax(x, dim=1)\n"));
+  for (const char* text : {"s = torch.cuda.Stream()\n", "cudaStreamCreate(&s);\n", "torch.cuda.CUDAGraph()\n",
+                           "torch.nn.LSTM(4, 4)\n", "torch.nn.GRUCell(4, 4)\n", "torch.linalg.svd(x)\n"})
+    CHECK(concurrent(text));
+}

@@ -3,7 +3,8 @@
 //   im2win, in three settings: A (first filters that are large, output channels a multiple of 96), B (few channels) and D
 //     (the rest): a product of the filters with windows that are read in place, see tunable.cu;
 //   Winograd's minimal filtering F(4 x 4, 3 x 3) and F(4 x 4, 5 x 5) at stride 1, where channels are enough to pay for the
-//     transforms (Lavin and Gray, arXiv 1509.09308), see configs/tasks/cuda_conv2d/winograd.cu;
+//     transforms (Lavin and Gray, arXiv 1509.09308), see configs/tasks/cuda_conv2d/winograd.cu; W_PARTS divides the
+//     images, so that the memory for transformed tiles is used again by the next part;
 //   few: 3 x 3 filters of 3 channels: a thread holds whole windows in registers and walks over the output channels.
 #define A_BM 96   // kevo: {32, 64, 96, 128, 256}
 #define A_BN 64   // kevo: {32, 64, 128, 256}
@@ -55,6 +56,7 @@
 #define W_LOAD_AT 0   // kevo: {0, 1, 3}
 #define W_IN 128   // kevo: {64, 128, 256}
 #define W_OUT 128   // kevo: {64, 128, 256}
+#define W_PARTS 1   // kevo: {1, 2, 3}
 #define F_PIXELS 3   // kevo: {1, 2, 3, 4}
 #define F_THREADS 128   // kevo: {64, 128, 256}
 // kevo: require A_BM % (A_LANES_M * A_TM) == 0 && A_BN % (32 / A_LANES_M * A_TN) == 0
@@ -88,16 +90,25 @@
 // kevo: when !(R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32)) && !(C == 3 && R == 3 && S == 3) && (!(R * S > 9 && K % 96 == 0) && C >= 16): launch im2win[D_BM, D_BN, D_BK, D_TM, D_TN, D_LANES_M, D_STAGES, D_MIN_BLOCKS, D_LOAD_AT, D_CHANNELS, D_STORE, D_SPLIT, D_RASTER]<<<(ceildiv(K, D_BM) * ceildiv(N * P * Q, D_BN), D_SPLIT), D_BM * D_BN / (D_TM * D_TN), smem(4 * max(D_STAGES * D_BK * (D_BM + D_BN), D_BM * D_BN / D_TM))>>>(x, filters, offsets, y, N, C, R * S, K, P, Q, C * H * W, H * W, stride * W, stride)
 // kevo: when C == 3 && R == 3 && S == 3: launch few[F_PIXELS, F_THREADS]<<<ceildiv(N * P * Q, F_THREADS * F_PIXELS), F_THREADS, smem(4 * 28 * K)>>>(x, w, y, N, H, W, K, P, Q, stride)
 // kevo: when R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): workspace points float32 [(R + 3) * (R + 3) * C * align_up(K, 4)]
-// kevo: when R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): workspace tiles float32 [(R + 3) * (R + 3) * C * align_up(N * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
-// kevo: when R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): workspace products float32 [(R + 3) * (R + 3) * K * align_up(N * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
+// kevo: when R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): workspace tiles float32 [(R + 3) * (R + 3) * C * align_up(ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
+// kevo: when R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): workspace products float32 [(R + 3) * (R + 3) * K * align_up(ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4), 4)]
 // kevo: when R == 3 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_filters[3]<<<(ceildiv(align_up(K, 4), 128), C), 128>>>(w, points, C, K)
-// kevo: when R == 3 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[3]<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x, tiles, N, C, H, W, P, Q)
-// kevo: when R == 3 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch multiply_points<<<(ceildiv(K, WM) * ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), WN), (R + 3) * (R + 3)), WM * WN / (W_TM * W_TN), smem(4 * W_STAGES * WK * (WM + WN))>>>(points, tiles, products, C, K, N * ceildiv(P, 4) * ceildiv(Q, 4))
-// kevo: when R == 3 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[3]<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y, N, K, P, Q)
 // kevo: when R == 5 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_filters[5]<<<(ceildiv(align_up(K, 4), 128), C), 128>>>(w, points, C, K)
-// kevo: when R == 5 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[5]<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x, tiles, N, C, H, W, P, Q)
-// kevo: when R == 5 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch multiply_points<<<(ceildiv(K, WM) * ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), WN), (R + 3) * (R + 3)), WM * WN / (W_TM * W_TN), smem(4 * W_STAGES * WK * (WM + WN))>>>(points, tiles, products, C, K, N * ceildiv(P, 4) * ceildiv(Q, 4))
-// kevo: when R == 5 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[5]<<<(ceildiv(N * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y, N, K, P, Q)
+// kevo: when R == 3 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[3]<<<(ceildiv(ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x, tiles, ceildiv(N, W_PARTS), C, H, W, P, Q)
+// kevo: when R == 5 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[5]<<<(ceildiv(ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x, tiles, ceildiv(N, W_PARTS), C, H, W, P, Q)
+// kevo: when R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch multiply_points<<<(ceildiv(K, WM) * ceildiv(ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4), WN), (R + 3) * (R + 3)), WM * WN / (W_TM * W_TN), smem(4 * W_STAGES * WK * (WM + WN))>>>(points, tiles, products, C, K, ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4))
+// kevo: when R == 3 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[3]<<<(ceildiv(ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y, ceildiv(N, W_PARTS), K, P, Q)
+// kevo: when R == 5 && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[5]<<<(ceildiv(ceildiv(N, W_PARTS) * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y, ceildiv(N, W_PARTS), K, P, Q)
+// kevo: when R == 3 && ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[3]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x + ceildiv(N, W_PARTS) * C * H * W, tiles, min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)), C, H, W, P, Q)
+// kevo: when R == 5 && ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[5]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x + ceildiv(N, W_PARTS) * C * H * W, tiles, min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)), C, H, W, P, Q)
+// kevo: when ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch multiply_points<<<(ceildiv(K, WM) * ceildiv(min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), WN), (R + 3) * (R + 3)), WM * WN / (W_TM * W_TN), smem(4 * W_STAGES * WK * (WM + WN))>>>(points, tiles, products, C, K, min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4))
+// kevo: when R == 3 && ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[3]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y + ceildiv(N, W_PARTS) * K * P * Q, min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)), K, P, Q)
+// kevo: when R == 5 && ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[5]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y + ceildiv(N, W_PARTS) * K * P * Q, min(ceildiv(N, W_PARTS), N - ceildiv(N, W_PARTS)), K, P, Q)
+// kevo: when R == 3 && 2 * ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[3]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x + 2 * ceildiv(N, W_PARTS) * C * H * W, tiles, min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)), C, H, W, P, Q)
+// kevo: when R == 5 && 2 * ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_inputs[5]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_IN), C), W_IN>>>(x + 2 * ceildiv(N, W_PARTS) * C * H * W, tiles, min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)), C, H, W, P, Q)
+// kevo: when 2 * ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch multiply_points<<<(ceildiv(K, WM) * ceildiv(min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), WN), (R + 3) * (R + 3)), WM * WN / (W_TM * W_TN), smem(4 * W_STAGES * WK * (WM + WN))>>>(points, tiles, products, C, K, min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4))
+// kevo: when R == 3 && 2 * ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[3]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y + 2 * ceildiv(N, W_PARTS) * K * P * Q, min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)), K, P, Q)
+// kevo: when R == 5 && 2 * ceildiv(N, W_PARTS) < N && R == S && stride == 1 && (R == 3 && C >= 16 || R == 5 && C >= 32): launch transform_outputs[5]<<<(ceildiv(min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)) * ceildiv(P, 4) * ceildiv(Q, 4), W_OUT), K), W_OUT>>>(products, y + 2 * ceildiv(N, W_PARTS) * K * P * Q, min(ceildiv(N, W_PARTS), N - 2 * ceildiv(N, W_PARTS)), K, P, Q)
 
 template <int bytes>
 __device__ __forceinline__ void copy_async(float* shared, const float* global, bool inside) {

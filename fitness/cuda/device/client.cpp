@@ -73,8 +73,8 @@ std::string device_client::ask(device_request kind, std::uint64_t number, std::s
   return answer;
 }
 
-void device_client::set_kit(const compiled_module& kit) {
-  ask(device_request::set_kit, 0, encode(kit));
+void device_client::set_trusted_kernels(const compiled_module& kernels) {
+  ask(device_request::set_trusted_kernels, 0, encode(kernels));
 }
 void device_client::set_task(const device_task& task) {
   ask(device_request::set_task, 0, encode(task));

@@ -25,7 +25,7 @@ class device_client {
   /// What is known of the device; asked once.
   const device_description& facts() const { return facts_; }
 
-  void set_kit(const compiled_module& kit);
+  void set_trusted_kernels(const compiled_module& kernels);
   void set_task(const device_task& task);
   contents_made make(const contents_wanted& wanted);
 

@@ -41,12 +41,12 @@ const engine::arena_state& engine::at(std::uint32_t arena) const {
   return it->second;
 }
 
-void engine::set_kit(const compiled_module& kit) {
-  gpu_.load_kit(kit);
+void engine::set_trusted_kernels(const compiled_module& kernels) {
+  gpu_.load_trusted_kernels(kernels);
 }
 
 void engine::set_task(device_task t) {
-  if (!gpu_.has_kit()) throw error(error_code::internal, "the trusted kernels are not loaded");
+  if (!gpu_.has_trusted_kernels()) throw error(error_code::internal, "the trusted kernels are not loaded");
   pools_.clear();
   task_ = std::move(t);
   // Before any candidate may hold the rest of the memory.
@@ -113,7 +113,7 @@ worker_answer engine::attach(std::uint32_t arena, detail::descriptor region, det
   state.worker = std::make_unique<worker_link>(std::move(region), std::move(process));
   if (auto answer = state.worker->wait_ready(std::chrono::seconds(30)); answer.end != call_end::done)
     return answer;
-  return state.worker->load(0, gpu_.kit_bytes(), std::chrono::seconds(30));
+  return state.worker->load(0, gpu_.trusted_kernels_bytes(), std::chrono::seconds(30));
 }
 
 void engine::detach(std::uint32_t arena) {
@@ -380,42 +380,6 @@ call_result engine::call(const call_wanted& wanted) {
   }
   if (wanted.fingerprint) result.fingerprint = fingerprint(arena, places, w);
   return result;
-}
-
-device_ceilings engine::calibrate() {
-  device_ceilings found;
-  const auto facts = gpu_.facts();
-  const std::uint64_t bytes =
-      std::min<std::uint64_t>(std::max<std::uint64_t>(2ULL << 30U, 16 * facts.l2_bytes),
-                              facts.free_bytes / 4) /
-      4096 * 4096;
-  private_memory from(gpu_.api(), bytes);
-  private_memory to(gpu_.api(), bytes);
-  const auto begin = gpu_.new_event();
-  const auto end = gpu_.new_event();
-  gpu_.over("kevo_flush_write", bytes / 16, from.at(), bytes / 16, 12345U);
-  const auto best = [&](auto&& work) {
-    double least = 1e300;
-    for (int i = 0; i < 12; ++i) {
-      gpu_.api().event_record(begin, gpu_.main());
-      work();
-      gpu_.api().event_record(end, gpu_.main());
-      least = std::min(least, gpu_.elapsed_ns(begin, end));
-    }
-    return least;
-  };
-  const auto items = bytes / 16;
-  const double own = best([&] { gpu_.over("kevo_copy", items, to.at(), from.at(), items); });
-  const double engine_copy = best([&] { gpu_.copy_on(to.at(), from.at(), bytes); });
-  found.copy_bytes_per_s = 2e9 * static_cast<double>(bytes) / std::min(own, engine_copy);
-  found.read_bytes_per_s = 1e9 * static_cast<double>(bytes) /
-                           best([&] { gpu_.over("kevo_flush_read", items, from.at(), items, found_.at()); });
-  const int rounds = 20000;
-  const std::uint64_t threads = std::uint64_t{16} * 256 * static_cast<std::uint64_t>(facts.multiprocessors);
-  const double ns = best([&] { gpu_.over("kevo_multiply_add", threads, to.at(), 0.999F, 0.001F, rounds); });
-  found.float32_flops_per_s = 1e9 * 2.0 * 16 * rounds * static_cast<double>(threads) / ns;
-  found.launch_overhead_ns = best([&] { gpu_.over("kevo_clock", 1, found_.at(), std::uint64_t{0}); });
-  return found;
 }
 
 }  // namespace kevo::cuda

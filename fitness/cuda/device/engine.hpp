@@ -25,7 +25,7 @@ class engine {
   explicit engine(int ordinal);
 
   device_description facts() const { return gpu_.facts(); }
-  void set_kit(const compiled_module& kit);
+  void set_trusted_kernels(const compiled_module& kernels);
   void set_task(device_task t);
   contents_made make(const contents_wanted& wanted);
 
@@ -33,7 +33,7 @@ class engine {
   detail::descriptor arena_descriptor(std::uint32_t arena) const { return at(arena).memory.descriptor(); }
   std::uint64_t arena_bytes(std::uint32_t arena) const { return at(arena).memory.bytes(); }
   void close_arena(std::uint32_t arena);
-  /// A worker's region and process; waits until it is ready and gives it the trusted kit.
+  /// A worker's region and process; waits until it is ready and gives it the trusted kernels.
   worker_answer attach(std::uint32_t arena, detail::descriptor region, detail::descriptor process);
   void detach(std::uint32_t arena);
   worker_answer load(std::uint32_t arena, const compiled_module& candidate);
@@ -91,6 +91,8 @@ class engine {
   void flush_cache_by_copies();
   /// Computes for so long: the clock of a device that rests falls, and takes milliseconds to rise.
   void keep_busy(std::chrono::nanoseconds time);
+  /// How long it computes before an interval: less where the device has hardly rested.
+  std::chrono::nanoseconds busy_before(const call_wanted& wanted) const;
   call_result interval(const call_wanted& wanted);
   /// The inputs of a call, by copies, behind which a cold cache is cleared.
   void bring_inputs(const arena_state& arena, const call_wanted& wanted, const layout& place,
@@ -155,6 +157,7 @@ class engine {
   event fenced_ = nullptr;
   event began_ = nullptr;  // of a held call
   event ended_ = nullptr;
+  std::chrono::steady_clock::time_point worked_until_{};  // for an interval
   stream aside_ = nullptr;            // where the main stream waits for what does not come
   std::vector<private_memory> kept_;  // the outputs of the last call of an interval
 };

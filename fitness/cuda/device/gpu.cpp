@@ -111,7 +111,7 @@ gpu::gpu(int ordinal) {
 }
 
 gpu::~gpu() {
-  kit_ = loaded_module();
+  trusted_kernels_ = loaded_module();
 }
 
 device_description gpu::facts() const {
@@ -155,11 +155,12 @@ device_description gpu::facts() const {
   return f;
 }
 
-void gpu::load_kit(const compiled_module& kit) {
-  kit_ = loaded_module();
-  if (const auto failure = kit_.load(*driver_, kit)) check(*driver_, failure.code, failure.what.c_str());
-  kit_image_ = kit;
-  kit_bytes_ = encode(kit);
+void gpu::load_trusted_kernels(const compiled_module& kernels) {
+  trusted_kernels_ = loaded_module();
+  if (const auto failure = trusted_kernels_.load(*driver_, kernels))
+    check(*driver_, failure.code, failure.what.c_str());
+  trusted_kernels_image_ = kernels;
+  trusted_kernels_bytes_ = encode(kernels);
 }
 
 void gpu::launch(const char* kernel, std::uint64_t items, void** arguments) {
@@ -169,7 +170,9 @@ void gpu::launch(const char* kernel, std::uint64_t items, void** arguments) {
   how.grid_x = static_cast<unsigned>(
       std::min<std::uint64_t>((items + 255) / 256, 16 * static_cast<std::uint64_t>(multiprocessors_)));
   how.stream = stream_;
-  check(*driver_, driver_->launch(&how, kit_.find(kit_image_, kernel), arguments, nullptr), kernel);
+  check(*driver_,
+        driver_->launch(&how, trusted_kernels_.find(trusted_kernels_image_, kernel), arguments, nullptr),
+        kernel);
 }
 
 void gpu::wait() {

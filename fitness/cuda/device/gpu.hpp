@@ -1,6 +1,6 @@
 #pragma once
-// The trusted context: small owners of device memory and the kit's kernels, so that the rest reads like host
-// code. Every failure here is a fault of the machine and throws kevo::error (environment).
+// The trusted context: small owners of device memory and the trusted kernels, so that the rest reads like
+// host code. Every failure here is a fault of the machine and throws kevo::error (environment).
 
 #include <cstddef>
 #include <cstdint>
@@ -97,11 +97,11 @@ class gpu {
   stream main() const { return stream_; }
   device_description facts() const;
 
-  void load_kit(const compiled_module& kit);
-  bool has_kit() const { return kit_.size() > 0; }
-  const std::string& kit_bytes() const { return kit_bytes_; }
+  void load_trusted_kernels(const compiled_module& kernels);
+  bool has_trusted_kernels() const { return trusted_kernels_.size() > 0; }
+  const std::string& trusted_kernels_bytes() const { return trusted_kernels_bytes_; }
 
-  /// Launches a kit kernel over `items` elements (grid-stride). Arguments are passed by pointer, as
+  /// Launches a trusted kernel over `items` elements (grid-stride). Arguments are passed by pointer, as
   /// cuLaunchKernel does.
   template <class... Arguments>
   void over(const char* kernel, std::uint64_t items, Arguments... arguments) {
@@ -125,9 +125,9 @@ class gpu {
   context context_ = nullptr;
   stream stream_ = nullptr;
   int multiprocessors_ = 1;
-  loaded_module kit_;
-  compiled_module kit_image_;
-  std::string kit_bytes_;
+  loaded_module trusted_kernels_;
+  compiled_module trusted_kernels_image_;
+  std::string trusted_kernels_bytes_;
 };
 
 }  // namespace kevo::cuda

@@ -17,11 +17,11 @@ namespace kevo::cuda {
 inline constexpr std::uint32_t device_protocol = 10;
 
 enum class device_request : std::uint32_t {
-  hello,        ///< -> device_description, or an error that says what is missing
-  set_kit,      ///< compiled_module of the trusted kernels
-  set_task,     ///< device_task
-  make,         ///< contents_wanted -> how many contents of that workload there are
-  open_arena,   ///< bytes -> arena number, with a descriptor
+  hello,                ///< -> device_description, or an error that says what is missing
+  set_trusted_kernels,  ///< compiled_module of the trusted kernels
+  set_task,             ///< device_task
+  make,                 ///< contents_wanted -> how many contents of that workload there are
+  open_arena,           ///< bytes -> arena number, with a descriptor
   attach,       ///< arena number, with the descriptors of the shared region and of the process -> nothing
   detach,       ///< arena number
   load,         ///< arena number, compiled_module -> worker_answer

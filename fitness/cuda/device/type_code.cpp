@@ -8,7 +8,7 @@
 namespace kevo::cuda {
 namespace {
 
-// In the order of kit.cu's numbers.
+// In the order of trusted_kernels.cu's numbers.
 constexpr std::array<std::string_view, 12> names = {"float64", "float32", "float16", "bfloat16",
                                                     "int8",    "int16",   "int32",   "int64",
                                                     "uint8",   "uint16",  "uint32",  "bool"};

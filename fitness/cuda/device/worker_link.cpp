@@ -12,6 +12,14 @@
 
 namespace kevo::cuda {
 
+namespace {
+
+// More than the yields of a timed wait take on a quiet processor.
+constexpr auto longest_yielding = std::chrono::milliseconds(10);
+constexpr unsigned yields_between_looks = 32;
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string result;
   for (const char c : text.substr(0, 1000)) {
@@ -59,7 +67,8 @@ call_end worker_link::wait_for(const shared_word& word, std::uint64_t value, clo
 
 // Spins at first, because whoever waits here measures; a wait that has lasted long is continued in short
 // naps, with one look in between, so that it does not keep a processor busy. Where processors are few it
-// sleeps on `word`, which changes before `reached` does. Looks after the process now and then.
+// sleeps on `word`, which changes before `reached` does. Looks after the process now and then. On a processor
+// that many want, one yield may take milliseconds, so yields are limited by time, too.
 template <class Reached>
 call_end worker_link::wait_until(const shared_word& word, const Reached& reached, clock::time_point deadline,
                                  wait_is is) {
@@ -72,9 +81,10 @@ call_end worker_link::wait_until(const shared_word& word, const Reached& reached
     for (unsigned i = 0; i < (naps ? 1 : spins); ++i) {
       if (reached()) return call_end::done;
       spin_pause();
+      if (few_processors() && i % yields_between_looks == 0 && clock::now() - start > longest_yielding) break;
     }
     const auto now = clock::now();
-    if (now > deadline) return call_end::timed_out;
+    if (now > deadline) return alive() ? call_end::timed_out : reached() ? call_end::done : call_end::died;
     if (!few_processors() && now - start < std::chrono::milliseconds(1)) continue;
     if (!alive()) return reached() ? call_end::done : call_end::died;
     naps = few_processors() || now - start > std::chrono::milliseconds(50);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,18 +12,19 @@
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
-#include "fitness/cuda/measure/looks.hpp"
 #include "fitness/cuda/measure/own_kernels.hpp"
 #include "fitness/cuda/measure/screening.hpp"
+#include "fitness/cuda/measure/time_workloads.hpp"
 
 namespace kevo {
 namespace {
 
+using cuda::evaluation_state;
 using cuda::gpu_bench;
-using cuda::passage;
+using cuda::program_runner;
 
 constexpr const char* protocol_name = "cuda 8";
-constexpr const char* python_protocol_name = "torch 2, cuda 8";
+constexpr const char* python_protocol_name = "torch 3, cuda 8";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {
@@ -40,14 +42,14 @@ struct cuda_fitness::state {
   gpu_bench bench;
   result_cache results;
 
-  void run_cascade(passage& p);
-  static void account(passage& p, const gpu_bench::hold& device);
+  void run_cascade(evaluation_state& p);
+  static void account(evaluation_state& p, const gpu_bench::hold& device);
   content_id key_of(const program& candidate) const;
   std::optional<evaluation> cached(const evaluation_request& request) const;
-  void finish(passage& p, std::chrono::steady_clock::time_point start) const;
+  void finish(evaluation_state& p, std::chrono::steady_clock::time_point start) const;
 };
 
-void cuda_fitness::state::run_cascade(passage& p) {
+void cuda_fitness::state::run_cascade(evaluation_state& p) {
   if (!build_candidate(bench, p)) return;
   if (p.request.wanted == evaluation_stage::built) {
     p.result.outcome = outcome::valid;
@@ -67,7 +69,12 @@ void cuda_fitness::state::run_cascade(passage& p) {
     p.checked_s = device.seconds();
     const bool watches = bench.runs_python() && p.request.wanted > evaluation_stage::checked;
     const bool refuses = bench.settings().own_kernel_share > 0;
-    if (watches && refuses && !watch_own_kernels(bench, p, candidate)) return;
+    if (watches && refuses) {
+      // Ended before anything is timed.
+      if (auto watched = watch_own_kernels(bench, p, candidate)) watched->restart();
+      if (!p.result.valid()) return;
+    }
+    std::optional<program_runner> watched;
     if (p.request.wanted > evaluation_stage::checked) {
       if (!time_workloads(bench, p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
       if (!judge_times(bench, p, candidate.kind())) return;
@@ -75,14 +82,14 @@ void cuda_fitness::state::run_cascade(passage& p) {
       if (!p.result.valid()) return;
       // Programs that are timed briefly alone are many, and this takes another process.
       if (watches && !refuses && p.result.stage >= evaluation_stage::timed_full)
-        watch_own_kernels(bench, p, candidate);
+        watched = watch_own_kernels(bench, p, candidate);
       p.timed_s = device.seconds();
       candidate.workers().replace();
     }
     // Last of all: what a process says, and how long it takes, is told to operators, and must not be told by
     // one that has seen a hidden size. Another process for the timing would cost a context for every
-    // candidate.
-    if (!check_workloads(bench, p, candidate, true)) return;
+    // candidate, and so would one behind the process that has told the share of its kernels.
+    if (!check_workloads(bench, p, watched ? *watched : candidate, true)) return;
     if (p.result.stage >= evaluation_stage::timed_full)
       p.profile = bench.profile_call(p.built, p.request.stop);
   };
@@ -99,7 +106,7 @@ void cuda_fitness::state::run_cascade(passage& p) {
 }
 
 // Where the time went in which nobody else could measure.
-void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
+void cuda_fitness::state::account(evaluation_state& p, const gpu_bench::hold& device) {
   const double held = device.seconds();
   const auto& spent = device.spent();
   p.result.cost.device_s += held;
@@ -108,6 +115,7 @@ void cuda_fitness::state::account(passage& p, const gpu_bench::hold& device) {
   context["foreign_processes"] = device.foreign();
   context["held_s"] = fmt::format("{:.4f}", held);
   context["held_calls"] = std::to_string(spent.calls);
+  context["held_processes"] = std::to_string(spent.processes);
   context["held_share_kernels"] = share(spent.kernels_s);
   context["held_share_around_kernels"] = share(spent.calls_s - spent.kernels_s);
   context["held_share_workers"] = share(spent.workers_s);
@@ -131,7 +139,7 @@ std::optional<evaluation> cuda_fitness::state::cached(const evaluation_request& 
   return is_enough(*found, request, bench.settings().promising) ? found : std::nullopt;
 }
 
-void cuda_fitness::state::finish(passage& p, std::chrono::steady_clock::time_point start) const {
+void cuda_fitness::state::finish(evaluation_state& p, std::chrono::steady_clock::time_point start) const {
   auto& e = p.result;
   conclude(e);
   if (p.built.ok) {
@@ -163,7 +171,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     return *found;
   }
   const auto attempt = [&] {
-    passage p{request, state_->bench.blank(), {}};
+    evaluation_state p{request, state_->bench.blank(), {}};
     p.result.protocol = protocol_of(state_->bench.subject());
     p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
     p.resolution_ns.assign(state_->bench.subject().workloads.size(), 0);
@@ -180,7 +188,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     }
     return p;
   };
-  std::optional<passage> p(attempt());
+  std::optional<evaluation_state> p(attempt());
   if (p->again) {  // time and memory depend on the neighbours, too
     const evaluation_cost spent = p->result.cost;
     p.emplace(attempt());

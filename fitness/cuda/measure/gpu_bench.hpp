@@ -36,6 +36,7 @@ struct built_program {
   compiled_module code;                        ///< declared
   hosted_object object;                        ///< hosted
   std::map<std::string, double> measures;      ///< of a program in Python
+  bool concurrent = false;                     ///< the same: it may run kernels beside each other
   std::map<std::string, std::string> context;  ///< who compiled it, and what its build lines chose
   std::vector<plan> plans;                     ///< of each workload
   kevo::outcome outcome = kevo::outcome::build_failed;
@@ -90,7 +91,7 @@ class gpu_bench {
     hold(const hold&) = delete;
     hold& operator=(const hold&) = delete;
 
-    const held_time& spent() const { return bench_->spent_; }
+    const device_time_spent& spent() const { return bench_->spent_; }
     double seconds() const;  ///< since it is held
     const measuring_lock& lock() const { return *lock_; }
     /// Who else was on the device when it was taken, in words.
@@ -185,6 +186,7 @@ class gpu_bench {
   // Workers on an arena of their own, `ahead` of them started at once; their time is the hold's.
   std::unique_ptr<worker_source> workers_for(worker_options options, std::size_t ahead,
                                              std::uint64_t arena_bytes);
+  worker_source& hosted_workers(bool concurrent);
   program_runner& empty();
   std::size_t profiled_workload() const;
 
@@ -193,8 +195,8 @@ class gpu_bench {
   std::mutex preparing_;
   std::mutex holding_;
   std::condition_variable_any freed_;
-  bool held_ = false;  // by a thread of this process
-  held_time spent_;    // of the hold at hand
+  bool held_ = false;        // by a thread of this process
+  device_time_spent spent_;  // of the hold at hand
   bool prepared_ = false;
   std::size_t smallest_ = 0;
   std::size_t largest_ = 0;
@@ -213,6 +215,8 @@ class gpu_bench {
   std::unique_ptr<worker_source>
       wide_workers_;  // of candidates with large workspaces; null until there is one
   std::unique_ptr<worker_source> hosted_workers_;  // of hosted candidates; null until there is one
+  std::unique_ptr<worker_source>
+      concurrent_workers_;  // of candidates in Python that want several queues; null until there is one
   std::unique_ptr<worker_source> empty_workers_;
   std::unique_ptr<program_runner> empty_;  // the trusted empty program; null until a timer needs it
   std::vector<std::unique_ptr<worker_source>> baseline_workers_;

@@ -90,6 +90,7 @@ built_program gpu_bench::build_python(const program& source, bool trusted, bool 
   result.object.object =
       python_->object_of(source, trusted ? python_role::baseline : python_role::candidate, compile);
   result.measures = torch::measures_of(facts);
+  result.concurrent = facts.concurrent;
   result.ok = true;
   result.outcome = outcome::valid;
   return result;

@@ -64,6 +64,7 @@ void gpu_bench::forget_attempt() {
   empty_.reset();
   empty_workers_.reset();
   hosted_workers_.reset();
+  concurrent_workers_.reset();
   reference_workers_.reset();
   left_out_.clear();
 }
@@ -116,7 +117,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
                                                           settings_.limits.memory_bytes, find_hosted_nvcc()},
                                           device_->facts(), stop);
   }
-  device_->set_kit(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
+  device_->set_trusted_kernels(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
   const auto described = python_ ? describe_python_reference() : describe_reference(stop);
   device_->set_task(described);
 

@@ -10,7 +10,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/compile/triton.hpp"
-#include "fitness/cuda/device/kit.hpp"
+#include "fitness/cuda/device/trusted_kernels.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
 #include "fitness/cuda/measure/quiet_device.hpp"
@@ -108,7 +108,10 @@ std::string user_cache_folder() {
 compiled_module compile_trusted_kernels(cuda_compiler& compiler, const std::string& architecture,
                                         std::stop_token stop) {
   const auto built =
-      compiler.build({single_file_program("cuda", "kit.cu", kit_source()), kit_kernels(), architecture, {}},
+      compiler.build({single_file_program("cuda", "trusted_kernels.cu", trusted_kernels_source()),
+                      trusted_kernel_names(),
+                      architecture,
+                      {}},
                      std::move(stop));
   if (!built.ok)
     throw error(error_code::environment,
@@ -167,7 +170,7 @@ std::vector<gpu_finding> probe_gpu() {
   for (int number = 1; number < device->facts().devices; ++number) look_at_further(number, all);
   if (!compiler) return all;
   try {
-    device->set_kit(compile_trusted_kernels(*compiler, device->facts().architecture()));
+    device->set_trusted_kernels(compile_trusted_kernels(*compiler, device->facts().architecture()));
     all.push_back({"GPU kernels", true, "the kernels of kevo itself compile and load"});
   } catch (const error& failure) {
     all.push_back({"GPU kernels", false, failure.message()});
@@ -182,7 +185,7 @@ std::optional<device_ceilings> calibrate_gpu(const std::string& folder) {
   try {
     cuda_compiler compiler;
     device_client device(0);
-    device.set_kit(compile_trusted_kernels(compiler, device.facts().architecture()));
+    device.set_trusted_kernels(compile_trusted_kernels(compiler, device.facts().architecture()));
     const measuring_lock alone(lock_name(device.facts()));
     if (!device.users().foreign.empty()) return std::nullopt;
     return ceilings_of_device(device, folder, true);

@@ -34,13 +34,13 @@ std::optional<kernel_share> read_kernel_share(std::string_view text) {
   return kernel_share{std::min(*own, *whole), *whole, static_cast<int>(*kernels)};
 }
 
-bool watch_own_kernels(gpu_bench& bench, passage& p, program_runner& candidate) {
+std::optional<program_runner> watch_own_kernels(gpu_bench& bench, evaluation_state& p,
+                                                program_runner& candidate) {
   const auto index = bench.smallest_visible();
   const double wanted = bench.settings().own_kernel_share;
   candidate.restart();
   auto watched = bench.run_watched(p.built, *p.request.program);
-  const auto time = watched.check(index, 0, bench.first_call_limit(index, watched.kind()));
-  watched.restart();
+  const auto time = watched.check(index, 0, bench.first_call_limit(index, watched.kind()), true);
   const auto found = time.failure ? std::nullopt : read_kernel_share(time.remark);
   std::string unfit;
   if (found) {
@@ -57,11 +57,14 @@ bool watch_own_kernels(gpu_bench& bench, passage& p, program_runner& candidate) 
     p.result.context["own_kernel_share"] = "not measured: " + why.substr(0, 300);
     if (wanted > 0) unfit = "what its own kernels take could not be measured: " + why.substr(0, 300);
   }
-  if (unfit.empty()) return true;
-  const call_failure refusal{outcome::rejected, "too small a share of its time is in kernels of its own",
-                             unfit};
-  fail(p, index, bench.subject().workloads[index], refusal);
-  return false;
+  if (unfit.empty() && found) return watched;
+  watched.restart();
+  if (!unfit.empty()) {
+    const call_failure refusal{outcome::rejected, "too small a share of its time is in kernels of its own",
+                               unfit};
+    fail(p, index, bench.subject().workloads[index], refusal);
+  }
+  return std::nullopt;
 }
 
 }  // namespace kevo::cuda

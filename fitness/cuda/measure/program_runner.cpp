@@ -74,8 +74,8 @@ void program_runner::restart() {
   loaded_ = false;
 }
 
-std::optional<call_failure> program_runner::start() {
-  workers_->fresh();
+std::optional<call_failure> program_runner::start(bool timing) {
+  workers_->fresh(timing);
   seen_.clear();
   const time_span span(workers_->spent().workers_s);
   const time_span loading(workers_->spent().loads_s);
@@ -199,11 +199,12 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   return time;
 }
 
-gpu_time program_runner::check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit) {
+gpu_time program_runner::check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit,
+                               bool quiet) {
   const std::uint32_t number =
       varied == 0 ? 0 : varied_base + (varied - 1) % std::max(contents_[workload].varied, 1U);
   if (!loaded_ || (whose_ == trust::none && seen_.contains({workload, number}))) {
-    if (auto failure = start()) {
+    if (auto failure = start(quiet)) {
       restart();
       return {.failure = failure};
     }
@@ -251,7 +252,7 @@ gpu_time program_runner::interval_of(std::size_t workload, std::vector<std::uint
 gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                                   std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed) {
   if (!loaded_) {
-    if (auto failure = start()) {
+    if (auto failure = start(true)) {
       restart();
       return {.failure = failure};
     }
@@ -265,7 +266,7 @@ gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool c
                                std::uint32_t untimed) {
   count = std::clamp(count + untimed, 1U, contents_[workload].timed);
   if (!ready_for(workload, count, use)) {
-    if (auto failure = start()) {
+    if (auto failure = start(true)) {
       restart();
       return {.failure = failure};
     }

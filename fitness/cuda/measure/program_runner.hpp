@@ -71,9 +71,12 @@ class program_runner {
   program_runner(std::shared_ptr<const task> t, worker_source& workers, program_image image,
                  std::vector<content_counts> contents, rng random, trust whose = trust::none);
   program_runner(program_runner&&) = default;
+  program_runner& operator=(program_runner&&) = default;
 
   /// A call of a varied content (correctness); the process must not have seen it.
-  gpu_time check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit);
+  /// @param quiet if a process is started for it, no other starts beside it
+  gpu_time check(std::size_t workload, std::uint32_t varied, std::chrono::nanoseconds limit,
+                 bool quiet = false);
   /// `count` calls of distinct contents, which a candidate's process has not seen, as one measurement; a
   /// fresh process where there are none.
   gpu_time time(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
@@ -109,7 +112,7 @@ class program_runner {
   worker_source& workers() { return *workers_; }
 
  private:
-  std::optional<call_failure> start();
+  std::optional<call_failure> start(bool timing = false);
   std::vector<std::uint32_t> choices(std::size_t workload, content_use use) const;
   gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                 std::chrono::nanoseconds limit, bool fingerprint = false, bool interval = false,

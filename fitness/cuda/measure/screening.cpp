@@ -20,7 +20,7 @@ std::chrono::nanoseconds limit_of(const gpu_bench& bench, const program_runner& 
                                      : bench.first_call_limit(workload, candidate.kind());
 }
 
-bool check_workload(gpu_bench& bench, passage& p, program_runner& candidate, std::size_t index,
+bool check_workload(gpu_bench& bench, evaluation_state& p, program_runner& candidate, std::size_t index,
                     std::uint32_t from, std::uint32_t count) {
   for (std::uint32_t i = from; i < count; ++i) {
     if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
@@ -44,7 +44,7 @@ void forget_hidden(const gpu_bench& bench, program_runner& candidate) {
 
 }  // namespace
 
-bool build_candidate(gpu_bench& bench, passage& p) {
+bool build_candidate(gpu_bench& bench, evaluation_state& p) {
   const auto& source = *p.request.program;
   std::size_t size = 0;
   for (const auto& file : source.files) size += file.text.size();
@@ -71,7 +71,7 @@ bool build_candidate(gpu_bench& bench, passage& p) {
   return false;
 }
 
-bool check_workloads(gpu_bench& bench, passage& p, program_runner& candidate, bool hidden) {
+bool check_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candidate, bool hidden) {
   const auto& workloads = bench.subject().workloads;
   const auto first = bench.smallest_visible();
   const auto usual = [&](std::size_t i) {
@@ -89,7 +89,7 @@ bool check_workloads(gpu_bench& bench, passage& p, program_runner& candidate, bo
   return true;
 }
 
-bool same_bits(gpu_bench& bench, passage& p, program_runner& candidate) {
+bool same_bits(gpu_bench& bench, evaluation_state& p, program_runner& candidate) {
   const auto& workloads = bench.subject().workloads;
   std::vector<std::string> first(workloads.size());
   std::vector<std::size_t> visible_first;
@@ -119,7 +119,7 @@ bool same_bits(gpu_bench& bench, passage& p, program_runner& candidate) {
   return true;
 }
 
-bool pass_checkers(gpu_bench& bench, passage& p, program_runner& candidate) {
+bool pass_checkers(gpu_bench& bench, evaluation_state& p, program_runner& candidate) {
   const std::string checkers = bench.checkers();
   if (checkers.empty()) return true;
   candidate.restart();

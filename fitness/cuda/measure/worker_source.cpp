@@ -56,13 +56,21 @@ void worker_source::begin_more(std::size_t count) {
 }
 
 void worker_source::replace() {
-  if (ahead_ == 0 || some_begin_ || spare_.size() > 1) return;
-  begin_more(1);
+  if (ahead_ == 0 || some_begin_) return;
+  if (ahead_ == 1) {
+    if (spare_.size() <= 1) begin_more(1);
+  } else if (spare_.size() < ahead_) {
+    begin_more(ahead_ - spare_.size());
+  }
 }
 
 worker_source::worker worker_source::next() {
   if (spare_.empty() && (resting_.empty() || some_begin_)) gather();
   if (spare_.empty() && !resting_.empty()) begin_more(1);
+  if (spare_.empty() && ahead_ > 1) {
+    begin_more(ahead_);  // whoever needs one needs more of them soon
+    gather();
+  }
   if (spare_.empty()) return start(true);
   auto one = std::move(spare_.front());
   spare_.pop_front();
@@ -82,7 +90,7 @@ void worker_source::end() {
   device_->detach(arena_.number);
 }
 
-void worker_source::fresh() {
+void worker_source::fresh(bool timing) {
   end();
   const time_span span(spent().workers_s);
   for (bool again = false;; again = true) {
@@ -91,7 +99,10 @@ void worker_source::fresh() {
       const time_span waiting(spent().starts_s);
       return device_->attach(arena_.number, current_->region(), current_->handle());
     }();
-    if (answer.end == call_end::done) break;
+    if (answer.end == call_end::done) {
+      ++spent().processes;
+      break;
+    }
     std::string why = answer.message;
     if (answer.end == call_end::died) why = "it " + death();
     end();
@@ -105,7 +116,7 @@ void worker_source::fresh() {
     if (leaving_.valid()) leaving_.get();
   }
   // While the checks run: they need no quiet device.
-  if (spare_.empty() && !some_begin_) begin_more(ahead_);
+  if (spare_.empty() && !some_begin_ && !(timing && ahead_ > 1)) begin_more(ahead_);
 }
 
 void worker_source::settle() {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "fitness/cuda/device/client.hpp"
-#include "fitness/cuda/measure/held_time.hpp"
+#include "fitness/cuda/measure/device_time_spent.hpp"
 #include "fitness/cuda/worker/process.hpp"
 
 namespace kevo::cuda {
@@ -20,20 +20,25 @@ namespace kevo::cuda {
 /// * It *begins*: it makes its context, in some 80 ms. Contexts start and end one after the other, those of
 ///   other devices of the host included, and nothing can be timed meanwhile, but checked.
 /// The next worker has begun before it is needed, and the one after that rests.
+///
+/// Processes that another one forks (`worker_options::fork`) do not rest. Several of them begin together,
+/// which takes less than twice the time of one.
 class worker_source {
  public:
-  /// @param ahead how many begin at once; 0: none before it is needed
+  /// @param ahead how many have begun before they are needed; 0: none
   worker_source(device_client& device, worker_options options, std::uint64_t arena_bytes, std::size_t ahead);
   worker_source(const worker_source&) = delete;
   worker_source& operator=(const worker_source&) = delete;
   ~worker_source();
 
   /// Ends the worker in use and takes a fresh one. @throws kevo::error (environment) if none starts
-  void fresh();
+  /// @param timing for times: where several are ahead, no others begin beside it, because whoever measures
+  /// would have to wait for all of them
+  void fresh(bool timing = false);
   /// Ends the worker in use.
   void end();
-  /// Lets one more begin, for a later evaluation: after the timing of this one, so that the checks of this
-  /// and the next one go on while it makes its context.
+  /// Lets more begin, for what follows: after the timing of an evaluation, so that the rest of it and the
+  /// checks of the next one go on while they make their contexts. One, or as many as are to be ahead.
   void replace();
   /// Waits until neither those that have begun nor the one that ended last make work for the device.
   void settle();
@@ -44,8 +49,8 @@ class worker_source {
   /// How the worker in use ended, if it has.
   std::string death() const;
   /// Where the time goes; null: nowhere.
-  void account(held_time* to) { spent_ = to; }
-  held_time& spent() { return spent_ != nullptr ? *spent_ : unused_; }
+  void account(device_time_spent* to) { spent_ = to; }
+  device_time_spent& spent() { return spent_ != nullptr ? *spent_ : unused_; }
 
  private:
   using worker = std::unique_ptr<worker_process>;
@@ -71,8 +76,8 @@ class worker_source {
   std::future<set_up> coming_;
   bool some_begin_ = false;    // of those that are coming
   std::future<void> leaving_;  // a context takes a while to go
-  held_time* spent_ = nullptr;
-  held_time unused_;
+  device_time_spent* spent_ = nullptr;
+  device_time_spent unused_;
 };
 
 }  // namespace kevo::cuda

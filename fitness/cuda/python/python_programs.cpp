@@ -119,19 +119,20 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
     parameters_ = torch::make_parameters(*trusted_, *task_, seed_, longest_load_s, stop);
 }
 
-worker_options python_programs::workers_for(python_role role) {
+worker_options python_programs::workers_for(python_role role, int queues) {
   const bool trusted = role != python_role::candidate;
   worker_options options;
   options.sandbox = settings_.sandbox;
   options.hosted = true;
   options.trusted = trusted;
   options.memory_bytes = trusted ? 0 : settings_.memory_bytes;
-  options.fork = [this, trusted](int region, int arena, std::uint64_t arena_bytes) {
+  options.fork = [this, trusted, queues](int region, int arena, std::uint64_t arena_bytes) {
     const json::object job = {{"device", device_},
                               {"arena_bytes", arena_bytes},
                               {"memory", trusted ? 0 : settings_.memory_bytes},
                               {"parameters", parameters_.has_value()},
                               {"compiler", !trusted},
+                              {"queues", queues},
                               {"convolutions", has_convolutions_}};
     std::vector<int> descriptors = {region, arena};
     if (parameters_) descriptors.push_back(parameters_->descriptor());

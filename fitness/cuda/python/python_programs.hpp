@@ -46,7 +46,9 @@ class python_programs {
                   const device_description& device, const std::stop_token& stop);
 
   /// How processes for such programs are started. What it refers to must outlive the workers.
-  worker_options workers_for(python_role role);
+  /// @param queues to the device, of a process; 0: as many as the driver makes by default. With one, a
+  /// context starts in less than half the time, and kernels of several streams run one after the other.
+  worker_options workers_for(python_role role, int queues = 0);
   /// What a process is told of its program: bytes for device_client::load_object.
   /// @param compile by torch.compile, which a baseline may ask for
   std::string object_of(const program& source, python_role role, bool compile = false) const;

@@ -25,8 +25,8 @@ inline constexpr std::size_t most_slots = 512;
 /// What the worker is asked to do.
 enum class worker_request : std::uint32_t {
   none = 0,
-  /// payload: encode(compiled_module) of the trusted kit (slot 0) or of the candidate (slot 1); for a hosted
-  /// program the bytes of its object, which are empty for the trusted empty program
+  /// payload: encode(compiled_module) of the trusted kernels (slot 0) or of the candidate (slot 1); for a
+  /// hosted program the bytes of its object, which are empty for the trusted empty program
   load = 1,
   /// payload: encode(plan); `slot`, `offsets`, `alone`: makes one call ready (hosted: reads the plan alone)
   prepare = 2,

@@ -1,7 +1,7 @@
 // kevo-worker-cpu: runs one candidate in the sandbox. The first process forks a worker whenever it is asked
-// (orders.hpp) and never loads the candidate. A worker shares a control page and an arena with the controller
-// and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS CPUS,
-// descriptor 3; CPUS is a list such as 2,3, or "any".
+// (fork_requests.hpp) and never loads the candidate. A worker shares a control page and an arena with the
+// controller and nothing else; what it says is believed by nobody. Usage: kevo-worker-cpu OBJECT THREADS
+// CPUS, descriptor 3; CPUS is a list such as 2,3, or "any".
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,9 +14,9 @@
 
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
+#include "fitness/worker/main/fork_requests.hpp"
 #include "fitness/worker/main/interposed.hpp"
-#include "fitness/worker/main/orders.hpp"
-#include "fitness/worker/main/scatter.hpp"
+#include "fitness/worker/main/random_addresses.hpp"
 #include "fitness/worker/protocol.hpp"
 #include "fitness/worker/worker_side.hpp"
 
@@ -54,19 +54,19 @@ int main(int argc, char** argv) {
     no_filter = failure.what();
   }
   kevo::fill_holes();
-  const auto order = kevo::next_order();  // returns in a process of its own
+  const auto request = kevo::next_fork_request();  // returns in a process of its own
 
   namespace side = kevo::worker_side;
   side::bind_to(argv[3]);
   kevo::scatter_memory();
-  const auto control = side::map_descriptor(order.control);
-  const auto arena = side::map_descriptor(order.arena);
+  const auto control = side::map_descriptor(request.control);
+  const auto arena = side::map_descriptor(request.arena);
   if (control.size < sizeof(kevo::control_page) || arena.data == nullptr) {
     std::fputs("kevo-worker-cpu: cannot map the shared memory\n", stderr);
     return 2;
   }
-  ::close(order.control);
-  ::close(order.arena);
+  ::close(request.control);
+  ::close(request.arena);
   auto& page = *reinterpret_cast<kevo::control_page*>(control.data);
   side::touch_pages(arena);
   kevo::interpose(page);

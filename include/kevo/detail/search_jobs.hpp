@@ -130,7 +130,7 @@ inline job search::hand_out_held() {
 inline job search::vary_next(capacity free, double now_s) {
   const ticket id = tickets_ + 1;
   rng select_stream = root_.split("select").split(id);
-  const population_view view(population_, parts_.archive, kinship_);
+  const population_view view(population_, parts_.archive, lineage_queries_);
   selection chosen =
       population_.ranked() > 0 ? parts_.select.select(view, select_stream) : any_failed(select_stream);
   if (chosen.parents.empty()) throw error(error_code::internal, "the selector chose no parent");

@@ -156,7 +156,7 @@ inline void search::observe(candidate_id who, const in_flight& turn, const popul
     parts_.portfolio.observe({.index = before.made_by, .reward = credit(seen), .cost_s = seen.cost_s});
     turn_.erase(it);
   }
-  parts_.select.observe(seen, population_view(population_, parts_.archive, kinship_));
+  parts_.select.observe(seen, population_view(population_, parts_.archive, lineage_queries_));
   if (before.made_by != seed_operator && turn.wanted != evaluation_stage::confirmed) {
     parts_.operators[before.made_by].observe(seen);
   }

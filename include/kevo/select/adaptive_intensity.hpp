@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 
-#include <kevo/detail/standing_scores.hpp>
+#include <kevo/detail/latest_scores.hpp>
 #include <kevo/detail/zipf.hpp>
 #include <kevo/select/inspirations.hpp>
 
@@ -73,7 +73,7 @@ class adaptive_intensity {
   }
 
   double energy_ = 0;
-  detail::standing_scores scores_;
+  detail::latest_scores scores_;
 };
 
 }  // namespace kevo

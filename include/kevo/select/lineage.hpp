@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 
-#include <kevo/detail/standing_scores.hpp>
+#include <kevo/detail/latest_scores.hpp>
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
@@ -61,8 +61,8 @@ class lineage {
   }
 
   candidate_id head_ = no_candidate;
-  detail::standing_scores all_;
-  detail::standing_scores confirmed_;
+  detail::latest_scores all_;
+  detail::latest_scores confirmed_;
 };
 
 }  // namespace kevo

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <kevo/archive/islands.hpp>
-#include <kevo/detail/standing_scores.hpp>
+#include <kevo/detail/latest_scores.hpp>
 #include <kevo/select.hpp>
 
 namespace kevo {
@@ -72,7 +72,7 @@ class on_islands {
  private:
   struct island_state {
     any_selector policy;
-    detail::standing_scores scores;
+    detail::latest_scores scores;
     double rewards = 0;  // decayed
     double results = 0;  // decayed
     double turns = 0;
@@ -130,7 +130,7 @@ class on_islands {
   }
 
   std::vector<island_state> islands_;
-  detail::standing_scores all_;
+  detail::latest_scores all_;
   std::size_t turn_ = 0;
 };
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <kevo/detail/kinetic_maximum.hpp>
-#include <kevo/detail/standing_scores.hpp>
+#include <kevo/detail/latest_scores.hpp>
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
@@ -211,7 +211,7 @@ class uct {
   std::vector<candidate_id> broken_;  // invalid candidates to be repaired, newest last
   std::size_t drafted_ = 0;           // how many of `drafts` were asked for
   double visits_ = 0;
-  detail::standing_scores scores_;
+  detail::latest_scores scores_;
 };
 
 }  // namespace kevo

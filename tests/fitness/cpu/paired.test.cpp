@@ -40,6 +40,11 @@ TEST_CASE(
   for (int i = 0; i < 36; ++i) boundary.add({.whole_ns = kevo::pace_ns + (i % 2 == 0 ? 6000 : 9000)});
   CHECK(boundary.cost_ns() == doctest::Approx(7500));
   CHECK(boundary.resolution_ns() == doctest::Approx(3000));
+  // On a busy machine: a time may be too small by more than the resolution, which does not call it
+  // impossible.
+  for (int i = 0; i < 36; ++i) boundary.add({.whole_ns = kevo::pace_ns + (i % 2 == 0 ? 10000 : 40000)});
+  CHECK(boundary.resolution_ns() == doctest::Approx(5000));
+  CHECK(boundary.spread_ns() == doctest::Approx(30000));
 }
 
 TEST_CASE("a plan does not depend on a candidate's time but in the number of calls") {

@@ -20,8 +20,8 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/client.hpp"
-#include "fitness/cuda/device/kit.hpp"
 #include "fitness/cuda/device/socket.hpp"
+#include "fitness/cuda/device/trusted_kernels.hpp"
 #include "fitness/cuda/device/type_code.hpp"
 #include "fitness/cuda/device/worker_link.hpp"
 #include "fitness/cuda/driver/driver.hpp"
@@ -316,7 +316,8 @@ TEST_CASE("what the trusted clock shows above events is known for a call, and wh
 }
 
 TEST_CASE("every trusted kernel that is asked for is in the source") {
-  for (const auto& name : kit_kernels()) CHECK(kit_source().find(" " + name + "(") != std::string::npos);
+  for (const auto& name : trusted_kernel_names())
+    CHECK(trusted_kernels_source().find(" " + name + "(") != std::string::npos);
 }
 
 TEST_CASE("the number of a dtype leads back to it, and no other number leads anywhere") {

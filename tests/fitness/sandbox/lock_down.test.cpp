@@ -67,7 +67,7 @@ constexpr bool plain = true;
 
 constexpr const char* sanitized = "a sanitizer's runtime works around threads and signals";
 
-constexpr int killed = 128 + SIGSYS;
+constexpr int ended_by_filter = 128 + SIGSYS;
 
 template <class Result>
 int refused(Result result) {
@@ -134,8 +134,8 @@ TEST_CASE("what no kernel does ends the process by SIGSYS") {
   };
   for (const auto& deed : deeds) {
     INFO(deed.first);
-    CHECK(locked(deed.second) == killed);
-    CHECK(locked(deed.second, 4) == killed);
+    CHECK(locked(deed.second) == ended_by_filter);
+    CHECK(locked(deed.second, 4) == ended_by_filter);
   }
 }
 
@@ -251,10 +251,11 @@ TEST_CASE("beside a driver's context what it may need goes on, and nothing else 
   CHECK(with_driver([] { return refused(::socket(AF_UNIX, SOCK_STREAM, 0)); }) == EPERM);
   CHECK(with_driver([] { return refused(::memfd_create("x", 0)); }) == EPERM);
   CHECK(with_driver([] { return refused(::mkdir("/tmp/kevo-never", 0700)); }) == EPERM);
-  CHECK(with_driver([] { return ::fork() == 0 ? 0 : 1; }) == killed);
-  CHECK(with_driver([] { return ::execl("/bin/true", "true", nullptr); }) == killed);
-  CHECK(with_driver([] { return ::kill(::getppid(), 0); }) == killed);
-  CHECK(with_driver([] { return refused(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr)); }) == killed);
+  CHECK(with_driver([] { return ::fork() == 0 ? 0 : 1; }) == ended_by_filter);
+  CHECK(with_driver([] { return ::execl("/bin/true", "true", nullptr); }) == ended_by_filter);
+  CHECK(with_driver([] { return ::kill(::getppid(), 0); }) == ended_by_filter);
+  CHECK(with_driver([] { return refused(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr)); }) ==
+        ended_by_filter);
 }
 
 TEST_CASE("threads that a driver has started are locked down with the rest") {
@@ -305,14 +306,15 @@ TEST_CASE("a filter that was made ahead lets each child signal itself and nobody
     CHECK(locked_by(filter, [] { return refused(::kill(::getpid(), 0)) + 5; }) == 5);
     CHECK(locked_by(filter, [] { return refused(::syscall(SYS_tgkill, ::getpid(), ::getpid(), 0)) + 5; }) ==
           5);
-    CHECK(locked_by(filter, [parent] { return refused(::kill(parent, 0)); }) == killed);
+    CHECK(locked_by(filter, [parent] { return refused(::kill(parent, 0)); }) == ended_by_filter);
     CHECK(locked_by(filter, [parent] { return refused(::syscall(SYS_tgkill, parent, parent, 0)); }) ==
-          killed);
-    CHECK(locked_by(filter, [] { return refused(::kill(0, 0)); }) == killed);
-    CHECK(locked_by(filter, [] { return refused(::kill(-1, 0)); }) == killed);
-    CHECK(locked_by(filter, [] { return refused(::kill(0x5e1f5e1f, 0)); }) == killed);
-    CHECK(locked_by(filter, [] { return refused(::fork()); }) == killed);
-    CHECK(locked_by(filter, [] { return refused(::syscall(SYS_sendmsg, 0, nullptr, 0)); }) == killed);
+          ended_by_filter);
+    CHECK(locked_by(filter, [] { return refused(::kill(0, 0)); }) == ended_by_filter);
+    CHECK(locked_by(filter, [] { return refused(::kill(-1, 0)); }) == ended_by_filter);
+    CHECK(locked_by(filter, [] { return refused(::kill(0x5e1f5e1f, 0)); }) == ended_by_filter);
+    CHECK(locked_by(filter, [] { return refused(::fork()); }) == ended_by_filter);
+    CHECK(locked_by(filter, [] { return refused(::syscall(SYS_sendmsg, 0, nullptr, 0)); }) ==
+          ended_by_filter);
     CHECK(locked_by(filter, [] { return refused(::open("/tmp/kevo-lock-down", O_WRONLY)); }) == EACCES);
   }
 }

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "operators/agent/scratch.hpp"
+#include "operators/agent/agent_folder.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/llm_server.hpp"
 

@@ -166,7 +166,7 @@ TEST_CASE(
     "skills: a page for a success that was confirmed, gone when its candidate falls, and written once") {
   const shell::scratch own;
   const auto base = std::make_shared<knowledge_base>("", own.string());
-  skill_book book(base);
+  skill_tracker book(base);
   const auto told = [](candidate_id who, outcome what) {
     evaluation e;
     e.outcome = what;

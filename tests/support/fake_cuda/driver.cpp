@@ -446,7 +446,7 @@ driver_code module_function(function* result, module_handle one, const char* nam
   ENTER;
   auto& module = state_of<module_state>(one);
   const auto* toy = find_toy_kernel(name);
-  const auto* work = toy != nullptr ? toy : find_kit_kernel(name);
+  const auto* work = toy != nullptr ? toy : find_trusted_kernel(name);
   if (work == nullptr) return not_found;
   const std::string_view which(name);
   module.kernels.push_back({work, &module, toy != nullptr, which == "kevo_block" || which == "kevo_barrier",

@@ -63,8 +63,9 @@ struct as_kernel<Function> {
   static constexpr host_kernel entry{save, call, nullptr};
 };
 
-/// A kernel of kevo's own kit (kit_on_host.cpp) or of the toy tasks (kernels.cpp); null if there is none.
-const host_kernel* find_kit_kernel(std::string_view name);
+/// A kernel of kevo's own trusted kernels (trusted_kernels_on_host.cpp) or of the toy tasks (kernels.cpp);
+/// null if there is none.
+const host_kernel* find_trusted_kernel(std::string_view name);
 const host_kernel* find_toy_kernel(std::string_view name);
 
 }  // namespace fake_cuda

@@ -65,8 +65,8 @@ message server::answer(message& request) {
         throw error(error_code::environment, "kevo-device and kevo have different versions", {},
                     "install both from the same build");
       return {encode(device().facts()), {}};
-    case device_request::set_kit:
-      device().set_kit(decode_module(payload));
+    case device_request::set_trusted_kernels:
+      device().set_trusted_kernels(decode_module(payload));
       return {};
     case device_request::set_task:
       device().set_task(decoded<device_task>(payload));

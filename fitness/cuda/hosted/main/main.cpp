@@ -21,8 +21,8 @@
 #include "fitness/cuda/hosted/call.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
-#include "fitness/cuda/worker/main/served.hpp"
-#include "fitness/cuda/worker/main/started.hpp"
+#include "fitness/cuda/worker/main/serve_requests.hpp"
+#include "fitness/cuda/worker/main/worker_startup.hpp"
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
 
@@ -56,7 +56,7 @@ class hosted_worker {
   worker_context context_;
   hosted_function entry_ = nullptr;  // null: the empty program
   // A trusted program's alone:
-  loaded_module kit_;
+  loaded_module trusted_kernels_;
   function nothing_ = nullptr;  // the kernel of the empty program
   held_run held_;
   std::vector<std::vector<std::uint64_t>> places_;  // of the calls of a run
@@ -70,10 +70,10 @@ class hosted_worker {
 driver_failure hosted_worker::load() {
   if (page_.request.slot == 0) {
     if (!trusted_) return {};
-    const auto kit = decode_module(shared_.payload());
-    if (auto failure = kit_.load(d_, kit)) return failure;
-    nothing_ = kit_.find(kit, "kevo_nothing");
-    held_.hold_with(kit_.find(kit, "kevo_block"));
+    const auto kernels = decode_module(shared_.payload());
+    if (auto failure = trusted_kernels_.load(d_, kernels)) return failure;
+    nothing_ = trusted_kernels_.find(kernels, "kevo_nothing");
+    held_.hold_with(trusted_kernels_.find(kernels, "kevo_block"));
     return {};
   }
   if (loaded_) return {not_the_driver, "a process takes one program"};

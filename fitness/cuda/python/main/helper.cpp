@@ -13,8 +13,8 @@
 #include "fitness/cuda/driver/execute.hpp"
 #include "fitness/cuda/wire/plan.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
-#include "fitness/cuda/worker/main/served.hpp"
-#include "fitness/cuda/worker/main/started.hpp"
+#include "fitness/cuda/worker/main/serve_requests.hpp"
+#include "fitness/cuda/worker/main/worker_startup.hpp"
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
 

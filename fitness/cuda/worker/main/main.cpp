@@ -13,9 +13,9 @@
 #include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/cuda/worker/main/admitted_run.hpp"
 #include "fitness/cuda/worker/main/held_run.hpp"
-#include "fitness/cuda/worker/main/readied_calls.hpp"
-#include "fitness/cuda/worker/main/served.hpp"
-#include "fitness/cuda/worker/main/started.hpp"
+#include "fitness/cuda/worker/main/prepared_calls.hpp"
+#include "fitness/cuda/worker/main/serve_requests.hpp"
+#include "fitness/cuda/worker/main/worker_startup.hpp"
 
 namespace {
 
@@ -53,8 +53,8 @@ class worker {
   stream stream_ = nullptr;
   held_run held_;
   admitted_run admitted_;
-  readied_calls ready_;
-  loaded_module kit_;
+  prepared_calls ready_;
+  loaded_module trusted_kernels_;
   loaded_module candidate_;
   bool static_shared_ = false;  // some kernel of the candidate has shared memory of its own
   std::vector<slot_call> slots_;
@@ -75,10 +75,10 @@ driver_failure worker::start(const char* id, std::size_t arena_bytes) {
 driver_failure worker::load() {
   const auto image = decode_module(shared_.payload());
   if (page_.request.slot == 0) {
-    if (auto failure = kit_.load(d_, image)) return failure;
-    held_.hold_with(kit_.find(image, "kevo_block"));
-    admitted_.hold_with(kit_.find(image, "kevo_barrier"));
-    return ready_.ready_with(kit_.find(image, "kevo_ready"));
+    if (auto failure = trusted_kernels_.load(d_, image)) return failure;
+    held_.hold_with(trusted_kernels_.find(image, "kevo_block"));
+    admitted_.hold_with(trusted_kernels_.find(image, "kevo_barrier"));
+    return ready_.ready_with(trusted_kernels_.find(image, "kevo_ready"));
   }
   drop();
   candidate_ = loaded_module();

@@ -54,7 +54,7 @@ struct devices_run {
     if (!kevo::journal::exists((folder / "run").string())) return all;
     const auto record = kevo::journal::open_read_only((folder / "run").string());
     record.for_each_event([&](const kevo::event& e) {
-      const auto* told = std::get_if<kevo::evaluation_told>(&e.what);
+      const auto* told = std::get_if<kevo::evaluation_told>(&e.payload);
       if (told == nullptr) return;
       for (const auto& [key, value] : told->result->context) ++all[key][value];
     });

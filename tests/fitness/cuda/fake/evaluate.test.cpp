@@ -195,7 +195,7 @@ TEST_CASE("every fault costs the candidate that has it, and nobody else") {
     CHECK(judged("illegal_address").outcome == outcome::crashed);
     CHECK(judged("launch_failure").outcome == outcome::crashed);
     const auto died = judged("exit");
-    CHECK(died.outcome == outcome::crashed);
+    CHECK_MESSAGE(died.outcome == outcome::crashed, died.feedback);
     CHECK(died.feedback.find("exit code 5") != std::string::npos);
     CHECK(judged("refused").outcome == outcome::launch_failed);
   }
@@ -374,6 +374,10 @@ TEST_CASE("the figures say what the device was held for") {
   const auto figure = [&](const std::string& name) { return std::stod(result.context.at(name)); };
   CHECK(figure("held_s") == doctest::Approx(result.cost.device_s).epsilon(0.01));
   CHECK(figure("held_calls") > 10);
+  // Both sides get new processes for every two pairs of a confirmation.
+  std::size_t pairs = 0;
+  for (const auto& w : result.workloads) pairs += w.samples.size();
+  CHECK(figure("held_processes") > static_cast<double>(pairs) / 2);
   // Kernels are simulated and the rest is not, so that only this much is certain: most calls take 10 or 20 us
   // and the 8 us of the signal.
   const double kernels_s = figure("held_share_kernels") * figure("held_s");

@@ -44,10 +44,10 @@ TEST_CASE("workers that come in advance are as good as those that are started wh
   const fake_gpu gpu;
   device_client device(0);
   cuda_compiler compiler;
-  device.set_kit(compile_trusted_kernels(compiler, device.facts().architecture()));
+  device.set_trusted_kernels(compile_trusted_kernels(compiler, device.facts().architecture()));
   for (const std::size_t ahead : {0U, 1U, 2U}) {
     worker_source workers(device, {.sandbox = toy::sandbox_here()}, 4U << 20U, ahead);
-    held_time spent;
+    device_time_spent spent;
     workers.account(&spent);
     for (int round = 0; round < 4; ++round) {
       workers.fresh();

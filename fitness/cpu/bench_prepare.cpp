@@ -1,0 +1,189 @@
+// What is built, checked and drawn before the first candidate: reference, baselines, contents.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <kevo/content_id.hpp>
+#include <kevo/error.hpp>
+#include <kevo/task_id.hpp>
+
+#include "fitness/cpu/bench.hpp"
+#include "fitness/sandbox/sandbox.hpp"
+
+namespace kevo {
+namespace {
+
+bool is_borrowed(const std::shared_ptr<const content>& one) {
+  return one->borrowed;
+}
+
+// Counts up when the sandbox or a limit takes what it refused before, so that no cached refusal outlives it.
+constexpr int sandbox_rules = 3;
+
+}  // namespace
+
+// Calls that take so long are not repeated to learn what they take.
+constexpr double slow_call_ns = 50e6;
+
+// A baseline must be right on every workload; its times set the limits of candidates.
+void test_bench::check_trusted(trusted_program& trusted, const std::stop_token& stop) {
+  trusted.call_ns.assign(task_->workloads.size(), 0);
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    const auto& w = task_->workloads[i];
+    trusted.program->select(i);
+    // One of each kind: candidates are to be right on all of them.
+    content_list contents = w.hidden ? oracle_->varied(i, alternates(w) ? 2 : 1, stop) : mixed_[i];
+    const auto kind_of = [](const content& c) {
+      if (c.borrowed) return variety_count;
+      return c.generated ? variety_count + 1 : static_cast<std::size_t>(c.kind);
+    };
+    std::vector<int> shown(variety_count + 2, 0);
+    // Of the plain kind some more: the first call in a process takes longer, in Python many times as long,
+    // and how many calls are in a turn follows from these times. A turn of one call would be compared with a
+    // turn of many, whose caches are warm.
+    const auto most_of = [](const content& c) {
+      return c.borrowed ? 8 : c.kind == variety::plain && !c.generated ? 4 : 1;
+    };
+    std::erase_if(contents, [&](const auto& c) { return ++shown[kind_of(*c)] > most_of(*c); });
+    for (const auto& c : contents) {
+      if (trusted.call_ns[i] > slow_call_ns && most_of(*c) == 4) continue;
+      const auto time = trusted.program->isolated(c, std::chrono::minutes(2));
+      if (time.failure && c->borrowed) {
+        // The generators of that workload are not meant for this one's shape.
+        rejects_borrowed_[i] = true;
+        std::erase_if(mixed_[i], is_borrowed);
+        break;
+      }
+      if (time.failure) {
+        error_place place;
+        place.file = task_->file;
+        place.key = "baselines";
+        throw error(time.failure->machine ? error_code::environment : error_code::input,
+                    fmt::format("baseline '{}' fails on workload '{}': {} {}", trusted.name, w.uuid,
+                                time.failure->reason, time.failure->detail),
+                    place);
+      }
+      if (c->kind != variety::plain || c->borrowed || c->generated) continue;
+      trusted.call_ns[i] =
+          trusted.call_ns[i] > 0 ? std::min(trusted.call_ns[i], time.whole_ns) : time.whole_ns;
+    }
+  }
+}
+
+// A run begins with few contents, as one evaluation alone needs no more, and makes further ones before every
+// third of its evaluations, so that they do not take a sixth of each. [s] of the reference, for all workloads
+// together
+constexpr double first_contents_s = 0.3;
+constexpr double further_contents_s = 0.15;
+
+void test_bench::add_contents(double seconds, const std::stop_token& stop) {
+  const auto timed = std::count_if(task_->workloads.begin(), task_->workloads.end(),
+                                   [](const workload& w) { return !w.hidden; });
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    if (task_->workloads[i].hidden || oracle_->complete(i)) continue;
+    mixed_[i] = oracle_->mixed(i, seconds / static_cast<double>(timed), stop);
+    if (rejects_borrowed_[i]) std::erase_if(mixed_[i], is_borrowed);
+  }
+}
+
+bool test_bench::lacks_contents() const {
+  for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
+    if (!task_->workloads[i].hidden && !oracle_->complete(i)) return true;
+  }
+  return false;
+}
+
+void test_bench::add_contents(const std::stop_token& stop) {
+  constexpr std::size_t every = 3;
+  if (evaluations_++ % every == 0) add_contents(further_contents_s, stop);
+}
+
+double test_bench::prepare(std::stop_token stop, const wait_listener& listener) {
+  const std::lock_guard lock(preparing_);
+  if (prepared_) return 0;
+  const auto& t = *task_;
+  // All at the same time: each build waits for its sandbox and its linker for a while.
+  const auto build = [&](trusted_role role, const baseline* given, std::string who) {
+    return std::async(std::launch::async, [this, role, given, &stop, who = std::move(who)] {
+      return kind_->build_trusted(role, given, stop, who);
+    });
+  };
+  auto reference_build = build(trusted_role::reference, nullptr, "reference");
+  auto pacer_build = build(trusted_role::pacer, nullptr, "pacing program");
+  std::vector<std::future<std::string>> baseline_builds;
+  for (const auto& b : t.baselines)
+    baseline_builds.push_back(build(trusted_role::baseline, &b, "baseline '" + b.name + "'"));
+  const auto reference = reference_build.get();
+  const auto pacer = pacer_build.get();
+
+  std::vector<std::pair<std::string, std::string>> objects;
+  std::string left_out;
+  content_hasher baselines;
+  for (std::size_t i = 0; i < t.baselines.size(); ++i) {
+    const auto& b = t.baselines[i];
+    try {
+      objects.emplace_back(b.name, baseline_builds[i].get());
+    } catch (const error& failure) {
+      if (!b.optional || failure.code() != error_code::input) throw;
+      left_out += (left_out.empty() ? "" : ", ") + b.name;
+    }
+  }
+  if (objects.empty()) {
+    throw error(error_code::input, "no baseline builds on this machine", {.file = t.file, .key = {}},
+                "install the libraries that the baselines link with, or add a baseline that needs none");
+  }
+  baselines.text(to_string(id_of(t.baselines.front().source)));
+
+  const auto in_use = take_processors(stop, listener);
+  if (!ceilings_.known())
+    ceilings_ = settings_.measured_ceilings ? *settings_.measured_ceilings
+                                            : ceilings_of(device_, settings_.cache_dir);
+  pool_limits limits;
+  const auto timed = static_cast<std::size_t>(
+      std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
+  limits.bytes = settings_.pool_bytes / timed;
+  limits.seconds = settings_.pool_s / static_cast<double>(timed);
+  oracle_ = std::make_unique<oracle>(task_, reference, worker_for(reference, trusted_role::reference), limits,
+                                     settings_.seed);
+  mixed_.assign(t.workloads.size(), {});
+  rejects_borrowed_.assign(t.workloads.size(), false);
+  add_contents(first_contents_s, stop);
+  const auto seed = settings_.seed ? *settings_.seed : secret_seed();
+  // Without process id namespaces nobody could say for sure that no process has an arena mapped any more.
+  if (contains(settings_.sandbox) && arena_pool::keeps_nothing_else())
+    arenas_ = std::make_shared<arena_pool>(rng(seed).split("arenas"));
+  std::vector<trusted_program> programs;
+  for (const auto& [name, object] : objects) {
+    trusted_program next{name,
+                         std::make_unique<runner>(task_, worker_for(object, trusted_role::baseline), object,
+                                                  rng(seed).split(name)),
+                         {},
+                         object};
+    next.program->share(arenas_);
+    check_trusted(next, stop);
+    programs.push_back(std::move(next));
+  }
+  baseline_ = std::move(programs.front());
+  others_.assign(std::make_move_iterator(programs.begin() + 1), std::make_move_iterator(programs.end()));
+  pacer_ = std::make_unique<runner>(task_, worker_for(pacer, trusted_role::pacer), pacer,
+                                    rng(seed).split("pacer"), false);
+  pacer_->share(arenas_);
+  left_out_ = std::move(left_out);
+  identity_ = fmt::format("{} {} {} {} {} {} {} {} {} {} {}", to_string(id_of(t)),
+                          to_string(baselines.finish()), baseline_.name, kind_->identity(), device_,
+                          settings_.threads, describe_layers(settings_.sandbox), settings_.limits.call_s,
+                          settings_.limits.first_call_s, settings_.limits.memory_bytes, sandbox_rules);
+  prepared_ = true;
+  return in_use->lock().waited_s();
+}
+
+}  // namespace kevo

@@ -1,0 +1,11 @@
+#include "fitness/cuda/measure/evaluation_state.hpp"
+
+namespace kevo::cuda {
+
+void fail(evaluation_state& p, std::size_t index, const workload& w, const call_failure& failure) {
+  p.machine = failure.machine;
+  p.again = failure.again;
+  tell_failure(p.result, index, w, failure);
+}
+
+}  // namespace kevo::cuda

@@ -1,0 +1,36 @@
+#pragma once
+// One evaluation on its way through the cascade of the CUDA fitness function.
+
+#include <cstddef>
+#include <vector>
+
+#include <kevo/evaluate.hpp>
+#include <kevo/evaluation.hpp>
+#include <kevo/task.hpp>
+
+#include "fitness/cascade/cascade.hpp"
+#include "fitness/cuda/measure/gpu_bench.hpp"
+#include "fitness/oracle/suite_rule.hpp"
+
+namespace kevo::cuda {
+
+/// What is known of the candidate so far.
+struct evaluation_state {
+  const evaluation_request& request;
+  evaluation result;
+  built_program built;
+  std::vector<double> call_ns = {};  // of one call of each workload; 0 if unknown
+  gpu_bench::call_profile profile = {};
+  std::vector<double> resolution_ns = {};  // of the clock, for a call of each workload; 0: far below any time
+  std::vector<std::size_t> too_short = {};  // workloads whose figure is the clock's resolution
+  suite_verdict by_suite = {};              // what KernelBench's rule says
+  double checked_s = 0;                     // when the visible sizes were checked, since the device is held
+  double timed_s = 0;                       // and when the times were taken; 0: never
+  bool machine = false;                     // the failure may be the machine's
+  bool again = false;                       // or the neighbours'
+};
+
+/// Writes the failure of a workload into the result.
+void fail(evaluation_state& p, std::size_t index, const workload& w, const call_failure& failure);
+
+}  // namespace kevo::cuda

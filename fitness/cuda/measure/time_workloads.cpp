@@ -1,0 +1,270 @@
+#include "fitness/cuda/measure/time_workloads.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <kevo/error.hpp>
+#include <kevo/evaluate/statistics.hpp>
+
+#include "fitness/cuda/measure/device_task.hpp"
+#include "fitness/cuda/measure/interim_looks.hpp"
+#include "fitness/cuda/measure/minimum_times.hpp"
+#include "src/base/time/seconds_since.hpp"
+
+namespace kevo::cuda {
+namespace {
+
+// A confirmation draws processes anew after so many blocks, so that what they add is in the interval.
+constexpr std::size_t blocks_of_process = 2;
+// Otherwise all pairs are of the same two processes. Standard deviation of the median of one kernel over
+// fresh processes of an H200, calls admitted one by one: means of eight processes of a kernel of 4.8 us have
+// one of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called
+// different, with 80 and 400 ns 4 of 430. With a cold cache one process of five takes a microsecond more for
+// every kernel. With 110 and 550 ns, 7 of 990 and 3 of 399 were called different, all because the two clocks
+// differed by 400 to 800 ns more in the candidate's process than in the baseline's
+// (timed_pairs::doubtful_ns).
+constexpr double warm_process_spread_ns = 110;
+constexpr double cold_process_spread_ns = 550;
+// Of programs in Python, whose calls are held: events of processes of one program differed by 800 ns
+// (standard deviation) in calls of 200 us, and a candidate has another process for every two pairs.
+constexpr double python_process_spread_ns = 500;
+constexpr int looks_of_confirmation = 3;
+
+// The pairs of the three looks of a confirmation, whose interval speaks of processes: it wants several of
+// them from the beginning.
+int pairs_of_confirmation(const cuda_timing& budget, int number) {
+  const int more = budget.confirming_blocks - budget.short_blocks;
+  return budget.short_blocks + number * more / looks_of_confirmation;
+}
+
+// One visible workload while it is timed.
+struct timed_workload {
+  pair_timer timer;
+  double spent_s = 0;
+};
+
+// Which clock, and how fine it was where it was the trusted one alone.
+void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
+  if (timed.empty() || !timed.front().timer.by_intervals()) {
+    const bool alone = std::any_of(timed.begin(), timed.end(),
+                                   [](const auto& one) { return one.timer.trusted_clock_alone(); });
+    e.context["clock"] = alone ? "events; the trusted clock wherever it disagreed with them, which was often"
+                               : "events, compared with the trusted clock";
+    return;
+  }
+  double resolution = 0;
+  double shortest = timed.front().timer.shortest_interval_ns();
+  std::uint32_t calls = timed.front().timer.calls();
+  for (const auto& [timer, spent_s] : timed) {
+    resolution = std::max(resolution, timer.resolution_ns());
+    shortest = std::min(shortest, timer.shortest_interval_ns());
+    calls = std::min(calls, timer.calls());
+  }
+  e.context["clock"] = "the trusted clock: intervals of distinct calls minus those of an empty program";
+  e.context["hosted_resolution_ns"] = fmt::format("{:.1f}", resolution);
+  e.context["hosted_interval_ms"] = fmt::format("{:.3f}", 1e-6 * shortest);
+  e.context["hosted_interval_calls"] = std::to_string(calls);
+}
+
+// Answers whether the interval is narrow enough to end.
+bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<timed_workload>& timed, double alpha,
+          bool fresh) {
+  std::vector<timed_pairs> pairs;
+  pairs.reserve(timed.size());
+  std::vector<std::vector<timing_pair>> credible;  // a clock is not believed below its resolution
+  credible.reserve(timed.size());
+  p.too_short.clear();
+  for (const auto& [timer, spent_s] : timed) {
+    const auto index = timer.workload();
+    const bool cold = bench.subject().workloads[index].cache == "cold";
+    p.resolution_ns[index] = timer.by_intervals() ? timer.resolution_ns() : 0;
+    const double least_ns = resolutions_apart * p.resolution_ns[index];
+    auto& raised = credible.emplace_back(timer.pairs());
+    std::size_t below = 0;
+    for (auto& pair : raised) {
+      below += pair.candidate_ns < least_ns ? 1 : 0;
+      pair = {std::max(pair.candidate_ns, least_ns), std::max(pair.baseline_ns, least_ns)};
+    }
+    const bool too_short = 2 * below > raised.size();
+    if (too_short) p.too_short.push_back(index);
+    const double spread = fresh                             ? 0
+                          : is_python_task(bench.subject()) ? python_process_spread_ns
+                          : cold                            ? cold_process_spread_ns
+                                                            : warm_process_spread_ns;
+    pairs.push_back({.workload = index,
+                     .pairs = &raised,
+                     .speed_of_light_ns = bench.speed_of_light_ns(index),
+                     .per_process = fresh ? blocks_of_process : 1,
+                     .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread,
+                     .doubtful_ns = fresh ? 0 : timer.hidden_ns(),
+                     .comparator = {},
+                     .batches = fresh ? nullptr : batches_of_pairs});
+  }
+  const bool narrow =
+      estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);
+  for (const auto& [timer, spent_s] : timed) p.result.workloads[timer.workload()].samples = timer.pairs();
+  return narrow;
+}
+
+bool all_over(const std::vector<timed_workload>& timed, double limit_s) {
+  return std::all_of(timed.begin(), timed.end(), [&](const auto& one) { return one.spent_s > limit_s; });
+}
+
+// More pairs of one workload; answers whether the candidate is still in order.
+bool time_pairs(const gpu_bench& bench, evaluation_state& p, timed_workload& one, int pairs, double limit_s,
+                bool fresh) {
+  auto& timer = one.timer;
+  const auto start = std::chrono::steady_clock::now();
+  const double before_s = one.spent_s;
+  for (std::size_t renewed = 0; static_cast<int>(timer.pairs().size()) < pairs;) {
+    one.spent_s = before_s + seconds_since(start);
+    if (timer.pairs().size() >= 3 && one.spent_s > limit_s) break;
+    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    const auto done = timer.pairs().size();
+    if (fresh && done % blocks_of_process == 0 && done > renewed) {
+      timer.renew();
+      renewed = done;
+    }
+    if (auto failure = timer.block())
+      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
+  }
+  one.spent_s = before_s + seconds_since(start);
+  return true;
+}
+
+// Looks at planned numbers of pairs until the interval is narrow.
+bool take_confirming_looks(const gpu_bench& bench, evaluation_state& p, std::vector<timed_workload>& timed) {
+  const auto& budget = bench.settings().timing;
+  for (int number = 1; number <= looks_of_confirmation; ++number) {
+    for (auto& one : timed) {
+      if (!time_pairs(bench, p, one, pairs_of_confirmation(budget, number), budget.full_s, true))
+        return false;
+    }
+    const bool narrow =
+        look(bench, p, timed, alpha_of_look(budget.alpha, number, looks_of_confirmation), true);
+    if (narrow || all_over(timed, budget.full_s)) break;
+  }
+  p.result.stage = evaluation_stage::confirmed;
+  return true;
+}
+
+// Looks until the interval is narrow, or it is plain that the candidate is not among the best, or the time is
+// over.
+bool take_first_looks(const gpu_bench& bench, evaluation_state& p, std::vector<timed_workload>& timed) {
+  const auto& budget = bench.settings().timing;
+  const int first = budget.short_blocks;
+  const int last = std::max(first, budget.full_blocks);
+  for (int pairs = first;; pairs = pairs_of_next_look(pairs, last)) {
+    const bool brief = pairs == first;
+    const double limit_s = brief ? budget.short_s : budget.full_s;
+    for (auto& one : timed) {
+      if (!time_pairs(bench, p, one, pairs, limit_s, false)) return false;
+    }
+    const auto looked = [&](double alpha) {
+      const bool narrow = look(bench, p, timed, alpha, false);
+      const bool is_short = p.request.wanted == evaluation_stage::timed_short || (brief && !narrow);
+      p.result.stage = is_short ? evaluation_stage::timed_short : evaluation_stage::timed_full;
+      return narrow;
+    };
+    if (const double alpha = alpha_of_standing(budget.alpha, pairs, first, last); alpha > 0) {
+      looked(alpha);
+      if (p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
+    }
+    const bool narrow = looked(alpha_of_width(budget.alpha));
+    if (narrow || pairs >= last || (!brief && all_over(timed, limit_s))) break;
+    if (p.request.wanted == evaluation_stage::timed_short) break;
+  }
+  return true;
+}
+
+// A champion's time when the device is as warm as it gets.
+bool sustain(const gpu_bench& bench, evaluation_state& p, std::vector<timed_workload>& timed) {
+  const double seconds = bench.settings().timing.sustained_s;
+  if (!(seconds > 0)) return true;
+  for (auto& one : timed) {
+    const auto index = one.timer.workload();
+    const auto time = one.timer.sustained(seconds);
+    if (const auto* failure = std::get_if<call_failure>(&time))
+      return fail(p, index, bench.subject().workloads[index], *failure), false;
+    // Contents came again, which a program might have remembered: it is not believed to have become faster.
+    auto& w = p.result.workloads[index];
+    w.sustained_ns = std::max(std::get<double>(time), w.time_ns);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool judge_times(const gpu_bench& bench, evaluation_state& p, program_kind kind) {
+  std::string told;
+  for (std::size_t i = 0; i < p.result.workloads.size(); ++i) {
+    const auto& w = p.result.workloads[i];
+    if (w.hidden || !(w.time_ns > 0)) continue;
+    const bool below = std::find(p.too_short.begin(), p.too_short.end(), i) != p.too_short.end();
+    if (below ||
+        judge_time(w.time_ns, bench.minimum_ns(i, kind), p.resolution_ns[i]) == plausibility::too_short)
+      told += (told.empty() ? "" : ", ") + w.uuid;
+  }
+  if (!told.empty()) p.result.context["too_short"] = told;
+  return all_possible(
+      p.result,
+      [&](std::size_t i) { return bench.minimum_ns(i, kind) - resolutions_apart * p.resolution_ns[i]; },
+      "device");
+}
+
+bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candidate, bool fresh) {
+  auto& baseline = bench.baseline();
+  if (fresh) {
+    candidate.restart();
+    baseline.program->restart();
+  }
+  std::vector<timed_workload> timed;
+  for (std::size_t i = 0; i < bench.subject().workloads.size(); ++i) {
+    if (!bench.subject().workloads[i].hidden)
+      timed.push_back({bench.timer(candidate, baseline, i, p.call_ns[i])});
+  }
+  candidate.workers().settle();
+  baseline.program->workers().settle();
+  if (!(fresh ? take_confirming_looks(bench, p, timed) : take_first_looks(bench, p, timed))) return false;
+  if (fresh && !sustain(bench, p, timed)) return false;
+  std::size_t discarded = 0;
+  std::size_t kept = 0;
+  int disagreements = 0;
+  std::chrono::milliseconds rest{};
+  for (const auto& [timer, spent_s] : timed) {
+    rest = std::max(rest, timer.rest());
+    discarded += static_cast<std::size_t>(timer.discarded());
+    kept += timer.pairs().size();
+    disagreements += timer.disagreements();
+  }
+  tell_discarded(p.result, discarded, kept);
+  if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
+  if (rest.count() > 0) p.result.context["rest_before_readings_ms"] = std::to_string(rest.count());
+  tell_clock(p.result, timed);
+  return true;
+}
+
+void time_other_baselines(gpu_bench& bench, evaluation_state& p, program_runner& candidate) {
+  const auto& workloads = bench.subject().workloads;
+  bench.prepare_later_baselines();
+  if (auto names = bench.left_out(); !names.empty())
+    p.result.context["baselines_left_out"] = std::move(names);
+  for (std::size_t other = 1; other < bench.baselines().size(); ++other) {
+    auto& against = bench.baselines()[other];
+    std::vector<weighted_estimate> parts;
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      if (workloads[i].hidden) continue;
+      auto timer = bench.timer(candidate, against, i, p.call_ns[i]);
+      while (timer.pairs().size() < 3) {
+        if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
+      }
+      parts.push_back({speedup_of(timer.pairs(), 0.05), workloads[i].weight});
+    }
+    p.result.other_speedups[against.name] = geometric_mean(parts).value;
+  }
+}
+
+}  // namespace kevo::cuda
