@@ -1,5 +1,6 @@
 // What must be in the text of an exploit, so that it does what its file says.
 
+#include <cstdlib>
 #include <string>
 
 #include <doctest/doctest.h>

@@ -120,6 +120,12 @@ worker_source& gpu_bench::hosted_workers(bool concurrent) {
   return *workers;
 }
 
+void gpu_bench::settle_candidates() {
+  for (const auto* workers : {&candidate_workers_, &wide_workers_, &hosted_workers_, &concurrent_workers_}) {
+    if (*workers) (*workers)->settle();
+  }
+}
+
 program_runner gpu_bench::run_candidate(const built_program& built) {
   auto* workers = candidate_workers_.get();
   if (built.kind == program_kind::hosted) {

@@ -110,6 +110,8 @@ class gpu_bench {
   /// The same for a program of PyTorch whose process also says what its kernels take (own_kernels.hpp).
   program_runner run_watched(const built_program& built, const program& source);
   bool runs_python() const { return python_ != nullptr; }
+  /// Waits until no process for candidates of any kind starts or ends: one that does disturbs what is timed.
+  void settle_candidates();
   /// A timer of one workload: by intervals if the candidate is hosted, by events otherwise.
   pair_timer timer(program_runner& candidate, gpu_baseline& against, std::size_t workload,
                    double candidate_ns);

@@ -226,7 +226,8 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
     if (!bench.subject().workloads[i].hidden)
       timed.push_back({bench.timer(candidate, baseline, i, p.call_ns[i])});
   }
-  candidate.workers().settle();
+  // Of all kinds: several may have begun after the previous candidate, which may have been of another kind.
+  bench.settle_candidates();
   baseline.program->workers().settle();
   if (!(fresh ? take_confirming_looks(bench, p, timed) : take_first_looks(bench, p, timed))) return false;
   if (fresh && !sustain(bench, p, timed)) return false;
