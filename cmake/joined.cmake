@@ -8,8 +8,8 @@
 option(KEVO_JOINED "Compile the sources of a folder several at a time" OFF)
 set(KEVO_JOINED_MOST 60)
 # Folders that are compiled as one. The unit has the name of the first folder of its line, from which it also has its optimization level
-# (kevo_compile_quickly in cmake/program.cmake): a line has folders of one level. A line for each layer would save more processor time still,
-# but then a machine with many processors waits for the largest unit.
+# (kevo_compile_quickly in cmake/program.cmake): a line has folders of one level. A line for each layer would save more processor time
+# still, but then a machine with many processors waits for the largest unit.
 set(KEVO_FOLDERS_TOGETHER
     "src/base/json src/base/settings src/base/sqlite src/base/style src/base/tensor_file src/base/text"
     "fitness/attack fitness/build fitness/cuda/compile fitness/cuda/tools"

@@ -6,9 +6,9 @@ if(KEVO_LLD)
   if(KEVO_HAS_LLD)
     add_link_options(-fuse-ld=lld)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # GCC puts what is seldom run of a function elsewhere, which can be nothing at all. lld 14 keeps one function of those that begin at one
-      # address in the table that exceptions are unwound with: if it keeps the empty one, an exception that leaves the other one ends
-      # the program (scripts/check_unwinding.py).
+      # GCC moves the parts of a function that seldom run to another place, and such a part can be empty. Of the functions that begin at one
+      # address, lld 14 keeps one in the table that exceptions are unwound with. If it keeps the empty one, an exception that leaves the
+      # other one ends the program (scripts/check_unwinding.py).
       add_compile_options(-fno-reorder-blocks-and-partition)
     endif()
   endif()

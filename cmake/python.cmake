@@ -82,7 +82,7 @@ if(KEVO_TESTS)
                            "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${PROJECT_SOURCE_DIR}/python/tests;KEVO_BUILD=${PROJECT_BINARY_DIR};CMAKE=${CMAKE_COMMAND}")
     endif()
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS "python;timing")
-    # Each takes half a minute or so: they must not be the last ones that run, on two processors of all.
+    # Each takes about half a minute. If they ran last, most processors would be idle.
     set_tests_properties(${name} PROPERTIES COST 200)
     # Most of them measure, and what they judge does not depend on how well (cmake/tests.cmake, "// one processor").
     set_tests_properties(${name} PROPERTIES PROCESSORS 1 PROCESSOR_AFFINITY ON)

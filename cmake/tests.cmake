@@ -18,8 +18,8 @@ target_compile_definitions(kevo_doctest_main PUBLIC KEVO_SOURCE_DIR="${PROJECT_S
                                                     KEVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
 kevo_own(kevo_doctest_main)
 # For the tests themselves a fast compiler counts more than fast code. What tests of the compiled library test is not in the test, so
-# that they are compiled without optimization in a release build, which took 0.6 to 0.9 of the processor time. Tests of the header-only core and
-# tests that measure keep -O1.
+# that they are compiled without optimization in a release build, which took 0.6 to 0.9 of the processor time. Tests of the header-only
+# core and tests that measure keep -O1.
 function(kevo_test_speed target level)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
 endfunction()

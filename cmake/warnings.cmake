@@ -19,8 +19,8 @@ function(kevo_own target)
                                              -fno-sanitize-recover=all)
     target_link_options(${target} PRIVATE -fsanitize=${KEVO_SANITIZE})
     if(KEVO_SANITIZE MATCHES "address")
-      # Otherwise the loader corrects two million addresses at each start of the program, which took a third of the time of a short one, and the
-      # tests start it hundreds of times.
+      # Otherwise the loader corrects two million addresses at each start of a program. This took a third of the time of a short run, and
+      # the tests start programs hundreds of times.
       target_link_options(${target} PRIVATE $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
     endif()
   endif()
