@@ -103,7 +103,7 @@ kevo_layer(run ${kevo_run_sources} ${kevo_import_source} ${kevo_openapi_source} 
 target_include_directories(kevo_run SYSTEM PRIVATE ${EIGEN_INCLUDE_DIR})
 target_link_libraries(kevo_run PUBLIC kevo::operators PRIVATE OpenSSL::SSL OpenSSL::Crypto Boost::url ${CMAKE_DL_LIBS})
 
-# What waits for a compiler, a model or a reader is compiled with -O1, which took a quarter less time in the files that were measured. The
+# What waits for a compiler, a model, a parser or a reader is compiled with -O1, which took a quarter less time in the files that were measured. The
 # search, the journal, the laboratory and all that measures keep the build type's options. GCC 13 and newer do not use a header that
 # was precompiled with -O2 for such a file and read it as text instead, which is no reason to fail.
 function(kevo_compile_quickly layer)
@@ -116,7 +116,7 @@ function(kevo_compile_quickly layer)
 endfunction()
 kevo_compile_quickly(fitness fitness/attack fitness/build fitness/cuda/compile fitness/cuda/launch fitness/cuda/tools)
 kevo_compile_quickly(llm src/llm)
-kevo_compile_quickly(operators operators/llm operators/agent)
+kevo_compile_quickly(operators operators/llm operators/agent operators/rewrite)
 kevo_compile_quickly(run src/display src/export src/import src/rejudge src/remote src/report src/run src/serve src/suite src/task)
 
 # All layers below the command line.
