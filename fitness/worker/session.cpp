@@ -350,7 +350,8 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
     // looked late, though it kept its processor, ran on one that was away for a while.
     result.disturbed |= !waited && result.whole_ns > worked + least_lost_ns;
     result.whole_ns = waited ? std::max(worked, result.whole_ns) : std::min(result.whole_ns, worked);
-    result.whole_ns += std::max(late, 0.0) + std::max(between, 0.0);
+    if (!waited) result.whole_ns += std::max(late, 0.0);  // else all that it worked is in the time already
+    result.whole_ns += std::max(between, 0.0);
     // What the worker may have looked for a call longer than usual is little beside a long one.
     result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
   }

@@ -24,5 +24,5 @@ TEST_CASE("a program that looks for the control page asks the kernel before it r
     REQUIRE(word != std::string::npos);
     CHECK(e.text.find("!is_memory(place)", search) < word);
   }
-  if (std::getenv("KEVO_EXHIBITS") == nullptr) CHECK(found == 23);
+  if (std::getenv("KEVO_EXHIBITS") == nullptr) CHECK(found >= 23);
 }

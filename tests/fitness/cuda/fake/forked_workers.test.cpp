@@ -19,7 +19,7 @@ using namespace kevo::cuda;
 
 namespace {
 
-// What is made ready before the fork, since other threads run.
+// Prepares all text before the fork: other threads run, so that the child may only make system calls.
 kevo::forked_process fork_worker(const std::string& uuid, int region, int arena, std::uint64_t arena_bytes) {
   const std::string program = KEVO_BINARY_DIR "/kevo-worker-cuda";
   const std::string bytes = std::to_string(arena_bytes);
