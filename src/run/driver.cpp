@@ -59,7 +59,7 @@ class coordinator {
     if (settings_.graceful_stop.stop_requested() || settings_.immediate_stop.stop_requested()) {
       const std::scoped_lock lock(shared_.guard);
       shared_.engine.stop("interrupted", settings_.clock_s(), false);
-      shared_.winding_down = true;
+      shared_.interrupted = true;
       shared_.last_calls.request_stop();
     }
     if (settings_.immediate_stop.stop_requested()) cancel_all();
@@ -72,7 +72,7 @@ class coordinator {
 
   /// A stop rule's times for finishing. After an interrupt the user decides.
   void heed_limits() {
-    if (!stopped_at_ || shared_.winding_down || load_.cut_off) return;
+    if (!stopped_at_ || shared_.interrupted || load_.cut_off) return;
     const double since_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - *stopped_at_).count();
     if (since_s >= settings_.linger_s) shared_.cancel_repeatable.request_stop();

@@ -24,7 +24,7 @@ void vary_one(shared_state& shared, variation_job work) {
   const bool repeatable = shared.engine.operators()[work.op].replayable();
   // Those that an earlier process had begun may be more than there are threads. What asks models is told that
   // the run is ending, so that its cost is booked.
-  if (repeatable && (shared.winding_down || shared.stopped))
+  if (repeatable && (shared.interrupted || shared.stopped))
     return shared.ended.push(withdrawn{work.id, false});
   const std::stop_token stop = (repeatable ? shared.cancel_repeatable : shared.cancel).get_token();
   const auto began = std::chrono::steady_clock::now();
@@ -85,7 +85,7 @@ void vary_one(shared_state& shared, variation_job work) {
 
 void evaluate_one(shared_state& shared, queued_evaluation queued) {
   evaluation_job& work = queued.work;
-  const auto too_late = [&] { return shared.winding_down || (shared.stopped && !queued.must_run); };
+  const auto too_late = [&] { return shared.interrupted || (shared.stopped && !queued.must_run); };
   const std::stop_token stop = (queued.must_run ? shared.cancel : shared.cancel_repeatable).get_token();
   if (too_late() || stop.stop_requested()) return shared.ended.push(withdrawn{work.id, true});
   bool withdraws = false;

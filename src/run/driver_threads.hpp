@@ -80,8 +80,8 @@ struct shared_state {
   std::stop_source last_calls;         ///< begin nothing new that costs money
   std::atomic<std::size_t> measuring{0};
   std::atomic<std::size_t> confirming{0};
-  std::atomic<bool> winding_down{false};  ///< interrupted
-  std::atomic<bool> stopped{false};       ///< by a stop rule, too
+  std::atomic<bool> interrupted{false};
+  std::atomic<bool> stopped{false};  ///< by a stop rule, too
 };
 
 /// Runs the operator of a variation, and passes on its proposals, costs and end.

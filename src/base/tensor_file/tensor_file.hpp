@@ -1,6 +1,6 @@
 #pragma once
-// Tensors from files of other programs: NumPy's .npy, safetensors and Matrix Market. Files come from
-// strangers: every size in them is checked before it is used.
+// Tensors from files of other programs: NumPy's .npy, safetensors and Matrix Market. Files are
+// untrusted: every size in them is checked before it is used.
 
 #include <cstddef>
 #include <cstdint>
