@@ -9,6 +9,7 @@
 
 #include "operators/llm/model_failure.hpp"
 #include "src/run/relatives.hpp"
+#include "src/run/replay.hpp"
 
 namespace kevo::driver_threads {
 namespace {
