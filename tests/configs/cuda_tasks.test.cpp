@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -196,6 +197,33 @@ TEST_CASE("cuda_im2win: layer.yaml is task.yaml with one of its layers") {
     visible += w.hidden ? 0 : 1;
   }
   CHECK(visible == 1);
+}
+
+TEST_CASE("the portfolio of im2win needs no more memory than windows that are written out, in any layer") {
+  auto compiler = find_compiler();
+  if (!compiler) return;
+  const kevo::task t = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/cuda_im2win/task.yaml");
+  const auto& portfolio = t.seeds.back();
+  const device_facts facts;
+  const auto lines = std::get<declared_launch>(read_launch_lines(portfolio));
+  cuda_build_request request;
+  request.source = portfolio;
+  request.kernels =
+      std::get<std::vector<std::string>>(kernel_names(lines, signature_of(t, t.workloads.front()), facts));
+  const auto built = compiler->build(request);
+  REQUIRE_MESSAGE(built.ok, built.diagnostics);
+  std::size_t layers = 0;
+  for (const auto& w : t.workloads) {
+    if (w.hidden) continue;
+    CAPTURE(w.uuid);
+    const auto made = std::get<plan>(resolve(lines, signature_of(t, w), built.module, facts));
+    std::uint64_t bytes = 0;
+    for (const auto& space : made.workspaces) bytes += space.bytes;
+    const auto axis = [&](const char* name) { return static_cast<std::uint64_t>(w.axes.at(name)); };
+    CHECK(bytes <= 4 * axis("N") * axis("C") * axis("P") * axis("W") * axis("R"));
+    ++layers;
+  }
+  CHECK(layers == 12);
 }
 
 TEST_CASE("the ablation of im2win: every setting is allowed, compiles and can be launched on its layers") {
