@@ -128,6 +128,12 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
     CHECK_MESSAGE(bad.at("error_message").as_string().starts_with("because of"), kernel);
     CHECK_MESSAGE(bad.at("error_message").as_string().ends_with("line 7"), kernel);
   }
+  // Neither a time-out nor a crash is tried again, also for another task.
+  CHECK(it->it->evaluations == 6);
+  for (const auto& [kernel, code] :
+       {std::pair{"class ModelNew: hangs", "TIMEOUT_ERROR"}, {"class ModelNew: segfault", "RUNTIME_ERROR"}})
+    CHECK(post(*it, "/evaluate", request(std::string(kernel) + " again", kernel)).at("error_code") == code);
+  CHECK(it->it->evaluations == 6);
   const auto unloaded = post(*it, "/evaluate", request("t9", "class ModelNew: syntax"));
   CHECK(unloaded.at("compiled") == false);
   CHECK(unloaded.at("error_code") == "COMPILATION_ERROR");
@@ -164,7 +170,7 @@ TEST_CASE("tasks are polled by their names, of which one program may have severa
   CHECK(it->ask("GET", "/status/nobody").status == 404);
 }
 
-TEST_CASE("batches and workflows are answered whole, and time-outs are not tried again") {
+TEST_CASE("batches and workflows are answered whole, also if the machine fails for one of their tasks") {
   const auto it = gym();
   it->it->before = [&](const kevo::evaluation_request& asked) {
     if (asked.program->text().find("crash of the machine") != std::string::npos)
