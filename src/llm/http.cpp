@@ -14,13 +14,13 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/error.hpp>
-#include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include <kevo/error.hpp>
 
 #include "src/llm/base64.hpp"
+#include "src/llm/message_text.hpp"
 
 namespace kevo {
 namespace {
@@ -72,17 +72,16 @@ bool excluded(const std::string& list, const url& to) {
   return false;
 }
 
-// One type for all that continues after a step, and messages that are written and read here rather than by
-// Beast: each type of either would compile all operations of both streams once more.
+// One type for all that continues after a step. Messages are parsed and formatted by Beast's parser and
+// serializer, but read and written by Asio's operations: Beast's would be compiled for both streams.
 using continuation = std::function<void(const error_code&, std::size_t)>;
 using http_request_text = http::request<http::string_body>;
 using http_answer_parser = http::response_parser<http::string_body>;
 
-std::string text_of(const http_request_text& ask) {
-  std::string text = std::string(ask.method_string()) + ' ' + std::string(ask.target()) + " HTTP/1.1\r\n";
-  for (const auto& one : ask)
-    text += std::string(one.name_string()) + ": " + std::string(one.value()) + "\r\n";
-  return text + "\r\n" + ask.body();
+/// Whether a header would end early with this value, so that the rest of it would be another header.
+bool breaks_a_header(const std::string& value) {
+  return std::any_of(value.begin(), value.end(),
+                     [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; });
 }
 
 /// A step that did not end well; it does not leave this file.
@@ -225,7 +224,7 @@ class exchange {
     ask.set(http::field::host, authority());
     authorize_proxy(ask);
     const char* const late = "the proxy took too long";
-    error_code ec = write(socket_, text_of(ask), moment, late);
+    error_code ec = write(socket_, message_text(ask), moment, late);
     http_answer_parser said;
     said.skip(true);
     if (!ec) ec = read_header(socket_, said, moment, late);
@@ -278,25 +277,38 @@ class exchange {
     for (const auto& [name, value] : what_.headers) ask.set(name, value);
     ask.body() = what_.body;
     ask.prepare_payload();
-    const error_code unsent = write(stream, text_of(ask), end_, "sending the request took too long");
+    const error_code unsent = write(stream, message_text(ask), end_, "sending the request took too long");
     answer_.sent = !unsent;
     // A server that refuses early may close before it has read everything, and its answer is still there.
     const auto first = clock::now() + seconds(what_.limits.first_s);
-    http_answer_parser reader;
-    reader.body_limit(what_.limits.body_bytes);
+    std::optional<http_answer_parser> reader;
     try {
       receive(stream, reader, first);
     } catch (...) {  // what was received was paid for, however it ended
-      answer_.body = std::move(reader.get().body());
+      answer_.body = std::move(reader->get().body());
       throw;
     }
-    answer_.body = std::move(reader.get().body());
+    answer_.body = std::move(reader->get().body());
+  }
+
+  /// Reads the header of the answer. Others may come before it, which say that the server is at work (1xx).
+  template <class Stream>
+  error_code read_final_header(Stream& stream, std::optional<http_answer_parser>& reader,
+                               clock::time_point first, const char* late) {
+    error_code ec;
+    do {
+      reader.emplace();
+      reader->body_limit(what_.limits.body_bytes);
+      ec = read_header(stream, *reader, first, late);
+    } while (!ec && reader->get().result_int() / 100 == 1);
+    return ec;
   }
 
   template <class Stream>
-  void receive(Stream& stream, http_answer_parser& reader, clock::time_point first) {
+  void receive(Stream& stream, std::optional<http_answer_parser>& parser, clock::time_point first) {
     const char* const late = "the first token took too long";
-    error_code ec = read_header(stream, reader, first, late);
+    error_code ec = read_final_header(stream, parser, first, late);
+    http_answer_parser& reader = *parser;
     const auto& head = reader.get();
     if (!ec || ec == http::error::body_limit) answer_.status = head.result_int();
     refuse_if_large(ec);
@@ -350,6 +362,12 @@ std::optional<url> proxy_from_environment(const url& to) {
 }
 
 http_response post(const http_request& what) {
+  bool broken_header = breaks_a_header(what.to.host);
+  for (const auto& [name, value] : what.headers) broken_header |= breaks_a_header(name + value);
+  if (broken_header)
+    throw error(kevo::error_code::input,
+                "a host name, key or token contains a line break or another control character", {},
+                "check the URL and the file or environment variable with the key or token");
   return exchange(what).run();
 }
 

@@ -49,6 +49,7 @@ struct http_response {
 /// Blocks until the answer is whole or the request failed. Thread-safe. Certificates and host names are
 /// always verified. Redirects are not followed: a key must not travel to another host. The name lookup is the
 /// system's and cannot be cut short; all else heeds the limits and `stop`.
+/// @throws kevo::error (input) if a header or the host has a control character: it could add a header
 http_response post(const http_request& what);
 
 }  // namespace kevo

@@ -112,22 +112,27 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
     bool decoy;
     const char* code;
   };
-  for (const auto& [kernel, compiled, decoy, code] :
-       {expected{"class ModelNew: cheats", true, true, "CORRECTNESS_ERROR"},
-        expected{"class ModelNew: typo", false, false, "COMPILATION_ERROR"},
-        expected{"class ModelNew: hangs", true, false, "TIMEOUT_ERROR"},
-        expected{"class ModelNew: segfault", true, false, "RUNTIME_ERROR"},
-        expected{"class ModelNew: wrong", true, false, "CORRECTNESS_ERROR"}}) {
-    const auto bad = post(*it, "/evaluate", request(kernel, kernel));
-    CHECK_MESSAGE(bad.at("status") == "completed", kernel);
-    CHECK_MESSAGE(bad.at("compiled") == compiled, kernel);
-    CHECK_MESSAGE(bad.at("correctness") == false, kernel);
-    CHECK_MESSAGE(bad.at("decoy_kernel") == decoy, kernel);
-    CHECK_MESSAGE(bad.at("error_code") == code, kernel);
-    CHECK_MESSAGE(bad.at("speedup").is_null(), kernel);
-    CHECK_MESSAGE(bad.at("error_message").as_string().starts_with("because of"), kernel);
-    CHECK_MESSAGE(bad.at("error_message").as_string().ends_with("line 7"), kernel);
+  for (const expected& each : {expected{"class ModelNew: cheats", true, true, "CORRECTNESS_ERROR"},
+                               expected{"class ModelNew: typo", false, false, "COMPILATION_ERROR"},
+                               expected{"class ModelNew: hangs", true, false, "TIMEOUT_ERROR"},
+                               expected{"class ModelNew: segfault", true, false, "RUNTIME_ERROR"},
+                               expected{"class ModelNew: wrong", true, false, "CORRECTNESS_ERROR"}}) {
+    const auto bad = post(*it, "/evaluate", request(each.kernel, each.kernel));
+    CHECK_MESSAGE(bad.at("status") == "completed", each.kernel);
+    CHECK_MESSAGE(bad.at("compiled") == each.compiled, each.kernel);
+    CHECK_MESSAGE(bad.at("correctness") == false, each.kernel);
+    CHECK_MESSAGE(bad.at("decoy_kernel") == each.decoy, each.kernel);
+    CHECK_MESSAGE(bad.at("error_code") == each.code, each.kernel);
+    CHECK_MESSAGE(bad.at("speedup").is_null(), each.kernel);
+    CHECK_MESSAGE(bad.at("error_message").as_string().starts_with("because of"), each.kernel);
+    CHECK_MESSAGE(bad.at("error_message").as_string().ends_with("line 7"), each.kernel);
   }
+  // Neither a time-out nor a crash is tried again, also for another task.
+  CHECK(it->it->evaluations == 6);
+  for (const auto& [kernel, code] :
+       {std::pair{"class ModelNew: hangs", "TIMEOUT_ERROR"}, {"class ModelNew: segfault", "RUNTIME_ERROR"}})
+    CHECK(post(*it, "/evaluate", request(std::string(kernel) + " again", kernel)).at("error_code") == code);
+  CHECK(it->it->evaluations == 6);
   const auto unloaded = post(*it, "/evaluate", request("t9", "class ModelNew: syntax"));
   CHECK(unloaded.at("compiled") == false);
   CHECK(unloaded.at("error_code") == "COMPILATION_ERROR");
@@ -164,7 +169,7 @@ TEST_CASE("tasks are polled by their names, of which one program may have severa
   CHECK(it->ask("GET", "/status/nobody").status == 404);
 }
 
-TEST_CASE("batches and workflows are answered whole, and time-outs are not tried again") {
+TEST_CASE("batches and workflows are answered whole, also if the machine fails for one of their tasks") {
   const auto it = gym();
   it->it->before = [&](const kevo::evaluation_request& asked) {
     if (asked.program->text().find("crash of the machine") != std::string::npos)
