@@ -90,7 +90,8 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
   // The first look, which has at least four pairs, is not to take much longer than it may.
   const double block_ns =
       brief ? 0 : std::clamp(1e9 * settings_.timing.short_s / 10, shortest_block_ns, longest_block_ns);
-  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], mixed_[workload].size(), block_ns);
+  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], mixed_[workload].size(), block_ns,
+                                 candidate.start_ns());
   return {candidate,
           *other.program,
           *pacer_,
@@ -118,9 +119,9 @@ trusted_program* test_bench::comparator_for(std::size_t workload, double candida
 }
 
 estimate test_bench::comparator_speedup(std::size_t workload, double alpha, const std::stop_token& stop) {
-  constexpr std::size_t first_pairs = 8;
+  constexpr std::size_t first_pairs = 6;
   constexpr std::size_t most_pairs = 16;
-  constexpr int uses_of_a_pair = 8;
+  constexpr int uses_of_a_pair = 16;
   auto& known = comparators_[workload];
   auto* const comparator = comparator_for(workload, 0);
   const bool due = known.uses++ % uses_of_a_pair == 0;

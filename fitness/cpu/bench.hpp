@@ -99,7 +99,8 @@ class test_bench {
                         bool brief = false);
   /// The fastest other baseline, where a call of the first one takes so long that few pairs fit into the time
   /// of an evaluation, and the candidate is much faster than the first one, too; nullptr otherwise. Such
-  /// candidates are compared with it until they are confirmed. @param candidate_ns of one call
+  /// candidates are compared with it until they are confirmed. @param candidate_ns of one call; 0: however
+  /// slow it is
   trusted_program* comparator_for(std::size_t workload, double candidate_ns);
   /// What one call of the first baseline takes at least, boundary included; roughly. [ns]
   double baseline_call_ns(std::size_t workload) const { return baseline_.call_ns[workload]; }

@@ -14,6 +14,7 @@
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cpu/bench.hpp"
+#include "fitness/cpu/looks.hpp"
 #include "fitness/cpu/time_candidate.hpp"
 #include "fitness/machine/neighbours.hpp"
 #include "fitness/oracle/signature.hpp"
@@ -51,7 +52,10 @@ struct cpu_fitness::state {
   bool build(evaluation_state& p);
   bool check_smallest(evaluation_state& p, runner& candidate);
   bool check_all(evaluation_state& p, runner& candidate);
+  bool check_rest(evaluation_state& p, runner& candidate);
 
+  bool check_contents(evaluation_state& p, runner& candidate, std::size_t index,
+                      const content_list& contents);
   bool check_workload(evaluation_state& p, runner& candidate, std::size_t index, std::size_t from,
                       std::size_t count);
   void run_cascade(evaluation_state& p);
@@ -92,16 +96,32 @@ bool cpu_fitness::state::build(evaluation_state& p) {
   return false;
 }
 
-bool cpu_fitness::state::check_workload(evaluation_state& p, runner& candidate, std::size_t index,
-                                        std::size_t from, std::size_t count) {
-  const auto& w = bench.subject().workloads[index];
-  const auto contents = bench.contents_to_check(index);
+bool cpu_fitness::state::check_contents(evaluation_state& p, runner& candidate, std::size_t index,
+                                        const content_list& contents) {
   candidate.select(index);
-  for (std::size_t i = from; i < std::min(from + count, contents.size()); ++i) {
-    const auto time = candidate.isolated(contents[i], bench.call_limit(index));
-    if (time.failure) return fail(p, index, w, *time.failure), false;
+  for (const auto& one : contents) {
+    const auto time = candidate.isolated(one, bench.call_limit(index));
+    if (time.failure) return fail(p, index, bench.subject().workloads[index], *time.failure), false;
     auto& known = p.call_ns[index];
     known = known > 0 ? std::min(known, time.whole_ns) : time.whole_ns;
+  }
+  return true;
+}
+
+bool cpu_fitness::state::check_workload(evaluation_state& p, runner& candidate, std::size_t index,
+                                        std::size_t from, std::size_t count) {
+  const auto contents = bench.contents_to_check(index);
+  const auto begin = contents.begin() + static_cast<std::ptrdiff_t>(std::min(from, contents.size()));
+  const auto end = contents.begin() + static_cast<std::ptrdiff_t>(std::min(from + count, contents.size()));
+  if (p.request.wanted > evaluation_stage::checked && !bench.subject().workloads[index].hidden)
+    p.unchecked[index].assign(end, contents.end());
+  return check_contents(p, candidate, index, {begin, end});
+}
+
+// Those that the timing had no process for.
+bool cpu_fitness::state::check_rest(evaluation_state& p, runner& candidate) {
+  for (const auto& [index, contents] : p.unchecked) {
+    if (!contents.empty() && !check_contents(p, candidate, index, contents)) return false;
   }
   return true;
 }
@@ -113,9 +133,16 @@ bool cpu_fitness::state::check_smallest(evaluation_state& p, runner& candidate) 
 bool cpu_fitness::state::check_all(evaluation_state& p, runner& candidate) {
   const auto& workloads = bench.subject().workloads;
   constexpr std::size_t all = 1000;
+  // The rest of what a visible workload is checked with is given to the processes that time it, as their
+  // untimed first calls: at least `fewest_pairs` of them. Two calls say roughly what a call takes.
+  const auto before_timing = [&](std::size_t i) {
+    if (p.request.wanted <= evaluation_stage::checked || workloads[i].hidden) return all;
+    const std::size_t wanted = bench.contents_to_check(i).size();
+    return std::max<std::size_t>(2, wanted > fewest_pairs ? wanted - fewest_pairs : 0);
+  };
   const auto check = [&](std::size_t i) {
     const std::size_t from = i == bench.smallest_visible() ? 1 : 0;
-    if (!check_workload(p, candidate, i, from, all)) return false;
+    if (!check_workload(p, candidate, i, from, before_timing(i) - from)) return false;
     p.result.workloads[i].outcome = outcome::valid;
     return true;
   };
@@ -123,11 +150,10 @@ bool cpu_fitness::state::check_all(evaluation_state& p, runner& candidate) {
     if (!workloads[i].hidden && !check(i)) return false;
   }
   // Operators read what a process says on a visible workload, so none that has seen a hidden one is asked
-  // again: each begins in a process of its own, and the last of them is ended.
+  // again: all hidden ones have a process of their own.
+  candidate.restart();
   for (std::size_t i = 0; i < workloads.size(); ++i) {
-    if (!workloads[i].hidden) continue;
-    candidate.restart_for_one();
-    if (!check(i)) return false;
+    if (workloads[i].hidden && !check(i)) return false;
   }
   candidate.restart();
   p.result.outcome = outcome::valid;
@@ -165,6 +191,7 @@ void cpu_fitness::state::run_cascade(evaluation_state& p) {
     if (!check_smallest(p, candidate) || !check_all(p, candidate)) return;
     if (p.request.wanted <= evaluation_stage::checked) return;
     if (!time_workloads(bench, p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
+    if (!check_rest(p, candidate)) return;
     // On a busy machine the cost of a call's boundary, which is taken off its time, changes by many
     // microseconds.
     const auto minimum_ns = [&](std::size_t i) { return bench.minimum_ns(i) - p.spread_ns[i]; };

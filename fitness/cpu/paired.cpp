@@ -15,6 +15,9 @@ constexpr double turn_calls = 12;   // in a turn
 constexpr double most_rounds = 10;  // in a block
 constexpr double long_ns = 20e6;    // a call of which one in a block is enough: more pairs say more
 
+constexpr double most_processes = 6;   // of the candidate in a block with a slow baseline
+constexpr double share_of_slow = 0.3;  // of the time of a slow baseline that these may take
+
 constexpr int first_pacer_calls = 8;    // in the first block
 constexpr int pacer_calls_of_long = 3;  // in each later block, where calls are long
 constexpr double long_beside_pace_ns = 200e3;
@@ -31,7 +34,8 @@ constexpr double most_resolution_ns =
 
 }  // namespace
 
-pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns) {
+pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns,
+                          double start_ns) {
   pairing_plan plan;
   const double slower = std::max({candidate_ns, baseline_ns, 1.0});
   const double faster = std::max(std::min(candidate_ns, baseline_ns), 1.0);
@@ -51,7 +55,16 @@ pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t c
   const double round_ns = 2 * (candidate_calls * candidate_ns + baseline_calls * baseline_ns);
   if (!plan.half)
     plan.rounds = static_cast<int>(
-        std::clamp(std::min(std::ceil(block_ns / std::max(round_ns, 1.0)), room), 1.0, most_rounds));
+        std::clamp(std::min(std::round(block_ns / std::max(round_ns, 1.0)), room), 1.0, most_rounds));
+  // Each process has an untimed first call.
+  const int turns = plan.half ? 1 : 2 * plan.rounds;
+  const double of_candidate_ns = start_ns + (1 + turns * candidate_calls) * candidate_ns;
+  const double of_baseline_ns = start_ns + (1 + turns * baseline_calls) * baseline_ns;
+  if (block_ns > 0 && baseline_ns > long_ns) {
+    plan.candidate_processes = static_cast<int>(
+        std::clamp(std::floor(share_of_slow * of_baseline_ns / of_candidate_ns), 1.0, most_processes));
+  }
+  plan.pair_ns = of_baseline_ns + plan.candidate_processes * of_candidate_ns;
   return plan;
 }
 
@@ -118,9 +131,17 @@ paired_timer::contents_of_calls paired_timer::next_contents() {
   return std::span(cycle_).subspan(place_ - count, count);
 }
 
-void paired_timer::begin_processes() {
+// The first one is that of the untimed first call.
+void paired_timer::shuffle_contents() {
   cycle_ = shuffled_mixture(*contents_, random_);
   place_ = 1;
+  if (unchecked_.empty()) return;
+  const auto found = std::find(cycle_.begin(), cycle_.end(), unchecked_.front());
+  if (found != cycle_.end()) std::iter_swap(cycle_.begin(), found);
+}
+
+void paired_timer::begin_processes() {
+  shuffle_contents();
   // The kernel hands memory out again in the order in which it came back, and a scheduler remembers how a
   // process began. If one program always came first, what that adds would be in every pair, and in no
   // difference between pairs: on a busy machine with 16 processors a program was 6 % faster than itself.
@@ -145,6 +166,7 @@ std::optional<call_failure> paired_timer::read(runner& program, contents_of_call
   // A process that has just been started has its first call untimed, so that code and pages are there.
   if (!program.warm()) {
     if (auto warm = program.isolated(cycle_.front(), limit_); warm.failure) return *warm.failure;
+    if (&program == candidate_) std::erase(unchecked_, cycle_.front());
   }
   const double cost = delivered_ ? 0 : boundary_.cost_ns();
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -180,6 +202,44 @@ void paired_timer::pace() {
 }
 
 std::optional<call_failure> paired_timer::block() {
+  return plan_.candidate_processes > 1 ? block_of_processes() : block_of_turns();
+}
+
+// One process after the other has its turn, each alone: the baseline's at a place that is drawn, so that
+// neither program comes first in general. Each has its own contents and its own places of buffers, whose
+// effects cancel out in the candidate's time.
+std::optional<call_failure> paired_timer::block_of_processes() {
+  candidate_->restart();
+  baseline_->restart();
+  pace();
+  const auto turn_of_baseline =
+      static_cast<int>(random_.below(static_cast<std::uint64_t>(plan_.candidate_processes) + 1));
+  readings baseline;
+  std::vector<double> times;
+  for (int turn = 0; turn <= plan_.candidate_processes; ++turn) {
+    const bool slow = turn == turn_of_baseline;
+    runner& program = slow ? *baseline_ : *candidate_;
+    shuffle_contents();
+    program.launch_for_one();
+    if (const auto failure = program.await()) {
+      if (slow) trusted_failed("baseline", *failure);
+      return failure;
+    }
+    const auto given = std::span(cycle_).subspan(
+        1, static_cast<std::size_t>(slow ? plan_.baseline_calls : plan_.candidate_calls));
+    readings candidate;
+    if (const auto failure = read(program, given, rng(random_()), slow ? baseline : candidate)) {
+      if (slow) trusted_failed("baseline", *failure);
+      return failure;
+    }
+    if (!slow) times.push_back(settled(candidate));
+    program.restart();
+  }
+  pairs_.push_back({pseudo_median(times), settled(baseline)});
+  return std::nullopt;
+}
+
+std::optional<call_failure> paired_timer::block_of_turns() {
   const bool baseline_outside = pairs_.size() % 2 == 0;
   auto order = std::vector<bool>{true, false, false, true};
   if (plan_.half) order = {true, false};

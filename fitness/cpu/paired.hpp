@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,15 +21,24 @@ namespace kevo {
 struct pairing_plan {
   int candidate_calls = 1;
   int baseline_calls = 1;
-  int rounds = 1;       ///< how often the four turns are taken
-  bool half = false;    ///< two turns instead of four
+  int rounds = 1;     ///< how often the four turns are taken
+  bool half = false;  ///< two turns instead of four
+  /// So many processes of the candidate have a turn for the one of a slow baseline.
+  int candidate_processes = 1;
+  double pair_ns = 0;   ///< what all of this takes, starting the processes included; roughly
   int pacer_calls = 8;  ///< after the first block: of a long call, what waking up costs is a small part
 };
 
 /// Chooses a plan from what one call of each takes: about `block_ns` of calls, as far as there are contents;
 /// 0 is two turns, as little as can be. Turns are short, so that both programs run under the same conditions.
 /// Every plan is timed by the same clock, so that a candidate gains nothing by steering the choice.
-pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns);
+///
+/// Where a call of the baseline takes far longer, what differs from process to process of the candidate is
+/// most of what differs from pair to pair, and a call of the baseline costs as much as many of these
+/// processes. So several of them make one time of a pair, as long as they take at most a third of the time of
+/// the baseline's calls. @param start_ns of starting a process
+pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns,
+                          double start_ns = 3e6);
 
 /// What waking up and stopping a worker cost beyond its call, from calls of the pacer: a trusted program that
 /// does nothing for `pace_ns` of real time.
@@ -64,6 +74,12 @@ class paired_timer {
   paired_timer(runner& candidate, runner& baseline, runner& pacer, std::size_t workload,
                const content_list& contents, pairing_plan plan, std::chrono::nanoseconds limit, rng random);
 
+  /// The untimed first calls of the candidate's processes are given these contents, one each, as long as
+  /// there are any: contents of the timed mixture with which the candidate has yet to be checked.
+  void check_first(content_list contents) { unchecked_ = std::move(contents); }
+  /// Those that no process has been given yet.
+  const content_list& unchecked() const { return unchecked_; }
+
   /// Makes the runners ready for this workload; before the first block and after another timer was at work.
   void select();
 
@@ -90,6 +106,7 @@ class paired_timer {
  private:
   using contents_of_calls = std::span<const std::shared_ptr<const content>>;
   contents_of_calls next_contents();
+  void shuffle_contents();
   void begin_processes();
   // Times of calls. [ns]
   struct readings {
@@ -100,6 +117,8 @@ class paired_timer {
                                    readings& times);
   double settled(const readings& times);
   void pace();
+  std::optional<call_failure> block_of_turns();
+  std::optional<call_failure> block_of_processes();
 
   runner* candidate_;
   runner* baseline_;
@@ -116,6 +135,7 @@ class paired_timer {
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;
   std::optional<call_failure> load_failure_;  // of the candidate's latest process
+  content_list unchecked_;                    // by untimed first calls, in this order
 };
 
 }  // namespace kevo

@@ -167,7 +167,9 @@ std::optional<call_failure> runner::await() {
   const bool last = setup_.loads_s > 0 && setup_.loads_s - loads_s_ < worker_.load_limit_s;
   const auto awaited = std::chrono::steady_clock::now();
   const auto end = session_->load();
-  loads_s_ += seconds_since(launched_);
+  const double start_s = seconds_since(launched_);
+  start_s_ = start_s_ > 0 ? std::min(start_s_, start_s) : start_s;
+  loads_s_ += start_s;
   times_.start_s += seconds_since(awaited);
   if (last && end == call_end::timed_out) {
     return call_failure{outcome::launch_failed, "takes too long to load",
@@ -288,11 +290,6 @@ void runner::restart() {
   session_.reset();
   loading_ = false;
   for_one_ = false;
-}
-
-void runner::restart_for_one() {
-  restart();
-  for_one_ = true;
 }
 
 void runner::renew() {

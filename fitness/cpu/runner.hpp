@@ -82,8 +82,6 @@ class runner {
 
   /// Ends the process; the next call starts a fresh one, which can serve every workload.
   void restart();
-  /// The same, and the fresh one has memory for a single workload: that of the next call.
-  void restart_for_one();
   /// Ends the process and its parent: the next one is set up from nothing.
   void renew();
   /// Ends the process and begins to start a fresh one, with memory for the selected workload alone, so that
@@ -97,6 +95,8 @@ class runner {
   const suite_verdict& by_suite() const { return by_suite_; }
   /// Since it was made.
   const runner_times& times() const { return times_; }
+  /// What starting a process took at least, loading included; 0 if none was started. [ns]
+  double start_ns() const { return 1e9 * start_s_; }
 
  private:
   std::optional<call_failure> begin_process();
@@ -122,6 +122,7 @@ class runner {
   double loads_s_ = 0;            // spent so far, of all processes
   double first_calls_s_ = 0;
   runner_times times_;
+  double start_s_ = 0;  // the shortest
   suite_verdict by_suite_;
   bool compares_by_suite_ = false;
   bool for_one_ = false;  // the process, or the next one, serves the selected workload alone

@@ -9,32 +9,12 @@
 
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cpu/error_budget.hpp"
+#include "fitness/cpu/looks.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
-
-// How many pairs there are at each look.
-std::vector<int> planned_looks(const timing_budget& budget) {
-  std::vector<int> looks = {std::max(budget.short_blocks, 3)};
-  while (5 * looks.back() < 2 * budget.full_blocks) looks.push_back(5 * looks.back() / 2);
-  if (budget.full_blocks > looks.back()) looks.push_back(budget.full_blocks);
-  return looks;
-}
-
-// Of a candidate that is far from the best: its place is not worth more.
-constexpr int pairs_of_hopeless = 4;
-
-// A confirmation ends as soon as its interval is narrow.
-std::vector<int> confirming_looks(const timing_budget& budget) {
-  std::vector<int> looks;
-  for (const int pairs : {10, 20}) {
-    if (pairs < budget.full_blocks) looks.push_back(pairs);
-  }
-  looks.push_back(budget.full_blocks);
-  return looks;
-}
 
 // Answers whether the interval is narrow enough to end.
 bool look(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers, double alpha) {
@@ -55,7 +35,9 @@ bool look(const test_bench& bench, evaluation_state& p, std::vector<paired_timer
 
 paired_timer timer_for(test_bench& bench, evaluation_state& p, runner& candidate, std::size_t index,
                        bool fresh) {
-  auto* const comparator = fresh ? nullptr : bench.comparator_for(index, p.call_ns[index]);
+  // Of a candidate that is far from the best, nothing depends on a few per cent, however slow it is.
+  const double candidate_ns = p.hopeless ? 0 : p.call_ns[index];
+  auto* const comparator = fresh ? nullptr : bench.comparator_for(index, candidate_ns);
   if (comparator == nullptr) return bench.plan_for(index, p.call_ns[index], candidate, p.hopeless);
   const auto link = bench.comparator_speedup(index, bench.settings().timing.alpha / 2, p.request.stop);
   p.comparators[index] = link;
@@ -70,7 +52,7 @@ paired_timer timer_for(test_bench& bench, evaluation_state& p, runner& candidate
 // The calls that checked the candidate tell roughly how fast it is: the least time of several. Nothing is
 // decided by that but how long it is timed.
 bool is_hopeless(const test_bench& bench, const evaluation_state& p) {
-  constexpr double far = 1.5;
+  constexpr double far = 1.3;
   const auto& workloads = bench.subject().workloads;
   std::vector<weighted_estimate> parts;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
@@ -106,72 +88,120 @@ void fail(evaluation_state& p, std::size_t index, const workload& w, const call_
   tell_failure(p.result, index, w, failure);
 }
 
-bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, bool fresh) {
-  const auto& budget = bench.settings().timing;
-  const auto& workloads = bench.subject().workloads;
-  if (fresh) bench.renew_memory();
-  std::vector<std::size_t> visible;
-  for (std::size_t i = 0; i < workloads.size(); ++i) {
-    if (!workloads[i].hidden) visible.push_back(i);
-  }
+namespace {
+
+// Timers of all visible workloads, and how long each has been at work. [s]
+struct timed_workloads {
   std::vector<paired_timer> timers;
-  // [s] spent on each workload so far
-  std::vector<double> spent(visible.size(), 0);
-  const auto run_until = [&](std::size_t which, int blocks, int least, double seconds) {
-    auto& timer = timers[which];
-    timer.select();
-    while (static_cast<int>(timer.pairs().size()) < blocks) {
-      if (spent[which] > seconds && static_cast<int>(timer.pairs().size()) >= least) break;
-      if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
-      bench.await_quiet_memory();
-      const auto start = std::chrono::steady_clock::now();
-      if (auto failure = timer.block()) {
-        fail(p, timer.workload(), workloads[timer.workload()], *failure);
-        return false;
-      }
-      spent[which] += seconds_since(start);
+  std::vector<double> spent;
+};
+
+timed_workloads timers_of(test_bench& bench, evaluation_state& p, runner& candidate, bool fresh) {
+  timed_workloads all;
+  const auto& workloads = bench.subject().workloads;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    if (workloads[i].hidden) continue;
+    all.timers.push_back(timer_for(bench, p, candidate, i, fresh));
+    all.timers.back().check_first(p.unchecked[i]);
+  }
+  all.spent.assign(all.timers.size(), 0);
+  return all;
+}
+
+// Answers false if the candidate failed.
+bool run_until(const planned_look& wanted, test_bench& bench, evaluation_state& p, paired_timer& timer,
+               double& spent) {
+  timer.select();
+  while (static_cast<int>(timer.pairs().size()) < wanted.pairs) {
+    if (spent > wanted.seconds && static_cast<int>(timer.pairs().size()) >= wanted.least) break;
+    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    bench.await_quiet_memory();
+    const auto start = std::chrono::steady_clock::now();
+    const auto failure = timer.block();
+    p.unchecked[timer.workload()] = timer.unchecked();
+    if (failure)
+      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
+    spent += seconds_since(start);
+  }
+  return true;
+}
+
+// Whether the candidate may still be the best, by its interval so far.
+bool promises(const test_bench& bench, const evaluation_state& p) {
+  return p.result.speedup_interval.high >= bench.settings().promising * p.request.best_speedup;
+}
+
+// Answers false if the candidate failed.
+bool time_by(const std::vector<planned_look>& plan, test_bench& bench, evaluation_state& p,
+             timed_workloads& all, bool fresh) {
+  error_budget errors(bench.settings().timing.alpha, plan.back().pairs);
+  for (std::size_t number = 0; number < plan.size(); ++number) {
+    const auto& wanted = plan[number];
+    for (std::size_t i = 0; i < all.timers.size(); ++i) {
+      if (!run_until(wanted, bench, p, all.timers[i], all.spent[i])) return false;
     }
-    return true;
-  };
-  p.hopeless = !fresh && is_hopeless(bench, p);
-  for (const auto index : visible) timers.push_back(timer_for(bench, p, candidate, index, fresh));
-  const auto plan = fresh        ? confirming_looks(budget)
-                    : p.hopeless ? std::vector<int>{pairs_of_hopeless}
-                                 : planned_looks(budget);
-  const int looks = static_cast<int>(plan.size());
-  error_budget errors(budget.alpha, plan.back());
-  for (int number = 1; number <= looks; ++number) {
-    // Fewer pairs than these decide next to nothing, however short the time is. A confirmation has longer.
-    const int least = fresh ? 8 : number == 1 ? 4 : 6;
-    const double seconds = fresh ? 3 * budget.full_s : number == 1 ? budget.short_s : budget.full_s;
-    for (std::size_t i = 0; i < timers.size(); ++i) {
-      if (!run_until(i, plan[static_cast<std::size_t>(number) - 1], least, seconds)) return false;
-    }
-    const auto over = [&](double s) { return s > (fresh ? seconds : budget.full_s); };
-    const bool late = (fresh || number > 1) && std::all_of(spent.begin(), spent.end(), over);
-    const bool last = late || number == looks || p.request.wanted == evaluation_stage::timed_short;
-    const bool narrow = look(bench, p, timers, errors.next(plan[static_cast<std::size_t>(number) - 1], last));
-    p.result.stage = number == 1 && !fresh ? evaluation_stage::timed_short
-                     : fresh               ? evaluation_stage::confirmed
-                                           : evaluation_stage::timed_full;
+    const bool late = wanted.last_by_time && std::all_of(all.spent.begin(), all.spent.end(),
+                                                         [&](double s) { return s > wanted.seconds; });
+    const bool last = late || number + 1 == plan.size() || p.request.wanted == evaluation_stage::timed_short;
+    const bool narrow = look(bench, p, all.timers, errors.next(wanted.pairs, last));
+    p.result.stage = fresh         ? evaluation_stage::confirmed
+                     : number == 0 ? evaluation_stage::timed_short
+                                   : evaluation_stage::timed_full;
     if (p.request.wanted == evaluation_stage::timed_short) break;
     // Further looks are for those that may still be the best.
-    if (!fresh && p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
-    if ((fresh || number > 1) && (narrow || late)) break;
+    if (!fresh && !promises(bench, p)) break;
+    if ((fresh || number > 0) && (narrow || late)) break;
   }
-  if (fresh && budget.sustained_s > 0) {
-    for (auto& timer : timers) {
-      timer.select();
-      const auto time = timer.sustained(budget.sustained_s);
-      if (const auto* failure = std::get_if<call_failure>(&time)) {
-        fail(p, timer.workload(), workloads[timer.workload()], *failure);
-        return false;
-      }
-      p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
+  return true;
+}
+
+// That of the workload whose pairs take longest.
+const pairing_plan& slowest_plan(const timed_workloads& all) {
+  const auto faster = [](const paired_timer& a, const paired_timer& b) {
+    return a.plan().pair_ns < b.plan().pair_ns;
+  };
+  return std::max_element(all.timers.begin(), all.timers.end(), faster)->plan();
+}
+
+// Answers false if the candidate failed.
+bool time_alone(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers) {
+  for (auto& timer : timers) {
+    timer.select();
+    const auto time = timer.sustained(bench.settings().timing.sustained_s);
+    if (const auto* failure = std::get_if<call_failure>(&time))
+      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
+    p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, bool fresh) {
+  const auto& budget = bench.settings().timing;
+  if (fresh) bench.renew_memory();
+  p.hopeless = !fresh && is_hopeless(bench, p);
+  auto all = timers_of(bench, p, candidate, fresh);
+  if (p.hopeless) {
+    if (!time_by(brief_looks(), bench, p, all, false)) return false;
+    if (p.request.wanted > evaluation_stage::timed_short && promises(bench, p)) {
+      // The checks took longer than it takes. What decided that it is timed in full is not used again.
+      p.hopeless = false;
+      p.comparators.clear();
+      p.result.context.erase("compared_indirectly");
+      all = timers_of(bench, p, candidate, false);
     }
   }
-  for (const auto& timer : timers) p.spread_ns[timer.workload()] = timer.spread_ns();
-  tell_clock(p.result, workloads, timers);
+  if (!p.hopeless) {
+    const auto& slowest = slowest_plan(all);
+    const double pair_s = 1e-9 * slowest.pair_ns;
+    const auto plan = fresh ? confirming_looks(budget, pair_s, slowest.candidate_processes)
+                            : ordinary_looks(budget, pair_s);
+    if (!time_by(plan, bench, p, all, fresh)) return false;
+  }
+  if (fresh && budget.sustained_s > 0 && !time_alone(bench, p, all.timers)) return false;
+  for (const auto& timer : all.timers) p.spread_ns[timer.workload()] = timer.spread_ns();
+  tell_clock(p.result, bench.subject().workloads, all.timers);
   return true;
 }
 

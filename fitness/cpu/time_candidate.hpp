@@ -23,7 +23,9 @@ struct evaluation_state {
   bool machine = false;                              // the failure may be the machine's
   std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
   bool hopeless = false;                             // far slower than the best program
-  std::map<std::size_t, double> spread_ns = {};      // by how much a workload's time may be too small
+  /// Contents of each workload with which it is checked while it is timed.
+  std::map<std::size_t, content_list> unchecked = {};
+  std::map<std::size_t, double> spread_ns = {};  // by how much a workload's time may be too small
 };
 
 /// Takes down that a call has failed.

@@ -64,6 +64,32 @@ TEST_CASE("a plan does not depend on a candidate's time but in the number of cal
   CHECK(kevo::plan_pairing(1e6, 1e6, 256, 0).half);  // as little as can be
 }
 
+TEST_CASE("where calls of the baseline take long, several short processes of the candidate make one time") {
+  const auto many = kevo::plan_pairing(1.4e6, 75e6, 27, 5e6);
+  CHECK(many.half);
+  CHECK(many.baseline_calls == 1);
+  CHECK(many.candidate_processes == 6);
+  // Together these take a third of the time of the baseline's calls at most.
+  for (const double candidate : {1e3, 0.9e6, 3e6, 8e6, 20e6, 75e6}) {
+    for (const double start : {1e6, 3e6, 40e6}) {
+      const auto plan = kevo::plan_pairing(candidate, 75e6, 27, 5e6, start);
+      const double slow = start + 2 * 75e6;
+      const double fast = start + (1 + plan.candidate_calls) * candidate;
+      INFO(candidate << " ns, start " << start << " ns");
+      CHECK(plan.candidate_processes >= 1);
+      if (plan.candidate_processes > 1) CHECK(plan.candidate_processes * fast <= slow / 3);
+      CHECK(plan.pair_ns >= slow);
+      CHECK(plan.pair_ns <= slow + std::max(fast, slow / 3) + 1);
+    }
+  }
+  // Not where both take about as long, where the candidate is the slow one, or where a pair is to be as short
+  // as it can be.
+  CHECK(kevo::plan_pairing(60e6, 60e6, 27, 5e6).candidate_processes == 1);
+  CHECK(kevo::plan_pairing(75e6, 1.4e6, 27, 5e6).candidate_processes == 1);
+  CHECK(kevo::plan_pairing(1.4e6, 1.4e6, 27, 5e6).candidate_processes == 1);
+  CHECK(kevo::plan_pairing(1.4e6, 75e6, 27, 0).candidate_processes == 1);
+}
+
 TEST_CASE("no plan needs more contents than there are, so that a process sees none twice") {
   for (const std::size_t contents : {2U, 3U, 5U, 8U, 31U, 256U}) {
     for (const double candidate : {500.0, 20e3, 3e6, 90e6}) {
