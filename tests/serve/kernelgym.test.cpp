@@ -112,21 +112,20 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
     bool decoy;
     const char* code;
   };
-  for (const auto& [kernel, compiled, decoy, code] :
-       {expected{"class ModelNew: cheats", true, true, "CORRECTNESS_ERROR"},
-        expected{"class ModelNew: typo", false, false, "COMPILATION_ERROR"},
-        expected{"class ModelNew: hangs", true, false, "TIMEOUT_ERROR"},
-        expected{"class ModelNew: segfault", true, false, "RUNTIME_ERROR"},
-        expected{"class ModelNew: wrong", true, false, "CORRECTNESS_ERROR"}}) {
-    const auto bad = post(*it, "/evaluate", request(kernel, kernel));
-    CHECK_MESSAGE(bad.at("status") == "completed", kernel);
-    CHECK_MESSAGE(bad.at("compiled") == compiled, kernel);
-    CHECK_MESSAGE(bad.at("correctness") == false, kernel);
-    CHECK_MESSAGE(bad.at("decoy_kernel") == decoy, kernel);
-    CHECK_MESSAGE(bad.at("error_code") == code, kernel);
-    CHECK_MESSAGE(bad.at("speedup").is_null(), kernel);
-    CHECK_MESSAGE(bad.at("error_message").as_string().starts_with("because of"), kernel);
-    CHECK_MESSAGE(bad.at("error_message").as_string().ends_with("line 7"), kernel);
+  for (const auto& one : {expected{"class ModelNew: cheats", true, true, "CORRECTNESS_ERROR"},
+                          expected{"class ModelNew: typo", false, false, "COMPILATION_ERROR"},
+                          expected{"class ModelNew: hangs", true, false, "TIMEOUT_ERROR"},
+                          expected{"class ModelNew: segfault", true, false, "RUNTIME_ERROR"},
+                          expected{"class ModelNew: wrong", true, false, "CORRECTNESS_ERROR"}}) {
+    const auto bad = post(*it, "/evaluate", request(one.kernel, one.kernel));
+    CHECK_MESSAGE(bad.at("status") == "completed", one.kernel);
+    CHECK_MESSAGE(bad.at("compiled") == one.compiled, one.kernel);
+    CHECK_MESSAGE(bad.at("correctness") == false, one.kernel);
+    CHECK_MESSAGE(bad.at("decoy_kernel") == one.decoy, one.kernel);
+    CHECK_MESSAGE(bad.at("error_code") == one.code, one.kernel);
+    CHECK_MESSAGE(bad.at("speedup").is_null(), one.kernel);
+    CHECK_MESSAGE(bad.at("error_message").as_string().starts_with("because of"), one.kernel);
+    CHECK_MESSAGE(bad.at("error_message").as_string().ends_with("line 7"), one.kernel);
   }
   const auto unloaded = post(*it, "/evaluate", request("t9", "class ModelNew: syntax"));
   CHECK(unloaded.at("compiled") == false);
