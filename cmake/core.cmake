@@ -1,5 +1,5 @@
 # kevo::core, the header-only library. Boost headers are all it needs (Eigen only for kevo/learn).
-find_package(Boost 1.81 REQUIRED)
+find_package(Boost 1.81 CONFIG REQUIRED)
 add_library(kevo_core INTERFACE)
 add_library(kevo::core ALIAS kevo_core)
 set_target_properties(kevo_core PROPERTIES EXPORT_NAME core)

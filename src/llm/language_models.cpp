@@ -58,8 +58,9 @@ std::optional<chat_reply> language_models::repeat(const call_plan& what, const v
   const model_call* call = recalled(owner.job, what.origin.operator_name, what.sample);
   if (call == nullptr) {
     if (!turn->second.alone) return std::nullopt;
-    return failed_reply(reply_status::unrecorded,
-                        "the record of this turn holds no further call of " + what.origin.operator_name);
+    return failed_reply(
+        reply_status::unrecorded,
+        "the journal records no further model call in this turn of " + what.origin.operator_name);
   }
   chat_reply reply = reply_of_json(call->response);
   reply.tokens_in = call->tokens_in;

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/page.hpp"
+#include "tests/support/unrun.hpp"
 
 TEST_CASE("every page of the guide can be followed from an empty folder") {
   std::vector<std::filesystem::path> pages;
@@ -25,7 +26,9 @@ TEST_CASE("every page of the guide can be followed from an empty folder") {
   for (const auto& path : pages) {
     const shell::scratch folder;
     ::chmod(folder.string().c_str(), 0755);  // the sandbox's user reads it
-    const auto done = page::follow(shell::read_file(path), folder.string());
+    page::unrun_commands unrun(folder.string());
+    const auto done = page::follow(shell::read_file(path), folder.string(),
+                                   [&](const std::string& commands) { return unrun.faults_of(commands); });
     for (const auto& failure : done.failures) FAIL_CHECK(path.filename().string() << ", " << failure);
     for (const auto& reason : done.reasons) MESSAGE("not run: " << path.filename().string() << ":" << reason);
     CHECK_MESSAGE(done.run > 0, path.filename().string() << " has no command that is run");

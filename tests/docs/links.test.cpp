@@ -65,7 +65,9 @@ std::vector<std::string> broken_links(const std::string& markdown, const fs::pat
 }  // namespace
 
 TEST_CASE("links of the documentation lead somewhere") {
-  std::vector<fs::path> pages = {KEVO_SOURCE_DIR "/README.md"};
+  std::vector<fs::path> pages;
+  for (const char* name : {"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"})
+    pages.push_back(fs::path(KEVO_SOURCE_DIR) / name);
   for (const auto& file : fs::recursive_directory_iterator(KEVO_SOURCE_DIR "/docs")) {
     if (file.path().extension() == ".md") pages.push_back(file.path());
   }

@@ -115,15 +115,15 @@ void check(const settings_node& node, const std::string& type) {
     return;
   }
   REQUIRE_MESSAGE(node.is_map(), where);
-  for (const auto& [key, value, line, column] : node.entries) {
+  for (const auto& entry : node.entries) {
     if (type == "texts") {
-      check(value, "text");
+      check(entry.value, "text");
       continue;
     }
     const auto& known = types().at(type);
-    const auto found = known.find(key);
-    REQUIRE_MESSAGE(found != known.end(), type << " has no field " << key << ": " << where);
-    check(value, found->second);
+    const auto found = known.find(entry.key);
+    REQUIRE_MESSAGE(found != known.end(), type << " has no field " << entry.key << ": " << where);
+    check(entry.value, found->second);
   }
 }
 

@@ -1,8 +1,8 @@
 // labels: slow
 // timeout: 600
 // one processor
-// The commands of README.md and of the reference pages, in a folder that looks like the source tree and holds
-// the run of `kevo init` that these pages speak of.
+// The commands of README.md, CONTRIBUTING.md and of the reference pages, in a folder that looks like the
+// source tree and holds the run of `kevo init` that these pages speak of.
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/page.hpp"
+#include "tests/support/unrun.hpp"
 
 namespace {
 
@@ -38,7 +39,7 @@ void prepare(const fs::path& folder) {
 TEST_CASE("the commands of the README and of every reference page end as the pages say") {
   const shell::scratch prepared;
   prepare(prepared / "");
-  std::vector<fs::path> pages = {KEVO_SOURCE_DIR "/README.md"};
+  std::vector<fs::path> pages = {KEVO_SOURCE_DIR "/README.md", KEVO_SOURCE_DIR "/CONTRIBUTING.md"};
   for (const auto& file : fs::recursive_directory_iterator(KEVO_SOURCE_DIR "/docs")) {
     const bool guide = file.path().parent_path().filename() == "guide";
     if (file.path().extension() == ".md" && !guide) pages.push_back(file.path());
@@ -53,7 +54,9 @@ TEST_CASE("the commands of the README and of every reference page end as the pag
     ::chmod(folder.string().c_str(), 0755);
     fs::copy(prepared.string(), folder.string(),
              fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-    const auto done = page::follow(markdown, folder.string());
+    page::unrun_commands unrun(folder.string());
+    const auto done = page::follow(markdown, folder.string(),
+                                   [&](const std::string& commands) { return unrun.faults_of(commands); });
     const std::string name = path.lexically_relative(KEVO_SOURCE_DIR).string();
     for (const auto& failure : done.failures) FAIL_CHECK(name << ", " << failure);
     for (const auto& reason : done.reasons) MESSAGE("not run: " << name << ":" << reason);

@@ -104,7 +104,9 @@ TEST_CASE("programs of PyTorch that cheat on a GPU are caught, odd but honest on
   int total[2] = {};
   for (const auto& [task, programs] : by_task) {
     auto fitness = fitness_for(task);
-    for (const auto& [honest, program] : programs) {
+    for (const auto& [is_honest, read] : programs) {
+      const bool honest = is_honest;
+      const gpu_program& program = read;
       const auto got = judge(fitness, program.text);
       const std::string outcome(to_string(got.outcome));
       const bool fine =

@@ -21,6 +21,10 @@ if absolute=$(grep -nE '"/[^"]|[;:>]/(usr|opt|home|work|tmp|root)/' "${exported[
   fail "absolute paths in the exported targets: $absolute"
 fi
 
+if named=$(grep -hE 'SQLite3?::' $(find "$prefix" -name 'kevo-targets*.cmake')); then
+  fail "the exported targets name SQLite as the CMake that made them does, which an older or a newer one does not know: $named"
+fi
+
 configure() { cmake -S "$here" -B "$scratch/$1" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug "${@:2}" >/dev/null; }
 configure core -DCORE_ONLY=ON
 cmake --build "$scratch/core" >/dev/null

@@ -5,16 +5,17 @@
 // Fenced blocks of a page, by the words after the opening ```:
 //   sh                     commands, run by bash in the folder of the page; the exit code must be 0
 //   sh exit=2              the exit code must be 2
-//   sh not-run: REASON     commands that are not run; they are counted and the reason is printed
-//   text output            output of the commands before, shortened: see `shows`; not compared after a block
-//   that is not run LANGUAGE file=PATH     a file, written to the folder of the page LANGUAGE from=PATH an
-//   excerpt: it must stand, word for word, in that file of the source tree
+//   sh not-run: REASON     commands that are not run; they are counted, the reason is printed, and they are
+//                          checked without being run (tests/support/unrun.hpp)
+//   text output            output of the commands before, shortened: see `lacks`; not compared after a block
+//                          that is not run
+//   LANGUAGE file=PATH     a file, written to the folder of the page
+//   LANGUAGE from=PATH     an excerpt: it must stand, word for word, in that file of the source tree
 // An HTML comment on a line of its own, which a reader of the page does not see:
 //   <!-- test: COMMAND -->       is run at this place
 //   <!-- test with: WORDS -->    is appended to each command of kevo in the next sh block
 //   <!-- test port: 8750 -->     this number stands for a port that is free, in the whole page: tests that
-//   run side
-//                                by side must not serve at the same one
+//                                run side by side must not serve at the same one
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -23,6 +24,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <netinet/in.h>
 #include <regex>
 #include <set>
@@ -210,9 +212,13 @@ inline std::string with_free_ports(std::string markdown) {
   return markdown;
 }
 
+/// What is wrong with the commands of a block that is not run.
+using check_of_commands = std::function<std::vector<std::string>(const std::string& commands)>;
+
 /// Follows a page in `folder`. `kevo` is found on the PATH, $KEVO is the source tree. What the page left
 /// running ends with it, wherever that is.
-inline result follow(const std::string& page, const std::filesystem::path& folder) {
+inline result follow(const std::string& page, const std::filesystem::path& folder,
+                     const check_of_commands& check_not_run = {}) {
   const std::string markdown = with_free_ports(page);
   const kevo_test::ends_started all_of_page;
   result done;
@@ -247,6 +253,9 @@ inline result follow(const std::string& page, const std::filesystem::path& folde
         ran = false;
         done.reasons.push_back(std::to_string(one.line) + ":" + one.detail);
         if (one.detail.find_first_not_of(' ') == std::string::npos) fail("a block that is not run says why");
+        if (check_not_run) {
+          for (const auto& fault : check_not_run(one.text)) fail(fault);
+        }
         break;
       case kind::output:
         if (const auto missing = ran ? lacks(printed, one.text) : std::string(); !missing.empty()) {

@@ -178,8 +178,8 @@ extern "C" __global__ void kevo_mask(unsigned char* data, u64 bytes, u64 lane, u
 
 // What is made ready in front of a call: a buffer whose input is unmasked (`from` is 0), or one that gets back the
 // bytes that it began with.
-struct kevo_readied { u64 to, from, bytes, lane; };
-extern "C" __global__ void __launch_bounds__(1024) kevo_ready(const kevo_readied* all, u64 count, const u64* key, u32 shared_bytes) {
+struct kevo_prepared_range { u64 to, from, bytes, lane; };
+extern "C" __global__ void __launch_bounds__(1024) kevo_ready(const kevo_prepared_range* all, u64 count, const u64* key, u32 shared_bytes) {
   (void)shared_bytes;  // on a host there is none
 #ifndef KEVO_KIT_ON_HOST
   // Nothing is handed on in shared memory: each multiprocessor has one block, which clears all of it.
@@ -188,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(1024) kevo_ready(const kevo_readied
   for (u32 i = threadIdx.x; i < shared_bytes / 4; i += blockDim.x) words[i] = 0;
 #endif
   for (u64 n = 0; n < count; ++n) {
-    const kevo_readied one = all[n];
+    const kevo_prepared_range one = all[n];
     if (one.from == 0) {
       mask_bytes((unsigned char*)one.to, one.bytes, one.lane, key[0], key[1]);
       continue;

@@ -55,12 +55,12 @@ std::optional<program_runner> watch_own_kernels(gpu_bench& bench, evaluation_sta
   } else {
     const std::string why = time.failure ? time.failure->reason + " " + time.failure->detail : time.remark;
     p.result.context["own_kernel_share"] = "not measured: " + why.substr(0, 300);
-    if (wanted > 0) unfit = "what its own kernels take could not be measured: " + why.substr(0, 300);
+    if (wanted > 0) unfit = "the time of its own kernels could not be measured: " + why.substr(0, 300);
   }
   if (unfit.empty() && found) return watched;
   watched.restart();
   if (!unfit.empty()) {
-    const call_failure refusal{outcome::rejected, "too small a share of its time is in kernels of its own",
+    const call_failure refusal{outcome::rejected, "its own kernels take too small a share of its time",
                                unfit};
     fail(p, index, bench.subject().workloads[index], refusal);
   }

@@ -25,9 +25,7 @@ struct control_page {
 
 uint64_t calls = 0;
 
-// Whether a page may be read, by asking the kernel: it answers EFAULT where reading would end the process, and
-// otherwise EINVAL, because there is no such way (-1) to change the mask of signals. It is asked once for each
-// page, so that looking is as fast as without the question.
+// Whether a page may be read; timing/slow_pong.cpp says how.
 bool is_memory(uintptr_t place) {
   static uintptr_t known[64];
   static int count = 0;

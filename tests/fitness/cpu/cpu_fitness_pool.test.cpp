@@ -88,9 +88,10 @@ TEST_CASE("two places measure two programs at the same time, with the verdicts o
   }
   REQUIRE(found.size() == wanted.size());
   std::map<std::string, int> made_on;
-  for (const auto& [body, e] : found) {
-    INFO(body << e.feedback);
-    CHECK(e.outcome == wanted.at(body));
+  for (const auto& one : found) {
+    const kevo::evaluation& e = one.second;
+    INFO(one.first << e.feedback);
+    CHECK(e.outcome == wanted.at(one.first));
     ++made_on[e.context.at("device_number")];
   }
   CHECK(made_on.size() == 2);

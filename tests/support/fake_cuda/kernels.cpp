@@ -1,4 +1,5 @@
-// The kernels of the toy tasks in tests/fitness/cuda/fake: what they and their references compute.
+// The kernels of the toy tasks in tests/fitness/cuda/fake and of docs/guide/cuda_kernel.md: what they and
+// their references compute.
 
 #include "tests/support/fake_cuda/kernels.hpp"
 
@@ -12,6 +13,13 @@ void scale(const float* x, float* y, long long n) {
 }
 void scale_reference(const float* x, double* y, long long n) {
   for (long long i = 0; i < n; ++i) y[i] = 2.0 * x[i];
+}
+// The kernel of docs/guide/cuda_kernel.md.
+void scale_add(const float* x, const float* b, float* y, long long n) {
+  for (long long i = 0; i < n; ++i) y[i] = 2.5F * x[i] + b[i];
+}
+void scale_add_reference(const float* x, const float* b, double* y, long long n) {
+  for (long long i = 0; i < n; ++i) y[i] = 2.5 * x[i] + b[i];
 }
 // One block a row.
 void rows(const float* x, float* y, long long n) {
@@ -38,6 +46,8 @@ const host_kernel* find_toy_kernel(std::string_view name) {
   static constexpr std::pair<std::string_view, host_kernel> all[] = {
       {"scale", as_kernel<scale>::entry},
       {"scale_reference", as_kernel<scale_reference>::entry},
+      {"scale_add", as_kernel<scale_add>::entry},
+      {"scale_add_reference", as_kernel<scale_add_reference>::entry},
       {"rows", as_kernel<rows>::entry},
       {"rows_reference", as_kernel<rows_reference>::entry},
   };

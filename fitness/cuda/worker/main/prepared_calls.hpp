@@ -79,7 +79,7 @@ class prepared_calls {
   driver_failure plan(std::span<const std::vector<masked_buffer>> masked, bool clears_shared) {
     clears_ = clears_shared;
     masked_.clear();
-    std::vector<readied> all = globals_;
+    std::vector<prepared_range> all = globals_;
     for (const auto& buffers : masked) {
       masked_.emplace_back(all.size(), buffers.size());
       for (const auto& one : buffers) all.push_back({one.at, 0, one.bytes, one.lane});
@@ -101,7 +101,7 @@ class prepared_calls {
 
  private:
   // As the device sees it.
-  struct readied {
+  struct prepared_range {
     std::uint64_t to = 0;
     std::uint64_t from = 0;  // 0: it is unmasked
     std::uint64_t bytes = 0;
@@ -123,7 +123,7 @@ class prepared_calls {
     return {d_->stream_synchronize(stream_), "keeping the globals"};
   }
   driver_failure enqueue(std::size_t begin, std::size_t size, address key, int shared_bytes) {
-    address table = table_ + begin * sizeof(readied);
+    address table = table_ + begin * sizeof(prepared_range);
     std::uint64_t count = size;
     auto shared = static_cast<std::uint32_t>(shared_bytes);
     void* arguments[] = {&table, &count, &key, &shared};
@@ -134,8 +134,8 @@ class prepared_calls {
     how.stream = stream_;
     return {d_->launch(&how, ready_, arguments, nullptr), "making a call ready"};
   }
-  driver_failure write_table(const std::vector<readied>& all) {
-    const std::size_t bytes = all.size() * sizeof(readied);
+  driver_failure write_table(const std::vector<prepared_range>& all) {
+    const std::size_t bytes = all.size() * sizeof(prepared_range);
     if (bytes > table_bytes_) {
       if (table_ != 0) d_->memory_free(table_);
       table_ = 0;
@@ -153,7 +153,7 @@ class prepared_calls {
   int shared_bytes_ = 0;  // of a block that has a multiprocessor for itself
   function ready_ = nullptr;
   address kept_ = 0;
-  std::vector<readied> globals_;
+  std::vector<prepared_range> globals_;
   bool clears_ = false;
   std::vector<std::pair<std::size_t, std::size_t>> masked_;  // of each call in the table
   address table_ = 0;
