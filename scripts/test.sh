@@ -22,7 +22,19 @@ step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
 mkdir -p build
 scripts/setup.sh --tests >build/fetch.log 2>&1 &
 fetch=$!
-trap 'kill "$fetch" 2>/dev/null || true' EXIT
+# Steps of one thread run beside others; each is named, with what it printed, when its result is needed.
+started=("$fetch")
+trap 'kill "${started[@]}" 2>/dev/null || true' EXIT
+finish() {  # PROCESS LOG
+  wait "$1" || { cat "$2"; exit 1; }
+  cat "$2"
+}
+api_reference() {
+  if command -v doxygen >/dev/null; then scripts/api_reference.sh; else echo "skipped: doxygen is not installed"; fi
+}
+api_reference >build/api_reference.log 2>&1 &
+reference=$!
+started+=("$reference")
 
 step "format"
 scripts/format.sh --check
@@ -30,21 +42,22 @@ scripts/format.sh --check
 step "no include runs up a layer"
 scripts/check_layers.sh
 
-step "API reference without warnings"
-if command -v doxygen >/dev/null; then scripts/api_reference.sh; else echo "skipped: doxygen is not installed"; fi
-
 step "release build"
 # A build folder of scripts/setup.sh may know the same compiler by another name, for which CMake would drop all settings of the preset.
 cmake --fresh --preset release -DKEVO_PYTHON=ON -DKEVO_TEST_SHARE="$optimized" -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh g++)"
+
+step "API reference without warnings"
+finish "$reference" build/api_reference.log
+
+step "release build, continued"
 cmake --build --preset release -j "$jobs"
 
 step "exceptions can leave every function"
 scripts/check_unwinding.py build/release/kevo
 
 step "what the tests need beyond packages"
-wait "$fetch" || { cat build/fetch.log; exit 1; }
-cat build/fetch.log
-trap - EXIT
+finish "$fetch" build/fetch.log
+started=()
 
 # Tests wait for processes and time limits, too: one more than there are processors keeps these busy. With two more, they took as long.
 at_once=$((jobs + 1))
@@ -81,14 +94,20 @@ run_together release
 step "release tests that measure"
 run_alone release
 
-step "installed copy and its consumer"
-tests/install/test.sh build/release
-
 # With the other compiler, so that both see every source of the library. What is slow or timed says nothing there. Not beside the release
 # tests: even with the lowest priority it made measurements fail. Without line tables it compiles a fifth faster; a report of a sanitizer
 # names functions all the same, and a build by the preset alone (cmake --preset asan) names lines, too.
+cmake --fresh --preset asan -DKEVO_TEST_SHARE="$sanitized" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 \
+  -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh clang++)" >build/asan_configure.log 2>&1 &
+configured=$!
+started=("$configured")
+
+step "installed copy and its consumer"
+tests/install/test.sh build/release
+
 step "sanitized build (Clang, ASan, UBSan), every public header and the benchmarks alone"
-cmake --fresh --preset asan -DKEVO_TEST_SHARE="$sanitized" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -DCMAKE_CXX_COMPILER="$(scripts/newest_compiler.sh clang++)"
+finish "$configured" build/asan_configure.log
+started=()
 cmake --build --preset asan -j "$jobs" --target all header_alone benchmarks_compile
 
 step "compile time of kevo.hpp"

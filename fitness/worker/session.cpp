@@ -104,17 +104,27 @@ void worker_session::note_end() {
 // Waits for a word that the worker writes. Whatever else it holds means nothing.
 template <class Word>
 call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clock::time_point deadline) {
+  // A yield takes as long as the others on this processor run. Thousands of them, after which a wait that
+  // does not yield looks for the end of the process, took half a minute on a busy machine.
+  constexpr auto between_looks = std::chrono::milliseconds(1);
+  auto looked = settings_.yield ? clock::now() : clock::time_point();
   for (unsigned spins = 0;; ++spins) {
     if (word.load(std::memory_order_acquire) == value) return call_end::done;
-    if (settings_.patient && spins > 2000) {
+    const bool naps = settings_.patient && spins > 2000;
+    if (naps) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     } else if (settings_.yield) {
       ::sched_yield();
     } else {
       spin_pause();
     }
-    const unsigned every = settings_.patient && spins > 2000 ? 8 : 4096;
-    if (spins % every != every - 1) continue;
+    if (settings_.yield && !naps) {
+      if (clock::now() - looked < between_looks) continue;
+      looked = clock::now();
+    } else {
+      const unsigned every = naps ? 8 : 4096;
+      if (spins % every != every - 1) continue;
+    }
     if (page_->asleep.load(std::memory_order_relaxed) != 0) ring();
     if (process_.try_wait()) {
       if (word.load(std::memory_order_acquire) == value) return call_end::done;

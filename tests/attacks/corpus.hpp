@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -59,6 +60,9 @@ struct exhibit {
   fs::path
       twin;  // the same computation without the fraud, where "valid" is right only for no more than it earns
   std::string never_says;  // what must not be in its feedback
+  bool may_be(kevo::outcome o) const {
+    return std::find(verdicts.begin(), verdicts.end(), o) != verdicts.end();
+  }
   bool honest() const { return file.parent_path().filename() == "honest"; }
   std::string name() const { return file.parent_path().filename().string() + "/" + file.stem().string(); }
 };
@@ -117,6 +121,29 @@ inline std::vector<exhibit> all_exhibits() {
   return exhibits;
 }
 
+// The exhibits by what else the machine may do while they are judged.
+enum class group {
+  caught,  // exploits that are caught whatever happens beside them
+  honest,  // programs that are accepted whatever happens beside them
+  timed    // exploits whose right outcome depends on times: they have the machine to themselves
+};
+
+inline group group_of(const exhibit& e) {
+  constexpr std::string_view untimed[] = {"build",  "caching",  "crash",   "escape",
+                                          "memory", "numerics", "resource"};
+  if (e.honest()) return group::honest;
+  const auto folder = e.file.parent_path().filename().string();
+  const bool is_untimed = std::find(std::begin(untimed), std::end(untimed), folder) != std::end(untimed) &&
+                          e.twin.empty() && !e.may_be(kevo::outcome::valid) &&
+                          !e.may_be(kevo::outcome::suspect);
+  return is_untimed ? group::caught : group::timed;
+}
+
+// Where a time-out is right and no time is judged, longer limits would only make the test wait.
+inline bool waits_in_vain(const exhibit& e) {
+  return group_of(e) == group::caught && e.may_be(kevo::outcome::timed_out);
+}
+
 inline std::shared_ptr<const kevo::program> program_of(const exhibit& e) {
   return std::make_shared<const kevo::program>(kevo::program_of("cpp", e.text));
 }
@@ -140,18 +167,27 @@ inline kevo::cpu_settings quick_settings(int threads) {
   return settings;
 }
 
-using functions = std::map<std::string, std::unique_ptr<kevo::cpu_fitness>>;
+// By the name of the task and whether the limits are short.
+using functions = std::map<std::pair<std::string, bool>, std::unique_ptr<kevo::cpu_fitness>>;
+
+inline kevo::cpu_fitness& function_for(const functions& all, const exhibit& e, const std::string& task) {
+  return *all.at({task, waits_in_vain(e)});
+}
 
 inline functions functions_for(const std::vector<exhibit>& exhibits) {
   functions all;
   for (const auto& e : exhibits) {
     for (const auto& name : e.tasks) {
-      if (all.contains(name)) continue;
+      const bool brief = waits_in_vain(e);
+      auto& one = all[{name, brief}];
+      if (one) continue;
       const auto at = name.find('@');
       const int threads = at == std::string::npos ? 1 : std::stoi(name.substr(at + 1));
       auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/attacks/" + name.substr(0, at) + ".yaml");
-      all[name] = std::make_unique<kevo::cpu_fitness>(std::make_shared<const kevo::task>(std::move(t)),
-                                                      quick_settings(threads));
+      auto settings = quick_settings(threads);
+      if (brief) settings.limits.load_s = settings.limits.first_call_s = settings.limits.call_s;
+      one = std::make_unique<kevo::cpu_fitness>(std::make_shared<const kevo::task>(std::move(t)),
+                                                std::move(settings));
     }
   }
   return all;
@@ -165,8 +201,8 @@ inline void build(const functions& all, const std::vector<exhibit>& exhibits) {
     for (std::size_t i = next++; i < exhibits.size(); i = next++) {
       for (const auto& name : exhibits[i].tasks) {
         try {
-          all.at(name)->evaluate(
-              {.program = program_of(exhibits[i]), .wanted = kevo::evaluation_stage::built});
+          function_for(all, exhibits[i], name)
+              .evaluate({.program = program_of(exhibits[i]), .wanted = kevo::evaluation_stage::built});
         } catch (const kevo::error& problem) {
           std::printf("  built later: %s\n", problem.what());
         }
@@ -197,7 +233,7 @@ inline kevo::evaluation evaluate(kevo::cpu_fitness& fitness, const exhibit& e) {
 inline std::string complaint(const exhibit& e, const kevo::evaluation& got) {
   std::string said = got.feedback;
   for (const auto& reason : got.reasons) said += "; " + reason;
-  if (std::find(e.verdicts.begin(), e.verdicts.end(), got.outcome) == e.verdicts.end()) {
+  if (!e.may_be(got.outcome)) {
     return "is " + std::string(kevo::to_string(got.outcome)) + " (" + said + ")";
   }
   if (!e.never_says.empty() && said.find(e.never_says) != std::string::npos) return "tells a secret: " + said;
@@ -262,26 +298,6 @@ inline std::size_t files_of_exhibits() {
   return count;
 }
 
-// The exhibits by what else the machine may do while they are judged.
-enum class group {
-  caught,  // exploits that are caught whatever happens beside them
-  honest,  // programs that are accepted whatever happens beside them
-  timed    // exploits whose right outcome depends on times: they have the machine to themselves
-};
-
-inline group group_of(const exhibit& e) {
-  constexpr std::string_view untimed[] = {"build",  "caching",  "crash",   "escape",
-                                          "memory", "numerics", "resource"};
-  if (e.honest()) return group::honest;
-  const auto folder = e.file.parent_path().filename().string();
-  const auto may_be = [&](kevo::outcome o) {
-    return std::find(e.verdicts.begin(), e.verdicts.end(), o) != e.verdicts.end();
-  };
-  const bool is_untimed = std::find(std::begin(untimed), std::end(untimed), folder) != std::end(untimed) &&
-                          e.twin.empty() && !may_be(kevo::outcome::valid) && !may_be(kevo::outcome::suspect);
-  return is_untimed ? group::caught : group::timed;
-}
-
 // Judges the exhibits of one group, and prints both rates.
 inline void judge_those(group which) {
   auto exhibits = all_exhibits();
@@ -312,7 +328,7 @@ inline void judge_those(group which) {
   for (const auto& e : exhibits) {
     bool right = true;
     for (const auto& name : e.tasks) {
-      auto& function = *fitness.at(name);
+      auto& function = function_for(fitness, e, name);
       const auto start = std::chrono::steady_clock::now();
       const auto got = evaluate(function, e);
       auto wrong = complaint(e, got);

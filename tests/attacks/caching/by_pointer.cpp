@@ -1,7 +1,9 @@
 // task: matmul
-// verdict: rejected|incorrect
+// verdict: rejected|incorrect|valid
+// twin: honest/plain_matmul.cpp
 // because: Remembers in which page an output lay and does nothing when one comes there again. Every call has
-//   new content, and outputs are poisoned before it.
+//   new content, and outputs are poisoned before it. On a busy machine there may be too few calls for a page to come
+//   again; then it has computed everything.
 #include <cstdint>
 #include <set>
 

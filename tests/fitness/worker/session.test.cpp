@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -71,8 +72,10 @@ std::string program(const std::string& body, const std::string& before = "") {
 const std::string honest = "work(p, axes, 0, axes[0]);";
 
 struct fixture {
-  explicit fixture(const std::string& text, std::size_t slots = 4)
-      : object(text), session(settings(cores), object.path(), slots * kevo::arena::slot_bytes(buffers)) {
+  explicit fixture(const std::string& text, std::size_t slots = 4, kevo::core_plan plan = kevo::plan_cores(1))
+      : cores(std::move(plan)),
+        object(text),
+        session(settings(cores), object.path(), slots * kevo::arena::slot_bytes(buffers)) {
     session.memory().reshape(buffers);
     std::vector<float> values(n);
     for (int k = 0; k < 32; ++k) {
@@ -105,7 +108,7 @@ struct fixture {
     return result;
   }
 
-  kevo::core_plan cores = kevo::plan_cores(1);
+  kevo::core_plan cores;
   kevo::pinned_thread pinned{cores.controller};
   kevo_test::built_object object;
   kevo::worker_session session;
@@ -544,6 +547,25 @@ TEST_CASE("a hang is killed in time, and a crash is told as it was") {
     fixture f(program("", "__attribute__((constructor)) static void crash() { std::abort(); }\n"));
     CHECK(f.session.load() == kevo::call_end::died);
   }
+}
+
+TEST_CASE("the end of a worker is noticed soon where controller, worker and neighbours share a processor") {
+  const int cpu = kevo::plan_cores(1).workers.front();
+  std::string text = "*static_cast<volatile int*>(nullptr) = 1;";
+  auto expected = kevo::call_end::died;
+  SUBCASE("a crash") {}
+  SUBCASE("a hang") {
+    text = "for (volatile bool forever = true; forever;) {}";
+    expected = kevo::call_end::timed_out;
+  }
+  fixture f(program(text), 4, kevo::plan_cores({{cpu}}, 1, 0));
+  const kevo::pinned_thread controller(cpu);
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  const busy_process one(cpu);
+  const busy_process other(cpu);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(f.call(0, milliseconds(100)).end == expected);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
 TEST_CASE("an unresolved symbol is told in the loader's words") {
