@@ -131,7 +131,9 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
   CHECK(it->it->evaluations == 6);
   for (const expected& each : {expected{"class ModelNew: hangs", true, false, "TIMEOUT_ERROR"},
                                expected{"class ModelNew: segfault", true, false, "RUNTIME_ERROR"}})
-    CHECK(post(*it, "/evaluate", request(std::string(each.kernel) + " again", each.kernel)).at("error_code") == each.code);
+    CHECK(
+        post(*it, "/evaluate", request(std::string(each.kernel) + " again", each.kernel)).at("error_code") ==
+        each.code);
   CHECK(it->it->evaluations == 6);
   const auto unloaded = post(*it, "/evaluate", request("t9", "class ModelNew: syntax"));
   CHECK(unloaded.at("compiled") == false);
