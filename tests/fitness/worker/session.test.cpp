@@ -222,8 +222,8 @@ TEST_CASE("rule 15: work before \"awake\" and after \"done\" is in the whole tim
     CHECK(after.claimed < 100e3);
     CHECK(after.whole > 290e3);
   } else {
-    // It is too late for the outputs: they were copied at "done", and the next inputs come when it answers.
-    CHECK(after.whole < 290e3);
+    // Too late for the outputs, which were copied at "done"; and it answers late, for which it pays.
+    CHECK(after.whole > 150e3);
   }
 }
 
@@ -314,8 +314,8 @@ TEST_CASE("what a worker that was asleep works before a delivered call begins is
   const double answers_late = usual("  while (used_ns() < end) {}\n", "");
   const double works_while_it_waits = usual("", "  while (used_ns() < end && c->go.load() != call) {}\n");
   INFO("honest ", honest_ns, ", before it answers ", answers_late, ", while it waits ", works_while_it_waits);
-  CHECK(answers_late > honest_ns - 25e3);
-  CHECK(works_while_it_waits > honest_ns - 25e3);
+  CHECK(answers_late > honest_ns - 35e3);
+  CHECK(works_while_it_waits > honest_ns - 35e3);
 }
 
 TEST_CASE("a worker that is awake and answers late pays for what it does before its answer") {
