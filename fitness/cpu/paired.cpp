@@ -89,9 +89,17 @@ content_list shuffled_mixture(const content_list& contents, rng& random) {
 }
 
 void call_boundary::add(const call_time& pacer) {
+  if (pacer.accounted) {
+    if (!pacer.disturbed) keep(pacer.beside_ns);
+    return;
+  }
   // Less than the pace means that something else had the processor for a while: of this call, processor time
   // tells nothing.
-  if (const double cost = pacer.whole_ns - pace_ns; cost > 0) costs_.push_back(cost);
+  if (const double cost = pacer.whole_ns - pace_ns; cost > 0) keep(cost);
+}
+
+void call_boundary::keep(double cost_ns) {
+  costs_.push_back(cost_ns);
   if (costs_.size() > pacer_calls_kept) costs_.erase(costs_.begin());
 }
 
@@ -173,6 +181,7 @@ std::optional<call_failure> paired_timer::read(runner& program, contents_of_call
     const auto time = program.isolated(given[i], limit_, places.split(i));
     if (time.failure) return *time.failure;
     (time.disturbed ? times.disturbed : times.quiet).push_back(time.whole_ns - cost);
+    if (time.accounted && !time.disturbed) times.beside.push_back(time.beside_ns);
   }
   program.settle();
   return std::nullopt;
@@ -191,14 +200,42 @@ double paired_timer::settled(const readings& times) {
 }
 
 void paired_timer::pace() {
-  delivered_ = pacer_->delivered();
-  if (delivered_) return;
+  if (delivered_) pacer_->begin_from_rest();
   const int calls = boundary_.empty() ? first_pacer_calls : plan_.pacer_calls;
   for (int i = 0; i < calls; ++i) {
     const auto time = pacer_->isolated((*contents_)[static_cast<std::size_t>(i) % contents_->size()], limit_);
     if (time.failure) trusted_failed("pacing program", *time.failure);
-    boundary_.add(time);
+    if (!delivered_ || time.accounted) boundary_.add(time);
   }
+}
+
+void paired_timer::begin_pacing() {
+  delivered_ = pacer_->delivered();
+  if (!delivered_) pace();
+}
+
+// What the candidate worked in each call beside the call, more than the baseline or the pacer did. All wake
+// up and fall asleep, which takes each about as long, so that less than a microsecond or two, or than
+// differences between blocks explain, is nothing.
+double paired_timer::worked_beside(const readings& candidate, const readings& baseline, double call_ns) {
+  constexpr double least_ns = 2e3;
+  constexpr double least_share = 0.01;  // of a call
+  constexpr std::size_t enough = 4;
+  const std::size_t calls = candidate.quiet.size() + candidate.disturbed.size();
+  if (candidate.beside.empty() || 3 * candidate.beside.size() < calls) return 0;
+  if (baseline.beside.empty()) pace();
+  if (baseline.beside.empty() && boundary_.empty()) return 0;
+  const double usual = baseline.beside.empty() ? boundary_.cost_ns() : median(baseline.beside);
+  beside_.push_back(median(candidate.beside) - usual);
+  const auto error_of = [](const std::vector<double>& values) {
+    return (quantile(values, 0.75) - quantile(values, 0.25)) / std::sqrt(static_cast<double>(values.size()));
+  };
+  const double error =
+      beside_.size() >= enough
+          ? error_of(beside_)
+          : error_of(candidate.beside) + (baseline.beside.empty() ? 0 : error_of(baseline.beside));
+  const double excess = median(beside_);
+  return excess > std::max(least_ns, least_share * call_ns) + 2 * error ? excess : 0;
 }
 
 std::optional<call_failure> paired_timer::block() {
@@ -245,7 +282,7 @@ std::optional<call_failure> paired_timer::block_of_turns() {
   if (plan_.half) order = {true, false};
   begin_processes();
   if (load_failure_) return load_failure_;
-  pace();
+  begin_pacing();
   readings baseline;
   readings candidate;
   contents_of_calls given;
@@ -267,7 +304,8 @@ std::optional<call_failure> paired_timer::block_of_turns() {
       }
     }
   }
-  pairs_.push_back({settled(candidate), settled(baseline)});
+  const double call_ns = settled(candidate);
+  pairs_.push_back({call_ns + worked_beside(candidate, baseline, call_ns), settled(baseline)});
   return std::nullopt;
 }
 
@@ -279,7 +317,7 @@ std::variant<double, call_failure> paired_timer::sustained(double seconds) {
   std::vector<double> turns;
   begin_processes();
   while (turns.size() < 3 || elapsed_s() < seconds) {
-    pace();
+    begin_pacing();
     readings times;
     const auto turn = next_contents().first(static_cast<std::size_t>(plan_.candidate_calls));
     if (load_failure_) return *load_failure_;

@@ -55,6 +55,7 @@ class call_boundary {
   double resolution_ns() const;
 
  private:
+  void keep(double cost_ns);
   std::vector<double> costs_;
 };
 
@@ -112,10 +113,13 @@ class paired_timer {
   struct readings {
     std::vector<double> quiet;
     std::vector<double> disturbed;
+    std::vector<double> beside;  ///< `call_time::beside_ns`
   };
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);
   double settled(const readings& times);
+  void begin_pacing();
+  double worked_beside(const readings& candidate, const readings& baseline, double call_ns);
   void pace();
   std::optional<call_failure> block_of_turns();
   std::optional<call_failure> block_of_processes();
@@ -129,8 +133,9 @@ class paired_timer {
   std::chrono::nanoseconds limit_;
   rng random_;
   call_boundary boundary_;
-  content_list cycle_;     // a process sees each once; the first is of its untimed first call
-  std::size_t place_ = 0;  // in the cycle
+  std::vector<double> beside_;  // of each block: see worked_beside [ns]
+  content_list cycle_;          // a process sees each once; the first is of its untimed first call
+  std::size_t place_ = 0;       // in the cycle
   bool delivered_ = false;
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;

@@ -259,7 +259,11 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   times_.around_s += seconds_since(start) - 1e-9 * call.ns;
   if (called_.insert(workload_).second)
     first_calls_s_ += std::max(0.0, 1e-9 * (call.whole_ns - static_cast<double>(limit.count())));
-  call_time result{.ns = call.ns, .whole_ns = call.whole_ns, .disturbed = call.disturbed};
+  call_time result{.ns = call.ns,
+                   .whole_ns = call.whole_ns,
+                   .disturbed = call.disturbed,
+                   .accounted = call.accounted,
+                   .beside_ns = call.beside_ns};
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
     result.failure = tampering_failure(call.early, call.damage);
@@ -277,12 +281,20 @@ void runner::settle() {
   if (session_) session_->settle();
 }
 
+void runner::need_process() {
+  if (session_ && !session_->report()) return;
+  if (const auto failure = begin_process())
+    throw error(error_code::environment,
+                "a worker process could not be started: " + failure->reason + " " + failure->detail);
+}
+
+void runner::begin_from_rest() {
+  need_process();
+  session_->begin_from_rest();
+}
+
 bool runner::delivered() {
-  if (!session_ || session_->report()) {
-    if (const auto failure = begin_process())
-      throw error(error_code::environment,
-                  "a worker process could not be started: " + failure->reason + " " + failure->detail);
-  }
+  need_process();
   return session_->clock_of(task_->workloads[workload_].cache == "cold") == call_clock::delivered;
 }
 

@@ -27,6 +27,8 @@ struct call_time {
   double ns = 0;           ///< what the worker admits (`isolated_call::ns`)
   double whole_ns = 0;     ///< all that it can have worked on it: `isolated_call::whole_ns`
   bool disturbed = false;  ///< `isolated_call::disturbed`
+  bool accounted = false;  ///< `isolated_call::accounted`
+  double beside_ns = 0;    ///< `isolated_call::beside_ns`
   std::optional<call_failure> failure;
 };
 
@@ -73,6 +75,9 @@ class runner {
   call_time isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit,
                      const std::optional<rng>& places = std::nullopt);
 
+  /// Delivered calls of the present process begin with a sleep from now on, also short ones.
+  /// @throws kevo::error (environment) if no process can be started
+  void begin_from_rest();
   /// No call follows soon: a worker that still looks for the next one goes to sleep, so that it does not take
   /// the processor from another.
   void settle();
@@ -102,6 +107,7 @@ class runner {
   std::optional<call_failure> begin_process();
   void launch();
   std::chrono::nanoseconds first_limit(std::chrono::nanoseconds limit) const;
+  void need_process();
   std::optional<call_failure> failure_of(call_end end) const;
   std::optional<call_failure> verify(const slot_layout& layout, const content& expected);
   bool saw(const std::shared_ptr<const content>& c) const;

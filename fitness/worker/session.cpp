@@ -31,11 +31,11 @@ constexpr double long_beside_looking = 50;
 constexpr auto warming = std::chrono::microseconds(40);
 // A process that is not asleep so long after "done" does not mean to sleep, or has lost its processor.
 constexpr auto most_unrest = std::chrono::milliseconds(2);
-// [ns] Of a delivered call that takes longer, the accounts are read. Neighbours seldom disturb a shorter one.
+// [ns] A delivered call that takes longer begins and ends with a sleep, so that its time is in the accounts.
+// What waking up costs is too much beside a shorter one, and neighbours seldom disturb that.
 constexpr double short_call_ns = 100e3;
-// [ns] From "done" until a trusted worker has been seen asleep, copying its outputs included. One that works
-// longer has kept some of the call for later, or has begun what the next one needs.
-constexpr double falling_asleep_ns = 15e3;
+// [ns] A worker that looks for its next call answers within a microsecond.
+constexpr double most_answering_ns = 5e3;
 // [ns] Shorter waits for a processor belong to the call: a neighbour that takes the processor keeps it
 // longer.
 constexpr double least_lost_ns = 50e3;
@@ -142,13 +142,19 @@ call_end worker_session::wait_for(const std::atomic<Word>& word, Word value, clo
 // that are compared with each other draw the same.
 void worker_session::sleep_during_call(const call_content& content, rng& random, clock::time_point start) {
   const bool awake = random.uniform() < calls_without_sleep;
-  const auto known = shortest_ns_.find({content.axes.begin(), content.axes.end()});
-  if (awake || known == shortest_ns_.end() || known->second < shortest_slept_call_ns) return;
-  const auto end = start + nanoseconds(static_cast<std::int64_t>(slept_share * known->second));
+  const double known_ns = shortest_of(content).value_or(0);
+  if (awake || known_ns < shortest_slept_call_ns) return;
+  const auto end = start + nanoseconds(static_cast<std::int64_t>(slept_share * known_ns));
   constexpr auto look_again = std::chrono::milliseconds(5);
   for (auto now = start; now < end && !settings_.stop.stop_requested() && !process_.try_wait();
        now = clock::now())
     std::this_thread::sleep_until(std::min<clock::time_point>(end, now + look_again));
+}
+
+// The shortest call of these sizes so far. [ns]
+std::optional<double> worker_session::shortest_of(const call_content& content) const {
+  const auto known = shortest_ns_.find({content.axes.begin(), content.axes.end()});
+  return known == shortest_ns_.end() ? std::nullopt : std::optional(known->second);
 }
 
 void worker_session::note_time(const call_content& content, double ns) {
@@ -290,42 +296,38 @@ isolated_call worker_session::run_isolated(const call_content& content, rng& ran
 // The worker may look at its next call while it is prepared; so nothing of the inputs, scalars and addresses
 // is there before the clock runs, and the outputs that are judged are copied when it has stopped.
 isolated_call worker_session::run_delivered(const call_content& content, rng& random, nanoseconds limit) {
+  const bool asleep = page_->asleep.load(std::memory_order_acquire) != 0;
+  const bool told = std::exchange(settled_, false);
+  if (from_rest_ || shortest_of(content).value_or(0) >= short_call_ns)
+    return run_from_rest(content, random, limit);
+  if (!asleep || told) return run_awake(content, random, limit, asleep);
+  // It says that it sleeps although a call was to come, or the controller was late. What it does until it has
+  // answered would be in no time otherwise.
+  auto call = run_from_rest(content, random, limit);
+  call.whole_ns += std::exchange(call.beside_ns, 0);
+  call.disturbed = true;
+  return call;
+}
+
+isolated_call worker_session::run_awake(const call_content& content, rng& random, nanoseconds limit,
+                                        bool asleep) {
   isolated_call result;
-  const bool brief = delivered_ns_ < short_call_ns;
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
-  const auto stuck = [&] {
-    result.end = call_end::stuck;
-    return result;
-  };
-  if (!brief && !rest()) return stuck();
-  const double used = used_->used_ns();
-  // After a call that ended with a rest nothing is to be done: what is done all the same belongs to a call.
-  const double between = !brief && rested_ ? used - used_ns_ : 0;
-  const long rests_asleep = brief ? 0 : used_->rests();
-  const bool asleep = page_->asleep.load(std::memory_order_acquire) != 0;
+  const double delayed_before = used_->delayed_ns();
+  const long preemptions = preemptions_of_thread();
+  const auto asked = clock::now();
   result.end = wake(false, random);
   if (result.end != call_end::done) return result;
   const auto awake = clock::now();
-  const double delayed_awake = used_->delayed_ns();
   while (asleep && clock::now() - awake < warming) spin_pause();
   const double delayed = used_->delayed_ns();
-  const long rests = brief ? 0 : used_->rests();
   touch(content);
 
-  const long preemptions = preemptions_of_thread();
   const auto start = clock::now();
-  // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
-  memory().poison_outputs(result.layout);
-  memory().fill_inputs(result.layout, content.inputs);
-  post(content, result.layout);
-  page_->go.store(++call_number_, std::memory_order_release);
-  page_->bell.fetch_add(1, std::memory_order_seq_cst);
-  if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
-  if (!brief) page_->look_ns.store(0, std::memory_order_relaxed);
-  if (!brief) sleep_during_call(content, places_ ? *places_ : random, start);
+  deliver(content, result.layout);
   result.end = wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
@@ -336,38 +338,90 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   // reading on, is in `lost`, too.
   result.disturbed = preemptions_of_thread() != preemptions;
   const double wall = nanoseconds_between(start, end);
-  delivered_ns_ = result.ns = wall;
-  note_time(content, wall);
+  result.ns = wall;
+  rested_ = false;
   result.whole_ns = lost < least_lost_ns ? wall : std::max(wall - lost, 0.0);
-  rested_ = !brief;
-  if (!brief) {
-    if (!rest()) return stuck();
-    const double after_done = nanoseconds_between(end, clock::now());
-    used_ns_ = used_->used_ns();
-    // Without the looking for the call. The kernel brings the account of another process up to date when that
-    // leaves its processor, not when it is read, so that looking is told from outside: a worker that has
-    // answered is on its processor, except while it waits for that, until it rests.
-    const double looked =
-        rests != rests_asleep ? 0 : nanoseconds_between(awake, start) - (delayed - delayed_awake);
-    const double worked = used_ns_ - used - std::max(looked, 0.0);
-    // Besides the sleep after the call. One before it, after its rests were counted, looks the same, so that
-    // real time counts then, too.
-    const bool waited = used_->rests() > rests + 1;
-    // What it worked after "done" is at most the time until it slept, and at most what it worked in all
-    // beyond the time of the call.
-    const double late = std::min(worked - result.whole_ns, after_done) - falling_asleep_ns;
-    // Processor time does not depend on when the controller looks, whereas real time does. A controller that
-    // looked late, though it kept its processor, ran on one that was away for a while.
-    result.disturbed |= !waited && result.whole_ns > worked + least_lost_ns;
-    result.whole_ns = waited ? std::max(worked, result.whole_ns) : std::min(result.whole_ns, worked);
-    if (!waited) result.whole_ns += std::max(late, 0.0);  // else all that it worked is in the time already
-    result.whole_ns += std::max(between, 0.0);
-    // What the worker may have looked for a call longer than usual is little beside a long one.
-    result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
+  // A process that lost its processor before the clock ran is told later, so that the rest may be too short.
+  if (lost < least_lost_ns || !shortest_of(content)) note_time(content, wall);
+  // One that is awake answers at once, unless it works on something else.
+  const double answering = nanoseconds_between(asked, awake) - (delayed - delayed_before);
+  if (!asleep && answering > most_answering_ns) {
+    result.whole_ns += answering;
+    result.disturbed = true;  // it may have been about to sleep
   }
   result.early = !memory().same(secret, seen.data());
   result.damage = memory().inspect(result.layout, content.inputs);
   return result;
+}
+
+// The worker sleeps until it is asked whether it is awake, and its inputs come when it has answered: it does
+// not wait for them, since work would not be told from waiting. What it worked since the call before was
+// judged is in the time, or told beside it. The kernel brings the account of another process up to date when
+// that leaves its processor.
+isolated_call worker_session::run_from_rest(const call_content& content, rng& random, nanoseconds limit) {
+  isolated_call result;
+  const auto stuck = [&] {
+    result.end = call_end::stuck;
+    return result;
+  };
+  page_->look_ns.store(0, std::memory_order_relaxed);
+  result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
+  const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
+  std::array<std::byte, 64 * most_lines> seen;
+  if (!rest()) return stuck();
+  const double used_before = rested_ ? used_ns_ : used_->used_ns();
+  const long rests = used_->rests();
+  touch(content);
+  const long preemptions = preemptions_of_thread();
+  page_->look_ns.store(look_ns, std::memory_order_relaxed);
+  result.end = wake(false, random);
+  if (result.end != call_end::done) return result;
+  const auto start = clock::now();
+  deliver(content, result.layout);
+  page_->look_ns.store(0, std::memory_order_relaxed);
+  const double delayed = used_->delayed_ns();  // what it waited before it answered is not in real time
+  sleep_during_call(content, places_ ? *places_ : random, start);
+  result.end = wait_for(page_->done, call_number_, start + limit);
+  const auto end = clock::now();
+  if (result.end != call_end::done) return result;
+  memory().snapshot(secret, seen.data());
+  keep_outputs(result.layout);
+  result.disturbed = preemptions_of_thread() != preemptions;
+  const double lost = used_->delayed_ns() - delayed;
+  result.ns = nanoseconds_between(start, end);
+  const double wall = lost < least_lost_ns ? result.ns : std::max(result.ns - lost, 0.0);
+  if (!rest()) return stuck();
+  const double used = used_->used_ns();
+  // Besides the sleep after the call and a stop. One before it, after its rests were counted, looks the same,
+  // so that real time counts then, too.
+  const bool waited = used_->rests() > rests + (frozen_ ? 2 : 1);
+  const double worked = used - used_before;
+  // Processor time does not depend on when the controller looks, whereas real time does.
+  result.whole_ns = waited ? std::max(worked, wall) : std::min(worked, wall);
+  result.accounted = true;
+  result.beside_ns = std::max(worked - result.whole_ns, 0.0);
+  note_time(content, std::min(result.ns, result.whole_ns));
+  used_ns_ = used;
+  rested_ = true;
+  // A controller that looked late, though it kept its processor, ran on one that was away for a while.
+  result.disturbed |= !waited && wall > worked + least_lost_ns;
+  // What the worker may have looked for a call longer than usual is little beside a long one.
+  result.disturbed = result.disturbed && (waited || result.whole_ns < long_beside_looking * look_ns);
+  // Where such calls are used all the same, nothing of what it worked may be missing.
+  if (result.disturbed) result.whole_ns += std::exchange(result.beside_ns, 0);
+  result.early = !memory().same(secret, seen.data());
+  result.damage = memory().inspect(result.layout, content.inputs);
+  return result;
+}
+
+// A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
+void worker_session::deliver(const call_content& content, const slot_layout& layout) {
+  memory().poison_outputs(layout);
+  memory().fill_inputs(layout, content.inputs);
+  post(content, layout);
+  page_->go.store(++call_number_, std::memory_order_release);
+  page_->bell.fetch_add(1, std::memory_order_seq_cst);
+  if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
 }
 
 isolated_call worker_session::run_prepared(const call_content& content, rng& random, nanoseconds limit,

@@ -42,16 +42,18 @@ enum class call_end : std::uint8_t {
 
 /// How the time of a call is taken. Nothing of it depends on what the worker says.
 /// - `delivered`, for calls of few bytes: the worker is awake, and the time goes from before the first byte
-/// of
-///   the inputs is written until "done" is seen, on the controller's clock. Delivering the inputs is in it.
+/// of the
+///   inputs is written until "done" is seen, on the controller's clock. Delivering the inputs is in it. If no
+///   call of these sizes has taken less than 0.1 ms, the worker sleeps until it is asked whether it is awake,
+///   the time is at most the processor time, and what the process works beside the call is told
+///   (`isolated_call::beside_ns`).
 /// - `asleep`: the worker sleeps while the call is prepared. The time is all processor time that the process
 ///   has used since the call before was judged, so that it exceeds the call by what waking up and going to
 ///   sleep cost.
 /// - `stopped`, for a worker that may have several threads: it is stopped while the call is prepared, and the
 ///   time goes from one stop to the next on the controller's clock.
 /// Times of one thread on the controller's clock are without what the kernel's accounts show as waiting for a
-/// processor; what the worker waits by choice stays in them, and they are at least the processor time. Of a
-/// long delivered call that did not wait by choice the time is at most the processor time.
+/// processor; what the worker waits by choice stays in them, and they are at least the processor time.
 enum class call_clock : std::uint8_t { delivered, asleep, stopped };
 
 /// One call by itself.
@@ -62,6 +64,11 @@ struct isolated_call {
   double whole_ns = 0;
   /// The controller lost its processor while its clock ran, so that both times may be too long.
   bool disturbed = false;
+  /// A delivered call that began with a sleep, so that all that the process worked is known.
+  bool accounted = false;
+  /// Of such a call: what the process worked since the call before was judged, beside `whole_ns`. Waking up
+  /// and going to sleep, as every program, and whatever else it did. [ns]
+  double beside_ns = 0;
   int threads = 1;  ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
@@ -110,7 +117,12 @@ class worker_session {
                              bool cold);
   std::uint64_t calls() const { return call_number_; }
   /// A worker that looks for its next call goes to sleep now.
-  void settle() { page_->look_ns.store(0, std::memory_order_relaxed); }
+  void settle() {
+    page_->look_ns.store(0, std::memory_order_relaxed);
+    settled_ = true;
+  }
+  /// Delivered calls begin with a sleep from now on, also short ones.
+  void begin_from_rest() { from_rest_ = true; }
 
  private:
   using clock = std::chrono::steady_clock;
@@ -121,6 +133,7 @@ class worker_session {
   bool sleeps() const { return settings_.yield && settings_.threads > 1; }
   call_end sleep_until_done(clock::time_point deadline);
   void sleep_during_call(const call_content& content, rng& random, clock::time_point start);
+  std::optional<double> shortest_of(const call_content& content) const;
   void note_time(const call_content& content, double ns);
   void post(const call_content& content, const slot_layout& layout);
   bool stop();
@@ -131,6 +144,10 @@ class worker_session {
   void note_end();
   void keep_outputs(const slot_layout& layout);
   isolated_call run_delivered(const call_content& content, rng& random, std::chrono::nanoseconds limit);
+  isolated_call run_awake(const call_content& content, rng& random, std::chrono::nanoseconds limit,
+                          bool asleep);
+  isolated_call run_from_rest(const call_content& content, rng& random, std::chrono::nanoseconds limit);
+  void deliver(const call_content& content, const slot_layout& layout);
   isolated_call run_prepared(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
 
@@ -149,9 +166,10 @@ class worker_session {
   std::uint64_t ping_ = 0;
   bool frozen_ = false;
   std::map<std::vector<std::int64_t>, double> shortest_ns_;  // from "awake" to "done", by the axes of a call
-  double delivered_ns_ = 0;                                  // what the latest delivered call took
-  double used_ns_ = 0;           // by the process, when the latest call had been timed
-  bool rested_ = false;          // it slept then, and `used_ns_` is exact
+  double used_ns_ = 0;   // by the process, when the latest call had been timed
+  bool rested_ = false;  // it slept then, and `used_ns_` is exact
+  bool settled_ = true;  // it has been told to sleep
+  bool from_rest_ = false;
   std::vector<std::byte> kept_;  // outputs of a delivered call, one after the other
   std::size_t next_slot_ = 0;
   std::optional<rng> places_;  // of the next call's buffers

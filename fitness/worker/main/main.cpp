@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
   if (object == nullptr) give_up(page, kevo::worker_claim::load_failed, ::dlerror());
   const auto entry = reinterpret_cast<kevo::entry_function>(::dlsym(object, kevo::entry_name));
   if (entry == nullptr) give_up(page, kevo::worker_claim::load_failed, ::dlerror());
+  kevo::take_own_pages(object);
   page.claim.store(static_cast<std::uint32_t>(kevo::worker_claim::ready), std::memory_order_release);
   side::wake_controller(page.claim);
   kevo::on_scattered_stack([&] { serve(page, arena, entry, threads > 1); });
