@@ -31,7 +31,13 @@ std::string_view compile_script() {
 ")
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/import/kernelbench.py
-                                                              ${PROJECT_SOURCE_DIR}/src/import/kernelbench_sizes.py)
+                                                              ${PROJECT_SOURCE_DIR}/src/import/kernelbench_sizes.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/suite_calls.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/suite_probe.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/suite_task.py)
+file(READ src/import/suite_calls.py kevo_suite_calls_text)
+file(READ src/import/suite_probe.py kevo_suite_probe_text)
+file(READ src/import/suite_task.py kevo_suite_task_text)
 file(READ src/import/kernelbench.py kevo_kernelbench_text)
 file(READ src/import/kernelbench_sizes.py kevo_kernelbench_sizes_text)
 set(kevo_import_source ${PROJECT_BINARY_DIR}/generated/kernelbench_script.cpp)
@@ -40,6 +46,12 @@ file(GENERATE OUTPUT ${kevo_import_source} CONTENT "#include \"src/import/kernel
 namespace kevo {
 std::string_view kernelbench_script() {
   return R\"kevo_py(${kevo_kernelbench_text})kevo_py\" R\"kevo_py(${kevo_kernelbench_sizes_text})kevo_py\";
+}
+
+std::string_view suite_script() {
+  return R\"kevo_py(${kevo_kernelbench_text})kevo_py\" R\"kevo_py(${kevo_kernelbench_sizes_text})kevo_py\"
+         R\"kevo_py(${kevo_suite_calls_text})kevo_py\" R\"kevo_py(${kevo_suite_probe_text})kevo_py\"
+         R\"kevo_py(${kevo_suite_task_text})kevo_py\";
 }
 }  // namespace kevo
 ")
