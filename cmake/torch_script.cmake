@@ -1,6 +1,8 @@
 # The script of the torch backend's Python processes becomes part of the library, so that Python gets it wherever the program was copied to.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_device.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_calls.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_pretend.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_compile.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_build.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_triton.py
@@ -11,13 +13,16 @@ file(READ fitness/torch/kevo_torch_extension.py kevo_torch_extension_text)
 file(READ fitness/torch/kevo_torch_compile.py kevo_torch_compile_text)
 file(READ fitness/torch/kevo_torch.py kevo_torch_text)
 file(READ fitness/torch/kevo_torch_device.py kevo_torch_device_text)
+file(READ fitness/torch/kevo_torch_calls.py kevo_torch_calls_text)
+file(READ fitness/torch/kevo_torch_pretend.py kevo_torch_pretend_text)
 set(kevo_torch_source ${PROJECT_BINARY_DIR}/generated/torch_script.cpp)
 file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/compile_server.hpp\"
 #include \"fitness/torch/python_server.hpp\"
 
 namespace kevo::torch {
 std::string_view torch_script() {
-  return R\"kevo_py(${kevo_torch_extension_text})kevo_py\" R\"kevo_py(${kevo_torch_device_text})kevo_py\" R\"kevo_py(${kevo_torch_text})kevo_py\";
+  return R\"kevo_py(${kevo_torch_extension_text})kevo_py\" R\"kevo_py(${kevo_torch_device_text})kevo_py\"
+         R\"kevo_py(${kevo_torch_calls_text})kevo_py\" R\"kevo_py(${kevo_torch_pretend_text})kevo_py\" R\"kevo_py(${kevo_torch_text})kevo_py\";
 }
 std::string_view compile_script() {
   return R\"kevo_py(${kevo_torch_build_text})kevo_py\" R\"kevo_py(${kevo_torch_triton_text})kevo_py\" R\"kevo_py(${kevo_torch_compile_text})kevo_py\";
@@ -26,7 +31,13 @@ std::string_view compile_script() {
 ")
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/import/kernelbench.py
-                                                              ${PROJECT_SOURCE_DIR}/src/import/kernelbench_sizes.py)
+                                                              ${PROJECT_SOURCE_DIR}/src/import/kernelbench_sizes.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/suite_calls.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/suite_probe.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/suite_task.py)
+file(READ src/import/suite_calls.py kevo_suite_calls_text)
+file(READ src/import/suite_probe.py kevo_suite_probe_text)
+file(READ src/import/suite_task.py kevo_suite_task_text)
 file(READ src/import/kernelbench.py kevo_kernelbench_text)
 file(READ src/import/kernelbench_sizes.py kevo_kernelbench_sizes_text)
 set(kevo_import_source ${PROJECT_BINARY_DIR}/generated/kernelbench_script.cpp)
@@ -35,6 +46,12 @@ file(GENERATE OUTPUT ${kevo_import_source} CONTENT "#include \"src/import/kernel
 namespace kevo {
 std::string_view kernelbench_script() {
   return R\"kevo_py(${kevo_kernelbench_text})kevo_py\" R\"kevo_py(${kevo_kernelbench_sizes_text})kevo_py\";
+}
+
+std::string_view suite_script() {
+  return R\"kevo_py(${kevo_kernelbench_text})kevo_py\" R\"kevo_py(${kevo_kernelbench_sizes_text})kevo_py\"
+         R\"kevo_py(${kevo_suite_calls_text})kevo_py\" R\"kevo_py(${kevo_suite_probe_text})kevo_py\"
+         R\"kevo_py(${kevo_suite_task_text})kevo_py\";
 }
 }  // namespace kevo
 ")

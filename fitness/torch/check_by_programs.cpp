@@ -15,24 +15,48 @@
 namespace kevo::torch {
 namespace {
 
-// What is around the reference. {0}: its entry; {1}: the change, indented; {2}: what is given back or said.
+// What is around the reference. {0}: its entry; {1}: the change, indented; {2}: what is given back or said;
+// {3}: the part of the entry that the file defines.
 constexpr const char* around = R"py(import torch
-from kevo_reference import {0} as kevo_right
+from torch.utils._pytree import tree_leaves, tree_map
+from kevo_reference import {3}
+
+kevo_right = {0}
 
 
 class kevo_changed:
     def __init__(self):
         self.kept = {{}}
 
-    def __call__(self, inputs, right):
-        several = isinstance(right, (tuple, list))
-        outputs = list(right) if several else [right]
-        x = next((value for value in inputs if torch.is_tensor(value)), None)
-        changed = [self.change(x, y, (place, tuple(y.shape))) for place, y in enumerate(outputs)]
+    def __call__(self, call, inputs, named):
+        given = [value for value in tree_leaves((inputs, named)) if torch.is_tensor(value)]
+        before = [value.clone() for value in given]
+        right = call(*inputs, **named)
+        x = before[0] if before else None
+        outputs, changed = [], []
+
+        def one(y):
+            if not torch.is_tensor(y):
+                return y
+            outputs.append(y)
+            changed.append(self.of_parts(x, y, (len(outputs), tuple(y.shape))))
+            return changed[-1]
+
+        made = tree_map(one, right)
+        for value, old in zip(given, before):
+            if not torch.equal(value, old):
+                value.copy_(one(value.clone()))
 {2}
-        return changed if several else changed[0]
+        return made
+
+    def of_parts(self, x, y, key):
+        if not y.is_complex():
+            return self.change(x, y, key)
+        return torch.view_as_complex(self.change(x, torch.view_as_real(y.resolve_conj()).contiguous(), key))
 
     def change(self, x, y, key):
+        if x is not None and x.is_complex():
+            x = torch.view_as_real(x)
         self.last = self.kept.get(key, y)
         self.kept[key] = y.clone()
 {1}
@@ -50,13 +74,13 @@ constexpr const char* module_end = R"py(class ModelNew(torch.nn.Module):
         self.changed = kevo_changed()
 
     def forward(self, *inputs):
-        return self.changed(inputs, self.model(*inputs))
+        return self.changed(self.model, inputs, {})
 )py";
 constexpr const char* function_end = R"py(changed = kevo_changed()
 
 
-def run(*inputs):
-    return changed(inputs, kevo_right(*inputs))
+def run(*inputs, **named):
+    return changed(kevo_right, inputs, named)
 )py";
 
 struct control {
@@ -147,10 +171,10 @@ program changed_reference(const task& t, const std::string& change, bool tells) 
   const std::string entry = reference.entry.empty() ? "run" : reference.entry;
   program made = reference.source;
   made.files.front().path = "kevo_reference.py";
-  made.files.insert(
-      made.files.begin(),
-      {"kevo_control.py", fmt::format(fmt::runtime(around), entry, "        " + change, tells ? raises : "") +
-                              (reference.form == "module" ? module_end : function_end)});
+  made.files.insert(made.files.begin(),
+                    {"kevo_control.py", fmt::format(fmt::runtime(around), entry, "        " + change,
+                                                    tells ? raises : "", entry.substr(0, entry.find('.'))) +
+                                            (reference.form == "module" ? module_end : function_end)});
   return made;
 }
 

@@ -27,11 +27,16 @@ json::array files_of(const program& source) {
 
 json::object job_of(const task& t, std::uint64_t seed) {
   const auto& reference = *t.reference;
+  const auto init = reference.init.empty() ? json::object() : json::parse(reference.init).as_object();
+  const auto* calls = init.if_contains("calls");
+  const auto* precision = init.if_contains("precision");
   return {{"inputs", tensors_of(t.inputs)},
           {"outputs", tensors_of(t.outputs)},
           {"form", reference.form == "module" ? "module" : "function"},
           {"seed", seed & 0x7fffffffffffffffU},
-          {"init", reference.init.empty() ? json::object() : json::parse(reference.init).as_object()}};
+          {"init", init},
+          {"calls", calls == nullptr ? json::array() : calls->as_array()},
+          {"narrow", precision != nullptr && *precision == "task"}};
 }
 
 json::array entry_of_reference(const task& t) {

@@ -1,19 +1,22 @@
-// kevo import flashinfer, sol, tritonbench, kernelbench-x: suites that are read without executing Python.
+// kevo import flashinfer, sol, tritonbench, kernelbench-x.
 
 #include "src/cli/import_suite.hpp"
 
+#include <cstdio>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/import/data_set_import.hpp"
 #include "src/import/split_file_import.hpp"
+#include "src/import/tested_import.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -29,8 +32,15 @@ std::string words_of(const suite_import_task& one) {
   std::string text = format::one_line(one.name) + ": ";
   if (one.folder.empty()) {
     text += "not imported\n";
-  } else if (one.draft) {
+  } else if (one.draft && one.problem.empty()) {
     text += fmt::format("draft, {}\n", format::counted(one.cases, "test case"));
+  } else if (one.draft) {
+    text += fmt::format("draft: {}\n", format::one_line(one.problem));
+  } else if (one.seconds > 0) {
+    text += fmt::format("{}\n", format::counted(one.workloads, "workload"));
+    if (!one.accepted.empty())
+      text += fmt::format("  FLAGGED: the tolerance accepts these wrong outputs: {}\n",
+                          fmt::join(one.accepted, ", "));
   } else {
     text += fmt::format("{}, {}\n", format::counted(one.workloads, "workload"),
                         format::counted(one.solutions, "solution"));
@@ -47,17 +57,22 @@ boost::json::object object_of(const suite_import_task& one) {
           {"draft", one.draft},
           {"workloads", one.workloads},
           {"solutions", one.solutions},
+          {"problem",
+           one.problem.empty() ? boost::json::value(nullptr) : boost::json::value(as_utf8(one.problem))},
+          {"tolerance", one.tolerance},
+          {"accepted", boost::json::value_from(one.accepted)},
+          {"checked", one.checked},
+          {"seconds", one.seconds},
           {"notes", std::move(notes)}};
 }
 
 void print(const suite_import& made, const invocation& shared) {
   if (!shared.json) {
-    for (const auto& one : made.tasks) fmt::print("{}", words_of(one));
-    fmt::print("{} of {} tasks imported into {}\n", made.imported(), made.tasks.size(),
+    fmt::print("{} of {} tasks imported into {}\n", made.imported() - made.drafts(), made.tasks.size(),
                format::printable(made.output));
+    if (made.drafts() > 0)
+      fmt::print("{}, which a person has to complete\n", format::counted(made.drafts(), "draft"));
     if (!made.suite_file.empty()) fmt::print("suite: {}\n", format::printable(made.suite_file));
-    if (made.imported() > 0 && made.suite_file.empty())
-      fmt::print("drafts have to be completed: their inputs are made by Python code, which needs PyTorch\n");
     return;
   }
   boost::json::array tasks;
@@ -66,7 +81,8 @@ void print(const suite_import& made, const invocation& shared) {
                          {"output", made.output},
                          {"suite", made.suite_file.empty() ? boost::json::value(nullptr)
                                                            : boost::json::value(made.suite_file)},
-                         {"imported", made.imported()},
+                         {"imported", made.imported() - made.drafts()},
+                         {"drafts", made.drafts()},
                          {"tasks", std::move(tasks)}}));
 }
 
@@ -78,6 +94,45 @@ void add_suite(CLI::App& import, invocation& shared, const char* name, const cha
   add_json_flag(*verb, shared);
   verb->callback([words, run, &shared] {
     const suite_import made = run(words->path, words->output);
+    if (!shared.json) {
+      for (const auto& one : made.tasks) fmt::print("{}", words_of(one));
+    }
+    print(made, shared);
+    if (made.imported() == 0) shared.exit_code = 2;
+  });
+}
+
+using tested_importer = suite_import (*)(const std::string& path, const std::string& output,
+                                         const tested_import& how);
+
+void add_tested_suite(CLI::App& import, invocation& shared, const char* name, const char* what,
+                      tested_importer run) {
+  auto* verb = import.add_subcommand(name, what);
+  auto words = std::make_shared<import_words>();
+  auto how = std::make_shared<tested_import>();
+  auto unchecked = std::make_shared<bool>(false);
+  verb->add_option("path", words->path, "Your copy of the suite: the folder with its Python files")
+      ->required();
+  verb->add_option("-o,--output", words->output, "Folder in which each task gets a folder")->required();
+  verb->add_option("--python", how->python,
+                   "A Python that has PyTorch, or a folder of packages (default: searched for)");
+  verb->add_option("--seconds", how->seconds, "Time for executing the test of a problem (default: 60)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--device", how->device,
+                   "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
+  verb->add_flag("--drafts", how->drafts, "Only split the files; execute nothing, and write drafts of tasks");
+  add_json_flag(*verb, shared);
+  verb->callback([words, how, unchecked, run, &shared] {
+    how->check = !*unchecked;
+    if (!shared.json) {
+      how->done = [](const suite_import_task& one) {
+        fmt::print("{}", words_of(one));
+        std::fflush(stdout);
+      };
+    }
+    const suite_import made = run(words->path, words->output, *how);
     print(made, shared);
     if (made.imported() == 0) shared.exit_code = 2;
   });
@@ -89,10 +144,9 @@ void add_suite_imports(CLI::App& import, invocation& shared) {
   add_suite(import, shared, "flashinfer", "Import a data set of FlashInfer-Bench, or one of its definitions",
             import_flashinfer);
   add_suite(import, shared, "sol", "Import problems of SOL-ExecBench", import_sol);
-  add_suite(import, shared, "tritonbench", "Split the problems of TritonBench (T or G) into drafts of tasks",
-            import_tritonbench);
-  add_suite(import, shared, "kernelbench-x", "Split the problems of KernelBench-X into drafts of tasks",
-            import_kernelbench_x);
+  add_tested_suite(import, shared, "tritonbench", "Import problems of TritonBench (T or G)",
+                   import_tritonbench);
+  add_tested_suite(import, shared, "kernelbench-x", "Import problems of KernelBench-X", import_kernelbench_x);
 }
 
 }  // namespace kevo::cli

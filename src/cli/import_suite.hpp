@@ -1,5 +1,5 @@
 #pragma once
-// The suites of `kevo import` that are read without executing Python.
+// The suites of `kevo import` besides KernelBench.
 
 #include "src/cli/command.hpp"
 

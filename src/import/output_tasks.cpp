@@ -17,6 +17,11 @@ std::size_t suite_import::imported() const {
       tasks.begin(), tasks.end(), [](const suite_import_task& t) { return !t.folder.empty(); }));
 }
 
+std::size_t suite_import::drafts() const {
+  return static_cast<std::size_t>(std::count_if(
+      tasks.begin(), tasks.end(), [](const suite_import_task& t) { return !t.folder.empty() && t.draft; }));
+}
+
 namespace importing {
 namespace {
 
@@ -75,11 +80,11 @@ void write_file(const fs::path& path, std::string_view text) {
                 {.file = path.string(), .key = {}});
 }
 
-void write_suite(suite_import& report, std::string_view task_file) {
+void write_suite(suite_import& report, std::string_view task_file, const std::string& torch_device) {
   settings_node tasks;
   tasks.type = settings_node::kind::list;
   for (const auto& one : report.tasks) {
-    if (one.folder.empty()) continue;
+    if (one.folder.empty() || one.draft) continue;
     const std::string folder = fs::path(one.folder).filename().string();
     settings_node entry = settings_node::empty_map();
     entry.set("task", settings_node::of(folder + "/" + std::string(task_file)));
@@ -97,12 +102,19 @@ void write_suite(suite_import& report, std::string_view task_file) {
   settings_node suite = settings_node::empty_map();
   suite.set("name", settings_node::of(report.suite));
   root.set("suite", std::move(suite));
+  if (!torch_device.empty()) {
+    settings_node fitness = settings_node::empty_map();
+    fitness.set("backend", settings_node::of("torch"));
+    fitness.set("device", settings_node::of(torch_device));
+    root.set("fitness", std::move(fitness));
+    root.set("solutions", settings_node::of("solutions"));
+  }
   root.set("tasks", std::move(tasks));
   report.suite_file = (fs::path(report.output) / "suite.yaml").string();
   write_file(report.suite_file,
-             "# Written by kevo import " + report.suite +
-                 "; kevo bench reads it. Add the section fitness, which says how solutions are "
-                 "evaluated.\n" +
+             "# Written by kevo import " + report.suite + "; kevo bench reads it. " +
+                 (torch_device.empty() ? "Add the section fitness, which says how solutions are evaluated.\n"
+                                       : "The solution of a task NAME is solutions/NAME.py.\n") +
                  dump_yaml(root));
 }
 

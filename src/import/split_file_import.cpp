@@ -18,6 +18,7 @@
 #include "src/base/text/text_file.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/import/output_tasks.hpp"
+#include "src/import/tested_import.hpp"
 
 namespace kevo {
 namespace importing {
@@ -163,8 +164,8 @@ std::optional<settings_node> contract_of(const json::object& row) {
   return any ? std::optional(made) : std::nullopt;
 }
 
-std::string draft_of(const std::string& suite, const suite_import_task& made, const std::string& entry,
-                     const json::object& row) {
+settings_node draft_of(const std::string& suite, const suite_import_task& made, const std::string& entry,
+                       const json::object& row) {
   settings_node root = settings_node::empty_map();
   root.set("name", settings_node::of(made.name));
   root.set("op_type", settings_node::of(made.category.empty() ? "other" : made.category));
@@ -179,18 +180,53 @@ std::string draft_of(const std::string& suite, const suite_import_task& made, co
   reference.set("form", settings_node::of("function"));
   if (!entry.empty()) reference.set("entry", settings_node::of(entry));
   root.set("reference", std::move(reference));
-  auto contract = contract_of(row);
-  const std::string missing =
-      contract ? "inputs, outputs and workloads" : "inputs, outputs, workloads and a tolerance";
-  if (contract) root.set("tolerance", std::move(*contract));
+  if (auto contract = contract_of(row)) root.set("tolerance", std::move(*contract));
+  return root;
+}
+
+std::string text_of_draft(const std::string& suite, const settings_node& root) {
+  const std::string missing = root.find("tolerance") != nullptr
+                                  ? "inputs, outputs and workloads"
+                                  : "inputs, outputs, workloads and a tolerance";
   return "# Written by kevo import " + suite +
          ". Not complete: the inputs are made by the Python code in test.py.\n# Add axes, " + missing +
          ", and call this file task.yaml.\n" + dump_yaml(root);
 }
 
-suite_import_task import_split_file(const std::string& suite, const fs::path& root, const fs::path& file,
-                                    const problem_rows& rows, const std::string& output,
-                                    std::set<std::string>& taken) {
+/// What all problems of an import have in common.
+struct split_import {
+  std::string suite;
+  fs::path root;       ///< the folder with the files
+  std::string output;  ///< the folder for the tasks
+  problem_rows rows;
+  importing::test_runner* runner = nullptr;  ///< null: only drafts are written
+  std::set<std::string> taken;               ///< names of folders
+};
+
+/// A first part that takes PyTorch from the imports of the test is no program by itself.
+std::string with_imports(const importing::split_file& file) {
+  const std::string line = "import torch\n";
+  const bool has = file.reference.find("import torch") != std::string::npos;
+  return has || file.test.find(line) == std::string::npos ? file.reference : line + "\n" + file.reference;
+}
+
+/// The modules of the suite that a test imports: Python files of the folder utils beside its data.
+std::vector<source_file> helpers_of(const std::string& test, const fs::path& root) {
+  std::vector<source_file> found;
+  std::error_code unreadable;
+  const fs::path folder = fs::absolute(root).lexically_normal().parent_path().parent_path() / "utils";
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    const std::string name = entry.path().stem().string();
+    const bool asked = test.find("from " + name + " import") != std::string::npos ||
+                       test.find("import " + name) != std::string::npos;
+    if (entry.path().extension() == ".py" && asked)
+      found.push_back({name + ".py", read_text_file(entry.path().string())});
+  }
+  return found;
+}
+
+suite_import_task import_split_file(split_import& with, const fs::path& file) {
+  const auto& [suite, root, output, rows, runner, taken] = with;
   const std::string stem = file.stem().string();
   suite_import_task made{.name = stem, .folder = {}, .category = {}, .draft = true, .notes = {}};
   try {
@@ -199,10 +235,10 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
       throw error(error_code::input,
                   "it must have exactly one line of '#' characters, between the reference and the test");
     const std::string entry = importing::entry_of(*split, stem);
-    if (entry.empty())
+    if (entry.empty() && runner == nullptr)
       made.notes.emplace_back(
           "its test calls no function of its first part, so that the draft names no entry");
-    if (!taken.insert(importing::file_name_of(stem)).second)
+    if (!with.taken.insert(importing::file_name_of(stem)).second)
       throw error(error_code::input, "another problem has this name");
     const fs::path inside = file.lexically_relative(root);
     auto found = rows.find(inside.generic_string());
@@ -214,11 +250,12 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
       made.notes.emplace_back("the list of problems of the suite does not have it");
     if (row.contains("precision_thresholds")) {
       const auto rule = json::serialize(row.at("precision_thresholds"));
-      made.notes.push_back(contract_of(row) ? "its rule " + rule + " is the tolerance of the draft"
+      made.notes.push_back(contract_of(row) ? "its rule " + rule + " is the tolerance"
                                             : "its rule " + rule + " is stored only in problem.json");
     }
     const fs::path folder = importing::fresh_task_folder(output, stem);
-    importing::write_file(folder / "reference.py", split->reference);
+    const std::string reference = with_imports(*split);
+    importing::write_file(folder / "reference.py", reference);
     importing::write_file(folder / "test.py", split->test);
     importing::write_file(folder / "problem.json",
                           json::serialize(json::object{{"suite", suite},
@@ -228,8 +265,12 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
                                                        {"cases", split->cases},
                                                        {"given", row}}) +
                               '\n');
-    importing::write_file(folder / "task.draft.yaml", draft_of(suite, made, entry, row));
+    const auto draft = draft_of(suite, made, entry, row);
+    importing::write_file(folder / "task.draft.yaml", text_of_draft(suite, draft));
     made.folder = folder.string();
+    if (runner != nullptr)
+      runner->complete({stem, reference, split->test, entry, helpers_of(split->test, root)}, draft,
+                       made.folder, made);
   } catch (const error& wrong) {
     if (wrong.code() != error_code::input) throw;
     made.notes.emplace_back(wrong.what());
@@ -238,7 +279,7 @@ suite_import_task import_split_file(const std::string& suite, const fs::path& ro
 }
 
 suite_import import_split_files(const std::string& suite, const std::string& path, const std::string& output,
-                                const std::vector<fs::path>& lists) {
+                                const std::vector<fs::path>& lists, const tested_import& how) {
   const fs::path root = fs::path(path).has_filename() ? fs::path(path) : fs::path(path).parent_path();
   std::vector<fs::path> files;
   std::error_code unreadable;
@@ -251,12 +292,16 @@ suite_import import_split_files(const std::string& suite, const std::string& pat
     throw error(error_code::input, "this folder contains no problems", {.file = path, .key = {}},
                 "give the folder with the Python files of the suite");
   std::sort(files.begin(), files.end());
-  const problem_rows rows = rows_in(lists);
+  split_import with{suite, root, output, rows_in(lists), nullptr, {}};
+  std::optional<importing::test_runner> runner;
+  if (!how.drafts) with.runner = &runner.emplace(how);
   importing::open_output(output);
   suite_import report{.suite = suite, .output = output, .suite_file = {}, .tasks = {}};
-  std::set<std::string> taken;
-  for (const auto& file : files)
-    report.tasks.push_back(import_split_file(suite, root, file, rows, output, taken));
+  for (const auto& file : files) {
+    report.tasks.push_back(import_split_file(with, file));
+    if (how.done) how.done(report.tasks.back());
+  }
+  importing::write_suite(report, "task.yaml", how.device);
   return report;
 }
 
@@ -267,12 +312,16 @@ fs::path beside(const std::string& path, const char* ending) {
 
 }  // namespace
 
-suite_import import_tritonbench(const std::string& path, const std::string& output) {
-  return import_split_files("tritonbench", path, output, {beside(path, ".jsonl"), beside(path, ".json")});
+suite_import import_tritonbench(const std::string& path, const std::string& output,
+                                const tested_import& how) {
+  return import_split_files("tritonbench", path, output, {beside(path, ".jsonl"), beside(path, ".json")},
+                            how);
 }
 
-suite_import import_kernelbench_x(const std::string& path, const std::string& output) {
-  return import_split_files("kernelbench-x", path, output, {beside(path, "_v1.json"), beside(path, ".json")});
+suite_import import_kernelbench_x(const std::string& path, const std::string& output,
+                                  const tested_import& how) {
+  return import_split_files("kernelbench-x", path, output, {beside(path, "_v1.json"), beside(path, ".json")},
+                            how);
 }
 
 }  // namespace kevo

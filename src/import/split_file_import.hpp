@@ -1,6 +1,7 @@
 #pragma once
 // Suites whose problems are Python files in two parts, a reference and a test that makes the inputs:
-// TritonBench and KernelBench-X. docs/import.md describes what becomes of them.
+// TritonBench and KernelBench-X. tested_import.hpp executes the tests; docs/import.md describes what becomes
+// of the problems.
 
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "src/import/suite_import.hpp"
+#include "src/import/tested_import.hpp"
 
 namespace kevo {
 
@@ -34,13 +36,14 @@ std::string entry_of(const split_file& file, const std::string& stem);
 
 /// PATH is a folder with the files (data/TritonBench_T_v1, data/TritonBench_G_v1). What the suite says of
 /// each problem is read from PATH.jsonl or PATH.json, if there is one. Writes OUTPUT/NAME with reference.py,
-/// test.py, problem.json and task.draft.yaml: the inputs are made by Python code, which is not executed, so
-/// that a person or a program with PyTorch has to complete the task.
-/// @throws kevo::error as import_flashinfer
-suite_import import_tritonbench(const std::string& path, const std::string& output);
+/// test.py and problem.json, and task.yaml if the test can be executed and gives workloads; otherwise
+/// task.draft.yaml, which a person has to complete. OUTPUT/suite.yaml names the tasks.
+/// @throws kevo::error as import_flashinfer, and environment without PyTorch unless only drafts are wanted
+suite_import import_tritonbench(const std::string& path, const std::string& output, const tested_import& how);
 
 /// The same for KernelBench-X: PATH is data/kernelbenchx, with a folder for each category, and PATH_v1.json
 /// beside it.
-suite_import import_kernelbench_x(const std::string& path, const std::string& output);
+suite_import import_kernelbench_x(const std::string& path, const std::string& output,
+                                  const tested_import& how);
 
 }  // namespace kevo

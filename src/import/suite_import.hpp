@@ -15,6 +15,11 @@ struct suite_import_task {
   std::size_t solutions = 0;
   bool draft = false;     ///< the task has to be completed: its inputs are made by code of the suite
   std::size_t cases = 0;  ///< of a draft: test cases, as far as the text of the test tells
+  std::string problem;  ///< of a draft: why it is not a task that runs; empty if nothing was tried. Untrusted
+  double tolerance = 0;  ///< of a task whose test was executed: relative, the widest of its outputs; 0: exact
+  std::vector<std::string> accepted;  ///< wrong outputs (controls) that its tolerance accepts
+  bool checked = false;               ///< whether its tolerance was tested
+  double seconds = 0;                 ///< that it took
   /// Why it was not imported, or what of it: one sentence each. Untrusted text.
   std::vector<std::string> notes;
 };
@@ -25,6 +30,7 @@ struct suite_import {
   std::string suite_file;  ///< for `kevo bench`; empty if no task was imported
   std::vector<suite_import_task> tasks;
   std::size_t imported() const;
+  std::size_t drafts() const;
 };
 
 }  // namespace kevo

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <kevo/detail/nearest.hpp>
 #include <kevo/dtype.hpp>
 #include <kevo/settings.hpp>
@@ -15,6 +17,7 @@
 #include "src/base/settings/json.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/task/decode.hpp"
+#include "src/task/decode_calls.hpp"
 #include "src/task/decode_generator.hpp"
 #include "src/task/decode_tensors.hpp"
 #include "src/task/decode_workload.hpp"
@@ -157,12 +160,28 @@ class decoder {
     const bool module = reference.form == "module";
     reference.entry = one.text("entry", {.def = module ? "Model" : "run",
                                          .doc = "language python: name of the class or the function"});
-    check_identifier(reference.entry, one.place("entry"), "an entry");
+    check_entry(reference.entry, one.place("entry"));
+    const auto precision =
+        one.text("precision",
+                 {.def = "float64",
+                  .doc = "form function: in which types the reference computes; task: those of the inputs",
+                  .one_of = {"float64", "task"}});
+    std::string calls;
+    if (const auto* given = one.raw("calls", "form function: how the function is called", "list");
+        given != nullptr && given->type != settings_node::kind::null) {
+      if (module) one.fail("calls", "only a function is called in a way of its own", "write form: function");
+      calls = decode_calls(*given, task_);
+    }
+    if (!calls.empty() || precision == "task")
+      reference.init = fmt::format(R"({{"args":[],"kwargs":{{}},"calls":{},"precision":"{}"}})",
+                                   calls.empty() ? "[]" : calls, precision);
     const settings_node* init = one.raw(
         "init", "language python, form module: arguments of the constructor, {args: [...], kwargs: {...}}",
         "map");
     if (init == nullptr || init->type == settings_node::kind::null) return;
     if (!module) one.fail("init", "a function has no constructor", "write form: module");
+    if (precision == "task")
+      one.fail("precision", "a module with arguments of its constructor computes in float64", "leave it out");
     settings given(*init);
     const auto* args = given.raw("args", "positional arguments", "list");
     const auto* kwargs = given.raw("kwargs", "named arguments", "map");
@@ -171,6 +190,17 @@ class decoder {
       given.fail("kwargs", "expected a map, found " + describe(*kwargs));
     given.finish();
     reference.init = json_of(*init);
+  }
+
+  // A name, or names with dots between them: a function of a class.
+  static void check_entry(const std::string& entry, const error_place& place) {
+    std::string_view rest = entry;
+    for (;;) {
+      const auto dot = rest.find('.');
+      check_identifier(std::string(rest.substr(0, dot)), place, "an entry");
+      if (dot == std::string_view::npos) return;
+      rest.remove_prefix(dot + 1);
+    }
   }
 
   program read_source(settings& one, const std::string& language) {

@@ -17,6 +17,7 @@ using importing::split_at_hashes;
 namespace {
 
 const std::string line(146, '#');
+const tested_import drafts = {.drafts = true};
 
 std::string problem(const std::string& name) {
   return "import torch\n\ndef helper(x):\n    return x\n\ndef " + name +
@@ -59,7 +60,7 @@ TEST_CASE("kernelbench-x: a draft for each problem, with its category, difficult
                         {"name": "matmul_w8", "difficulty": "", "file": "Quantization/matmul_w8.py",
                          "precision_thresholds": {"cosine_sim": 0.95, "l1_relative": 0.05, "rmse": 0.1}}])");
   const auto report =
-      import_kernelbench_x((folder / "data/kernelbenchx/").string(), (folder / "tasks").string());
+      import_kernelbench_x((folder / "data/kernelbenchx/").string(), (folder / "tasks").string(), drafts);
   REQUIRE(report.tasks.size() == 3);
   CHECK(report.imported() == 2);
   CHECK(report.suite_file.empty());
@@ -87,7 +88,8 @@ TEST_CASE("tritonbench: problems of one folder, described by the list beside it"
   shell::write_file(folder / "TritonBench_T_v1/add_twice.py", problem("add_twice"));
   shell::write_file(folder / "TritonBench_T_v1/other.py", problem("kernel"));
   shell::write_file(folder / "TritonBench_T_v1.jsonl", R"([{"file": "add_twice.py", "difficulty": "4"}])");
-  const auto report = import_tritonbench((folder / "TritonBench_T_v1").string(), (folder / "tasks").string());
+  const auto report =
+      import_tritonbench((folder / "TritonBench_T_v1").string(), (folder / "tasks").string(), drafts);
   CHECK(report.imported() == 2);
   CHECK(report.tasks[0].notes.empty());
   CHECK(report.tasks[1].notes.front().find("does not have it") != std::string::npos);
@@ -95,8 +97,8 @@ TEST_CASE("tritonbench: problems of one folder, described by the list beside it"
         "level:4");
   shell::write_file(folder / "TritonBench_T_v1.jsonl", "[oops");
   CHECK_THROWS_WITH_AS(
-      import_tritonbench((folder / "TritonBench_T_v1").string(), (folder / "tasks").string()),
+      import_tritonbench((folder / "TritonBench_T_v1").string(), (folder / "tasks").string(), drafts),
       doctest::Contains("TritonBench_T_v1.jsonl"), error);
-  CHECK_THROWS_AS(import_tritonbench((folder / "tasks/add_twice/none").string(), (folder / "x").string()),
-                  error);
+  CHECK_THROWS_AS(
+      import_tritonbench((folder / "tasks/add_twice/none").string(), (folder / "x").string(), drafts), error);
 }

@@ -1,0 +1,116 @@
+# Programs in Triton are written for a GPU. On the CPU, where Triton's interpreter executes them, what they ask of the GPU is answered by
+# the CPU: tensors for it are made in ordinary memory, and there is a device of a usual size.
+
+
+class pretended_properties:
+    name, major, minor, total_memory, multi_processor_count, warp_size = "interpreter", 8, 0, 1 << 34, 16, 32
+    max_threads_per_multi_processor, regs_per_multiprocessor, shared_memory_per_block_optin = 2048, 65536, 166912
+
+
+class pretended_stream:
+    cuda_stream = 0
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        return False
+
+    def nothing(self, *args, **kwargs):
+        return None
+
+    synchronize = wait_stream = wait_event = record = record_event = wait = nothing
+
+    def query(self):
+        return True
+
+    def elapsed_time(self, other):
+        return 1.0
+
+
+def on_processor(torch):
+    Tensor, cpu = torch.Tensor, torch.device("cpu")
+    asked = Tensor.is_cuda.__get__
+
+    def moved(value):
+        if isinstance(value, str) and value.partition(":")[0] == "cuda":
+            return "cpu"
+        return cpu if isinstance(value, torch.device) and value.type == "cuda" else value
+
+    class mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            if function is Tensor.cuda:
+                return args[0]
+            if function == asked:
+                return True
+            if "device" in kwargs:
+                kwargs = {**kwargs, "device": moved(kwargs["device"])}
+                if isinstance(kwargs["device"], int) and not isinstance(kwargs["device"], bool):
+                    kwargs["device"] = cpu
+            if kwargs.get("pin_memory"):
+                kwargs = {**kwargs, "pin_memory": False}
+            if function is Tensor.to:
+                args = [moved(one) for one in args]
+            return function(*args, **kwargs)
+
+    return mode()
+
+
+def pretend_a_device(torch):
+    if getattr(torch, "kevo_pretends", None):
+        return
+    torch.kevo_pretends = on_processor(torch)
+    torch.kevo_pretends.__enter__()
+    cuda = torch.cuda
+    plain_generator = torch.Generator
+
+    class kind(type):
+        def __instancecheck__(self, value):
+            return type(value) is plain_generator
+
+    class generator(metaclass=kind):
+        def __new__(cls, device="cpu"):
+            return plain_generator()
+
+    torch.Generator = generator
+    cuda.is_available = lambda: True
+    cuda.device_count = lambda: 1
+    cuda.current_device = lambda: 0
+    cuda.get_device_capability = lambda *_: (8, 0)
+    cuda.get_device_name = lambda *_: "interpreter"
+    cuda.get_device_properties = lambda *_: pretended_properties
+    cuda._lazy_init = lambda: None
+    cuda.device = cuda.device_of = cuda._DeviceGuard = cuda.stream = cuda.Stream = cuda.Event = pretended_stream
+    cuda.current_stream = cuda.default_stream = lambda *_: pretended_stream()
+    for name in ("synchronize", "empty_cache", "set_device", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "init"):
+        setattr(cuda, name, lambda *_, **__: None)
+    for name in ("max_memory_allocated", "memory_allocated"):
+        setattr(cuda, name, lambda *_: 0)
+
+
+# With Triton's interpreter there is nothing to choose by time: the first configuration is as good as any.
+def pretend_tuning():
+    try:
+        from triton.runtime import autotuner
+    except Exception:
+        return
+
+    def run_first(self, *args, **kwargs):
+        self.nargs = dict(zip(self.arg_names, args))
+        configs = self.prune_configs(kwargs) if self.configs else []
+        config = configs[0] if configs else autotuner.Config({})
+        if config.pre_hook is not None:
+            config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
+        given = {**kwargs, **config.all_kwargs()}
+        try:
+            return self.fn.run(*args, **given)
+        finally:
+            self.nargs = None
+
+    autotuner.Autotuner.run = run_first
+
+

@@ -1,0 +1,146 @@
+// labels: slow
+// timeout: 600
+// one processor
+// Problems whose tests make the inputs, as KernelBench-X and TritonBench write them, become tasks that run.
+// All problems here were written for this.
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "src/import/split_file_import.hpp"
+#include "src/task/task_loader.hpp"
+#include "tests/support/shell.hpp"
+#include "tests/torch/corpus.hpp"
+
+using namespace kevo;
+
+namespace {
+
+const std::string folder_of_problems = KEVO_SOURCE_DIR "/tests/import/tested/";
+
+std::optional<suite_import> imported(const std::string& suite, const std::string& to) {
+  try {
+    const tested_import how = {.seconds = 20};
+    return suite == "x" ? import_kernelbench_x(folder_of_problems + "x/data/problems", to, how)
+                        : import_tritonbench(folder_of_problems + "triton", to, how);
+  } catch (const error& missing) {
+    if (missing.message().find("no Python with PyTorch") != 0) throw;
+    kevo_test::skip(missing.message());
+    return std::nullopt;
+  }
+}
+
+const suite_import_task& named(const suite_import& all, const std::string& name) {
+  const auto found =
+      std::find_if(all.tasks.begin(), all.tasks.end(), [&](const auto& one) { return one.name == name; });
+  REQUIRE_MESSAGE(found != all.tasks.end(), name);
+  return *found;
+}
+
+task task_named(const suite_import& all, const std::string& name) {
+  const auto& one = named(all, name);
+  REQUIRE_MESSAGE(one.problem.empty(), name, ": ", one.problem);
+  CHECK_FALSE(one.draft);
+  CHECK_FALSE(std::filesystem::exists(one.folder + "/task.draft.yaml"));
+  return load_task(one.folder + "/task.yaml");
+}
+
+bool has_note(const suite_import_task& one, const std::string& words) {
+  return std::any_of(one.notes.begin(), one.notes.end(),
+                     [&](const auto& note) { return note.find(words) != std::string::npos; });
+}
+
+outcome judged(const task& t, const std::string& text) {
+  torch_fitness fitness(std::make_shared<const task>(t), torch_corpus::quick_settings());
+  const auto e = torch_corpus::evaluate(fitness, text, evaluation_stage::checked);
+  INFO(torch_corpus::said(e));
+  return e.outcome;
+}
+
+}  // namespace
+
+TEST_CASE("kernelbench-x: what a test calls becomes workloads, with options, types and constants") {
+  const shell::scratch folder;
+  const auto all = imported("x", folder.string());
+  if (!all) return;
+  CHECK(all->imported() == 9);  // drafts among them
+  CHECK(all->drafts() == 2);
+  CHECK_FALSE(all->suite_file.empty());
+
+  const auto scale = task_named(*all, "scale_rows");
+  CHECK(scale.reference->init.find("\"keep\"") != std::string::npos);
+  CHECK(scale.inputs.front().name == "call");
+  CHECK(scale.inputs.size() == 4);   // x and factor in float32, x in float16
+  CHECK(scale.outputs.size() == 3);  // of one and two dimensions in float32, of one in float16
+  CHECK(std::count_if(scale.workloads.begin(), scale.workloads.end(),
+                      [](const auto& w) { return w.hidden; }) >= 2);
+  const std::string right =
+      "def scale_rows(x, factor=2.0, *, keep=False):\n    y = x * factor\n    return y if keep else "
+      "y.sum(-1)\n";
+  CHECK(judged(scale, "import torch\n" + right) == outcome::valid);
+  CHECK(judged(scale, "def scale_rows(x, factor=2.0, *, keep=False):\n    return (x * factor).sum(-1)\n") !=
+        outcome::valid);
+  CHECK(named(*all, "scale_rows").accepted.empty());
+
+  const auto& fill = named(*all, "fill_rows");
+  const auto filled = task_named(*all, "fill_rows");
+  CHECK(filled.reference->init.find("written") != std::string::npos);
+  CHECK(judged(filled,
+               "def fill_rows(x, index, value):\n    for i in index.tolist():\n        x[i] = value\n") ==
+        outcome::valid);
+  CHECK(judged(filled, "def fill_rows(x, index, value):\n    pass\n") == outcome::incorrect);
+  CHECK(fill.checked);
+
+  const auto& factor = named(*all, "factor");
+  CHECK(has_note(factor, "positive definite"));
+  CHECK(judged(task_named(*all, "factor"),
+               "import torch\ndef factor(A):\n    return torch.linalg.cholesky(A)\n") == outcome::valid);
+
+  const auto product = task_named(*all, "product_w8");
+  CHECK(tolerance_for(product, product.workloads.front(), "out").min_cosine == 0.95);
+  CHECK(tolerance_for(product, product.workloads.front(), "out").rule == "finite");
+  // Rounded to 8 bits as the contract intends, and not at all like the product.
+  CHECK(
+      judged(product,
+             "import torch\ndef eight(x):\n    s = x.abs().amax() / 127\n    return torch.round(x / s) * s\n"
+             "def product_w8(a, b):\n    return eight(a) @ eight(b)\n") == outcome::valid);
+  CHECK(judged(product,
+               "import torch\ndef product_w8(a, b):\n    return torch.ones(a.shape[0], b.shape[1])\n") ==
+        outcome::incorrect);
+
+  // A logarithm is refused numbers below 0; a spectrum is complex.
+  CHECK(has_note(named(*all, "logarithm"), "positive"));
+  CHECK(task_named(*all, "spectrum").outputs.front().shape.back() == "2");
+  CHECK(
+      judged(
+          task_named(*all, "two_results"),
+          "def two_results(parts):\n    x, y = parts\n    return {'sum': x + y, 'rest': (x - y, None)}\n") ==
+      outcome::valid);
+
+  CHECK(named(*all, "drops").problem.find("random numbers") != std::string::npos);
+  CHECK(named(*all, "of_a_module").problem.find("is a Linear") != std::string::npos);
+  CHECK(std::filesystem::exists(named(*all, "drops").folder + "/task.draft.yaml"));
+}
+
+TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
+  const shell::scratch folder;
+  const auto all = imported("triton", folder.string());
+  if (!all) return;
+  for (const auto& one : all->tasks) {
+    if (one.problem.find("No module named 'triton'") == std::string::npos) continue;
+    kevo_test::skip(one.problem);
+    return;
+  }
+  const auto add = task_named(*all, "add_kernel_wrapper");
+  CHECK(add.reference->entry == "add");
+  CHECK(judged(add, "def add(x, y, block=64):\n    return x + y\n") == outcome::valid);
+  CHECK(judged(add, "def add(x, y, block=64):\n    return x - y\n") == outcome::incorrect);
+  // An autograd function, called by its method.
+  const auto twice = task_named(*all, "twice");
+  CHECK(twice.reference->entry == "Twice.apply");
+  CHECK(judged(twice, "def run(x):\n    return 2 * x\n") == outcome::valid);
+  CHECK(named(*all, "kernel_alone").problem.find("starts the Triton kernel itself") != std::string::npos);
+}
