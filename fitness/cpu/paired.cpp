@@ -248,10 +248,11 @@ std::optional<call_failure> paired_timer::block() {
 std::optional<call_failure> paired_timer::block_of_processes() {
   candidate_->restart();
   baseline_->restart();
-  pace();
+  begin_pacing();
   const auto turn_of_baseline =
       static_cast<int>(random_.below(static_cast<std::uint64_t>(plan_.candidate_processes) + 1));
   readings baseline;
+  readings all;  // of the candidate's processes
   std::vector<double> times;
   for (int turn = 0; turn <= plan_.candidate_processes; ++turn) {
     const bool slow = turn == turn_of_baseline;
@@ -269,10 +270,16 @@ std::optional<call_failure> paired_timer::block_of_processes() {
       if (slow) trusted_failed("baseline", *failure);
       return failure;
     }
-    if (!slow) times.push_back(settled(candidate));
+    if (!slow) {
+      times.push_back(settled(candidate));
+      all.quiet.insert(all.quiet.end(), candidate.quiet.begin(), candidate.quiet.end());
+      all.disturbed.insert(all.disturbed.end(), candidate.disturbed.begin(), candidate.disturbed.end());
+      all.beside.insert(all.beside.end(), candidate.beside.begin(), candidate.beside.end());
+    }
     program.restart();
   }
-  pairs_.push_back({pseudo_median(times), settled(baseline)});
+  const double call_ns = pseudo_median(times);
+  pairs_.push_back({call_ns + worked_beside(all, baseline, call_ns), settled(baseline)});
   return std::nullopt;
 }
 

@@ -140,9 +140,9 @@ struct reference_source {
   program source;
   std::string form{};   ///< Python: "module" (a class whose instance is called) or "function"
   std::string entry{};  ///< Python: name of the class or function
-  std::string init{};   ///< Python: a JSON object; may be empty. Of a module "args" and "kwargs", arguments of
-                        ///< the constructor; of a function "calls", how it is called, and "precision",
-                        ///< "task" if it computes in the types of the inputs (docs/torch.md)
+  std::string init{};  ///< Python: a JSON object; may be empty. Of a module "args" and "kwargs", arguments of
+                       ///< the constructor; of a function "calls", how it is called, and "precision",
+                       ///< "task" if it computes in the types of the inputs (docs/torch.md)
 };
 
 /// A named program to which the speed of candidates is compared. Baselines are trusted.
