@@ -259,14 +259,14 @@ std::optional<call_failure> paired_timer::block_of_processes() {
     runner& program = slow ? *baseline_ : *candidate_;
     shuffle_contents();
     program.launch_for_one();
-    if (const auto failure = program.await()) {
+    if (auto failure = program.await()) {
       if (slow) trusted_failed("baseline", *failure);
       return failure;
     }
     const auto given = std::span(cycle_).subspan(
         1, static_cast<std::size_t>(slow ? plan_.baseline_calls : plan_.candidate_calls));
     readings candidate;
-    if (const auto failure = read(program, given, rng(random_()), slow ? baseline : candidate)) {
+    if (auto failure = read(program, given, rng(random_()), slow ? baseline : candidate)) {
       if (slow) trusted_failed("baseline", *failure);
       return failure;
     }
@@ -307,7 +307,7 @@ std::optional<call_failure> paired_timer::block_of_turns() {
           trusted_failed("baseline", *failure);
       } else {
         const auto turn = given.first(static_cast<std::size_t>(plan_.candidate_calls));
-        if (const auto failure = read(*candidate_, turn, places, candidate)) return failure;
+        if (auto failure = read(*candidate_, turn, places, candidate)) return failure;
       }
     }
   }
