@@ -116,9 +116,8 @@ TEST_CASE("calls that can be made are kept as they are written") {
       "[{args: [{input: x}, 2, {list: [1, {tuple: []}]}], kwargs: {dim: {value: inf}}, results: [y, null]}]";
   const auto init = task_with(one).reference->init;
   CAPTURE(init);
-  CHECK(init.find(
-            R"("calls":[{"args": [{"input": "x"}, 2, {"list": [1, {"tuple": []}]}], )"
-            R"("kwargs": {"dim": {"value": "inf"}}, "results": ["y", null]}])") != std::string::npos);
+  CHECK(init.find(R"("calls":[{"args": [{"input": "x"}, 2, {"list": [1, {"tuple": []}]}], )"
+                  R"("kwargs": {"dim": {"value": "inf"}}, "results": ["y", null]}])") != std::string::npos);
   CHECK_NOTHROW(static_cast<void>(task_with("[{results: [y]}, {args: [{input: x}], results: [y]}]", true)));
 }
 
