@@ -95,6 +95,10 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
   verb->add_option("--seconds", given->seconds,
                    "Time for finding out which extents may vary, for each file (default: 60)")
       ->check(CLI::PositiveNumber);
+  verb->add_option("-j,--jobs", given->jobs,
+                   "Files at the same time (default: one per processor core, as far as there are 8 GiB of "
+                   "memory for each)")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--device", given->device,
                    "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
       ->check(CLI::IsMember({"cpu", "cuda"}));

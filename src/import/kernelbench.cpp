@@ -1,10 +1,14 @@
 #include "src/import/kernelbench.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
+#include <mutex>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -12,6 +16,8 @@
 #include <kevo/error.hpp>
 #include <kevo/fitness/torch.hpp>
 
+#include "fitness/machine/available_memory.hpp"
+#include "fitness/machine/core_plan.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/ask_python.hpp"
 #include "fitness/torch/check_torch_task.hpp"
@@ -70,6 +76,17 @@ std::string name_of(const std::string& file) {
     if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))) c = '_';
   }
   return name.empty() || (name[0] >= '0' && name[0] <= '9') ? "kernelbench_" + name : name;
+}
+
+// The largest modules that are tested have parameters of 1 GiB, and the processes of a test hold them several
+// times, in float64 among others.
+int jobs_of(const kernelbench_import& what, std::size_t files) {
+  constexpr std::uint64_t bytes_per_job = std::uint64_t{8} << 30U;
+  std::uint64_t jobs = what.jobs > 0 ? static_cast<std::uint64_t>(what.jobs) : physical_cores().size();
+  if (const auto memory = available_memory(); what.jobs <= 0 && memory)
+    jobs = std::min<std::uint64_t>(jobs, static_cast<std::uint64_t>(*memory) / bytes_per_job);
+  if (what.jobs <= 0 && what.device != "cpu") jobs = 1;
+  return static_cast<int>(std::clamp<std::uint64_t>(jobs, 1, std::max<std::size_t>(files, 1)));
 }
 
 std::string text_of(const json::value& value) {
@@ -324,13 +341,27 @@ std::vector<imported_task> import_kernelbench(const kernelbench_import& what) {
   const auto files = problem_files(what.from);
   auto server = std::make_shared<torch::python_server>(torch::find_torch(what.python, contains(what.sandbox)),
                                                        what.sandbox);
-  importer with(what, std::move(server));
-  std::vector<imported_task> results;
-  results.reserve(files.size());
-  for (const auto& file : files) {
-    results.push_back(with.import(file));
-    if (what.done) what.done(results.back());
-  }
+  std::vector<imported_task> results(files.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex telling;
+  const auto work = [&] {
+    try {
+      importer with(what, server);
+      for (std::size_t i = next++; i < files.size(); i = next++) {
+        results[i] = with.import(files[i]);
+        const std::scoped_lock lock(telling);
+        if (what.done) what.done(results[i]);
+      }
+    } catch (...) {
+      next = files.size();  // the others finish what they have begun
+      throw;
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (int i = 1; i < jobs_of(what, files.size()); ++i)
+    others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& one : others) one.get();
   return results;
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   const auto all =
       imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench", .to = folder.string(), .seconds = 30});
   if (!all) return;
-  REQUIRE(all->size() == 6);
+  REQUIRE(all->size() == 7);
 
   const auto& matmul = named(*all, "level1_1_matmul");
   REQUIRE_MESSAGE(matmul.problem.empty(), matmul.problem);
@@ -66,6 +66,17 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(c.reference->init.find("stride") != std::string::npos);
   CHECK(c.outputs[0].shape[2] == "(n1 - 3) / 2 + 1");
   CHECK(c.inputs[1].scalar);
+
+  // Taken apart into its steps, a recurrent layer would take longer than there is time for.
+  const auto& recurrence = named(*all, "level1_7_long_recurrence");
+  REQUIRE_MESSAGE(recurrence.problem.empty(), recurrence.problem);
+  CHECK(recurrence.checked);
+  CHECK(recurrence.seconds < 30);
+  CHECK(recurrence.varies.size() == 2);
+  const auto r = kevo::load_task(recurrence.file);
+  const auto& x = r.inputs[0].shape;
+  CHECK(r.outputs[0].shape == std::vector<std::string>{x[0], x[1], "16"});
+  CHECK(r.outputs[1].shape == std::vector<std::string>{"1", x[1], "16"});
 
   // Near 0 its sums have larger rounding errors than KernelBench accepts; a lower precision has larger ones
   // still.
