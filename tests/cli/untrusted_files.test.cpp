@@ -87,7 +87,7 @@ struct gallery {
         "fitness: {backend: command, command: [/bin/sh, score.sh], directory: ., sandbox: off}\n"
         "archive: {type: grid, measures: {size: {bins: 10, range: [0, 400]}}}\n"
         "select: {type: power_law}\nvary: {operators: [{type: tune}, {type: splice}]}\n"
-        "stop: {evaluations: 30}\n");
+        "stop: {evaluations: 12}\n");
     const auto made = shell::run(shell::kevo({"run", "config.yaml", "--plain"}), folder.string());
     REQUIRE_MESSAGE(made.code == 0, made.err);
   }
