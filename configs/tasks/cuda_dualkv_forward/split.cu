@@ -1,0 +1,410 @@
+// Split and merge with cuDNN's fused attention: the prompt by itself, the rows of all responses with the prompt's keys (all of them), each
+// response by itself (causal, in a slot of L positions whose true lengths cuDNN reads on the device), and a kernel that merges the last
+// two results by the logarithms of their sums. The prompt is not copied. A hosted launch; all of it is part of the time. Plans and memory
+// are kept from call to call.
+#include <cuda_runtime.h>
+#include <cudnn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace {
+
+using descriptor = cudnnBackendDescriptor_t;
+using shape = std::array<std::int64_t, 4>;
+
+struct tensor {
+  descriptor it = nullptr;
+  std::int64_t id = 0;
+};
+
+/// The true sizes of a product for each sequence, in device memory; empty: those of the tensors.
+struct sizes {
+  tensor m = {};
+  tensor n = {};
+  tensor k = {};
+};
+
+/// Builds a graph; after the first failure nothing more is done. Descriptors live as long as the process.
+struct builder {
+  cudnnHandle_t handle;
+  bool good = true;
+  std::int64_t ids = 0;
+  std::vector<descriptor> operations = {};
+
+  descriptor make(cudnnBackendDescriptorType_t type) {
+    descriptor made = nullptr;
+    good = good && cudnnBackendCreateDescriptor(type, &made) == CUDNN_STATUS_SUCCESS;
+    return made;
+  }
+  template <class T>
+  void set(descriptor to, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, const T& value, std::int64_t count = 1) {
+    good = good && cudnnBackendSetAttribute(to, name, type, count, &value) == CUDNN_STATUS_SUCCESS;
+  }
+  void finish(descriptor one) { good = good && cudnnBackendFinalize(one) == CUDNN_STATUS_SUCCESS; }
+
+  enum class kind { memory, between, constant };
+  tensor add(cudnnDataType_t type, const shape& dims, const shape& strides, kind what = kind::between) {
+    tensor made{make(CUDNN_BACKEND_TENSOR_DESCRIPTOR), ++ids};
+    set(made.it, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, made.id);
+    set(made.it, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type);
+    set(made.it, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, std::int64_t{16});
+    set(made.it, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, dims, 4);
+    set(made.it, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, strides, 4);
+    set(made.it, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, what == kind::between);
+    if (what == kind::constant) set(made.it, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, true);
+    finish(made.it);
+    return made;
+  }
+  void operation(descriptor one) {
+    finish(one);
+    operations.push_back(one);
+  }
+  /// c = a b; `padded`: elements of c that do not exist are 0.
+  void multiply(tensor a, tensor b, tensor c, const sizes& of, bool padded = false) {
+    const descriptor how = make(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+    set(how, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+    if (padded) set(how, CUDNN_ATTR_MATMUL_PADDING_VALUE, CUDNN_TYPE_DOUBLE, 0.0);
+    finish(how);
+    const descriptor one = make(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
+    set(one, CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, a.it);
+    set(one, CUDNN_ATTR_OPERATION_MATMUL_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, b.it);
+    set(one, CUDNN_ATTR_OPERATION_MATMUL_CDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, c.it);
+    set(one, CUDNN_ATTR_OPERATION_MATMUL_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, how);
+    if (of.m.it != nullptr) set(one, CUDNN_ATTR_OPERATION_MATMUL_GEMM_M_OVERRIDE_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, of.m.it);
+    if (of.n.it != nullptr) set(one, CUDNN_ATTR_OPERATION_MATMUL_GEMM_N_OVERRIDE_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, of.n.it);
+    if (of.k.it != nullptr) set(one, CUDNN_ATTR_OPERATION_MATMUL_GEMM_K_OVERRIDE_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, of.k.it);
+    operation(one);
+  }
+  void reduce(cudnnReduceTensorOp_t what, tensor x, tensor y) {
+    const descriptor how = make(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+    set(how, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+    set(how, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, what);
+    finish(how);
+    const descriptor one = make(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR);
+    set(one, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, x.it);
+    set(one, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, y.it);
+    set(one, CUDNN_ATTR_OPERATION_REDUCTION_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, how);
+    operation(one);
+  }
+  void pointwise(cudnnPointwiseMode_t what, cudnnDataType_t precision, tensor x, tensor y, const tensor* b = nullptr,
+                 const tensor* choice = nullptr, std::int64_t axis = -1) {
+    const descriptor how = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+    set(how, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, what);
+    set(how, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, precision);
+    if (axis >= 0) set(how, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, axis);
+    finish(how);
+    const descriptor one = make(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    set(one, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR, how);
+    set(one, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, x.it);
+    set(one, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, y.it);
+    if (b != nullptr) set(one, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, b->it);
+    if (choice != nullptr) set(one, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, choice->it);
+    operation(one);
+  }
+};
+
+/// Attention of one kind.
+struct graph {
+  descriptor it = nullptr;
+  void* scratch = nullptr;
+  std::array<std::int64_t, 9> ids = {};  ///< q, k, v, o, logarithms, lengths of queries and keys, scale, minus infinity
+};
+
+struct plan {
+  graph prompt = {};             ///< the prompt's rows with their own keys, causal
+  graph across = {};             ///< the responses' rows with the prompt's keys
+  graph own = {};                ///< the responses' rows with their own keys, causal, in slots
+  std::uint16_t* q = nullptr;    ///< [N, slot, H, 128]
+  std::uint16_t* k = nullptr;    ///< [N, slot, G, 128]
+  std::uint16_t* v = nullptr;
+  std::uint16_t* o = nullptr;
+  std::uint16_t* across_o = nullptr;  ///< [T, H, 128]
+  float* prompt_statistics = nullptr; ///< [H, P]
+  float* across_statistics = nullptr; ///< [H, T]
+  float* statistics = nullptr;        ///< [N, H, slot]
+  int* lengths = nullptr;             ///< of the responses, [N]; behind them P and T
+};
+
+/// Scores, and what is made of them.
+struct score_shapes {
+  shape dims;
+  shape strides;
+  tensor low;  ///< minus infinity
+
+  tensor between(builder& b, cudnnDataType_t type = CUDNN_DATA_FLOAT) const { return b.add(type, dims, strides); }
+  tensor choose(builder& b, tensor from, tensor kept) const {
+    const tensor chosen = between(b);
+    b.pointwise(CUDNN_POINTWISE_BINARY_SELECT, CUDNN_DATA_FLOAT, from, chosen, &low, &kept);
+    return chosen;
+  }
+};
+
+/// Keeps scores of queries and keys that exist.
+tensor of_existing(builder& b, const score_shapes& s, tensor score, tensor queries, tensor keys) {
+  const tensor row = s.between(b, CUDNN_DATA_INT32);
+  const tensor column = s.between(b, CUDNN_DATA_INT32);
+  const tensor row_exists = s.between(b, CUDNN_DATA_BOOLEAN);
+  const tensor column_exists = s.between(b, CUDNN_DATA_BOOLEAN);
+  const tensor exists = s.between(b, CUDNN_DATA_BOOLEAN);
+  b.pointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, score, row, nullptr, nullptr, 2);
+  b.pointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, score, column, nullptr, nullptr, 3);
+  b.pointwise(CUDNN_POINTWISE_CMP_LT, CUDNN_DATA_BOOLEAN, row, row_exists, &queries);
+  b.pointwise(CUDNN_POINTWISE_CMP_LT, CUDNN_DATA_BOOLEAN, column, column_exists, &keys);
+  b.pointwise(CUDNN_POINTWISE_LOGICAL_AND, CUDNN_DATA_BOOLEAN, row_exists, exists, &column_exists);
+  return s.choose(b, score, exists);
+}
+
+/// Keeps scores of keys that are not behind the query.
+tensor of_seen(builder& b, const score_shapes& s, tensor score) {
+  const tensor row = s.between(b, CUDNN_DATA_INT32);
+  const tensor column = s.between(b, CUDNN_DATA_INT32);
+  const tensor seen = s.between(b, CUDNN_DATA_BOOLEAN);
+  b.pointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, score, row, nullptr, nullptr, 2);
+  b.pointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, score, column, nullptr, nullptr, 3);
+  b.pointwise(CUDNN_POINTWISE_CMP_GE, CUDNN_DATA_BOOLEAN, row, seen, &column);
+  return s.choose(b, score, seen);
+}
+
+/// The first execution plan of the heuristics that can be built, and its scratch memory.
+bool build(cudnnHandle_t handle, builder& b, descriptor& it, void*& scratch) {
+  const descriptor graph = b.make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  b.set(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, handle);
+  if (b.good) {
+    b.set(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, *b.operations.data(),
+          static_cast<std::int64_t>(b.operations.size()));
+  }
+  b.finish(graph);
+  const descriptor rule = b.make(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  b.set(rule, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, graph);
+  b.set(rule, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_A);
+  b.finish(rule);
+  if (!b.good) return false;
+  std::array<descriptor, 8> choices = {};
+  for (auto& choice : choices) choice = b.make(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  std::int64_t found = 0;
+  if (cudnnBackendGetAttribute(rule, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 8, &found, choices.data()) !=
+      CUDNN_STATUS_SUCCESS) {
+    return false;
+  }
+  for (std::int64_t i = 0; i < found && i < 8; ++i) {
+    b.good = true;
+    it = b.make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    b.set(it, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
+    b.set(it, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, choices.at(static_cast<std::size_t>(i)));
+    b.finish(it);
+    std::int64_t bytes = 0;
+    std::int64_t count = 0;
+    if (!b.good || cudnnBackendGetAttribute(it, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes) !=
+                       CUDNN_STATUS_SUCCESS) {
+      continue;
+    }
+    if (bytes <= 0 || cudaMalloc(&scratch, static_cast<std::size_t>(bytes)) == cudaSuccess) return true;
+  }
+  return false;
+}
+
+/// Memory for `count` elements; null if there is none, and after an earlier failure.
+template <class T>
+T* allocate(bool& good, std::int64_t count) {
+  void* memory = nullptr;
+  good = good && cudaMalloc(&memory, static_cast<std::size_t>(count) * sizeof(T)) == cudaSuccess;
+  return good ? static_cast<T*>(memory) : nullptr;
+}
+
+/// N sequences of at most `rows` queries and `columns` keys.
+bool make(cudnnHandle_t handle, std::int64_t N, std::int64_t rows, std::int64_t columns, std::int64_t H, std::int64_t G, bool causal,
+          graph& made) {
+  builder b{handle};
+  using kind = builder::kind;
+  const shape of_row = {N, H, rows, 1};
+  const shape along_rows = {H * rows, rows, 1, 1};
+  const shape of_queries = {rows * H * 128, 128, H * 128, 1};
+  const auto of_rows = [&] { return b.add(CUDNN_DATA_FLOAT, of_row, along_rows); };
+  const tensor q = b.add(CUDNN_DATA_BFLOAT16, {N, H, rows, 128}, of_queries, kind::memory);
+  const tensor k = b.add(CUDNN_DATA_BFLOAT16, {N, G, 128, columns}, {columns * G * 128, 128, 1, G * 128}, kind::memory);
+  const tensor v = b.add(CUDNN_DATA_BFLOAT16, {N, G, columns, 128}, {columns * G * 128, 128, G * 128, 1}, kind::memory);
+  const tensor o = b.add(CUDNN_DATA_BFLOAT16, {N, H, rows, 128}, of_queries, kind::memory);
+  const tensor statistic = b.add(CUDNN_DATA_FLOAT, of_row, along_rows, kind::memory);
+  const tensor queries = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
+  const tensor keys = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
+  const tensor scale = b.add(CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1}, kind::constant);
+  const tensor low = b.add(CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1}, kind::constant);
+  const score_shapes s = {{N, H, rows, columns}, {H * rows * columns, rows * columns, columns, 1}, low};
+  const auto between = [&](cudnnDataType_t type = CUDNN_DATA_FLOAT) { return s.between(b, type); };
+  const tensor raw = between();
+  const tensor scaled = between();
+  b.multiply(q, k, raw, {.m = queries, .n = keys}, true);
+  b.pointwise(CUDNN_POINTWISE_MUL, CUDNN_DATA_FLOAT, raw, scaled, &scale);
+  const tensor existing = of_existing(b, s, scaled, queries, keys);
+  const tensor score = causal ? of_seen(b, s, existing) : existing;
+  const tensor largest = of_rows();
+  const tensor total = of_rows();
+  const tensor logarithm = of_rows();
+  const tensor shifted = between();
+  const tensor weight = between();
+  const tensor p = between(CUDNN_DATA_BFLOAT16);
+  b.reduce(CUDNN_REDUCE_TENSOR_MAX, score, largest);
+  b.pointwise(CUDNN_POINTWISE_SUB, CUDNN_DATA_FLOAT, score, shifted, &largest);
+  b.pointwise(CUDNN_POINTWISE_EXP, CUDNN_DATA_FLOAT, shifted, weight);
+  b.reduce(CUDNN_REDUCE_TENSOR_ADD, weight, total);
+  b.pointwise(CUDNN_POINTWISE_LOG, CUDNN_DATA_FLOAT, total, logarithm);
+  b.pointwise(CUDNN_POINTWISE_ADD, CUDNN_DATA_FLOAT, largest, statistic, &logarithm);
+  b.pointwise(CUDNN_POINTWISE_DIV, CUDNN_DATA_FLOAT, weight, p, &total);
+  b.multiply(p, v, o, {.m = queries, .k = keys});
+  made.ids = {q.id, k.id, v.id, o.id, statistic.id, queries.id, keys.id, scale.id, low.id};
+  return build(handle, b, made.it, made.scratch);
+}
+
+/// S: positions of a slot.
+bool make(cudnnHandle_t handle, std::int64_t P, std::int64_t N, std::int64_t T, std::int64_t S, std::int64_t H, std::int64_t G,
+          plan& made) {
+  if (!make(handle, 1, P, P, H, G, true, made.prompt) || !make(handle, 1, T, P, H, G, false, made.across) ||
+      !make(handle, N, S, S, H, G, true, made.own)) {
+    return false;
+  }
+  bool good = true;
+  made.q = allocate<std::uint16_t>(good, N * S * H * 128);
+  made.k = allocate<std::uint16_t>(good, N * S * G * 128);
+  made.v = allocate<std::uint16_t>(good, N * S * G * 128);
+  made.o = allocate<std::uint16_t>(good, N * S * H * 128);
+  made.across_o = allocate<std::uint16_t>(good, T * H * 128);
+  made.prompt_statistics = allocate<float>(good, H * P);
+  made.across_statistics = allocate<float>(good, H * T);
+  made.statistics = allocate<float>(good, N * S * H);
+  made.lengths = allocate<int>(good, N + 2);
+  return good;
+}
+
+// A row has `heads` heads of 16 vectors.
+__device__ void copy_row(uint4* to, const uint4* from, int heads) {
+  for (int i = static_cast<int>(threadIdx.x); i < heads * 16; i += static_cast<int>(blockDim.x))
+    to[i] = from == nullptr ? uint4{0, 0, 0, 0} : from[i];
+}
+
+// The row of the responses that is at a place of a slot; -1 behind the end of the response.
+__device__ long long row_of(const int* offsets, int slot, long long place) {
+  const long long row = offsets[slot] + place;
+  return row < offsets[slot + 1] ? row : -1;
+}
+
+__global__ void fill_slots(const uint4* q, const uint4* k, const uint4* v, const int* offsets, uint4* to_q, uint4* to_k, uint4* to_v,
+                           int* lengths, int P, int T, int N, long long S, int H, int G) {
+  const int slot = static_cast<int>(blockIdx.y);
+  if (blockIdx.x == 0 && threadIdx.x == 0) lengths[slot] = offsets[slot + 1] - offsets[slot];
+  if (blockIdx.x == 0 && slot == 0 && threadIdx.x == 1) lengths[N] = P;
+  if (blockIdx.x == 0 && slot == 0 && threadIdx.x == 2) lengths[N + 1] = T;
+  for (long long place = blockIdx.x; place < S; place += gridDim.x) {
+    const long long row = row_of(offsets, slot, place);
+    const long long at = slot * S + place;
+    copy_row(to_q + at * H * 16, row < 0 ? nullptr : q + (P + row) * H * 16, H);
+    copy_row(to_k + at * G * 16, row < 0 ? nullptr : k + (P + row) * G * 16, G);
+    copy_row(to_v + at * G * 16, row < 0 ? nullptr : v + (P + row) * G * 16, G);
+  }
+}
+
+// Two numbers in bfloat16 of each, a weight for each; rounds to nearest.
+__device__ unsigned mean_of(unsigned a, unsigned b, float of_a, float of_b) {
+  const float low = __uint_as_float(a << 16) * of_a + __uint_as_float(b << 16) * of_b;
+  const float high = __uint_as_float(a & 0xffff0000U) * of_a + __uint_as_float(b & 0xffff0000U) * of_b;
+  const auto rounded = [](float x) {
+    const unsigned bits = __float_as_uint(x);
+    return (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
+  };
+  return rounded(low) | rounded(high) << 16;
+}
+
+// Blocks of the first row of the grid also copy the prompt's logarithms.
+__global__ void merge(const uint4* across, const float* across_statistics, const uint4* own, const float* statistics,
+                      const float* prompt_statistics, const int* offsets, uint4* o, float* lse, long long P, long long T, long long S,
+                      int H) {
+  const int slot = static_cast<int>(blockIdx.y);
+  const long long rows = P + T;
+  if (slot == 0) {
+    for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < H * P;
+         i += static_cast<long long>(gridDim.x) * blockDim.x) {
+      lse[i / P * rows + i % P] = prompt_statistics[i];
+    }
+  }
+  for (long long place = blockIdx.x; place < S; place += gridDim.x) {
+    const long long row = row_of(offsets, slot, place);
+    if (row < 0) return;
+    for (int i = static_cast<int>(threadIdx.x); i < H * 16; i += static_cast<int>(blockDim.x)) {
+      const int h = i / 16;
+      const float a = across_statistics[h * T + row];
+      const float b = statistics[(static_cast<long long>(slot) * H + h) * S + place];
+      const float most = fmaxf(a, b);
+      const float total = most + logf(expf(a - most) + expf(b - most));
+      const float of_a = expf(a - total);
+      const float of_b = expf(b - total);
+      const uint4 x = across[row * H * 16 + i];
+      const uint4 y = own[(slot * S + place) * H * 16 + i];
+      o[(P + row) * H * 16 + i] = uint4{mean_of(x.x, y.x, of_a, of_b), mean_of(x.y, y.y, of_a, of_b), mean_of(x.z, y.z, of_a, of_b),
+                                        mean_of(x.w, y.w, of_a, of_b)};
+      if (i % 16 == 0) lse[h * rows + P + row] = total;
+    }
+  }
+}
+
+bool execute(cudnnHandle_t handle, descriptor it, void* scratch, const void* const* addresses, const std::int64_t* ids,
+             std::int64_t count) {
+  descriptor pack = nullptr;
+  const bool done =
+      cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack) == CUDNN_STATUS_SUCCESS &&
+      cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, addresses) ==
+          CUDNN_STATUS_SUCCESS &&
+      cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids) == CUDNN_STATUS_SUCCESS &&
+      cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &scratch) == CUDNN_STATUS_SUCCESS &&
+      cudnnBackendFinalize(pack) == CUDNN_STATUS_SUCCESS && cudnnBackendExecute(handle, it, pack) == CUDNN_STATUS_SUCCESS;
+  if (pack != nullptr) cudnnBackendDestroyDescriptor(pack);
+  return done;
+}
+
+bool execute(cudnnHandle_t handle, const graph& of, const void* q, const void* k, const void* v, const void* o, const float* statistics,
+             const int* queries, const int* keys) {
+  float scale = 0.08838834764831845F;  // 1 / sqrt(128)
+  float low = -__builtin_inff();
+  const std::array<const void*, 9> addresses = {q, k, v, o, statistics, queries, keys, &scale, &low};
+  return execute(handle, of.it, of.scratch, addresses.data(), of.ids.data(), 9);
+}
+
+}  // namespace
+
+extern "C" int run(const std::uint16_t* q, const std::uint16_t* k, const std::uint16_t* v, const int* offsets, std::uint16_t* o,
+                   float* lse, int64_t P, int64_t N, int64_t T, int64_t L, int64_t H, int64_t G, cudaStream_t stream) {
+  static const cudnnHandle_t handle = [] {
+    cudnnHandle_t made = nullptr;
+    return cudnnCreate(&made) == CUDNN_STATUS_SUCCESS ? made : cudnnHandle_t{};
+  }();
+  static std::map<std::array<std::int64_t, 6>, plan> plans;
+  if (handle == nullptr || cudnnSetStream(handle, stream) != CUDNN_STATUS_SUCCESS) return 1;
+  const std::int64_t S = (L + 127) / 128 * 128;
+  const std::array<std::int64_t, 6> axes = {P, N, T, S, H, G};
+  auto at = plans.find(axes);
+  if (at == plans.end()) {
+    plan made;
+    if (!make(handle, P, N, T, S, H, G, made)) return 2;
+    at = plans.emplace(axes, made).first;
+  }
+  const plan& p = at->second;
+  const auto vectors = [](auto* address) { return reinterpret_cast<const uint4*>(address); };
+  const auto to = [](std::uint16_t* address) { return reinterpret_cast<uint4*>(address); };
+  const int heads = static_cast<int>(H);
+  const dim3 grid(static_cast<unsigned>(std::min<std::int64_t>(S, 512)), static_cast<unsigned>(N));
+  fill_slots<<<grid, 128, 0, stream>>>(vectors(q), vectors(k), vectors(v), offsets, to(p.q), to(p.k), to(p.v), p.lengths,
+                                       static_cast<int>(P), static_cast<int>(T), static_cast<int>(N), S, heads, static_cast<int>(G));
+  const int* prompt = p.lengths + N;
+  const int* responses = p.lengths + N + 1;
+  if (!execute(handle, p.prompt, q, k, v, o, p.prompt_statistics, prompt, prompt) ||
+      !execute(handle, p.across, q + P * H * 128, k, v, p.across_o, p.across_statistics, responses, prompt) ||
+      !execute(handle, p.own, p.q, p.k, p.v, p.o, p.statistics, p.lengths, p.lengths)) {
+    return 3;
+  }
+  merge<<<grid, 128, 0, stream>>>(vectors(p.across_o), p.across_statistics, vectors(p.o), p.statistics, p.prompt_statistics, offsets,
+                                  to(o), lse, P, T, S, heads);
+  return cudaGetLastError() == cudaSuccess ? 0 : 4;
+}
