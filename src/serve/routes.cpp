@@ -111,17 +111,27 @@ bool below(std::string_view path, std::string_view prefix, std::string& rest) {
   return !rest.empty() && rest.find('/') == std::string::npos;
 }
 
-/// True if the path exists, but with other methods only.
-bool known_path(std::string_view path, std::string_view method) {
+/// The methods of a path as the header Allow lists them; empty if the path does not exist.
+std::string methods_of(std::string_view path) {
+  std::string methods;
   std::string rest;
   for (const auto& each : all_routes()) {
-    if (each.method == method) continue;
     const auto brace = each.path.find('{');
-    if (brace == std::string::npos ? path == each.path
-                                   : below(path, std::string_view(each.path).substr(0, brace), rest))
-      return true;
+    const bool same = brace == std::string::npos
+                          ? path == each.path
+                          : below(path, std::string_view(each.path).substr(0, brace), rest);
+    if (same) methods += (methods.empty() ? "" : ", ") + each.method;
   }
-  return false;
+  return methods;
+}
+
+/// The answer to a method that a path does not have. HTTP demands that it names those that the path has (RFC
+/// 9110, 15.5.6).
+http_answer wrong_method(const std::string& method, std::string allowed) {
+  http_answer answer =
+      refusal_answer({405, "usage", "the method " + method + " is not allowed for this path"});
+  answer.headers.emplace_back("Allow", std::move(allowed));
+  return answer;
 }
 
 void dispatch(const service_parts& parts, const http_call& call, const exchange& back) {
@@ -142,8 +152,8 @@ void dispatch(const service_parts& parts, const http_call& call, const exchange&
   if (call.method == "GET" && below(call.path, "/v1/evaluations/", id))
     return get_evaluation(parts, call, tenant, id, back);
   if (handle_kernelgym(parts, call, tenant, back)) return;
-  if (known_path(call.path, call.method))
-    throw refusal{405, "usage", "the method " + call.method + " is not allowed for this path"};
+  if (std::string allowed = methods_of(call.path); !allowed.empty())
+    return back->answer(wrong_method(call.method, std::move(allowed)));
   throw refusal{404, "not_found", "this path does not exist", "GET /openapi.json lists all paths"};
 }
 
