@@ -111,8 +111,8 @@ bool below(std::string_view path, std::string_view prefix, std::string& rest) {
   return !rest.empty() && rest.find('/') == std::string::npos;
 }
 
-/// The methods of a path as the header Allow lists them; empty if the path does not exist.
-std::string methods_of(std::string_view path) {
+/// The methods of a path that exists, but not with this one, as the header Allow lists them; otherwise empty.
+std::string other_methods_of(std::string_view path, std::string_view method) {
   std::string methods;
   std::string rest;
   for (const auto& each : all_routes()) {
@@ -120,7 +120,9 @@ std::string methods_of(std::string_view path) {
     const bool same = brace == std::string::npos
                           ? path == each.path
                           : below(path, std::string_view(each.path).substr(0, brace), rest);
-    if (same) methods += (methods.empty() ? "" : ", ") + each.method;
+    if (!same) continue;
+    if (each.method == method) return {};
+    methods += (methods.empty() ? "" : ", ") + each.method;
   }
   return methods;
 }
@@ -152,7 +154,7 @@ void dispatch(const service_parts& parts, const http_call& call, const exchange&
   if (call.method == "GET" && below(call.path, "/v1/evaluations/", id))
     return get_evaluation(parts, call, tenant, id, back);
   if (handle_kernelgym(parts, call, tenant, back)) return;
-  if (std::string allowed = methods_of(call.path); !allowed.empty())
+  if (std::string allowed = other_methods_of(call.path, call.method); !allowed.empty())
     return back->answer(wrong_method(call.method, std::move(allowed)));
   throw refusal{404, "not_found", "this path does not exist", "GET /openapi.json lists all paths"};
 }
