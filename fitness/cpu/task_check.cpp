@@ -245,6 +245,7 @@ task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings&
   task_report report;
   {
     test_bench bench(t, settings, kind);
+    // Of programs in Python, calls are judged here and not timed.
     if (kind) bench.leave_untimed();
     try {
       bench.prepare(stop);
