@@ -143,7 +143,7 @@ TEST_CASE("a contract of whole outputs is tried with wrong outputs that such con
   auto t = with_relative_tolerance(0);
   kevo::tolerance rule;
   rule.rule = "finite";
-  rule.min_cosine = 0.99;
+  rule.min_cosine = 0.9;  // a hundredth of the elements may have a few hundredths of the squares
   t->tolerances[""] = rule;
   const auto loose = kevo::check_task(t, settings());
   CHECK(control(loose, "zeros").ok);
