@@ -44,8 +44,8 @@ test_bench::test_bench(std::shared_ptr<const task> t, cpu_settings settings,
 
 void test_bench::leave_untimed() {
   cores_ = {.controller = -1, .workers = {}, .shared = true, .few = false};
-  settings_.measured_ceilings =
-      std::make_shared<const kevo::ceilings>();  // what is measured beside others is of no use to them
+  // Given, so that they are not measured: beside other work they would be too low.
+  settings_.measured_ceilings = std::make_shared<const kevo::ceilings>();
 }
 
 worker_settings test_bench::worker_for(const std::string& object, std::optional<trusted_role> role) const {

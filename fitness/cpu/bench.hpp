@@ -63,8 +63,8 @@ class test_bench {
   /// For programs of another kind; `kind` is for this task.
   test_bench(std::shared_ptr<const task> t, cpu_settings settings, std::shared_ptr<const program_kind> kind);
 
-  /// Nothing of it will be timed: it neither keeps processors from others nor waits for theirs, and its
-  /// workers run on any. Before `prepare`.
+  /// For a bench that times nothing: it does not wait for other measurements, keeps no processors to itself,
+  /// and its workers run on any. Call it before `prepare`.
   void leave_untimed();
 
   /// Builds and checks the reference and the baselines; once. Returns for how long it waited for other

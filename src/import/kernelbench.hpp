@@ -20,8 +20,8 @@ struct kernelbench_import {
                       ///< accepts mutants
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"; extents are found out on the CPU
   double seconds = 60;         ///< for finding out which extents may vary, for each file
-  int jobs = 0;                ///< files at the same time; 0: as processors and memory allow
-  bool small = false;          ///< sizes that a processor can call many times replace those of the file
+  int jobs = 0;        ///< number of files at the same time; 0: as many as processors and memory allow
+  bool small = false;  ///< sizes that a processor can call many times replace those of the file
   std::function<void(const struct imported_task&)> done =
       {};  ///< told of each file as soon as it is finished, one at a time
 };

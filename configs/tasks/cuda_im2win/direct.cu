@@ -1,6 +1,6 @@
 // y = conv2d(x, w) without padding, directly: nothing is transformed or written out. A block makes 512 output pixels of 16 channels, a
-// thread four pixels of all 16. The filters of 128 k (a k is a channel, a row and a column) are in shared memory at a time; the pixels of
-// the image come through the L1 cache.
+// thread four pixels of all 16. Filter values of 128 positions (channel, row, column) are in shared memory at a time; pixels of the image are
+// read through the L1 cache.
 // kevo: launch direct<<<(ceildiv(N * P * Q, 512), ceildiv(K, 16)), 128, smem(8704)>>>(x, w, y, C, H, W, K, R, S, P, Q, stride, N * P * Q)
 extern __shared__ __align__(16) float shared[];
 
