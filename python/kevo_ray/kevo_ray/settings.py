@@ -23,4 +23,4 @@ class Settings(BaseModel):
     max_replicas: Optional[int] = Field(None, ge=1, description="largest number of replicas; their number then follows the load")
     per_node: Optional[int] = Field(None, ge=1, description="largest number of replicas on a machine")
     at_once: int = Field(1, ge=1, description="number of evaluations that run at the same time in a replica")
-    drain_s: float = Field(60, ge=0, description="number of seconds for which a replica that is to be removed may finish its evaluation")
+    drain_s: float = Field(60, ge=0, description="seconds for which a replica that is to be removed may finish its evaluation")
