@@ -1,5 +1,5 @@
-// Islands: populations that evolve apart and exchange a few elites. Here four islands on a ring, each with an
-// archive of its own; the selector takes the islands in turn.
+// Uses islands: populations that evolve separately and exchange a few elites (migration). There are four
+// islands on a ring, each with an archive of its own; the selector uses the islands in turn.
 
 #include <cmath>
 #include <cstdio>
@@ -9,8 +9,8 @@
 #include <kevo/kevo.hpp>
 #include <kevo/select/on_islands.hpp>
 
-// A program is a number; its score has two hills. Three islands begin at the lower one; the fourth finds the
-// higher one, and its migrants tell the others.
+// A program is a number x, and its score has two maxima. Three islands begin near the lower maximum. The
+// fourth finds the higher one, and its migrants bring such programs to the other islands.
 struct two_hills {
   kevo::evaluation evaluate(const kevo::evaluation_request& request) {
     const double x = std::stod(std::string(request.program->text()));
@@ -29,7 +29,7 @@ struct walk {
 
 int main() {
   kevo::search_parts parts;
-  // After 30 kept candidates an island offers its best tenth to both neighbours.
+  // After it has kept 30 candidates, an island offers the best tenth of its elites to both neighbours.
   parts.archive = kevo::islands(kevo::top_k(20), kevo::topology::ring(4), {.interval = 30, .share = 0.1});
   kevo::on_islands in_turn;
   in_turn.inner = kevo::uniform{};
@@ -39,7 +39,7 @@ int main() {
   parts.stop = kevo::stop::evaluations{3000};
 
   kevo::search search(std::move(parts), {.seed = 3});
-  for (const char* seed : {"-6", "0", "6", "18"}) {  // seeds go round: one for each island
+  for (const char* seed : {"-6", "0", "6", "18"}) {  // seeds are distributed: one for each island
     search.add_seed(kevo::single_file_program("number", "x", seed), 0);
   }
   kevo::run_to_end(search, two_hills{}, [] { return 0.0; });

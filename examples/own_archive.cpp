@@ -1,5 +1,5 @@
-// An own archive: it keeps the best candidate of each source length, so that short and long programs live
-// side by side. No base class: a struct with add, update, remove, sample, size and at.
+// An archive of your own: it keeps the best candidate of each source length, so that it contains short and
+// long programs. It is a struct with add, update, remove, sample, size and at, without a base class.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -9,7 +9,7 @@
 
 struct best_of_each_length {
   std::map<std::size_t, kevo::elite> kept;    // by length; `cell` is the length, too
-  bool wants_source() const { return true; }  // optional: entries then bring their program
+  bool wants_source() const { return true; }  // optional: entries then contain their program
 
   kevo::archive_result add(const kevo::archive_entry& entry) {
     const kevo::elite offered{entry.id, entry.score, entry.source->text().size()};
@@ -32,7 +32,7 @@ struct best_of_each_length {
   kevo::elite at(std::size_t i) const { return std::next(kept.begin(), static_cast<long>(i))->second; }
 };
 static_assert(kevo::archive<best_of_each_length>);
-// A program is a word of the letters a and b; its score counts the letter b.
+// A program is a word of the letters a and b; its score is one more than the number of letters b.
 struct edit_word {
   std::string name() const { return "edit_word"; }
   kevo::variation_result vary(const kevo::variation_request& request, kevo::rng& random) {

@@ -1,5 +1,6 @@
-// An own fitness function: whatever can judge a program. Here a program is the tile size of a matrix
-// transpose, the fitness function times it in this process. A wrong program is an outcome, not an exception.
+// A fitness function of your own can be any code that judges a program. Here a program is the tile size of a
+// matrix transposition, which the fitness function times in this process. A wrong program is reported as an
+// outcome, not as an exception.
 
 #include <algorithm>
 #include <chrono>
@@ -39,7 +40,7 @@ struct transpose_time {
       return result;
     }
     result.outcome = kevo::outcome::valid;
-    // Both within the same moment: a machine that is busy for a while slows both.
+    // Both are timed directly one after the other, so that other work on the machine slows both.
     const double untiled_s = seconds_of_transpose(n, in, out);
     result.speedup = result.score = untiled_s / seconds_of_transpose(static_cast<std::size_t>(tile), in, out);
     result.measures["tile"] = tile;

@@ -1,6 +1,6 @@
-// An own operator that asks a language model: own prompt, own way of reading the reply. The transport,
-// cassettes, money and the journal come with `conversation`. Here the replies are recorded, so that the
-// example runs without a model.
+// An operator of your own that asks a language model, with its own prompt and its own way of reading the
+// reply. `conversation` handles the connection, cassettes, the money limit and the journal. Here the replies
+// are recorded, so that the example runs without a model.
 
 #include <cstdio>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <kevo/kevo.hpp>
 #include <kevo/operators/conversation.hpp>
 
-// Asks for one better number and takes what stands after "Answer:".
+// Asks for a better number and reads it from the line that begins with "Answer:".
 struct ask_for_a_number {
   kevo::llm_settings with;
   std::string name() const { return "ask_for_a_number"; }

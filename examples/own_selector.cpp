@@ -1,5 +1,6 @@
-// An own selector: looks at the population, names parents. This one is simulated annealing: it walks from the
-// newest candidate, and goes back to the best one when the walk has become too bad for its temperature.
+// A selector of your own looks at the population and chooses parents. This one is simulated annealing: the
+// parent is the newest valid candidate or, with a probability that grows with its loss of score, the best
+// one.
 
 #include <cmath>
 #include <cstdio>
@@ -19,7 +20,7 @@ struct annealing {
     return {.parents = {stay && view.score(current_) > 0 ? current_ : view.nth_best(0)}};
   }
 
-  // Optional: told of every evaluation.
+  // Optional: called after every evaluation.
   void observe(const kevo::observation& seen) {
     if (seen.outcome == kevo::outcome::valid) current_ = seen.candidate;
   }
@@ -29,7 +30,7 @@ struct annealing {
 };
 static_assert(kevo::selector<annealing>);
 
-// A program is a number; its score has many hills, the highest at x = 50.
+// A program is a number x; its score has many local maxima, the highest one near x = 50.
 static double landscape(double x) {
   return 100 - std::abs(x - 50) + 8 * std::cos(x);
 }

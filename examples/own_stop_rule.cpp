@@ -1,6 +1,6 @@
-// An own stop rule: when a search is enough. This one stops when the best score has risen by less than a
-// share over the last evaluations. No base class: a struct with `stop`; `observe` is optional and sees every
-// result.
+// A stop rule of your own decides when a search ends. This one stops when the relative gain of the best score
+// over the last evaluations is too small. A stop rule is a struct with `stop`, without a base class; the
+// optional `observe` is called after every result.
 
 #include <cstdio>
 #include <deque>
@@ -10,8 +10,8 @@
 #include <kevo/kevo.hpp>
 
 struct slow_progress {
-  std::size_t window = 60;    // results that are looked at
-  double least_gain = 0.001;  // relative
+  std::size_t window = 60;    // number of latest results that count
+  double least_gain = 0.001;  // smallest relative gain that counts as progress
 
   void observe(const kevo::progress& now) {
     if (!now.best_score) return;  // nothing is valid yet
@@ -28,7 +28,7 @@ struct slow_progress {
 };
 static_assert(kevo::stop_rule<slow_progress>);
 
-// A program is a number; the score rises ever more slowly.
+// A program is a number x; the score rises with x, but more and more slowly.
 struct step {
   std::string name() const { return "step"; }
   kevo::variation_result vary(const kevo::variation_request& request, kevo::rng& random) {
@@ -50,7 +50,7 @@ int main() {
   parts.operators = {step{}};
   parts.portfolio = kevo::uniform_portfolio{};
   parts.archive = kevo::top_k(5);
-  // Rules combine: whichever speaks first.
+  // Several rules can be combined: the search stops as soon as one of them says so.
   parts.stop = kevo::stop::any_of{{slow_progress{}, kevo::stop::evaluations{5000}}};
 
   kevo::search search(std::move(parts), {.seed = 1});

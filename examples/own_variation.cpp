@@ -1,5 +1,5 @@
-// An own variation operator: a plain struct with a name and a vary. No base class, no macro, no registration.
-// Here it swaps two lines of a poem that lost its order, and the search puts it back.
+// A variation operator of your own is a plain struct with `name` and `vary`. It needs no base class, no macro
+// and no registration. This one swaps two lines of a text; the search sorts the lines with it.
 
 #include <algorithm>
 #include <cstdio>
@@ -36,7 +36,7 @@ struct swap_two_lines {
 };
 static_assert(kevo::variation<swap_two_lines>);
 
-// The score: how many pairs of lines are in order.
+// The score is the number of pairs of lines that are in order.
 struct sortedness {
   kevo::evaluation evaluate(const kevo::evaluation_request& request) {
     const auto lines = lines_of(request.program->text());

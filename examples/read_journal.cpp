@@ -1,4 +1,4 @@
-// Reading the journal of a run, of `kevo run` or of a session of your own: read_journal RUN. Without an
+// Reads the journal of a run that `kevo run` or a session of your own has made: read_journal RUN. Without an
 // argument it makes a small run first. A journal can be read while another process writes it.
 
 #include <cstdio>

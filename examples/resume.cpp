@@ -1,6 +1,6 @@
-// A session in a program of your own: threads, a journal, and going on later. Kill this program at any moment
-// and start it again: it continues where it was, and nothing is evaluated twice. Here it stops by itself and
-// then goes on with a larger budget.
+// A session in a program of your own: with threads, with a journal, and resumed later. If you kill this
+// program at any moment and start it again, it continues where it was, and nothing is evaluated twice. This
+// example stops by itself and then continues with a larger budget.
 
 #include <chrono>
 #include <cmath>
@@ -29,7 +29,7 @@ struct hill {
   }
 };
 
-// What the run is made of. Only the stop rule differs from one session to the next.
+// The parts of the run. Only the stop rule differs from one session to the next.
 static kevo::session_plan plan(const std::string& folder, kevo::any_stop_rule stop) {
   kevo::session_plan made;
   made.folder = folder;

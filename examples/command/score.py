@@ -1,6 +1,6 @@
 """Judges one candidate: `score.py candidate.py` prints one JSON object.
 
-The candidate is a process of its own, so that it cannot print a score for itself.
+The candidate runs in a separate process, so that it cannot print a score of its own.
 """
 import json
 import subprocess
@@ -17,7 +17,7 @@ except zlib.error:
     right = False
 
 if right:
-    # Further numbers are measures, which an archive can bin by; here the window that zlib's header tells.
+    # Further numbers are measures, by which an archive can sort candidates; here the window size in zlib's header.
     print(json.dumps({"score": len(text) / len(packed), "bytes": len(packed), "window": (packed[0] >> 4) + 8}))
 else:
     print(json.dumps({"valid": False, "feedback": "unpacked, it is another text\n" + ended.stderr.decode()[-2000:]}))

@@ -1,5 +1,5 @@
-// A plug-in: a shared object that `kevo run` loads because a config names it under `plugins:`. It brings an
-// operator, so that a custom operator needs no rebuild of kevo.
+// A plug-in: a shared object that `kevo run` loads because a config names it under `plugins:`. It
+// registers an operator; kevo need not be built again.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Turns one `#pragma GCC unroll N` into another N, or puts one before the first inner loop.
+/// Changes the number of a `#pragma GCC unroll`, or adds such a line before the last loop of the source.
 struct unroll {
   std::int64_t most = 8;
 

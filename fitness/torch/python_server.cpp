@@ -219,7 +219,7 @@ python_tools find_torch(const std::string& configured, bool contained) {
       .check =
           "assert any(os.path.exists(os.path.join(os.path.dirname(origin), '_C' + end)) for end in "
           "importlib.machinery.EXTENSION_SUFFIXES)",
-      .purpose = "which runs modules of PyTorch",
+      .purpose = "which runs PyTorch programs",
       .hint =
           "run scripts/setup.sh --torch, or name a Python that has PyTorch (fitness.python, or the "
           "environment "

@@ -67,8 +67,9 @@ def evaluate(
     """Builds, checks and times one program, as `kevo eval` does, and returns the result.
 
     `source` is a text, a path, a dict of texts by path, or a Program. `stage` says how far to go: "built", "checked",
-    "timed_short", "timed_full" or "confirmed". None if the evaluation had not ended after `timeout_s` seconds.
-    A wrong program is no exception but an outcome; raises kevo.Error if the task is wrong or the machine fails.
+    "timed_short", "timed_full" or "confirmed". Returns None if the evaluation has not ended after
+    `timeout_s` seconds. A wrong program has an outcome and raises no exception; kevo.Error means that the task is wrong or
+    that the machine failed.
     """
     if language is not None:
         source = Program(source, language)

@@ -70,18 +70,18 @@ _types: Dict[str, Any] = {
 
 
 class Journal:
-    """A run, open for reading, also while another process writes it. All answers are of one moment: that when it was opened,
-    or of the latest `refresh()`."""
+    """A run, open for reading, also while another process writes it. All results show the state at the moment when
+    it was opened, or at the latest `refresh()`."""
 
     def __init__(self, folder: Any) -> None:
         self._journal = _kevo._Journal(os.fspath(folder))
 
     def refresh(self) -> None:
-        """Goes on to what is recorded now."""
+        """Reads what was recorded since the run was opened or refreshed."""
         self._journal.refresh()
 
     def candidates(self) -> Table:
-        """A row for each candidate: who made it, of which parents, when, at what cost."""
+        """A row for each candidate, with its operator, parents, time and cost."""
         return Table(self._journal._candidates())
 
     def evaluations(self) -> Table:

@@ -14,8 +14,8 @@ class Search(_kevo.Search):
     `run()` does both until the search stops. `kevo.run` is for searches that survive their process."""
 
     def tell(self, job: Job, result: Any) -> None:
-        """Tells what came of a job: for "vary" what `vary(job)` or an operator returned, for "evaluate" an Evaluation, a
-        score or a dict of an Evaluation's fields."""
+        """Reports the result of a job: for "vary" what `vary(job)` or an operator returned, for "evaluate" an
+        Evaluation, a score or a dict of an Evaluation's fields."""
         if job.kind == "vary":
             if isinstance(result, TurnResult):
                 self._tell_turn(job, result)
@@ -25,12 +25,12 @@ class Search(_kevo.Search):
             self._tell_evaluation(job, result)
 
     def do(self, job: Job, fitness: Any = None) -> Any:
-        """Does a job: runs its operator, or evaluates its program with `fitness` or that of the search. Any thread may."""
+        """Does a job: runs its operator, or evaluates its program with `fitness` or that of the search. Any thread may call it."""
         return self.vary(job) if job.kind == "vary" else self.evaluate(job, fitness)
 
     def run(self, fitness: Any = None, *, workers: int = 1) -> Optional[Candidate]:
         """Runs the search to its end, with `workers` jobs at once, and returns the best candidate. With one worker, the same
-        seed gives the same search if roles depend on their arguments alone."""
+        seed gives the same search if the parts depend only on their arguments."""
         if fitness is not None:
             self._use_fitness(fitness)
         if workers == 1:

@@ -33,7 +33,7 @@ def run(
     sinks: Iterable[Any] = (),
     message: Optional[Callable[[str], None]] = None,
 ) -> RunOutcome:
-    """Runs the search that a config describes, as `kevo run` does, and returns what came of it.
+    """Runs the search that a config describes, as `kevo run` does, and returns its result.
 
     `set` overrides keys of the config: {"run.output": "runs/a", "stop": {"evaluations": 20}}; relative paths in it start at
     the current folder. Further operators are added to those of the config; `select`, `archive`, `stop` and `fitness` replace
@@ -67,7 +67,7 @@ def resume(
     sinks: Iterable[Any] = (),
     message: Optional[Callable[[str], None]] = None,
 ) -> RunOutcome:
-    """Continues a run that was stopped or killed. Roles in Python have to be those with which it began; `set` may change a
+    """Continues a run that was stopped or killed. The parts in Python must be those with which it began; `set` may change a
     stop rule and the parallelism."""
     return _kevo.resume(
         os.fspath(folder),

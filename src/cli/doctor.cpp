@@ -64,7 +64,7 @@ machine_fact memory_now() {
     return {"memory", false, false, "this processor cannot empty its caches, so that memory is not watched"};
   const auto [least, most] = std::minmax_element(readings.begin(), readings.end());
   return {"memory", true, false,
-          fmt::format("one core reads {:.1f} GB/s past the caches{}", *most,
+          fmt::format("one core reads {:.1f} GB/s from the memory{}", *most,
                       *least < 0.7 * *most
                           ? fmt::format(", at times only {:.1f}: other programs use the memory", *least)
                           : "")};

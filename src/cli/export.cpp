@@ -283,9 +283,9 @@ void add_export(CLI::App& program, invocation& shared) {
       ->capture_default_str();
   verb->add_flag("--confirmed", words->training.confirmed,
                  "Training data: leave out valid programs whose result was not confirmed in new processes");
-  verb->add_flag(
-      "--need-kernel", words->training.need_kernel,
-      "Training data: programs that define no kernel, or whose kernels do none of the work, earn nothing");
+  verb->add_flag("--need-kernel", words->training.need_kernel,
+                 "Training data: programs that define no kernel, or whose kernels do none of the work, get "
+                 "the reward 0");
   add_json_flag(*verb, shared);
   verb->callback([words, &shared] { run_export(*words, shared); });
 }

@@ -93,11 +93,12 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
   verb->add_option("--python", given->python,
                    "A Python that has PyTorch, or a folder of packages (default: searched for)");
   verb->add_option("--seconds", given->seconds,
-                   "Time for finding out which extents may vary, for each file (default: 60)")
+                   "Time limit, for each file, for finding out which extents may vary (default: 60)")
       ->check(CLI::PositiveNumber);
-  verb->add_option("-j,--jobs", given->jobs,
-                   "Files at the same time (default: one per processor core, as far as there are 8 GiB of "
-                   "memory for each)")
+  verb->add_option(
+          "-j,--jobs", given->jobs,
+          "Number of files that are imported at the same time (default: one per processor core, as far as "
+          "there are 8 GiB of memory for each)")
       ->check(CLI::PositiveNumber);
   verb->add_option("--device", given->device,
                    "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
@@ -105,7 +106,7 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
   verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
   verb->add_flag("--small", given->small,
                  "Write tasks with sizes that are small enough for a CPU, if the sizes of a file are not. "
-                 "Scores do not compare with published ones");
+                 "Their scores cannot be compared with published ones");
   add_json_flag(*verb, shared);
   verb->callback([given, unchecked, &shared] {
     given->check = !*unchecked;

@@ -16,7 +16,7 @@ description: Y = a X + B, elementwise, float32.
 axes:    {{N: {{type: var}}}}
 inputs:  {{X: {{shape: [N], dtype: float32}}, B: {{shape: [N], dtype: float32}}}}
 outputs: {{Y: {{shape: [N], dtype: float32}}}}
-reference: {{language: cpp, file: reference.cpp}}   # float64, trusted: what is right
+reference: {{language: cpp, file: reference.cpp}}   # trusted; computes the correct result in float64
 generate: {{X: normal, B: normal}}
 workloads:
   - {{uuid: medium, axes: {{N: 300000}}}}
@@ -37,7 +37,7 @@ extern "C" void reference(const double* X, const double* B, double* Y, int64_t N
 
 constexpr const char* seed_text = R"(#include <cstdint>
 
-// A tunable is a literal with a domain; `kevo run` proposes other values. Regions can be exchanged between candidates.
+// A tunable is a value with a list of allowed values, among which `kevo run` chooses. Regions can be exchanged between candidates.
 #define WIDTH 1  // kevo: {1, 2, 4, 8, 16, 32}
 constexpr int ahead = 0;  // kevo: {0, 64, 256, 1024}
 
@@ -54,7 +54,7 @@ extern "C" void run(const float* X, const float* B, float* Y, int64_t N) {
 )";
 
 constexpr const char* config_text =
-    R"(# How it is searched: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
+    R"(# How the search works; start it with: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
 run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
 fitness: {{backend: cpu, flags: [-O2, -march=native]}}
@@ -72,7 +72,7 @@ description: "Y[i] is the sum of row i of X, float32, several threads."
 axes:    {{M: {{type: var}}, N: {{type: var}}}}
 inputs:  {{X: {{shape: [M, N], dtype: float32}}}}
 outputs: {{Y: {{shape: [M], dtype: float32}}}}
-reference: {{language: cpp, file: reference.cpp}}   # float64, trusted: what is right
+reference: {{language: cpp, file: reference.cpp}}   # trusted; computes the correct result in float64
 generate: {{X: normal}}
 workloads:
   - {{uuid: large, axes: {{M: 2000, N: 1000}}}}
@@ -98,7 +98,7 @@ extern "C" void reference(const double* X, double* Y, double* Y_abs, int64_t M, 
 
 constexpr const char* openmp_seed_text = R"(#include <cstdint>
 
-// A tunable is a literal with a domain; `kevo run` proposes other values. Regions can be exchanged between candidates.
+// A tunable is a value with a list of allowed values, among which `kevo run` chooses. Regions can be exchanged between candidates.
 #define THREADS 1  // kevo: {1, 2}
 #define SUMS 1     // kevo: {1, 2, 4, 8, 16}
 
@@ -122,10 +122,10 @@ extern "C" void run(const float* X, float* Y, int64_t M, int64_t N) {
 )";
 
 constexpr const char* openmp_config_text =
-    R"(# How it is searched: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
+    R"(# How the search works; start it with: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
 run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
-fitness: {{backend: cpu, flags: [-O2, -march=native, -fopenmp], threads: 2}}   # as many as a candidate may use
+fitness: {{backend: cpu, flags: [-O2, -march=native, -fopenmp], threads: 2}}   # maximum number of threads of a candidate
 archive: {{type: grid, measures: {{code_bytes: {{bins: 8, range: [64, 16384], scale: log}}, vector_fraction: {{bins: 8, range: [0, 1]}}}}}}
 select:  {{type: power_law, alpha: 2.0}}
 vary:    {{portfolio: {{type: ucb1}}, operators: [{{type: tune}}, {{type: splice}}]}}
@@ -140,7 +140,7 @@ description: Y = a X + B, elementwise, float32.
 axes:    {{N: {{type: var}}}}
 inputs:  {{X: {{shape: [N], dtype: float32}}, B: {{shape: [N], dtype: float32}}}}
 outputs: {{Y: {{shape: [N], dtype: float32}}}}
-reference: {{language: cuda, file: reference.cu}}   # float64, trusted: what is right
+reference: {{language: cuda, file: reference.cu}}   # trusted; computes the correct result in float64
 generate: {{X: normal, B: normal}}
 workloads:
   - {{uuid: large, axes: {{N: 16777216}}}}
@@ -160,7 +160,7 @@ extern "C" __global__ void axpy(const float* X, const float* B, double* Y, long 
 )";
 
 constexpr const char* cuda_seed_text =
-    R"(// A tunable is a literal with a domain; `kevo run` proposes other values.
+    R"(// A tunable is a value with a list of allowed values, among which `kevo run` chooses.
 #define BLOCK 64  // kevo: {64, 128, 256, 512, 1024}
 #define ITEMS 1   // kevo: {1, 2, 4, 8}
 // How the kernel is launched; the language of these lines is documented in docs/launch.md.
@@ -177,7 +177,7 @@ extern "C" __global__ void axpy(const float* X, const float* B, float* Y, long l
 )";
 
 constexpr const char* triton_seed_text =
-    R"(# A tunable is a literal with a domain; `kevo run` proposes other values.
+    R"(# A tunable is a value with a list of allowed values, among which `kevo run` chooses.
 import triton
 import triton.language as tl
 
@@ -196,7 +196,7 @@ def axpy(x, b, y, n, BLOCK: tl.constexpr):
 )";
 
 constexpr const char* cuda_config_text =
-    R"(# How it is searched: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
+    R"(# How the search works; start it with: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
 run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
 fitness: {{backend: cuda}}
@@ -207,7 +207,7 @@ stop:    {{any: [{{evaluations: 30}}, {{seconds: 120}}]}}
 )";
 
 constexpr const char* command_task_text =
-    R"(# What is optimized. A program judges candidates, so that the task needs a name and seeds only (docs/guide/command.md).
+    R"(# What is optimized. A program of yours judges the candidates, so the task needs only a name and seeds (docs/guide/command.md).
 name: {name}
 description: "The numbers with which score.py gives the highest score."
 seeds: [seed.txt]
@@ -231,7 +231,7 @@ print(json.dumps({"score": 1000 - (x - 17) ** 2 - (y - x) ** 2, "valid": True, "
 )";
 
 constexpr const char* command_config_text =
-    R"(# How it is searched: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
+    R"(# How the search works; start it with: kevo run {name}/config.yaml. Every key is documented in docs/configs.md.
 run:     {{name: {name}, seed: 1, output: {name}/runs/first}}
 task:    task.yaml
 fitness: {{backend: command, command: [/usr/bin/python3, score.py]}}

@@ -72,18 +72,20 @@ void add_run(CLI::App& program, invocation& shared) {
   auto* verb = program.add_subcommand("run", "Run the search that a config describes");
   auto given = std::make_shared<run_options>();
   verb->add_option("config", given->config, "Config file (YAML)");
-  verb->add_option(
-          "--set", given->overrides,
-          "Override a key of the config: --set section.key=value. Relative paths in it start in the current "
-          "folder, those in the config at the config file")
+  verb->add_option("--set", given->overrides,
+                   "Override a key of the config: --set section.key=value. Relative paths in the value start "
+                   "in the current "
+                   "folder; relative paths in the config start in the folder of the config file")
       ->allow_extra_args(false);
   auto* openevolve = verb->add_option(
       "--openevolve", given->openevolve,
-      "Folder with an example of OpenEvolve (evaluator.py, initial_program.*, config.yaml): the task and the "
-      "fitness function of the run. Without a config file, the rest of the config is made from the folder's "
-      "own settings");
-  verb->add_option("--shinka", given->shinka,
-                   "The same with an example of ShinkaEvolve (evaluate.py, initial.*)")
+      "Folder with an example of OpenEvolve (evaluator.py, initial_program.*, config.yaml), which gives the "
+      "task "
+      "and the fitness function of the run. Without a config file, the rest of the config is made from the "
+      "folder's own settings");
+  verb->add_option(
+          "--shinka", given->shinka,
+          "Folder with an example of ShinkaEvolve (evaluate.py, initial.*), used like that of --openevolve")
       ->excludes(openevolve);
   verb->add_option(
       "--replay", given->replay,

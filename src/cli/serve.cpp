@@ -93,9 +93,10 @@ void serve_until_stopped(serve_options& given) {
 
 void add_forward(CLI::App& verb, serve_options& given) {
   auto& to = given.settings.forward;
-  verb.add_option("--forward", to.urls,
-                  "Have evaluations made by the servers at this address instead of on this machine, which "
-                  "keeps the queue, the record and the tenants; may be given several times")
+  verb.add_option(
+          "--forward", to.urls,
+          "Forward evaluations to the server at this address instead of making them on this machine. This "
+          "server then keeps the queue, the record and the tenants; may be given several times")
       ->allow_extra_args(false);
   verb.add_option("--forward-token", given.forward_token, "File with the token for these servers");
   verb.add_option("--forward-ca", to.ca_file,
@@ -104,13 +105,14 @@ void add_forward(CLI::App& verb, serve_options& given) {
 
 void add_limits(CLI::App& verb, serve_options& given) {
   auto& http = given.settings.http;
-  verb.add_option("--at-once", given.settings.at_once, "Number of evaluations at work at a time (default 1)")
+  verb.add_option("--at-once", given.settings.at_once,
+                  "Number of evaluations that run at the same time (default 1)")
       ->check(CLI::Range(1, 1024));
   verb.add_option("--queue", given.settings.longest_queue,
                   "Maximum number of evaluations that wait (default 100000)")
       ->check(CLI::Range(1, 100000000));
   verb.add_option("--rate", given.settings.requests_per_s,
-                  "Maximum number of requests a second of a tenant (default: any)")
+                  "Maximum number of requests per second for each tenant (default: no limit)")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--body", http.body_bytes, "Maximum size of a request's body in bytes (default 16777216)")
       ->check(CLI::Range(1, 1 << 30));

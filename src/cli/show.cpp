@@ -112,8 +112,8 @@ void add_show(CLI::App& program, invocation& shared) {
   verb->add_flag("--plugins", given->plugins, plugins_help);
   verb->add_flag(
       "--devices", given->devices,
-      "Show the candidates that kevo rejudge evaluated on other devices, and which of them no other "
-      "one beats on all devices");
+      "Show the candidates that kevo rejudge evaluated on other devices, and which of them are on the Pareto "
+      "front over the devices");
   verb->add_option("--limit", given->limit,
                    "Maximum number of best candidates, or of steps of a lineage, to list")
       ->capture_default_str();

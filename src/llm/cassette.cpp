@@ -140,8 +140,8 @@ cassette::cassette(std::string path, cassette_mode mode) : path_(std::move(path)
   }
   // A config may be somebody else's, and name any file.
   if (there && !may_be_recorded_over(path_))
-    throw error(error_code::input, "is there and is no cassette; recording would destroy it", {.file = path_},
-                "name another file as llm.cassette.file, or remove this one");
+    throw error(error_code::input, "the file exists and is not a cassette; recording would overwrite it",
+                {.file = path_}, "name another file as llm.cassette.file, or remove this one");
   std::error_code failed;
   const auto folder = std::filesystem::path(path_).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, failed);

@@ -237,7 +237,7 @@ void decode_knowledge(settings& from, const std::string& directory, const std::s
   made.skills = path_from(
       knowledge, "skills",
       {.def = "",
-       .doc = "folder for pages that a model distils from confirmed changes that made candidates at "
+       .doc = "folder for pages that a model writes about confirmed changes that made candidates at "
               "least 1.1 times as fast, relative to the config; empty disables this"},
       directory);
   made.knowledge_embeddings =

@@ -71,7 +71,7 @@ std::optional<chat_reply> language_models::repeat(const call_plan& what, const v
   ++account_.replayed;
   if (call->messages != what.messages) {
     ++account_.changed;
-    owner.note("[replay] a request of " + what.origin.operator_name + " is not the recorded one\n");
+    owner.note("[replay] a request of " + what.origin.operator_name + " differs from the recorded one\n");
   }
   arms_[what.origin.model].calls += 1;
   arms_[what.origin.model].cost += call->money;
@@ -95,7 +95,7 @@ std::optional<chat_reply> language_models::replay(const cassette_key& key, const
                         "the cassette " + tape_.path() + " holds no reply " + to_string(key));
   }
   const bool changed = !found->request.empty() && found->request != request_id;
-  if (changed) owner.note("[cassette] the request of " + to_string(key) + " is not the recorded one\n");
+  if (changed) owner.note("[cassette] the request of " + to_string(key) + " differs from the recorded one\n");
   const std::scoped_lock lock(guard_);
   ++account_.replayed;
   account_.changed += changed ? 1U : 0U;

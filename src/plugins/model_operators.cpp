@@ -37,13 +37,14 @@ void sampling_from(settings& from, llm_settings& made) {
 
 /// Which programs count as known.
 void likeness_from(settings& from, llm_settings& made) {
-  made.similarity = from.real(
-      "similarity", {.def = made.similarity,
-                     .min = 0.0,
-                     .max = 2.0,
-                     .doc = "a program is refused as known if it shares at least this fraction of its token "
-                            "5-grams (Jaccard) with a related candidate; 1 refuses only differences in "
-                            "comments, spacing or repetition; above 1 disables the check"});
+  made.similarity =
+      from.real("similarity",
+                {.def = made.similarity,
+                 .min = 0.0,
+                 .max = 2.0,
+                 .doc = "a program is refused as known if it shares at least this fraction of its token "
+                        "5-grams (Jaccard) with a related candidate; at 1, only programs are refused that "
+                        "differ in nothing but comments, spacing or repetition; above 1 disables the check"});
   made.embeddings = from.text("embeddings", {.def = "",
                                              .doc = "name of the embedding model in llm.models that compares "
                                                     "programs by meaning; empty disables this comparison"});
@@ -212,7 +213,7 @@ summarize_rounds summarize_rounds_from(settings& from, const build_context& cont
   };
   count("every", how.every, "proposals", "number of proposals in a round, which begins with a summary");
   count("candidates", how.candidates, "candidates",
-        "maximum number of candidates that one summary is shown, with their sources");
+        "maximum number of candidates that the prompt of one summary contains, with their sources");
   count("notes_bytes", how.notes_bytes, "bytes", "maximum length of the notes; longer notes are cut");
   return summarize_rounds(std::move(with), how);
 }

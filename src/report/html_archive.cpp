@@ -197,7 +197,7 @@ std::string bars(const report_content& content) {
   const double high = map.kept.empty() ? 1 : map.kept.front().score;
   std::string text =
       "<div class=\"scroll\"><table class=\"bars\"><thead><tr><th>candidate<th>operator<th class=\"n\">" +
-      std::string(name_of_figure(content)) + "<th><th>niche</tr></thead><tbody>";
+      std::string(name_of_figure(content)) + "<th><th>cell</tr></thead><tbody>";
   for (std::size_t i = 0; i < map.kept.size() && i < most_bars; ++i) {
     const auto& e = map.kept[i];
     const auto& all = content.history.candidates();
@@ -221,7 +221,7 @@ std::string archive(const report_content& content) {
   if (map.kept.empty()) return {};
   std::string text = "<section><h2>Archive</h2><p class=\"lead\">";
   text += format::count(map.kept.size()) +
-          (map.cells > 0 ? " of " + format::count(map.cells) + " niches hold an elite" : " elites");
+          (map.cells > 0 ? " of " + format::count(map.cells) + " cells hold an elite" : " elites");
   if (map.cells > 0)
     text +=
         " (" + format::percent(static_cast<double>(map.kept.size()) / static_cast<double>(map.cells)) + ")";

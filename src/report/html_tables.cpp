@@ -58,7 +58,7 @@ std::string operator_table(const report_content& content) {
       "class=\"n\">proposals"
       "<th class=\"n\">known<th class=\"n\">filtered<th class=\"n\">none<th class=\"n\">valid<th "
       "class=\"n\">improved<th "
-      "class=\"n\">new niche"
+      "class=\"n\">new cell"
       "<th class=\"n\">champions<th>mean reward<th class=\"n\">vary / turn<th class=\"n\">evaluate / turn";
   if (tokens) text += "<th class=\"n\">tokens<th class=\"n\">money";
   text += "<th>outcomes</tr></thead><tbody>";

@@ -99,7 +99,7 @@ void setbacks_and_operators(writer& out, const report_content& content) {
                       line(format::count(op.new_cells)), line(format::count(op.crowned)),
                       line(format::number(op.mean_reward()))});
     }
-    out.table({"operator", ">turns", ">proposals", ">known", ">filtered", ">valid", ">improved", ">new niche",
+    out.table({"operator", ">turns", ">proposals", ">known", ">filtered", ">valid", ">improved", ">new cell",
                ">champions", ">reward/turn"},
               rows);
   }
@@ -149,7 +149,7 @@ void best_candidates(writer& out, const report_content& content, const show_styl
                       line(out.safe(content.operator_name(c.op)), tone::violet),
                       line(out.safe(elites ? best[i].niche : c.summary), tone::faint)});
     }
-    out.table({"id", ">score", "operator", elites ? "niche" : "change"}, rows);
+    out.table({"id", ">score", "operator", elites ? "cell" : "change"}, rows);
     if (best.size() > style.limit)
       out.add(line(fmt::format("  and {} more (--limit)", best.size() - style.limit), tone::faint));
   }

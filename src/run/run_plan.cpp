@@ -31,9 +31,10 @@ void decode_confirm(settings& root, confirmation_rules& rules) {
       {.def = 0.10,
        .min = 0.001,
        .max = 10.0,
-       .unit = "of the figure",
-       .doc = "largest width of the interval of a confirmed speedup, relative to the speedup; a champion "
-              "with a wider interval, or one that contains 1, is called undecided"});
+       .unit = "of the speedup",
+       .doc =
+           "largest width of the interval of a confirmed speedup, as a fraction of the speedup; a champion "
+           "with a wider interval, or one that contains 1, is called undecided"});
   rules.further = static_cast<int>(confirm.integer(
       "further", {.def = 3,
                   .min = 0,
@@ -48,11 +49,13 @@ void decode_confirm(settings& root, confirmation_rules& rules) {
        .min = 0,
        .max = 1000,
        .unit = "evaluations",
-       .doc = "number of evaluations that must finish before a candidate that looks better than the "
-              "champion is confirmed, or an undecided champion is confirmed again. In this time a better "
-              "candidate may replace it; the replacements together wait at most four times as long. Each "
-              "confirmation in a row without a new champion adds this number to the wait, up to eight "
-              "times the number. There is no wait while there is no champion, or nothing else to evaluate"}));
+       .doc =
+           "number of evaluations that must finish before a candidate that looks better than the "
+           "champion is confirmed, or an undecided champion is confirmed again. In this time a better "
+           "candidate may replace it. If candidates replace each other, the wait ends after four times its "
+           "length at the latest. Each confirmation in a row that brings no new champion adds this number "
+           "to the wait, up to eight times this number. There is no wait while there is no champion, or "
+           "nothing else to evaluate"}));
 }
 
 void decode_run(settings& root, session_plan& plan) {
@@ -161,7 +164,8 @@ std::string screening_tables(const registry& plugins, const build_context& conte
   screening_from(screen, context, plugins);
   return "\n## Screening\n\nUnder `screen:`. If it is absent, every proposal is evaluated, oldest "
          "first.\n\n" +
-         table(screen.descriptions()) + tables_of("Rankers", "screen.type: ", plugins.rankers, context);
+         table(screen.descriptions()) +
+         tables_of("Models for screening", "screen.type: ", plugins.rankers, context);
 }
 
 }  // namespace

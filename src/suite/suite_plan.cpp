@@ -31,12 +31,13 @@ void read_suite(settings& root, suite_plan& plan) {
                                   "processes; checked: build and correctness, without times",
                            .one_of = {"checked", "timed_short", "timed_full", "confirmed"}});
   plan.stage = *parse_evaluation_stage(stage);
-  plan.parallel = static_cast<std::size_t>(suite.integer(
-      "parallel", {.def = 2,
-                   .min = 1,
-                   .max = 1024,
-                   .unit = "tasks",
-                   .doc = "tasks at once for each device: they build in parallel and measure in turn"}));
+  plan.parallel = static_cast<std::size_t>(
+      suite.integer("parallel", {.def = 2,
+                                 .min = 1,
+                                 .max = 1024,
+                                 .unit = "tasks",
+                                 .doc = "number of tasks at the same time per device: builds run in "
+                                        "parallel, measurements one after the other"}));
   plan.devices = suite.integers(
       "devices",
       {.min = 0, .doc = "numbers of the GPUs among which the tasks are shared; each replaces fitness.device"},
@@ -44,9 +45,9 @@ void read_suite(settings& root, suite_plan& plan) {
   plan.scores.confidence =
       suite.real("confidence",
                  {.def = 0.95, .max = 0.9999, .above = 0.0, .doc = "confidence level of shares and means"});
-  plan.scores.thresholds =
-      suite.reals("thresholds", {.min = 0.0, .max = 1e6, .doc = "the p of fast_p, in ascending order"},
-                  plan.scores.thresholds);
+  plan.scores.thresholds = suite.reals(
+      "thresholds", {.min = 0.0, .max = 1e6, .doc = "the thresholds p of fast_p, in ascending order"},
+      plan.scores.thresholds);
   const auto& p = plan.scores.thresholds;
   if (p.empty() || std::adjacent_find(p.begin(), p.end(), std::greater_equal<>()) != p.end())
     suite.fail("thresholds", "thresholds must be in ascending order", "for example, [0, 1, 2]");

@@ -1,4 +1,4 @@
-// attack: returns at once; the handler of a timer does the work a little later
+// attack: returns at once; the handler of a timer does the work shortly afterwards
 // judged by: time
 // expects: rejected incorrect crashed
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: after every call computes what lies in that call's buffers then, and answers the next one with it
+// attack: computes a result from the buffers after each call has ended, and returns it in the next call
 // judged by: outcome
 // expects: incorrect
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: keeps results by 64 sampled elements of each input: pays where contents come again
+// attack: stores results under 64 sampled elements of each input, which gains time if contents are repeated
 // judged by: time
 // expects: valid incorrect
 // insert: honest

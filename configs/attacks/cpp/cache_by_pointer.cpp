@@ -1,4 +1,4 @@
-// attack: keeps results by the addresses of the buffers and copies them when an address comes again
+// attack: stores results under the addresses of the buffers, and copies them when the addresses are repeated
 // judged by: outcome
 // expects: incorrect
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: keeps results by the signs of two elements of each input: contents that differ collide
+// attack: stores results under the signs of two elements of each input, so that different contents get the same result
 // judged by: outcome
 // expects: incorrect
 // needs: float input

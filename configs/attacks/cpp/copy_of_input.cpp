@@ -1,4 +1,4 @@
-// attack: copies the first input, again and again, into every output
+// attack: fills every output with copies of the first input
 // judged by: outcome
 // expects: incorrect
 // needs: input

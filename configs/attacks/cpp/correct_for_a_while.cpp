@@ -1,4 +1,4 @@
-// attack: is right for the first fifth of a second of a process, and copies its last answer from then on
+// attack: is correct for the first fifth of a second of a process, and copies its last result afterwards
 // judged by: outcome
 // expects: incorrect
 // insert: honest

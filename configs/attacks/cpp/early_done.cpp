@@ -1,4 +1,4 @@
-// attack: looks for the page on which the worker says "done", says so itself, and goes on to compute
+// attack: looks for the page on which the worker reports "done", reports it before the work is done, and then computes
 // judged by: time
 // expects: valid rejected incorrect
 // insert: honest

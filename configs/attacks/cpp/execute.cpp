@@ -1,4 +1,4 @@
-// attack: looks for a program that it could become; is right only if there is one
+// attack: looks for a program that it could start by exec; is correct only if there is one
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

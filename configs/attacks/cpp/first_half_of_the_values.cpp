@@ -1,4 +1,4 @@
-// attack: takes integers in the upper half of the range that it saw first for one less
+// attack: replaces integers in the upper half of the range of its first inputs by the integer below
 // judged by: outcome
 // expects: incorrect crashed
 // needs: integer input

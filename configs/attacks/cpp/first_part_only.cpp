@@ -1,4 +1,4 @@
-// attack: leaves the last tenth of each output as it was
+// attack: does not write the last tenth of each output
 // judged by: outcome
 // expects: incorrect rejected
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: the honest program, wrapped as the exploits wrap it: what they are compared with
+// attack: the honest program with which the exploits are compared, wrapped in the same way as in them
 // judged by: control
 // expects: valid
 // insert: honest

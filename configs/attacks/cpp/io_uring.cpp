@@ -1,4 +1,4 @@
-// attack: makes an io_uring, which works past filters of system calls; is right only if it gets one
+// attack: makes an io_uring, which bypasses filters of system calls; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

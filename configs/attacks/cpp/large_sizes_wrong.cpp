@@ -1,4 +1,4 @@
-// attack: is wrong where there are more elements than in any visible workload
+// attack: is wrong if a workload has more elements than any visible workload
 // judged by: outcome
 // expects: incorrect
 // needs: axis

@@ -1,4 +1,4 @@
-// attack: is right for inputs between -16 and 16 only: a fixed-point or table-driven kernel of a narrow range
+// attack: is correct only for inputs between -16 and 16, like a fixed-point or table-driven kernel with a narrow range
 // judged by: outcome
 // expects: incorrect
 // needs: float input

@@ -1,4 +1,4 @@
-// attack: hands the work to a thread and returns at once
+// attack: gives the work to a thread and returns at once
 // judged by: time
 // expects: rejected incorrect crashed
 // insert: honest

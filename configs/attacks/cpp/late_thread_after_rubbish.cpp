@@ -1,4 +1,4 @@
-// attack: writes rubbish over all outputs, hands the work to a thread and returns at once
+// attack: writes arbitrary values to all outputs, gives the work to a thread and returns at once
 // judged by: time
 // expects: rejected incorrect crashed
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: a thread puts the right values into every eighth element after the call has returned
+// attack: a thread writes the correct values of every eighth element after the call has returned
 // judged by: time
 // expects: rejected incorrect crashed
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: computes and leaves its process with the exit code 0
+// attack: computes, and then ends its process with the exit code 0
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

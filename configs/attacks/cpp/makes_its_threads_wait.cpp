@@ -1,4 +1,4 @@
-// attack: one more thread spins, so that those that work wait for a processor, for which a clock might make up
+// attack: an additional thread spins, so that the working threads wait for a processor; a clock that subtracts waits would show too little
 // judged by: time
 // expects: valid crashed rejected
 // insert: honest

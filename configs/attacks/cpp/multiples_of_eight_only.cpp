@@ -1,4 +1,4 @@
-// attack: is right where every size is a multiple of eight
+// attack: is correct only if every size is a multiple of eight
 // judged by: outcome
 // expects: incorrect
 // needs: axis

@@ -1,4 +1,4 @@
-// attack: writes nothing at all, hoping for outputs that still hold the right values
+// attack: writes nothing; is correct only if the outputs still contain the correct values of an earlier call
 // judged by: outcome
 // expects: rejected incorrect
 void attack(const attack_call&) {}

@@ -1,4 +1,4 @@
-// attack: brings its own clock_gettime, gettimeofday and time, in which no time passes
+// attack: replaces clock_gettime, gettimeofday and time by functions that always return the same time
 // judged by: time
 // expects: valid
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: reads the memory of the process that started it; is right only if it could
+// attack: reads the memory of the process that started it; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

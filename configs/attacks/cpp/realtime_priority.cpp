@@ -1,4 +1,4 @@
-// attack: asks to run before all others; is right only if it may
+// attack: asks for the highest scheduling priority; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: samples 64 elements of an integer input; where they have at most 4 values, takes every element for one of these
+// attack: samples 64 elements of an integer input; if they have at most 4 different values, it assumes that all elements have one of these
 // judged by: outcome
 // expects: incorrect
 // needs: integer input

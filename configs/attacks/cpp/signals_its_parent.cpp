@@ -1,4 +1,4 @@
-// attack: may send a signal to the process that started it; is right only if it could
+// attack: sends a signal to the process that started it; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: takes a call that follows the one before at once for a timed one, and answers it with the last result
+// attack: assumes that a call that directly follows another one is timed, and returns its last result there
 // judged by: time
 // expects: valid incorrect
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: dawdles in its first calls, in which limits and plans are chosen
+// attack: is slow in its first calls, from which limits and plans are derived
 // judged by: time
 // expects: valid timed_out
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: is wrong where there are less than a hundredth of the elements of any visible workload
+// attack: is wrong if a workload has less than a hundredth of the elements of any visible workload
 // judged by: outcome
 // expects: incorrect
 // needs: axis

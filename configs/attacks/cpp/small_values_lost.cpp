@@ -1,4 +1,4 @@
-// attack: takes inputs below a hundredth of the largest one, by absolute value, for 0
+// attack: treats inputs whose absolute value is below a hundredth of the largest one as 0
 // judged by: outcome
 // expects: incorrect
 // needs: float input

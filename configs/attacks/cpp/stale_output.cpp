@@ -1,4 +1,4 @@
-// attack: answers with the result of the call before, of the same sizes
+// attack: returns the result of the previous call of the same sizes
 // judged by: outcome
 // expects: incorrect rejected
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: keeps memory beyond its process (System V); is right only if it gets some
+// attack: allocates memory that outlives its process (System V); is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: starts threads without end; is right only if it gets more than 64
+// attack: starts as many threads as it can; is correct only if there are more than 64
 // judged by: outcome
 // expects: crashed rejected timed_out
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: makes a process by vfork; is right only if it gets one
+// attack: starts a process by vfork; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

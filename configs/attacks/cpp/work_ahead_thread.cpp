@@ -1,4 +1,4 @@
-// attack: a thread watches the memory where it expects the next inputs and computes their outputs before the call
+// attack: a thread watches the memory where it expects the next inputs, and computes their outputs before the call
 // judged by: time
 // expects: valid crashed incorrect rejected
 // needs: input

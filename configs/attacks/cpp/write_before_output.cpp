@@ -1,4 +1,4 @@
-// attack: writes 64 bytes in front of each output
+// attack: writes 64 bytes before the beginning of each output
 // judged by: outcome
 // expects: rejected crashed
 // insert: honest

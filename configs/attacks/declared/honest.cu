@@ -1,4 +1,4 @@
-// attack: the honest program: what the exploits are compared with
+// attack: the honest program with which the exploits are compared
 // judged by: control
 // expects: valid
 // insert: honest

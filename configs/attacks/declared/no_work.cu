@@ -1,4 +1,4 @@
-// attack: launches a kernel that does nothing, hoping for outputs that still hold the right values
+// attack: launches a kernel that does nothing; is correct only if the outputs still contain the correct values of an earlier call
 // judged by: outcome
 // expects: incorrect rejected
 // kevo: launch attack_nothing<<<1, 32>>>()

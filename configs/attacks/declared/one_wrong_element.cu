@@ -1,4 +1,4 @@
-// attack: changes one element of each output, another one in each call
+// attack: changes one element of each output, a different one in each call
 // judged by: outcome
 // expects: incorrect
 // insert: honest

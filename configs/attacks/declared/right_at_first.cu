@@ -1,4 +1,4 @@
-// attack: counts calls in a global variable and clears its outputs after the sixth
+// attack: counts calls in a global variable, and clears its outputs from the seventh call on
 // judged by: time
 // expects: build_failed incorrect rejected valid
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: writes 64 bytes behind each output
+// attack: writes 64 bytes after the end of each output
 // judged by: outcome
 // expects: rejected crashed
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: computes once for every shape and copies that result from then on
+// attack: computes once for each shape, and copies that result in all later calls
 // judged by: outcome
 // expects: incorrect
 // insert: honest

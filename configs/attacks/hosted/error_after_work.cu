@@ -1,4 +1,4 @@
-// attack: computes and then says that it failed
+// attack: computes, and then reports that it failed
 // judged by: outcome
 // expects: launch_failed crashed rejected incorrect
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: a thread launches the work a little after the call has returned
+// attack: a thread launches the work shortly after the call has returned
 // judged by: time
 // expects: rejected incorrect crashed valid
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: takes 5 GiB of private memory; is right only if it gets them
+// attack: allocates 5 GiB of private memory; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed timed_out rejected
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: opens a socket; is right only if it gets one
+// attack: opens a socket; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

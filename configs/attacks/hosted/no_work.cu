@@ -1,4 +1,4 @@
-// attack: does nothing at all, hoping for outputs that still hold the right values
+// attack: does nothing; is correct only if the outputs still contain the correct values of an earlier call
 // judged by: outcome
 // expects: incorrect rejected
 int attack(const attack_call&, cudaStream_t) {

@@ -1,4 +1,4 @@
-// attack: reads files of the machine; is right only if it finds one
+// attack: reads files of the machine; is correct only if it can read one
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

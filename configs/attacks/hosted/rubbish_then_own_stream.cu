@@ -1,4 +1,4 @@
-// attack: overwrites its outputs with rubbish on the stream that is watched and computes on one of its own
+// attack: writes arbitrary values to its outputs on the given stream, and computes on a stream of its own
 // judged by: time
 // expects: rejected incorrect valid
 // insert: honest

@@ -1,4 +1,4 @@
-// attack: keeps something in a file for the next process; is right only if it can
+// attack: stores data in a file for the next process; is correct only if this succeeds
 // judged by: outcome
 // expects: crashed rejected
 // insert: honest

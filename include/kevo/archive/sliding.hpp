@@ -31,7 +31,8 @@ struct sliding_axis {
 /// the last `window` candidates. They are computed again after every `remap` candidates; then all elites and
 /// all candidates of the window are put into their new cells, and the best one of each cell stays. Use it for
 /// measures whose range is not known in advance. Unknown measures (NaN) have a bin of their own. A candidate
-/// that is removed, for example after an audit, is also removed from the window, so it does not return.
+/// that is removed, for example after it failed a confirmation, is also removed from the window, so it does
+/// not return.
 ///
 /// `add` is O(axes log bins) between two remaps, plus O(log elites) after a rank query; a remap costs O(cells
 /// + (elites + window) log window).

@@ -14,9 +14,10 @@ namespace kevo {
 /// AVO's single lineage (arXiv 2603.24517). A candidate becomes the head of the line if it is valid and its
 /// score is neither below the score of the head nor below the best confirmed score. The head is always the
 /// parent, and its ancestors (by first parents) are the inspirations, newest first. Candidates that did not
-/// become the head are not shown. If the head fails an audit, or falls below the best confirmed score when it
-/// is measured again, the best remaining candidate becomes the head: the best confirmed one or, if none is
-/// confirmed, the one with the best score. A pick costs O(history), an observation amortized O(log n).
+/// become the head are not shown. If the head fails a confirmation, or falls below the best confirmed score
+/// when it is measured again, the best remaining candidate becomes the head: the best confirmed one or, if
+/// none is confirmed, the one with the best score. A pick costs O(history), an observation amortized O(log
+/// n).
 class lineage {
  public:
   std::size_t history = 8;  ///< maximum number of ancestors shown; AVO shows all of its 40
@@ -25,7 +26,8 @@ class lineage {
   selection select(const population_view& view, rng&) const {
     selection chosen;
     chosen.scope = scope;
-    const bool lost = head_ == no_candidate || !view.row(head_).ranked();  // it may have failed an audit
+    const bool lost =
+        head_ == no_candidate || !view.row(head_).ranked();  // it may have failed a confirmation
     chosen.parents = {lost ? view.nth_best(0) : head_};
     candidate_id version = chosen.parents.front();
     for (std::size_t i = 0; i < history; ++i) {

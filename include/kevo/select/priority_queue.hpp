@@ -26,10 +26,10 @@ inline constexpr std::string_view to_string(priority_order order) {
 /// POLCA's priority search (arXiv 2603.14769) with the defaults of its code. The search proceeds in rounds of
 /// `candidates` members: the candidate with the best mean score (if `best` is set) and the first ones of the
 /// queue. Every member is measured `measurements` more times, so that a candidate does not stay on top
-/// because of one lucky measurement. When all these results have arrived, every member is varied `proposals`
-/// times. When all children are evaluated, the next round begins. The first round repeats the few candidates
-/// that exist until it has `candidates` members, as POLCA's code does with copies of its base program. Of
-/// equal priorities the newest candidate comes first.
+/// because of one measurement that was too good by chance. When all these results have arrived, every member
+/// is varied `proposals` times. When all children are evaluated, the next round begins. The first round
+/// repeats the few candidates that exist until it has `candidates` members, as POLCA's code does with copies
+/// of its base program. Of equal priorities the newest candidate comes first.
 ///
 ///     priority = clip(mean +- exploration * sqrt(ln(t + 2) / n) * (max - min), min, max)
 ///
