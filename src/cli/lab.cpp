@@ -1,4 +1,4 @@
-// kevo lab: policies compared on problems whose answer is known.
+// kevo lab: policies compared on problems whose answer is known, and ablations of programs.
 
 #include "src/lab/lab.hpp"
 
@@ -13,6 +13,7 @@
 
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
+#include "src/cli/lab_ablation.hpp"
 #include "src/run/interrupts.hpp"
 
 namespace kevo::cli {
@@ -130,7 +131,10 @@ auto progress_lines(interrupts& user) {
 }  // namespace
 
 void add_lab(CLI::App& program, invocation& shared) {
-  auto* verb = program.add_subcommand("lab", "Compare search policies on problems whose optimum is known");
+  auto* verb =
+      program.add_subcommand("lab",
+                             "Compare search policies on problems whose optimum is known, or measure "
+                             "what each part of a program is worth (ablation)");
   auto given = std::make_shared<lab_options>();
   verb->add_option("config", given->config, "Lab config (YAML)")->required();
   verb->add_option("--set", given->overrides, "Override a key of the config: --set lab.seeds=5")
@@ -139,7 +143,14 @@ void add_lab(CLI::App& program, invocation& shared) {
                  "Print the complete config, including all defaults, and exit");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
-    const lab_plan plan = plan_lab(read_config(given->config, given->overrides));
+    const config_source config = read_config(given->config, given->overrides);
+    if (is_ablation(config)) {
+      const ablation_plan ablation = plan_ablation(config);
+      given->print_config ? fmt::print("{}\n", ablation.resolved_config)
+                          : run_and_print_ablation(ablation, shared);
+      return;
+    }
+    const lab_plan plan = plan_lab(config);
     if (given->print_config) {
       fmt::print("{}\n", plan.resolved_config);
       return;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/lab/cell.hpp"
+#include "src/lab/line_file.hpp"
 
 namespace kevo {
 
@@ -16,18 +17,14 @@ class cell_file {
   /// Makes the folder. Throws kevo::error: environment where it cannot be written or another lab runs in it,
   /// input where a line is no cell.
   explicit cell_file(const std::string& folder);
-  cell_file(const cell_file&) = delete;
-  cell_file& operator=(const cell_file&) = delete;
-  ~cell_file();
 
   /// What is there already, by key.
   const std::map<content_id, cell_result>& cells() const { return cells_; }
   void append(cell_result cell);
 
  private:
-  std::string path_;
-  int descriptor_ = -1;
-  std::map<content_id, cell_result> cells_;
+  std::map<content_id, cell_result> cells_;  // before the file, whose lines fill it
+  line_file file_;
 };
 
 }  // namespace kevo

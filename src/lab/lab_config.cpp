@@ -10,6 +10,7 @@
 #include "src/base/settings/path_setting.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
+#include "src/lab/ablation.hpp"
 #include "src/lab/system_policy.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/plugins/load.hpp"
@@ -162,6 +163,9 @@ void read_comparisons(settings& root, lab_plan& plan) {
 
 lab_plan plan_lab(const config_source& config, const registry* known) {
   settings root(config.tree);
+  if (is_ablation(config))
+    root.fail("ablation", "this lab measures the parts of a program and compares no policies",
+              "run it with kevo lab");
   lab_plan plan;
   read_lab(root, plan);
   registry plugins = known != nullptr ? *known : builtin_plugins();

@@ -1,12 +1,9 @@
 // The results of a lab as files.
 
-#include <filesystem>
-#include <fstream>
-#include <system_error>
-
 #include <fmt/format.h>
 
 #include "src/lab/lab.hpp"
+#include "src/lab/line_file.hpp"
 
 namespace kevo {
 namespace {
@@ -69,36 +66,16 @@ std::string cells_csv(const lab_plan& plan, const std::vector<std::vector<cell_r
   return text;
 }
 
-/// A reader sees the old text or the new, never half of one.
-std::string write(const std::string& folder, const std::string& name, const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(folder) / name;
-  const std::string fresh = path.string() + ".new";
-  {
-    std::ofstream out(fresh, std::ios::binary);
-    out << text;
-    out.flush();
-    if (!out) {
-      throw error(error_code::environment, "cannot write the results", {fresh},
-                  "free some disk space and run the same command again; finished searches are kept");
-    }
-  }
-  std::error_code wrong;
-  std::filesystem::rename(fresh, path, wrong);
-  if (wrong)
-    throw error(error_code::environment, "cannot write the results: " + wrong.message(), {path.string()});
-  return path.string();
-}
-
 }  // namespace
 
 std::vector<std::string> write_lab(const lab_plan& plan, const std::vector<std::vector<cell_result>>& cells,
                                    const lab_results& results) {
-  return {write(plan.output, "table.csv", table_csv(results)),
-          write(plan.output, "differences.csv", differences_csv(results)),
-          write(plan.output, "curves.csv", curves_csv(results)),
-          write(plan.output, "cells.csv", cells_csv(plan, cells)),
-          write(plan.output, "config.yaml", plan.resolved_config),
-          write(plan.output, "lab.html", lab_page(plan, results))};
+  return {write_result(plan.output, "table.csv", table_csv(results)),
+          write_result(plan.output, "differences.csv", differences_csv(results)),
+          write_result(plan.output, "curves.csv", curves_csv(results)),
+          write_result(plan.output, "cells.csv", cells_csv(plan, cells)),
+          write_result(plan.output, "config.yaml", plan.resolved_config),
+          write_result(plan.output, "lab.html", lab_page(plan, results))};
 }
 
 }  // namespace kevo

@@ -24,6 +24,7 @@
 #include "fitness/process/find_program.hpp"
 #include "operators/llm/conversation.hpp"
 #include "operators/tune/setting_space.hpp"
+#include "src/lab/ablation.hpp"
 #include "src/llm/cassette.hpp"
 #include "src/suite/suite_plan.hpp"
 #include "src/task/task_loader.hpp"
@@ -246,6 +247,17 @@ TEST_CASE("the ablation of im2win: every setting is allowed, compiles and can be
     const kevo::setting_space space(kevo::parse_annotations(tuned));
     CHECK(space.valid(space.current()));
     check_program(compiler ? &*compiler : nullptr, t, tuned, signature_of);
+  }
+}
+
+TEST_CASE("the ablation of im2win as a lab: every variant compiles and can be launched on its layers") {
+  const auto plan =
+      kevo::plan_ablation(kevo::read_config(KEVO_SOURCE_DIR "/configs/lab/im2win_ablation.yaml", {}));
+  CHECK(plan.variants.size() == 14);  // all parts, without each of seven, five alone, none of these
+  auto compiler = find_compiler();
+  for (const auto& one : plan.variants) {
+    CAPTURE(one.name);
+    check_program(compiler ? &*compiler : nullptr, *plan.subject, *one.source, signature_of);
   }
 }
 
