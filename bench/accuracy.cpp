@@ -4,8 +4,9 @@
 //                  [--samples FILE]
 //   bench.accuracy --task TASK.yaml [--tries N] [--loads 0,2,4] [--seconds S] [--samples FILE]
 // Each try is a full timing in new processes. One line per kernel and load says how many intervals exclude
-// the truth, how wide they are, and what an evaluation takes. With `--task` the first seed of a task is
-// compared with itself: its calls touch more memory than the kernels, which have 8 KB. After `--seconds` no
+// the truth, how wide they are, and what an evaluation takes. The kernels are as long as their names say on
+// this machine: what a round of their loop takes is measured first. With `--task` the first seed of a task is
+// compared with itself: its calls touch more memory than the kernels, which have 2 KB. After `--seconds` no
 // further try of a line begins. `--samples` keeps all pairs as CSV, with speedup and interval of their try,
 // for simulations.
 
@@ -66,7 +67,7 @@ std::shared_ptr<kevo::task> task_of(long count) {
   t->outputs = {y};
   kevo::workload main;
   main.uuid = "main";
-  main.axes = {{"N", 2048}};
+  main.axes = {{"N", 512}};
   t->workloads = {main};
   t->reference = kevo::reference_source{"cpp", kevo::single_file_program("cpp", "reference.cpp", reference)};
   kevo::baseline seed;
@@ -109,16 +110,19 @@ struct found {
   std::vector<double> half;
   std::vector<double> off;
   std::vector<double> seconds;
+  std::vector<double> pairs;
+  std::vector<double> call_ns;
 };
 
 void tell(const char* what, const std::string& kernel, int load, const found& f) {
   const auto share = [&](double p) { return f.half.empty() ? 0 : 100 * kevo::quantile(f.half, p); };
   std::printf(
       "%-7s %6s load %d: tries %d, exclude the truth %d, called faster %d, refused %d; half width %.2f %% "
-      "(median, 90 %%: %.2f %%), off %.2f %%; %.2f s each (90 %%: %.2f)\n",
+      "(median, 90 %%: %.2f %%), off %.2f %%; %.2f s each (90 %%: %.2f), %.0f pairs of calls of %.4g us\n",
       what, kernel.c_str(), load, f.tries, f.excludes, f.right, f.refused, share(0.5), share(0.9),
       f.off.empty() ? 0 : 100 * kevo::median(f.off), f.seconds.empty() ? 0 : kevo::median(f.seconds),
-      f.seconds.empty() ? 0 : kevo::quantile(f.seconds, 0.9));
+      f.seconds.empty() ? 0 : kevo::quantile(f.seconds, 0.9), f.pairs.empty() ? 0 : kevo::median(f.pairs),
+      f.call_ns.empty() ? 0 : 1e-3 * kevo::median(f.call_ns));
   std::fflush(stdout);
 }
 
@@ -173,19 +177,39 @@ struct subject {
   double truth = 1;
 };
 
-std::optional<subject> kernel_subject(const std::string& kernel, bool faster) {
-  const std::map<std::string, long> known = {{"2us", 30}, {"100us", 1500}, {"5ms", 75000}, {"60ms", 900000}};
+// What a round takes on this machine, so that a kernel is as long as its name says. [ns]
+double round_ns() {
+  constexpr long count = 60000;
+  kevo::cpu_fitness fitness(task_of(count));
+  kevo::evaluation_request request;
+  auto program = rounds(count);
+  program.files.front().text += "// candidate\n";
+  request.program = std::make_shared<const kevo::program>(program);
+  request.wanted = kevo::evaluation_stage::timed_short;
+  request.fresh = true;
+  double least_ns = 1e18;
+  for (int i = 0; i < 3; ++i) {
+    const auto e = fitness.evaluate(request);
+    for (const auto& w : e.workloads) {
+      for (const auto& pair : w.samples) least_ns = std::min({least_ns, pair.candidate_ns, pair.baseline_ns});
+    }
+  }
+  return least_ns / static_cast<double>(count);
+}
+
+std::optional<subject> kernel_subject(const std::string& kernel, double of_round_ns, bool faster) {
+  const std::map<std::string, double> known = {{"2us", 2e3}, {"100us", 100e3}, {"5ms", 5e6}, {"60ms", 60e6}};
   const auto found = known.find(kernel);
   if (found == known.end()) {
     std::fprintf(stderr, "unknown kernel %s\n", kernel.c_str());
     return std::nullopt;
   }
-  const auto count = static_cast<double>(found->second);
+  const double count = std::max(30.0, std::round(found->second / of_round_ns));
   // Four further rounds are the first loop and the delivery.
   if (faster)
-    return subject{kernel, task_of(found->second), rounds(static_cast<long>(count / 1.05)),
+    return subject{kernel, task_of(static_cast<long>(count)), rounds(static_cast<long>(count / 1.05)),
                    (count + 4) / (count / 1.05 + 4)};
-  return subject{kernel, task_of(found->second), rounds(found->second)};
+  return subject{kernel, task_of(static_cast<long>(count)), rounds(static_cast<long>(count))};
 }
 
 subject task_subject(const std::string& file) {
@@ -218,6 +242,8 @@ found measure(kevo::cpu_fitness& fitness, const subject& what, const options& gi
       all.half.push_back(0.5 * std::log(e.speedup_interval.high / e.speedup_interval.low));
       all.off.push_back(std::abs(std::log(e.speedup / what.truth)));
       all.seconds.push_back(e.cost.device_s);
+      all.pairs.push_back(static_cast<double>(e.workloads.front().samples.size()));
+      all.call_ns.push_back(e.workloads.front().time_ns);
       for (const auto& w : e.workloads) {
         int pair = 0;
         for (const auto& p : w.samples)
@@ -243,8 +269,9 @@ int main(int argc, char** argv) {
   if (!given->task.empty()) {
     subjects.push_back(task_subject(given->task));
   } else {
+    const double of_round_ns = round_ns();
     for (const auto& kernel : words(given->kernels)) {
-      auto one = kernel_subject(kernel, given->faster);
+      auto one = kernel_subject(kernel, of_round_ns, given->faster);
       if (!one) return 2;
       subjects.push_back(*std::move(one));
     }

@@ -192,9 +192,13 @@ void engine::flush_cache() {
   gpu_.over("kevo_flush_read", half / 16, flush_.at() + half, half / 16, found_.at());
 }
 
-double engine::clock_mhz() {
+double engine::clock_before(const call_wanted& wanted) {
+  return wanted.frequency_ns > 0 ? clock_mhz(wanted.frequency_ns) : 0;
+}
+
+double engine::clock_mhz(std::uint64_t ns) {
   std::uint64_t words[2] = {0, 1};
-  gpu_.over("kevo_clock", 1, found_.at(), std::uint64_t{20'000});
+  gpu_.over("kevo_clock", 1, found_.at(), ns);
   gpu_.copy_out(words, found_.at(), sizeof words);
   return words[1] == 0 ? 0 : 1e3 * static_cast<double>(words[0]) / static_cast<double>(words[1]);
 }
@@ -364,6 +368,7 @@ call_result engine::call(const call_wanted& wanted) {
   gpu_.api().reset_persisting_l2();
   if (wanted.cold) flush_cache();
   gpu_.wait();
+  const double begin_clock_mhz = clock_before(wanted);
 
   std::vector<seen_line> seen;
   const long preemptions = preemptions_of_thread();
@@ -372,6 +377,7 @@ call_result engine::call(const call_wanted& wanted) {
   if (result.answer.end != call_end::done) return result;
   result.fence_ns = fence(arena, places.back());
   result.preempted = preemptions_of_thread() != preemptions;
+  result.begin_clock_mhz = begin_clock_mhz;
   if (wanted.timed) result.clock_mhz = clock_mhz();
   if (wanted.verify) {
     const auto judged = outputs_of(arena, places, w);

@@ -140,7 +140,8 @@ class engine {
               call_result& result);
   std::string fingerprint(const arena_state& arena, const std::vector<layout>& places,
                           const device_workload& w);
-  double clock_mhz();
+  double clock_mhz(std::uint64_t ns = 20'000);
+  double clock_before(const call_wanted& wanted);
 
   gpu gpu_;
   rng random_;

@@ -68,7 +68,17 @@ exported_memory::exported_memory(const driver& d, device_index device, std::size
   std::size_t unit = 0;
   check(d, d.granularity(&unit, &properties, 0), "asking for the granularity of device memory");
   bytes_ = (bytes + unit - 1) / unit * unit;
-  check(d, d.create(&handle_, bytes_, &properties, 0), "allocating an arena");
+  constexpr driver_code out_of_memory = 2;
+  const driver_code created = d.create(&handle_, bytes_, &properties, 0);
+  if (created == out_of_memory) {
+    throw error(error_code::environment,
+                "the device has no room for an arena of " + std::to_string(bytes_ >> 20U) +
+                    " MiB, in which a program runs (CUDA_ERROR_OUT_OF_MEMORY)",
+                {},
+                "lower fitness.limits.workspace (each baseline and the candidate have so much) or "
+                "fitness.pool, or end other programs on the device");
+  }
+  check(d, created, "allocating an arena");
   check(d, d.reserve(&place_, bytes_, 0, 0, 0), "reserving addresses of an arena");
   check(d, d.map(place_, bytes_, 0, handle_, 0), "mapping an arena");
   const access_description access{{location_device, device}, access_read_write};

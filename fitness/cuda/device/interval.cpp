@@ -213,6 +213,7 @@ call_result engine::interval(const call_wanted& wanted) {
   gpu_.api().reset_persisting_l2();
   if (wanted.cold) flush_cache();
   gpu_.wait();
+  const double begin_clock_mhz = clock_before(wanted);
   if (wanted.held) {
     for (const auto word : {arena.memory.at(), arena.memory.at() + held_end})
       check(gpu_.api(), gpu_.api().stream_write_value(gpu_.main(), word, 0, 0), "holding calls");
@@ -226,6 +227,7 @@ call_result engine::interval(const call_wanted& wanted) {
   result.event_ns = result.calls_ns;
   if (wanted.hosted) result.remark = arena.worker->remark();
   if (result.answer.end != call_end::done) return result;
+  result.begin_clock_mhz = begin_clock_mhz;
   result.clock_mhz = clock_mhz();
   if (!wanted.empty && wanted.verify) {
     result.early = changed(seen, judged);

@@ -184,6 +184,8 @@ struct call_wanted {
   /// Of an interval: for so long the device works before, so that its clock is that of a busy one.
   std::uint64_t busy_ns = 0;
   std::uint32_t untimed = 0;  ///< of an interval: so many of its calls come before the clock runs
+  /// For so long the clock frequency of a multiprocessor is measured right before the calls; 0: it is not.
+  std::uint64_t frequency_ns = 0;
 };
 inline constexpr std::uint32_t varied_base = 1U << 16U;
 
@@ -202,11 +204,12 @@ struct output_finding {
 
 struct call_result {
   worker_answer answer;
-  double outside_ns = 0;   ///< by the trusted clock, from release to done
-  double event_ns = 0;     ///< by the worker's events: a claim
-  double clock_mhz = 0;    ///< of a multiprocessor, right after
-  bool unblocked = false;  ///< calls began before they were released
-  bool preempted = false;  ///< the trusted thread lost its processor, so that its clock was late
+  double outside_ns = 0;       ///< by the trusted clock, from release to done
+  double event_ns = 0;         ///< by the worker's events: a claim
+  double clock_mhz = 0;        ///< of a multiprocessor, right after
+  double begin_clock_mhz = 0;  ///< the same right before, if `call_wanted::frequency_ns`
+  bool unblocked = false;      ///< calls began before they were released
+  bool preempted = false;      ///< the trusted thread lost its processor, so that its clock was late
   /// Of admitted calls, and of the timed ones of an interval (with what lies between them), one by one, by
   /// the trusted clock.
   std::vector<double> each_outside_ns;

@@ -23,8 +23,8 @@ using cuda::evaluation_state;
 using cuda::gpu_bench;
 using cuda::program_runner;
 
-constexpr const char* protocol_name = "cuda 8";
-constexpr const char* python_protocol_name = "torch 3, cuda 8";
+constexpr const char* protocol_name = "cuda 9";
+constexpr const char* python_protocol_name = "torch 3, cuda 9";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {

@@ -82,7 +82,8 @@ std::optional<call_failure> pair_timer::compare_modes() {
 // Of programs whose processes start slowly: half of the baseline's readings, all of the candidate's in one
 // process, and the baseline's others. Each reading of the one has its pair with the same contents.
 std::optional<call_failure> pair_timer::block_of_process() {
-  clocks_.clear();
+  begin_clocks_.clear();
+  end_clocks_.clear();
   const auto end_candidate = [this] {
     if (!candidate_->running()) return;
     candidate_->restart();
@@ -118,18 +119,27 @@ std::optional<call_failure> pair_timer::block_of_process() {
   return std::nullopt;
 }
 
-// Whether the device's clock changed within a block; counts those in which it did.
+// Whether readings of a block were taken at different clocks of the device. A program that draws much power
+// lowers the clock itself, and that is part of its time. So where the device rests before each reading, it is
+// enough that all readings begin at the same clock: no program gains by what another one did to it.
 bool pair_timer::clock_changed() {
-  if (clocks_.empty()) return false;
-  const auto [least, most] = std::minmax_element(clocks_.begin(), clocks_.end());
-  const bool changed = *least < (1 - most_clock_change) * *most;
+  const auto differ = [](const std::vector<double>& clocks) {
+    if (clocks.empty()) return false;
+    const auto [least, most] = std::minmax_element(clocks.begin(), clocks.end());
+    return *least < (1 - most_clock_change) * *most;
+  };
+  const bool changed = differ(begin_clocks_.empty() ? end_clocks_ : begin_clocks_);
+  const auto rested_before = rest();
   clock_changes_ += changed ? 1 : 0;
+  // What was lost before the device rested tells nothing about how often a pair is lost from now on.
+  if (rest() != rested_before) discarded_before_ = discarded_ + 1;
   return changed;
 }
 
 std::optional<call_failure> pair_timer::block() {
   if (plan_.slow_start) return block_of_process();
-  clocks_.clear();
+  begin_clocks_.clear();
+  end_clocks_.clear();
   const int disagreed_before = disagreements_;
   // B C C B and C B B C in turn; the baseline first, for it tells what the trusted clock adds.
   const bool baseline_outside = (pairs_.size() + static_cast<std::size_t>(discarded_)) % 2 == 0;
@@ -176,7 +186,7 @@ std::optional<call_failure> pair_timer::block() {
     renew();
   }
   const int lost = discarded_ - discarded_before_;
-  const bool hopeless = lost > 12 + 2 * static_cast<int>(pairs_.size());
+  const bool hopeless = lost > most_lost();
   const int against = disagreements_ + (hopeless ? late_disagreements_ : 0);
   // Where the clocks also disagree about the baseline, the machine is the reason.
   if ((contested_ >= most_contested || hopeless) && 2 * against > readings_ &&
@@ -196,8 +206,12 @@ std::optional<call_failure> pair_timer::block() {
   no_time();
 }
 
+int pair_timer::most_lost() const {
+  return 12 + 2 * static_cast<int>(pairs_.size());
+}
+
 void pair_timer::require_some_pairs() const {
-  if (discarded_ > 12 + 2 * static_cast<int>(pairs_.size())) no_time();
+  if (discarded_ - discarded_before_ > most_lost()) no_time();
 }
 
 void pair_timer::no_time() const {

@@ -27,6 +27,9 @@ struct rest_of_device {
   std::chrono::milliseconds time;
 };
 constexpr rest_of_device rests[] = {{8, std::chrono::milliseconds(60)}, {4, std::chrono::milliseconds(15)}};
+// How long the clock of a rested device is measured before a reading: 20 us, as after a reading, show it to 3
+// %.
+constexpr std::chrono::microseconds careful_clock(100);
 // A copy on a quiet device takes some 10 us, and a descheduled thread adds to it.
 constexpr double fence_tolerance_ns = 10e3;
 constexpr double fence_tolerance_share = 1.5;
@@ -67,7 +70,7 @@ void pair_timer::read_empty() {
   const auto time =
       empty_->interval(workload_, plan_.calls, plan_.cold, limit_, content_use::once, plan_.untimed);
   if (time.failure) throw error(error_code::environment, "the empty program failed: " + time.failure->reason);
-  if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
+  keep_clocks(time);
   constants_.push_back(interval_time(time));
 }
 
@@ -118,7 +121,7 @@ pair_timer::reading pair_timer::read_interval(program_runner& program, bool trus
                                               const drawn_contents& contents) {
   const auto time = program.interval_of(workload_, contents.timed, plan_.cold, limit_, plan_.untimed);
   if (time.failure) return {0, false, time.failure};
-  if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
+  keep_clocks(time);
   if (!trusted) ++readings_;
   shortest_ns_ = shortest_ns_ > 0 ? std::min(shortest_ns_, time.outside_ns) : time.outside_ns;
   // A time of nothing or less becomes 1 ns; the check of the minimum time judges it.
@@ -134,7 +137,7 @@ double pair_timer::interval_time(const gpu_time& time) const {
 // One measurement by both clocks. Work that went on behind "done" held the fence up, and counts.
 pair_timer::reading pair_timer::concluded(const gpu_time& time, bool trusted) {
   if (time.failure) return {0, false, time.failure};
-  if (time.clock_mhz > 0) clocks_.push_back(time.clock_mhz);
+  keep_clocks(time);
   const double excess =
       clock_excess(time.outside_ns, time.event_ns, time.calls, time.each_outside_ns, time.each_event_ns);
   if (trusted) {
@@ -175,6 +178,11 @@ void pair_timer::show_pairs() {
   for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns_;
 }
 
+void pair_timer::keep_clocks(const gpu_time& time) {
+  if (time.clock_mhz > 0) end_clocks_.push_back(time.clock_mhz);
+  if (time.begin_clock_mhz > 0) begin_clocks_.push_back(time.begin_clock_mhz);
+}
+
 std::chrono::milliseconds pair_timer::rest() const {
   for (const auto& one : rests) {
     if (clock_changes_ >= one.after_changes) return one.time;
@@ -185,6 +193,7 @@ std::chrono::milliseconds pair_timer::rest() const {
 pair_timer::reading pair_timer::read(program_runner& program, bool trusted, const drawn_contents& contents) {
   if (auto failure = warm_up(program, contents)) return {0, false, failure};
   const auto pause = rest();
+  program.measure_clock_before(pause == rests[0].time ? careful_clock : std::chrono::nanoseconds(0));
   if (by_intervals()) {
     if (pause.count() > 0) std::this_thread::sleep_for(pause);
     return read_interval(program, trusted, contents);

@@ -89,6 +89,7 @@ class pair_timer {
   std::vector<drawn_contents> draw_block();
   std::optional<call_failure> block_of_process();
   bool clock_changed();
+  int most_lost() const;
   void require_some_pairs() const;
   [[noreturn]] void no_time() const;
   std::optional<call_failure> warm_up(program_runner& program, const drawn_contents& contents);
@@ -99,6 +100,7 @@ class pair_timer {
   std::optional<call_failure> compare_modes();
   double interval_time(const gpu_time& time) const;
   void read_empty();
+  void keep_clocks(const gpu_time& time);
   void show_pairs();
   double reading_tolerance_ns() const;
 
@@ -112,8 +114,11 @@ class pair_timer {
   std::vector<double> constants_;  // of the baseline's readings, or of the empty program's [ns]
   std::vector<double> fences_;     // of the baseline's readings: until the device was quiet [ns]
   bool modes_compared_ = false;
-  double shortest_ns_ = 0;        // of the intervals
-  std::vector<double> clocks_;    // of the block at hand
+  double shortest_ns_ = 0;  // of the intervals
+  // Of a multiprocessor, of the block at hand: after each reading, and before it where the device rested
+  // longest. [MHz]
+  std::vector<double> begin_clocks_;
+  std::vector<double> end_clocks_;
   std::vector<double> excesses_;  // of the candidate's readings, as `constants_` of the baseline's [ns]
   std::vector<timing_pair> pairs_;
   std::vector<timing_pair> shown_pairs_;
@@ -125,7 +130,7 @@ class pair_timer {
   bool modes_disagreed_ = false;
   int contested_ = 0;  // blocks in which the clocks disagreed
   bool trusted_clock_alone_ = false;
-  int discarded_before_ = 0;  // discarded blocks before that
+  int discarded_before_ = 0;  // discarded blocks before that, or before the device rested
   int clock_changes_ = 0;     // blocks in which the device's clock changed
   int readings_ = 0;
 };

@@ -165,6 +165,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.trusted = whose_ == trust::baseline;
   wanted.empty = image_.kind == program_kind::empty;
   wanted.interval = interval;
+  wanted.frequency_ns = frequency_ns_;
   wanted.busy_ns = untimed > 0 ? busy_before_interval_ns : 0;
   wanted.untimed = std::min(untimed, static_cast<std::uint32_t>(time.calls) - 1);
   auto& spent = workers_->spent();
@@ -191,6 +192,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.each_event_ns = std::move(result.each_event_ns);
   time.fence_ns = result.fence_ns;
   time.clock_mhz = result.clock_mhz;
+  time.begin_clock_mhz = result.begin_clock_mhz;
   time.unblocked = result.unblocked;
   time.preempted = result.preempted;
   time.fingerprint = result.fingerprint;

@@ -27,7 +27,8 @@ struct gpu_time {
   std::vector<double> each_event_ns;
   double fence_ns =
       0;  ///< until all work on the device had ended, after the last "done"; see device/protocol.hpp
-  double clock_mhz = 0;
+  double clock_mhz = 0;        ///< of a multiprocessor, right after
+  double begin_clock_mhz = 0;  ///< the same right before; 0: not measured
   int calls = 1;
   bool unblocked = false;
   bool preempted = false;          ///< the trusted clock was late, for its thread had lost its processor
@@ -96,6 +97,10 @@ class program_runner {
   /// @param untimed the first calls, before the clock runs; at least one call is timed
   gpu_time interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                        std::chrono::nanoseconds limit, std::uint32_t untimed = 0);
+  /// Before each further call the clock frequency of a multiprocessor is measured for so long; 0: it is not.
+  void measure_clock_before(std::chrono::nanoseconds time) {
+    frequency_ns_ = static_cast<std::uint64_t>(time.count());
+  }
   program_kind kind() const { return image_.kind; }
   bool running() const { return loaded_; }
   /// Whether the process that runs has had a call of that workload.
@@ -131,6 +136,7 @@ class program_runner {
   rng random_;
   trust whose_;
   bool loaded_ = false;
+  std::uint64_t frequency_ns_ = 0;  // call_wanted::frequency_ns
   std::set<std::pair<std::size_t, std::uint32_t>> seen_;
 };
 
