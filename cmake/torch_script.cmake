@@ -1,6 +1,7 @@
 # The script of the torch backend's Python processes becomes part of the library, so that Python gets it wherever the program was copied to.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_device.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_program.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_calls.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_pretend.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_compile.py
@@ -13,6 +14,7 @@ file(READ fitness/torch/kevo_torch_extension.py kevo_torch_extension_text)
 file(READ fitness/torch/kevo_torch_compile.py kevo_torch_compile_text)
 file(READ fitness/torch/kevo_torch.py kevo_torch_text)
 file(READ fitness/torch/kevo_torch_device.py kevo_torch_device_text)
+file(READ fitness/torch/kevo_torch_program.py kevo_torch_program_text)
 file(READ fitness/torch/kevo_torch_calls.py kevo_torch_calls_text)
 file(READ fitness/torch/kevo_torch_pretend.py kevo_torch_pretend_text)
 set(kevo_torch_source ${PROJECT_BINARY_DIR}/generated/torch_script.cpp)
@@ -22,7 +24,8 @@ file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/comp
 namespace kevo::torch {
 std::string_view torch_script() {
   return R\"kevo_py(${kevo_torch_extension_text})kevo_py\" R\"kevo_py(${kevo_torch_device_text})kevo_py\"
-         R\"kevo_py(${kevo_torch_calls_text})kevo_py\" R\"kevo_py(${kevo_torch_pretend_text})kevo_py\" R\"kevo_py(${kevo_torch_text})kevo_py\";
+         R\"kevo_py(${kevo_torch_calls_text})kevo_py\" R\"kevo_py(${kevo_torch_pretend_text})kevo_py\"
+         R\"kevo_py(${kevo_torch_program_text})kevo_py\" R\"kevo_py(${kevo_torch_text})kevo_py\";
 }
 std::string_view compile_script() {
   return R\"kevo_py(${kevo_torch_build_text})kevo_py\" R\"kevo_py(${kevo_torch_triton_text})kevo_py\" R\"kevo_py(${kevo_torch_compile_text})kevo_py\";

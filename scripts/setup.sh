@@ -2,7 +2,8 @@
 # Installs the Debian or Ubuntu packages that are missing and builds kevo into build/release.
 #   scripts/setup.sh            what the program needs
 #   scripts/setup.sh --triton   also Triton, for candidates in Triton, from Python's package index into build/python
-#   scripts/setup.sh --torch    also PyTorch, for candidates that are modules of PyTorch, into build/torch (2.6 GB to fetch, 4.7 GB on the disk)
+#   scripts/setup.sh --torch    also PyTorch, for candidates that are modules of PyTorch, into build/torch (2.6 GB to fetch, 4.7 GB on the disk), and
+#                               apache-tvm-ffi, for solutions of FlashInfer-Bench in C++ and CUDA
 #   scripts/setup.sh --ray      also Ray, for evaluations on many machines (docs/ray.md), into build/ray (134 MB to fetch, 470 MB on the disk)
 #   scripts/setup.sh --tests    what scripts/test.sh needs, Triton and PyTorch included, but not Ray; builds nothing
 #   scripts/setup.sh --tests-packages   of that the packages of the system alone, which a build needs
@@ -48,10 +49,11 @@ has_nvrtc() {
 # Which version: the one that kevo is tested with.
 has_triton() { [[ -d build/python/triton ]]; }
 has_torch() { [[ -d build/torch/torch ]]; }
+has_ffi() { [[ -d build/torch/tvm_ffi ]]; }
 has_ray() { [[ -d build/ray/ray ]]; }
 has_pip() { python3 -m pip --version >/dev/null 2>&1; }
 if { [[ $tests == yes ]] && ! has_nvrtc; } || { [[ $triton == yes ]] && ! has_triton; } ||
-  { [[ $torch == yes ]] && ! has_torch; } || { [[ $ray == yes ]] && ! has_ray; }; then
+  { [[ $torch == yes ]] && ! { has_torch && has_ffi; }; } || { [[ $ray == yes ]] && ! has_ray; }; then
   has_pip || packages+=(python3-pip)
 fi
 
@@ -130,6 +132,19 @@ if [[ $torch == yes ]] && ! has_torch; then
     echo "kevo: that failed; modules of PyTorch cannot be run without a Python that has PyTorch" >&2
     if [[ $tests == no ]]; then exit 1; fi
   fi
+fi
+
+# What builds solutions of FlashInfer-Bench that have the binding tvm-ffi (3.3 MB to fetch, 12 MB on the disk), beside PyTorch, also
+# where that was fetched earlier.
+if [[ $torch == yes ]] && has_torch && ! has_ffi; then
+  echo "kevo: fetching apache-tvm-ffi into build/torch"
+  rm -rf build/ffi.new
+  if fetch_into build/ffi.new --no-deps apache-tvm-ffi==0.1.15.post2; then
+    mv build/ffi.new/apache_tvm_ffi-*.dist-info build/ffi.new/tvm_ffi build/torch
+  else
+    echo "kevo: that failed; extensions with the binding tvm-ffi cannot be built" >&2
+  fi
+  rm -rf build/ffi.new
 fi
 
 # PyTorch brings Triton along, of the version that is wanted here if the folder of that name is there.

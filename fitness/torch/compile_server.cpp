@@ -10,6 +10,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/extension_words.hpp"
 #include "fitness/torch/python_spec.hpp"
 
 namespace kevo::torch {
@@ -49,7 +50,7 @@ compile_server::compile_server(const python_tools& tools, sandbox_mode sandbox,
 
 bool uses_extensions(const program& source) {
   return std::any_of(source.files.begin(), source.files.end(),
-                     [](const auto& file) { return file.text.find("cpp_extension") != std::string::npos; });
+                     [](const auto& file) { return names_extensions(file.text); });
 }
 
 detail::descriptor compile_server::connect() {

@@ -23,7 +23,7 @@ struct compile_settings {
   std::string architecture = "90";     ///< of nvcc: "90a"
 };
 
-/// Whether a program's text speaks of extensions (torch.utils.cpp_extension).
+/// Whether a program's text speaks of extensions (`names_extensions`).
 bool uses_extensions(const program& source);
 
 /// One process in a sandbox of its own. One thread at a time.

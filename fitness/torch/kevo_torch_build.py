@@ -1,6 +1,6 @@
-# Extensions in C++ and CUDA (torch.utils.cpp_extension) for the process of kevo_torch_compile.py: sources of a candidate become a shared
-# object. Files, commands and options are chosen here; of a candidate's options those are kept that change how code is generated and
-# nothing else.
+# Extensions in C++ and CUDA (torch.utils.cpp_extension, tvm_ffi.cpp) for the process of kevo_torch_compile.py: sources of a candidate become
+# a shared object. Files, commands and options are chosen here; of a candidate's options those are kept that change how code is generated
+# and nothing else.
 #
 # Nearly all of the time would go into PyTorch's headers, which nvcc's front end reads twice and for which it has no precompiled form. So the
 # headers that bring everything (torch/extension.h, ATen/ATen.h, ...) are replaced by one that brings tensors, and of the operators those
@@ -98,6 +98,18 @@ def libraries_of(options):
     return kept
 
 
+# The names by which the linker finds libraries: a toolkit has libcublas.so, PyTorch's packages have libcublas.so.13 alone, and a driver
+# libcuda.so.1.
+def names_to_link(options, folders):
+    names = []
+    for one in options:
+        ends = [".so", ".a"] if one.startswith("-l") else []
+        versions = sorted(place for folder in folders for place in glob.glob(f"{folder}/lib{one[2:]}.so.*")) if ends else []
+        there = any(os.path.exists(f"{folder}/lib{one[2:]}{end}") for folder in folders for end in ends)
+        names.append("-l:" + os.path.basename(versions[0]) if versions and not there else one)
+    return names
+
+
 # What the headers of operators bring besides, and takes as long to read as all the rest.
 BESIDE_OPERATORS = re.compile(r"^#include <ATen/(Context|DeviceGuard|TensorUtils|TracerMode)\.h>\n", re.MULTILINE)
 
@@ -173,7 +185,8 @@ def fewer_headers(torch_folder, texts):
     return headers
 
 
-def binding_of(functions):
+# What makes functions of C++ known to Python.
+def binding_of(functions, binding):
     if functions is None:
         return ""
     if isinstance(functions, list):
@@ -182,8 +195,13 @@ def binding_of(functions):
     for name, words in functions.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9:]*", name):
             raise Unfit(f"{name!r} is not a valid name of a function")
+        if binding == "tvm-ffi":
+            lines.append(f"TVM_FFI_DLL_EXPORT_TYPED_FUNC({name}, {name});")
+            continue
         quoted = '"' + re.sub(r"[^ -!#-\[\]-~]", " ", str(words))[:200] + '"'
         lines.append(f'  m.def("{name}", &{name}, {quoted});')
+    if binding == "tvm-ffi":
+        return "\n" + "\n".join(lines) + "\n"
     return "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n" + "\n".join(lines) + "\n}\n"
 
 
@@ -217,17 +235,21 @@ def run_all(commands, until, wanted):
 
 
 class extension_builder:
-    def __init__(self, packages, nvcc, architecture):
+    def __init__(self, packages, libraries, nvcc, architecture):
         import importlib.util
         found = importlib.util.find_spec("torch") if not packages else None
         self.torch = os.path.dirname(found.origin) if found else packages + "/torch"
+        self.ffi = os.path.dirname(self.torch) + "/tvm_ffi"
+        self.driver = [one for one in libraries.split(":") if one]
         self.nvcc, self.architecture = nvcc, architecture
         self.python = sysconfig.get_paths(scheme="posix_prefix")["include"]
         self.toolkit = os.path.dirname(os.path.dirname(nvcc)) if nvcc != "none" else ""
         self.nvidia = sorted(glob.glob(os.path.dirname(self.torch) + "/nvidia/*/include"))
 
-    def includes(self, cuda):
+    def includes(self, binding, cuda):
         folders = [self.torch + "/include", self.torch + "/include/torch/csrc/api/include", self.python]
+        if binding == "tvm-ffi":
+            folders = [self.ffi + "/include"]
         if cuda:
             folders += ([self.toolkit + "/include"] if self.toolkit else []) + self.nvidia
         return [word for folder in folders for word in ("-isystem", folder)]
@@ -236,30 +258,30 @@ class extension_builder:
         common = ["-DAT_PER_OPERATOR_HEADERS"] if narrow else []
         common += [f"-I{folder}/{one}" for one in (("narrow",) if binds else ("fewer", "narrow")) if narrow]
         common += [f"-DTORCH_EXTENSION_NAME={name}", "-DTORCH_API_INCLUDE_EXTENSION_H", f"-I{folder}/own"]
-        common += [*(f"-I{folder}/own/{one}" for one in asked["folders"]), *self.includes(cuda)]
+        common += [*(f"-I{folder}/own/{one}" for one in asked["folders"]), *self.includes(asked["binding"], cuda)]
         if binds:
             common.append("-DKEVO_BINDS")
         made = ["-c", unit, "-o", unit + ".o"]
         if unit.endswith(".cu"):
-            # As PyTorch compiles extensions, but for the one device that there is.
-            return [self.nvcc, "-std=c++17", "-O3", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
-                    "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr", "-Xcompiler", "-fPIC",
-                    "-diag-suppress", "20012,20014", f"-gencode=arch=compute_{self.architecture},code=sm_{self.architecture}",
+            # As PyTorch and tvm_ffi compile extensions, but for the one device that there is.
+            without = ("HALF_OPERATORS", "HALF_CONVERSIONS", "BFLOAT16_CONVERSIONS", "HALF2_OPERATORS") if asked["binding"] == "torch" else ()
+            return [self.nvcc, "-std=c++17", "-O3", *(f"-D__CUDA_NO_{one}__" for one in without), "--expt-relaxed-constexpr", "-Xcompiler",
+                    "-fPIC", "-diag-suppress", "20012,20014", f"-gencode=arch=compute_{self.architecture},code=sm_{self.architecture}",
                     *cuda_options(asked["cuda_cflags"]), *common, *made]
         with open(unit, encoding="utf-8") as file:
             level = "-O2" if not cuda or "{" in file.read().partition("PYBIND11_MODULE")[0] else "-O0"
         return ["g++", "-std=c++17", level, "-fPIC", "-w", *host_options(asked["cflags"]), *common, *made]
 
     def link(self, folder, units, asked, cuda):
-        libraries = ["-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
-        places = ["-L" + self.torch + "/lib"]
+        of_torch = asked["binding"] == "torch"
+        libraries = ["-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"] if of_torch else ["-ltvm_ffi"]
+        places = [self.torch + "/lib"] if of_torch else [self.ffi + "/lib"]
         if cuda:
-            libraries += ["-lc10_cuda", "-ltorch_cuda", "-lcudart"]
-            places += ["-L" + one for root in ([self.toolkit] if self.toolkit else []) for one in (root + "/lib64", root + "/lib")
-                       if os.path.isdir(one)]
-            places += ["-L" + os.path.dirname(one) + "/lib" for one in self.nvidia]
-        return ["g++", "-shared", "-s", *(unit + ".o" for unit in units), *places, *libraries, *libraries_of(asked["ldflags"]), "-o",
-                folder + "/made.so"]
+            libraries += (["-lc10_cuda", "-ltorch_cuda"] if of_torch else []) + ["-lcudart"]
+            places += [self.toolkit + one for one in ("/lib64", "/lib") if self.toolkit and os.path.isdir(self.toolkit + one)]
+            places += [os.path.dirname(one) + "/lib" for one in self.nvidia] + self.driver
+        return ["g++", "-shared", "-s", *(unit + ".o" for unit in units), *("-L" + one for one in places),
+                *names_to_link(libraries + libraries_of(asked["ldflags"]), places), "-o", folder + "/made.so"]
 
     # The bytes of a shared object. Raises Unfit with what compilers say, and EOFError where nobody wants it any more.
     def build(self, folder, asked, wanted):
@@ -270,8 +292,13 @@ class extension_builder:
             raise Unfit("the extension has too many folders of headers")
         for check, options in ((host_options, "cflags"), (cuda_options, "cuda_cflags"), (libraries_of, "ldflags")):
             check(asked[options])
+        if asked["binding"] not in ("torch", "tvm-ffi"):
+            raise Unfit("an extension has the binding torch or tvm-ffi")
+        narrow = asked["binding"] == "torch"
+        if not narrow and not os.path.isdir(self.ffi):
+            raise Unfit("the binding tvm-ffi needs the Python package apache-tvm-ffi beside PyTorch: scripts/setup.sh --torch fetches it")
         units, texts = self.write(folder, asked)
-        cuda = any(unit.endswith(".cu") for unit in units)
+        cuda = self.nvcc != "none" and (asked["with_cuda"] or any(unit.endswith(".cu") for unit in units))
         until = time.monotonic() + BUILD_SECONDS
         binding = {unit: "PYBIND11_MODULE" in text for unit, text in zip(units, texts)}
 
@@ -280,8 +307,8 @@ class extension_builder:
                         for unit in which]
             return {unit: result for unit, result in zip(which, run_all(commands, until, wanted))}
 
-        done = compile_units(units, True)
-        again = [unit for unit, (code, said) in done.items() if code != 0 and MISSING.search(said)]
+        done = compile_units(units, narrow)
+        again = [unit for unit, (code, said) in done.items() if narrow and code != 0 and MISSING.search(said)]
         if again and all(unit in again or done[unit][0] == 0 for unit in units):
             done.update(compile_units(again, False))
         failed = [said for code, said in done.values() if code != 0]
@@ -305,7 +332,7 @@ class extension_builder:
                 raise Unfit("CUDA sources need nvcc and fitness.device: cuda; one of them is missing")
             units.append(f"{folder}/unit_{number}.{kind}")
             texts.append(text)
-        binding = binding_of(asked["functions"])
+        binding = binding_of(asked["functions"], asked["binding"])
         if binding:
             texts[0] += binding
         for place, text in zip(units, texts):
@@ -319,6 +346,12 @@ class extension_builder:
             os.makedirs(os.path.dirname(f"{folder}/own/{path}"), exist_ok=True)
             with open(f"{folder}/own/{path}", "w", encoding="utf-8") as file:
                 file.write(text)
+        if asked["binding"] == "torch":
+            self.write_narrow(folder, texts, asked)
+        return units, texts
+
+    # Headers that stand for PyTorch's own.
+    def write_narrow(self, folder, texts, asked):
         narrow, operators = narrow_header(self.torch, texts + [text for _, text in asked["headers"]])
         for header in WIDE_HEADERS:
             os.makedirs(os.path.dirname(f"{folder}/narrow/{header}"), exist_ok=True)
@@ -334,11 +367,10 @@ class extension_builder:
             os.makedirs(os.path.dirname(f"{folder}/fewer/{path}"), exist_ok=True)
             with open(f"{folder}/fewer/{path}", "w", encoding="utf-8") as file:
                 file.write(text)
-        return units, texts
 
     # What compilers said, without the names of folders; errors come first.
     def readable(self, said, folder):
-        text = said.decode(errors="replace").replace(folder + "/", "").replace(self.torch + "/include/", "")
+        text = said.decode(errors="replace").replace(folder + "/", "").replace(self.torch + "/include/", "").replace(self.ffi + "/include/", "")
         lines = text.splitlines()
         first = next((i for i, line in enumerate(lines) if "error" in line), 0)
         return "the extension does not compile: " + "\n".join(lines[first:first + 40])[:3500]

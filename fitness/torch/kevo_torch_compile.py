@@ -114,7 +114,7 @@ class memory:
 class compile_tools:
     def __init__(self, packages, libraries, modules, nvcc, architecture):
         self.triton, self.libraries, self.modules = os.path.join(packages, "triton/backends/nvidia"), libraries, modules
-        self.builder = extension_builder(packages, nvcc, architecture)
+        self.builder = extension_builder(packages, libraries, nvcc, architecture)
         # Forked while there is one thread.
         self.lowering = triton_lowering(packages, architecture) if architecture else None
 

@@ -21,7 +21,7 @@
 #include "src/base/text/text_file.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/import/output_tasks.hpp"
-#include "src/import/python_solution.hpp"
+#include "src/import/solution_program.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo {
@@ -228,7 +228,12 @@ void import_solutions(const data_set_entry& entry, const json::object& definitio
       if (!of.empty() && of != made.name) continue;
       std::string name = file_name_of(text_of(solution, "name"));
       while (!names.insert(name).second) name += "_";
-      write_file(folder / "solutions" / (name + ".py"), python_solution(definition, solution));
+      const auto files = solution_program(definition, solution);
+      const fs::path place = folder / "solutions" / name;
+      if (files.size() == 1) write_file(place.string() + ".py", files.front().text);
+      for (const auto& one : files) {
+        if (files.size() > 1) write_file(place / one.path, one.text);
+      }
       ++made.solutions;
     } catch (const error& wrong) {
       if (wrong.code() != error_code::input) throw;

@@ -29,10 +29,13 @@ std::vector<std::string> sources_in(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<std::string> matching_files(const std::string& pattern, const error_place& named) {
+std::vector<std::string> matching_files(const std::string& pattern, const error_place& named, bool folders) {
   std::error_code unreadable;
+  const auto fits = [&](const std::string& path) {
+    return fs::is_regular_file(path, unreadable) || (folders && is_program_folder(path));
+  };
   if (!is_pattern(pattern) || fs::exists(pattern, unreadable)) {
-    if (fs::is_regular_file(pattern, unreadable)) return {pattern};
+    if (fits(pattern)) return {pattern};
     throw error(error_code::input, "there is no file '" + pattern + "'", named,
                 "a relative path starts in the folder of the suite file");
   }
@@ -40,7 +43,7 @@ std::vector<std::string> matching_files(const std::string& pattern, const error_
   const int failed = ::glob(pattern.c_str(), 0, nullptr, &matches);
   std::vector<std::string> files;
   for (std::size_t i = 0; failed == 0 && i < matches.gl_pathc; ++i) {
-    if (fs::is_regular_file(matches.gl_pathv[i], unreadable)) files.emplace_back(matches.gl_pathv[i]);
+    if (fits(matches.gl_pathv[i])) files.emplace_back(matches.gl_pathv[i]);
   }
   ::globfree(&matches);
   if (files.empty()) {
@@ -53,6 +56,10 @@ std::vector<std::string> matching_files(const std::string& pattern, const error_
 
 std::vector<std::string> solution_files(const std::string& folder, const std::string& task) {
   std::vector<std::string> found = sources_in(fs::path(folder) / task);
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(fs::path(folder) / task, unreadable)) {
+    if (is_program_folder(entry.path().string())) found.push_back(entry.path().string());
+  }
   for (const auto& file : sources_in(folder)) {
     if (fs::path(file).stem() == task) found.push_back(file);
   }
@@ -88,7 +95,9 @@ std::vector<suite_solution> named_solutions(const std::vector<std::string>& file
   for (const auto& file : files) {
     const fs::path path(file);
     // Two files that differ in their endings alone keep them.
-    std::string name = path.stem().string();
+    std::error_code unreadable;
+    const bool is_folder = fs::is_directory(path, unreadable);
+    std::string name = (is_folder ? path.filename() : path.stem()).string();
     if (names.contains(name)) name = path.filename().string();
     if (!names.insert(name).second) {
       throw error(error_code::input, "two solutions of this task are named '" + name + "'", named,

@@ -13,11 +13,14 @@
 namespace kevo {
 
 /// The files that a path or a pattern of the shell (`tasks/*/task.yaml`) stands for, in order of their names.
+/// @param folders also take folders that are programs of several files (`is_program_folder`)
 /// @throws kevo::error (input) at `named` if there are none
-std::vector<std::string> matching_files(const std::string& pattern, const error_place& named);
+std::vector<std::string> matching_files(const std::string& pattern, const error_place& named,
+                                        bool folders = false);
 
-/// FOLDER/NAME.*, and all files in FOLDER/NAME, that are written in a language that kevo knows; in order of
-/// their names, none if there are none.
+/// FOLDER/NAME.*, and all files in FOLDER/NAME, that are written in a language that kevo knows, and all
+/// folders in FOLDER/NAME that are programs of several files; in order of their names, none if there are
+/// none.
 std::vector<std::string> solution_files(const std::string& folder, const std::string& task);
 
 /// A task file by its folder where it is called "task", else by its own name: "tasks/softmax/task.yaml" is

@@ -70,7 +70,8 @@ std::vector<std::string> solutions_in_entry(settings& entry, const std::string& 
     patterns.push_back(std::move(one));
   std::vector<std::string> files;
   for (const auto& pattern : patterns) {
-    for (auto& file : matching_files(pattern, entry.place(entry.has("solution") ? "solution" : "solutions")))
+    for (auto& file :
+         matching_files(pattern, entry.place(entry.has("solution") ? "solution" : "solutions"), true))
       files.push_back(std::move(file));
   }
   return files;

@@ -19,9 +19,9 @@
 
 namespace kevo {
 
-/// One solution of a task: a source file.
+/// One solution of a task: a source file, or a folder with a program of several files.
 struct suite_solution {
-  std::string name;  ///< the file's name without its ending; unique among the solutions of a task
+  std::string name;  ///< the file's name without its ending, or the folder's; unique among those of a task
   std::string file;
 };
 

@@ -39,6 +39,10 @@ constexpr std::size_t most_files = 256;
 constexpr std::array<std::string_view, 5> main_names = {"main", "kernel", "initial_program", "initial",
                                                         "init_program"};
 
+bool has_main_name(const std::filesystem::path& file, std::string_view word) {
+  return file.stem() == word && !language_of(file.string()).empty();
+}
+
 bool is_passed_over(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with('.') || name == "__pycache__";
@@ -108,6 +112,17 @@ std::string language_of(std::string_view path) {
     if (path.substr(dot) == kind.ending) return std::string(kind.language);
   }
   return {};
+}
+
+bool is_program_folder(const std::string& path) {
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at(path, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const bool main = std::any_of(main_names.begin(), main_names.end(),
+                                  [&](std::string_view word) { return has_main_name(at->path(), word); });
+    if (main && at->is_regular_file(failed)) return true;
+  }
+  return false;
 }
 
 program program_of(std::string language, std::string text) {

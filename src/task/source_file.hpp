@@ -16,4 +16,8 @@ std::string language_of(std::string_view path);
 /// on disk: one text is one program, however it came here.
 program program_of(std::string language, std::string text);
 
+/// Whether `load_program` takes the path for a program of several files: a folder with a file that has a name
+/// for main files (main, kernel, initial_program, ...).
+bool is_program_folder(const std::string& path);
+
 }  // namespace kevo

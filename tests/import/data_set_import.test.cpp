@@ -80,18 +80,22 @@ TEST_CASE("flashinfer: definitions, workloads with contents, and solutions becom
                R"([{"path": "a.py", "content": "def scale(A, s, index, B):\n    B.copy_(A * s)\n"}])"));
   shell::write_file(
       folder / "set/solutions/me/scale/row_scale/cuda.json",
-      solution("hard", R"({"language": "cuda", "target_hardware": ["cuda"], "entry_point": "a.cu::run"})",
-               R"([{"path": "a.cu", "content": "x"}])"));
+      solution("hard", R"({"language": "tilelang", "target_hardware": ["cuda"], "entry_point": "a.py::run"})",
+               R"([{"path": "a.py", "content": "x"}])"));
+  shell::write_file(
+      folder / "set/solutions/me/scale/row_scale/cpp.json",
+      solution("built", R"({"language": "cpp", "target_hardware": ["cpu"], "entry_point": "a.cpp::run"})",
+               R"([{"path": "a.cpp", "content": "x"}])"));
   const auto report = import_flashinfer((folder / "set").string(), (folder / "tasks").string());
   REQUIRE(report.tasks.size() == 1);
   const auto& made = report.tasks.front();
   CHECK(made.name == "row_scale");
   CHECK(made.workloads == 2);
-  CHECK(made.solutions == 1);
+  CHECK(made.solutions == 2);
   CHECK(says(made.notes, "custom"));
   CHECK(says(made.notes, "outside the data set"));
   CHECK(says(made.notes, "no file 'blob/none'"));
-  CHECK(says(made.notes, "'cuda'"));
+  CHECK(says(made.notes, "'tilelang'"));
 
   const task t = load_task((folder / "tasks/row_scale/task.json").string());
   CHECK(t.name == "row_scale");
@@ -112,10 +116,13 @@ TEST_CASE("flashinfer: definitions, workloads with contents, and solutions becom
   REQUIRE(suite.tasks.size() == 1);
   CHECK(suite.tasks.front().name == "row_scale");
   CHECK(suite.tasks.front().category == "scale");
-  CHECK(suite.tasks.front().solutions.front().name == "fast");
+  REQUIRE(suite.tasks.front().solutions.size() == 2);
+  CHECK(suite.tasks.front().solutions[0].name == "built");  // a folder
+  CHECK(load_program(suite.tasks.front().solutions[0].file).files[1].path == "sources/a.cpp");
+  CHECK(suite.tasks.front().solutions[1].name == "fast");
 
   // Again, after the data set has changed: what is gone is gone.
-  fs::remove(folder / "set/solutions/me/scale/row_scale/triton.json");
+  fs::remove_all(folder / "set/solutions");
   CHECK(import_flashinfer((folder / "set").string(), (folder / "tasks").string()).tasks.front().solutions ==
         0);
   CHECK(!fs::exists(folder / "tasks/row_scale/solutions"));
@@ -196,7 +203,9 @@ TEST_CASE("sol: problems in folders, nulls, tolerances per workload and lists of
   const auto& made = report.tasks.front();
   CHECK(made.workloads == 2);
   CHECK(says(made.notes, "1 workloads accept a share"));
-  CHECK(says(made.notes, "2 source files"));
+  CHECK(made.solutions == 2);
+  CHECK(shell::read_file(folder / "tasks/row_scale/solutions/parts/main.py")
+            .find("from sources.k import run as _kevo_solution") != std::string::npos);
   const task t = load_task((folder / "tasks/row_scale/task.json").string());
   CHECK(tolerance_for(t, t.workloads[0], "B").required_matched_ratio == 0.9);
   CHECK(tolerance_for(t, t.workloads[1], "B").required_matched_ratio == 1);

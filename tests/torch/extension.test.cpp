@@ -75,6 +75,48 @@ TEST_CASE("load builds several sources of a program, which find headers beside t
   CHECK_MESSAGE(said(without).find("larger.h") != std::string::npos, said(without));
 }
 
+TEST_CASE("what tvm_ffi.cpp.load_inline builds takes PyTorch's tensors") {
+  auto settings = torch_corpus::quick_settings();
+  settings.limits.load_s = 120;
+  auto fitness = torch_corpus::fitness_for("layer", settings);
+  if (!fitness) return;
+  const std::string text = R"py(
+import torch
+import torch.nn as nn
+import tvm_ffi.cpp
+
+extension = tvm_ffi.cpp.load_inline(name="clipped", functions="clip", cpp_sources="""
+void clip(tvm::ffi::TensorView y, tvm::ffi::TensorView bias) {
+  float* at = static_cast<float*>(y.data_ptr());
+  for (int64_t i = 0; i < y.numel(); ++i) {
+    const float sum = at[i] + static_cast<float*>(bias.data_ptr())[i % y.size(1)];
+    at[i] = sum > 0 ? sum : LOW;
+  }
+}
+""", extra_cflags=["-DLOW=0.0f"])
+
+
+class ModelNew(nn.Module):
+    def __init__(self, features, outputs):
+        super().__init__()
+        self.linear = nn.Linear(features, outputs)
+
+    def forward(self, x):
+        y = torch.mm(x, self.linear.weight.t())
+        extension.clip(y, self.linear.bias)
+        return y
+)py";
+  const auto whole = checked(*fitness, kevo::program_of("python", text));
+  if (said(whole).find("apache-tvm-ffi") != std::string::npos) {
+    kevo_test::skip("the Python package apache-tvm-ffi is not beside PyTorch");
+    return;
+  }
+  CHECK_MESSAGE(whole.valid(), said(whole));
+  auto wrong = text;
+  wrong.replace(wrong.find("LOW=0.0f"), 8, "LOW=1.0f");
+  CHECK(checked(*fitness, kevo::program_of("python", wrong)).outcome == kevo::outcome::incorrect);
+}
+
 // The filter itself, on headers in PyTorch's form: what is left is what the sources name, or what that needs.
 TEST_CASE(
     "sources are compiled with the methods of tensors that they name, and with complex numbers where they "
