@@ -323,6 +323,29 @@ TEST_CASE("ShinkaEvolve's evaluators may write their results themselves") {
   CHECK(mentions(e, "the compiler is missing"));
 }
 
+TEST_CASE("ShinkaEvolve's evaluators find the command of the Wolfram Engine") {
+  if (!can_run()) return;
+  judged_folder made(R"(
+import json, subprocess, sys
+from shinka.utils.wolfram import build_wolframscript_argv, is_wolframscript_available, wolframscript_bin
+program, results = sys.argv[2], sys.argv[4]
+here = is_wolframscript_available()
+said = subprocess.run(build_wolframscript_argv(["-file", program]), capture_output=True, text=True).stdout.strip() if here else ""
+json.dump({"combined_score": float(here), "public": {"command": wolframscript_bin(), "said": said}},
+          open(results + "/metrics.json", "w"))
+json.dump({"correct": here, "error": None}, open(results + "/correct.json", "w"))
+)",
+                     evaluator_system::shinka);
+  auto e = made.judge();
+  CHECK_MESSAGE(e.outcome == outcome::incorrect, e.feedback);
+  CHECK(has(e.feedback, "command: wolframscript\n"));
+  made.settings.environment = {"WOLFRAMSCRIPT_BIN=echo"};
+  e = made.judge();
+  CHECK_MESSAGE(e.score == 1, e.feedback);
+  CHECK(has(e.feedback, "command: echo\n"));
+  CHECK(has(e.feedback, "said: -file /"));
+}
+
 TEST_CASE("what is missing is said before anything is judged") {
   judged_folder made("");
   made.settings.evaluator = "other.py";
