@@ -187,6 +187,7 @@ def evaluate(path):
     found["others"] = len([p for p in os.listdir("/proc") if p.isdigit()])
     found["tool"] = subprocess.run(["sort", "-n"], input="2\n1\n", capture_output=True, text=True).stdout == "1\n2\n"
     found["candidate"] = subprocess.run(["sh", "-c", "cat <" + path], capture_output=True, text=True).stdout == "x = 1\n"
+    found["temporary"] = path.startswith("/tmp/") and path.endswith(".py")
     found["folder"] = os.access(os.path.dirname(os.path.abspath(__file__)), os.W_OK)
     try:
         socket.create_connection(("127.0.0.1", 9), 1)
@@ -211,6 +212,7 @@ def evaluate(path):
     kevo_test::skip("no namespaces here: what the sandbox holds is not looked at");
     return;
   }
+  CHECK(e.measures.at("temporary") == 1);
   CHECK(e.measures.at("shm") == 32U << 20U);
   CHECK(e.measures.at("others") < 10);
   CHECK(e.measures.at("folder") == 0);
