@@ -87,7 +87,7 @@ if(KEVO_TESTS)
     # Most of them measure, and what they judge does not depend on how well (cmake/tests.cmake, "// one processor").
     set_tests_properties(${name} PROPERTIES PROCESSORS 1 PROCESSOR_AFFINITY ON)
     if(name STREQUAL "python.ray")  # starts a Ray cluster of three nodes, where Ray is installed
-      set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "python;slow;timing")
+      set_tests_properties(${name} PROPERTIES TIMEOUT 1200 LABELS "python;slow;timing")
     endif()
   endforeach()
 endif()

@@ -36,7 +36,7 @@ constexpr std::size_t result_bytes = std::size_t{1} << 20U;
 constexpr int result_number = 3;  ///< of the result's file inside
 constexpr double longer_s = 15;   ///< [s] for Python to start and to end itself
 constexpr const char* inside_results = "/results";
-constexpr const char* inside_candidate = "/candidate";
+constexpr const char* inside_candidate = "/tmp/kevo_candidate";  ///< OpenEvolve's evaluators expect /tmp
 constexpr const char* inside_runner = "/kevo";
 
 /// Software that looks for its own settings below /etc.

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import runpy
+import shutil
 import statistics
 import sys
 import time
@@ -275,6 +276,21 @@ def run_shinka_eval(
     return metrics, not errors, errors[0] if errors else None
 
 
+def wolframscript_bin():
+    """The name or path of the Wolfram Engine's command."""
+    return os.environ.get("WOLFRAMSCRIPT_BIN") or "wolframscript"
+
+
+def is_wolframscript_available():
+    return shutil.which(wolframscript_bin()) is not None
+
+
+def build_wolframscript_argv(args):
+    """The command line that runs the Wolfram Engine with these arguments."""
+    command = wolframscript_bin()
+    return [shutil.which(command) or command, *args]
+
+
 def loaded(folder, name):
     try:
         with open(os.path.join(folder, name)) as file:
@@ -321,6 +337,8 @@ def judge_shinka(asked, answer):
     rules = (EarlyStopDecision, EarlyStopMethod, NoEarlyStop, BayesianEarlyStop, ConfidenceIntervalEarlyStop)
     rules += (HybridEarlyStop, create_early_stop_method)
     module_in_place("shinka.utils.eval_stop", **{rule.__name__: rule for rule in rules})
+    wolfram = (wolframscript_bin, is_wolframscript_available, build_wolframscript_argv)
+    module_in_place("shinka.utils.wolfram", **{function.__name__: function for function in wolfram})
     one_run.__module__ = "shinka.core"
     sys.modules["shinka.core"].one_run = one_run
     sys.argv = [asked["evaluator"], "--program_path", asked["program"], "--results_dir", asked["results"]]

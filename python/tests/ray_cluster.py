@@ -152,7 +152,7 @@ class Cluster:
         while len(self.replicas()[1]) < replicas:
             if time.monotonic() > until:
                 raise TimeoutError(f"no {replicas} replicas in {seconds} s; see {self.folder}")
-            time.sleep(0.2)
+            time.sleep(1)  # looking through all processes costs time that Ray needs to start
 
     def close(self):
         self._stop.set()

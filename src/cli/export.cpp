@@ -158,9 +158,13 @@ void refuse_other_formats(const export_words& words, export_format format) {
     throw error(error_code::usage, "this option applies to the format bundle only",
                 {.file = {}, .key = words.candidate ? "--candidate" : "--name"});
   }
-  if ((words.training.confirmed || words.training.need_kernel) && !is_training(format)) {
+  const auto& training = words.training;
+  if ((training.confirmed || training.need_kernel || training.best_steps) && !is_training(format)) {
     throw error(error_code::usage, "this option applies to the formats trajectories, sft, dpo and grpo only",
-                {.file = {}, .key = words.training.confirmed ? "--confirmed" : "--need-kernel"});
+                {.file = {},
+                 .key = training.confirmed     ? "--confirmed"
+                        : training.need_kernel ? "--need-kernel"
+                                               : "--best-steps"});
   }
   for (const auto& [given, key] :
        {std::pair(!words.held_out.empty(), "--held-out"), std::pair(!words.python.empty(), "--python"),
@@ -281,6 +285,8 @@ void add_export(CLI::App& program, invocation& shared) {
   verb->add_option("--reward", words->training.recipe,
                    "Training data: reward of a reply: autotriton, dr_kernel, kernel_smith, cuda_l1 or stages")
       ->capture_default_str();
+  verb->add_flag("--best-steps", words->training.best_steps,
+                 "Training data: leave out prompts whose replies gave no program faster than all before it");
   verb->add_flag("--confirmed", words->training.confirmed,
                  "Training data: leave out valid programs whose result was not confirmed in new processes");
   verb->add_flag("--need-kernel", words->training.need_kernel,

@@ -1,6 +1,7 @@
 #include "src/export/training.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,22 @@ std::string label_of(const std::string& prompt) {
   return fmt::format("{:016x}", detail::fnv1a(prompt));
 }
 
+/// Keeps the prompts at which the search advanced: a reply to them gave a program that was faster, when it
+/// was made, than its parent and all programs of replies before it (the "best steps" of Kernel-Smith, arXiv
+/// 2603.28342, on which it trains with reinforcement). All replies to such a prompt stay, because they are a
+/// group. Returns the number of samples that were removed. O(n log n).
+std::size_t keep_best_steps(std::vector<model_sample>& samples) {
+  std::set<std::string> kept;
+  double best = 0;
+  for (const auto& sample : samples) {
+    best = std::max(best, sample.terms.parent_speedup);
+    if (!sample.terms.eligible() || sample.terms.speedup <= best) continue;
+    best = sample.terms.speedup;
+    kept.insert(prompt_of(sample));
+  }
+  return std::erase_if(samples, [&](const model_sample& s) { return !kept.contains(prompt_of(s)); });
+}
+
 /// The samples that an option leaves in; the others are counted.
 std::vector<model_sample> wanted_samples(const journal& record, const training_options& options,
                                          training_summary& summary) {
@@ -101,6 +118,8 @@ std::vector<model_sample> wanted_samples(const journal& record, const training_o
             return s.result && s.result->valid() && s.result->stage != evaluation_stage::confirmed;
           }));
   }
+  if (options.best_steps)
+    count("no reply to the prompt gave a program faster than all before it", keep_best_steps(read.samples));
   return std::move(read.samples);
 }
 

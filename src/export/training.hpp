@@ -15,6 +15,7 @@ struct training_options {
   std::string recipe = "dr_kernel";  ///< name of the reward (reward_recipes)
   bool confirmed = false;            ///< leave out valid programs that were not confirmed in new processes
   bool need_kernel = false;          ///< programs without a kernel of their own earn nothing
+  bool best_steps = false;  ///< leave out prompts whose replies gave no program faster than all before it
 };
 
 /// What was written, and what was left out for which reason.

@@ -72,8 +72,11 @@ std::string operators(const evaluator_folder& found, bool models) {
 
 std::string whole_config(const evaluator_folder& found, const std::string& name, bool models) {
   const bool shinka = found.system == evaluator_system::shinka;
-  return fmt::format("run: {{name: {}, seed: {}, output: {}, parallel: {{variations: 2, builds: 1}}}}\n",
-                     quoted(name), std::max<std::int64_t>(found.seed, 0), quoted("runs/" + name)) +
+  // The confirmation of the champion may take as long as an evaluation.
+  const double finish_s = std::max(120.0, found.timeout_s);
+  return fmt::format(
+             "run: {{name: {}, seed: {}, output: {}, finish: {}, parallel: {{variations: 2, builds: 1}}}}\n",
+             quoted(name), std::max<std::int64_t>(found.seed, 0), quoted("runs/" + name), finish_s) +
          fmt::format("task: {}\nfitness: {{backend: {}}}\n", quoted(found.folder),
                      shinka ? "shinka" : "openevolve") +
          (shinka ? std::string(shinka_population) : population(found)) + operators(found, models) +

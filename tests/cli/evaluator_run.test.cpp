@@ -108,8 +108,11 @@ TEST_CASE("a folder is a task of kevo eval and of any config") {
   const auto shown = all.kevo({"run", "--openevolve", "dist", "--print-config"});
   CHECK_MESSAGE(shown.code == 0, shown.err);
   CHECK(has(shown.out, "timeout: 20"));
+  CHECK(has(shown.out, "finish: 120"));
   CHECK(has(shown.out, "features: [b, complexity]"));
   CHECK(has(shown.out, "type: numbers"));
+  // A confirmation may take as long as an evaluation: 300 s if the folder does not say otherwise.
+  CHECK(has(all.kevo({"run", "--shinka", "shinka", "--print-config"}).out, "finish: 300"));
   const auto wrong = all.kevo({"run", "--openevolve", "shinka"});
   CHECK(wrong.code == 2);
   CHECK(has(wrong.err, "holds no evaluator.py"));
@@ -163,4 +166,39 @@ TEST_CASE("a model is told of task, score and artifacts, and keeps to the blocks
   CHECK(has(seen[0].body, "Only the lines between EVOLVE-BLOCK-START"));
   CHECK_FALSE(has(seen[0].body, "kernels"));
   CHECK(has(shell::read_file(all.folder / "runs/dist/best.py"), "import math\n"));
+}
+
+TEST_CASE("the script that compares scores makes clocks and random numbers repeat if asked") {
+  if (!python_is_there()) return;
+  const shell::scratch folder;
+  ::chmod(folder.string().c_str(), 0755);
+  shell::write_file(folder / "examples/chance/initial.py", "value = 4\n");
+  shell::write_file(folder / "examples/chance/evaluate.py", R"(
+import json, random, runpy, sys, time
+begin = time.perf_counter()
+score = runpy.run_path(sys.argv[2])["value"] + random.random() + time.perf_counter() - begin
+json.dump({"combined_score": score}, open(sys.argv[4] + "/metrics.json", "w"))
+json.dump({"correct": True}, open(sys.argv[4] + "/correct.json", "w"))
+)");
+  const auto compare = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {kevo::find_program("python3"),
+                                      KEVO_SOURCE_DIR "/scripts/compare_evaluators.py",
+                                      "shinka",
+                                      folder.string(),
+                                      folder / "examples/chance",
+                                      "--kevo",
+                                      shell::kevo({}).front(),
+                                      "--set",
+                                      any_sandbox};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto ended = shell::run(words, folder.string());
+    CHECK_MESSAGE(ended.code == 0, ended.err);
+    return ended.out;
+  };
+  std::string out = compare({});
+  CHECK_MESSAGE(has(out, "| not equal\n"), out);
+  CHECK(has(out, "chance | 4."));
+  out = compare({"--fixed", folder / "copies", "--change", "value = 4", "value = 6"});
+  CHECK_MESSAGE(has(out, "| equal\n"), out);
+  CHECK(has(out, "chance | 6.86"));  // 6 + 0.8444 + 1/64
 }

@@ -156,6 +156,32 @@ TEST_CASE("several replies of one variation are a group, also those without a pr
   }
 }
 
+TEST_CASE(
+    "best steps are the prompts at which a program was faster than all before it, with all replies to them") {
+  const model_run run;
+  kevo::training_summary summary;
+  const kevo::training_options options{.best_steps = true};
+  const auto rows = written(run, kevo::export_grpo, summary, options);
+  REQUIRE(rows.size() == 3);
+  for (const auto& row : rows) {
+    CHECK(row.at("prompt").as_array().at(0).as_object().at("content").as_string() == "same");
+    CHECK(row.at("group_size") == 3);
+  }
+  CHECK(summary.left_out.at("no reply to the prompt gave a program faster than all before it") == 2);
+  CHECK(written(run, kevo::export_sft, summary, options).size() == 2);
+}
+
+TEST_CASE("a program that is faster than its parent, but not than an earlier one, is no best step") {
+  model_run run;
+  run.answer(6, "third", "less", kevo::outcome::valid, {1.4, 1.6}, 1.5);  // parent 1, before: 2
+  run.answer(7, "fourth", "most", kevo::outcome::valid, {2.4, 2.6}, 2.5);
+  run.record.commit();
+  kevo::training_summary summary;
+  const auto rows = written(run, kevo::export_sft, summary, {.best_steps = true});
+  REQUIRE(rows.size() == 3);
+  CHECK(rows.back().at("candidate") == 7);
+}
+
 TEST_CASE("the card says what was left out") {
   const model_run run;
   kevo::training_summary summary;

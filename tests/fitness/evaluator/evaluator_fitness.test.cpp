@@ -187,6 +187,7 @@ def evaluate(path):
     found["others"] = len([p for p in os.listdir("/proc") if p.isdigit()])
     found["tool"] = subprocess.run(["sort", "-n"], input="2\n1\n", capture_output=True, text=True).stdout == "1\n2\n"
     found["candidate"] = subprocess.run(["sh", "-c", "cat <" + path], capture_output=True, text=True).stdout == "x = 1\n"
+    found["temporary"] = path.startswith("/tmp/") and path.endswith(".py")
     found["folder"] = os.access(os.path.dirname(os.path.abspath(__file__)), os.W_OK)
     try:
         socket.create_connection(("127.0.0.1", 9), 1)
@@ -211,6 +212,7 @@ def evaluate(path):
     kevo_test::skip("no namespaces here: what the sandbox holds is not looked at");
     return;
   }
+  CHECK(e.measures.at("temporary") == 1);
   CHECK(e.measures.at("shm") == 32U << 20U);
   CHECK(e.measures.at("others") < 10);
   CHECK(e.measures.at("folder") == 0);
@@ -321,6 +323,29 @@ TEST_CASE("ShinkaEvolve's evaluators may write their results themselves") {
   const auto e = judge("print('nothing is written')\nsys.exit('the compiler is missing')\n");
   CHECK(e.outcome == outcome::crashed);
   CHECK(mentions(e, "the compiler is missing"));
+}
+
+TEST_CASE("ShinkaEvolve's evaluators find the command of the Wolfram Engine") {
+  if (!can_run()) return;
+  judged_folder made(R"(
+import json, subprocess, sys
+from shinka.utils.wolfram import build_wolframscript_argv, is_wolframscript_available, wolframscript_bin
+program, results = sys.argv[2], sys.argv[4]
+here = is_wolframscript_available()
+said = subprocess.run(build_wolframscript_argv(["-file", program]), capture_output=True, text=True).stdout.strip() if here else ""
+json.dump({"combined_score": float(here), "public": {"command": wolframscript_bin(), "said": said}},
+          open(results + "/metrics.json", "w"))
+json.dump({"correct": here, "error": None}, open(results + "/correct.json", "w"))
+)",
+                     evaluator_system::shinka);
+  auto e = made.judge();
+  CHECK_MESSAGE(e.outcome == outcome::incorrect, e.feedback);
+  CHECK(has(e.feedback, "command: wolframscript\n"));
+  made.settings.environment = {"WOLFRAMSCRIPT_BIN=echo"};
+  e = made.judge();
+  CHECK_MESSAGE(e.score == 1, e.feedback);
+  CHECK(has(e.feedback, "command: echo\n"));
+  CHECK(has(e.feedback, "said: -file /"));
 }
 
 TEST_CASE("what is missing is said before anything is judged") {
