@@ -13,6 +13,8 @@ foreach(source IN LISTS kevo_example_sources)
   set_target_properties(example.${name} PROPERTIES PCH_WARN_INVALID OFF)
   add_test(NAME examples.${name} COMMAND example.${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 COST 120 LABELS timing)
+  # Some measure, and do not depend on how well (cmake/tests.cmake, "// one processor").
+  set_tests_properties(examples.${name} PROPERTIES PROCESSORS 1 PROCESSOR_AFFINITY ON)
 endforeach()
 
 add_library(kevo_example_plugin MODULE examples/plugin/plugin.cpp)

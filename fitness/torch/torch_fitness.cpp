@@ -86,9 +86,12 @@ torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings
   }
   t = without_compiled(std::move(t));
   state_->subject = t;
-  auto tools = torch::find_torch(settings.python, contains(settings.sandbox));
-  state_->server =
-      std::make_shared<torch::python_server>(std::move(tools), settings.sandbox, settings.helper);
+  state_->server = settings.server;
+  if (!state_->server) {
+    auto tools = torch::find_torch(settings.python, contains(settings.sandbox));
+    state_->server =
+        std::make_shared<torch::python_server>(std::move(tools), settings.sandbox, settings.helper);
+  }
   auto kind = std::make_shared<const program_kind>(torch::torch_programs(t, settings, state_->server));
   state_->judged.emplace(std::move(t), torch::bench_settings(settings), std::move(kind));
 }

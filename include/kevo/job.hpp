@@ -57,10 +57,13 @@ struct search_settings {
 struct capacity {
   bool vary = true;
   bool evaluate = true;
-  /// After a stop: whether seeds that are not evaluated yet, and proposals of operators that are not
-  /// replayable (such as those that ask paid models), are evaluated before the search ends. A replay sets it
-  /// to false where the recorded run continued without these evaluations.
+  /// After a stop: whether seeds that are not evaluated yet, and proposals of operators with
+  /// `evaluated_after_stop` (such as those that ask paid models), are evaluated before the search ends. A
+  /// replay sets it to false where the recorded run continued without these evaluations.
   bool settle = true;
+  /// With `settle`: also all other proposals of operators that are not replayable. A replay sets it where the
+  /// recorded run, by an earlier version of kevo, evaluated such a proposal after a stop.
+  bool settle_all = false;
 };
 
 /// A job for an operator: call `vary` with `request` and `random`.

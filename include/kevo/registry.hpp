@@ -132,6 +132,7 @@ constexpr std::uint64_t plugin_abi() {
   detail::abi_hasher hash;
   hash.add(KEVO_VERSION_MAJOR).add(KEVO_VERSION_MINOR).add(KEVO_VERSION_PATCH);
   hash.add("clone 2");  // no layout shows that the copies of plug-ins are returned as plain pointers
+  hash.add("evaluated_after_stop");  // nor which virtual functions an interface has
   detail::add_compiler(hash);
   detail::add_structs(hash);
   detail::add_types(hash);

@@ -185,7 +185,7 @@ class search {
 
   /// Stops the search for a reason from outside, such as an interrupt: no new variations and no ordinary
   /// evaluations. With `finish_confirmations`, `ask` still hands out first evaluations of waiting seeds and
-  /// of candidates that cannot be made again at no cost (see `capacity::settle`), and then confirmations of
+  /// of candidates that were expensive to make (see `capacity::settle`), and then confirmations of
   /// possible champions, best first, until three valid ones in a row bring no new champion. If the search has
   /// stopped already, only `finish_confirmations` is updated.
   void stop(std::string reason, double now_s, bool finish_confirmations = true) {
@@ -306,8 +306,9 @@ class search {
   void check_stop(double now_s);
   job ask_after_stop(capacity free, double now_s);
   /// Whether a candidate that waits for its first evaluation is evaluated even after a stop. True for seeds
-  /// and for candidates of operators that are not replayable, such as those that call a paid model.
-  bool settled_after_stop(candidate_id who) const;
+  /// and for candidates of operators with `evaluated_after_stop`, such as those that call a paid model; with
+  /// `all`, for candidates of all operators that are not replayable.
+  bool settled_after_stop(candidate_id who, bool all) const;
   bool operator_available(std::size_t i) const;
   bool may_vary() const;
   std::string dead_end() const;

@@ -136,6 +136,8 @@ using variation_result = std::variant<proposal, no_proposal>;
 ///   object; 1 if absent.
 /// - `bool replayable() const`: whether the result depends on nothing but request and rng, so that a replay
 ///   computes it again instead of reading it from the journal; true if absent.
+/// - `bool evaluated_after_stop() const`: whether its candidates that wait when the search stops are still
+///   evaluated, because making them was expensive; if absent, true for an operator that is not replayable.
 /// - `bool repairs() const`: whether it can make a program from a parent that is not valid, by repairing it
 ///   or by writing a new one; true if absent. While no candidate is valid, only such operators are called,
 ///   with a failed candidate as the parent.
@@ -165,6 +167,7 @@ class any_variation {
   }
   std::size_t concurrency() const { return object_->concurrency(); }
   bool replayable() const { return object_->replayable(); }
+  bool evaluated_after_stop() const { return object_->evaluated_after_stop(); }
   bool repairs() const { return object_->repairs(); }
   bool learns() const { return object_->learns(); }
   void observe(const observation& seen) { object_->observe(seen); }
@@ -181,6 +184,7 @@ class any_variation {
     virtual variation_result vary(const variation_request& request, rng& random) = 0;
     virtual std::size_t concurrency() const = 0;
     virtual bool replayable() const = 0;
+    virtual bool evaluated_after_stop() const = 0;
     virtual bool repairs() const = 0;
     virtual bool learns() const = 0;
     virtual void observe(const observation& seen) = 0;
@@ -202,6 +206,10 @@ class any_variation {
     bool replayable() const override {
       if constexpr (requires { op.replayable(); }) return op.replayable();
       return true;
+    }
+    bool evaluated_after_stop() const override {
+      if constexpr (requires { op.evaluated_after_stop(); }) return op.evaluated_after_stop();
+      return !replayable();
     }
     bool repairs() const override {
       if constexpr (requires { op.repairs(); }) return op.repairs();

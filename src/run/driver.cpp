@@ -87,11 +87,12 @@ class coordinator {
   /// Asks until nothing is to be had; false once the search has stopped for good.
   bool hand_out() {
     while (true) {
-      const capacity free{.vary = load_.varying < settings_.variations,
-                          .evaluate = load_.evaluating < settings_.evaluations};
       job next = [&] {
         const std::scoped_lock lock(shared_.guard);
-        return shared_.engine.ask(free, settings_.clock_s());
+        const double now_s = settings_.clock_s();
+        const capacity free{.vary = load_.varying < settings_.variations,
+                            .evaluate = load_.evaluating < settings_.evaluations && !budget_is_out(now_s)};
+        return shared_.engine.ask(free, now_s);
       }();
       if (shared_.engine.stopped()) {
         shared_.stopped = true;
@@ -102,6 +103,18 @@ class coordinator {
       if (std::holds_alternative<stop_job>(next)) return false;
       dispatch(std::move(next));
     }
+  }
+
+  /// Whether the evaluations that are out will use up what the stop rule leaves. At least one is out then, so
+  /// that a search which waits for this is told a result.
+  bool budget_is_out(double now_s) const {
+    const std::size_t confirming = std::min<std::size_t>(shared_.confirming, load_.evaluating);
+    const auto out = static_cast<double>(load_.evaluating - confirming);
+    const auto budgets = shared_.engine.budgets(now_s);
+    return std::any_of(budgets.begin(), budgets.end(), [out](const stop_part& one) {
+      const double left = one.limit - one.spent;
+      return one.name == "evaluations" && left > 0 && out >= left;
+    });
   }
 
   void dispatch(job work) {
@@ -116,10 +129,10 @@ class coordinator {
       ++load_.evaluating;
       const auto& row = shared_.engine.population().row(evaluate->candidate);
       // A seed, or what a model or a program was paid or waited for.
-      const bool not_repeatable =
-          row.made_by == seed_operator || !shared_.engine.operators()[row.made_by].replayable();
+      const bool settled =
+          row.made_by == seed_operator || shared_.engine.operators()[row.made_by].evaluated_after_stop();
       const bool confirms = evaluate->request.wanted == evaluation_stage::confirmed;
-      const bool must_run = confirms || (not_repeatable && !row.evaluated);
+      const bool must_run = confirms || (settled && !row.evaluated);
       shared_.to_evaluate.push({std::move(*evaluate), must_run, confirms});
     }
   }

@@ -130,7 +130,11 @@ class repeater {
       ask({.vary = false, .evaluate = true}, now_s);
       return;
     }
-    ask({.vary = false, .evaluate = true, .settle = e.wanted != evaluation_stage::confirmed}, now_s);
+    ask({.vary = false,
+         .evaluate = true,
+         .settle = e.wanted != evaluation_stage::confirmed,
+         .settle_all = engine_.stopped() && left_at_stop(e.candidate)},
+        now_s);
   }
   void provoke(const variation_told& e, double now_s) {
     if (e.further) return engine_.tell_further(e.job, proposal_of(e), now_s);
@@ -161,6 +165,13 @@ class repeater {
   void provoke(const search_resumed& e, double now_s) {
     engine_.resume({}, e.reason, now_s);
     resumed_ = true;
+  }
+
+  /// Whether a stop leaves this candidate to a resume. Earlier versions evaluated candidates of all operators
+  /// that are not replayable.
+  bool left_at_stop(candidate_id who) const {
+    const operator_index op = engine_.population().row(who).made_by;
+    return op != seed_operator && !engine_.operators()[op].evaluated_after_stop();
   }
 
   void ask(capacity free, double now_s) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -168,25 +169,35 @@ inline kevo::cpu_settings quick_settings(int threads) {
   return settings;
 }
 
-// By the name of the task and whether the limits are short.
-using functions = std::map<std::pair<std::string, bool>, std::unique_ptr<kevo::cpu_fitness>>;
+// By the name of the task, and how long the programs may take and are timed.
+struct effort {
+  bool brief = false;  // short limits
+  bool timed = false;  // the verdict depends on times
+  auto operator<=>(const effort&) const = default;
+};
+inline effort effort_for(const exhibit& e) {
+  return {waits_in_vain(e), group_of(e) == group::timed};
+}
+using functions = std::map<std::pair<std::string, effort>, std::unique_ptr<kevo::cpu_fitness>>;
 
 inline kevo::cpu_fitness& function_for(const functions& all, const exhibit& e, const std::string& task) {
-  return *all.at({task, waits_in_vain(e)});
+  return *all.at({task, effort_for(e)});
 }
 
 inline functions functions_for(const std::vector<exhibit>& exhibits) {
   functions all;
   for (const auto& e : exhibits) {
     for (const auto& name : e.tasks) {
-      const bool brief = waits_in_vain(e);
-      auto& one = all[{name, brief}];
+      const effort spent = effort_for(e);
+      auto& one = all[{name, spent}];
       if (one) continue;
       const auto at = name.find('@');
       const int threads = at == std::string::npos ? 1 : std::stoi(name.substr(at + 1));
       auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/attacks/" + name.substr(0, at) + ".yaml");
       auto settings = quick_settings(threads);
-      if (brief) settings.limits.load_s = settings.limits.first_call_s = settings.limits.call_s;
+      // A third of the time, where it is enough that the program was timed.
+      if (!spent.timed) settings.timing.short_s /= 3;
+      if (spent.brief) settings.limits.load_s = settings.limits.first_call_s = settings.limits.call_s;
       one = std::make_unique<kevo::cpu_fitness>(std::make_shared<const kevo::task>(std::move(t)),
                                                 std::move(settings));
     }

@@ -69,7 +69,7 @@ TEST_CASE("the matrix product on two threads runs, its library beside it") {
     return;
   }
   const json::object ended =
-      run_config(folder, "configs/matmul_threads.yaml", {"--set", "stop={evaluations: 3}"});
+      run_config(folder, "configs/matmul_threads.yaml", {"--set", "stop={evaluations: 4}"});
   CHECK(ended.at("valid").to_number<int>() >= 3);
   const auto shown = shell::run(shell::kevo({"show", "run", "1", "--json"}), folder.string());
   CHECK_MESSAGE(json::parse(shown.out).at("outcome").as_string() == "valid", shown.out);
@@ -112,7 +112,7 @@ TEST_CASE("plain loops are changed without a model, and the run can be replayed"
   }
   const shell::scratch folder;
   const json::object ended =
-      run_config(folder, "configs/naive_rmsnorm.yaml", {"--set", "stop={evaluations: 4}"});
+      run_config(folder, "configs/naive_rmsnorm.yaml", {"--set", "stop={evaluations: 5}"});
   CHECK(ended.at("valid").to_number<int>() >= 3);
   const auto replayed = shell::run(shell::kevo({"run", "--replay", "run", "--json"}), folder.string());
   REQUIRE_MESSAGE(replayed.code == 0, replayed.out << replayed.err);

@@ -28,7 +28,7 @@ void prepare(const fs::path& folder) {
   fs::create_directory_symlink(KEVO_BINARY_DIR, folder / "build/release");
   const auto done = page::follow(
       "```sh\nkevo init my_kernel\n"
-      "kevo run my_kernel/config.yaml --set run.output=\"$PWD/runs/first\" --set 'stop={evaluations: 2}' "
+      "kevo run my_kernel/config.yaml --set run.output=\"$PWD/runs/first\" --set 'stop={evaluations: 4}' "
       "--set 'fitness.timing={short: 0.1, full: 0.2, sustained: 0.05}'\n```\n",
       folder);
   REQUIRE_MESSAGE(done.failures.empty(), done.failures.front());

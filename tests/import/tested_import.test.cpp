@@ -54,7 +54,7 @@ bool has_note(const suite_import_task& one, const std::string& words) {
 }
 
 outcome judged(const task& t, const std::string& text) {
-  torch_fitness fitness(std::make_shared<const task>(t), torch_corpus::quick_settings());
+  torch_fitness fitness(std::make_shared<const task>(t), torch_corpus::warm_settings());
   const auto e = torch_corpus::evaluate(fitness, text, evaluation_stage::checked);
   INFO(torch_corpus::said(e));
   return e.outcome;

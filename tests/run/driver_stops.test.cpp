@@ -12,6 +12,8 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/stop/evaluations.hpp>
+
 #include "src/run/driver.hpp"
 #include "src/run/replay.hpp"
 #include "tests/run/driven.hpp"
@@ -288,4 +290,82 @@ TEST_CASE("a stop rule still lets the seeds be measured, so that there is a cham
   CHECK(engine.spent().evaluations == 4);
   CHECK(engine.outstanding() == 0);
   CHECK(engine.best().score == doctest::Approx(8));
+}
+
+TEST_CASE("no evaluation begins that a budget of evaluations does not have") {
+  for (const std::size_t at_once : {std::size_t{1}, std::size_t{2}, std::size_t{16}}) {
+    CAPTURE(at_once);
+    auto parts = toy::parts({}, {});
+    parts.stop = stop::evaluations{20};
+    search engine(std::move(parts), {.seed = 1, .proposals_ahead = 40});
+    engine.add_seed(toy::program_of(500), 0);
+    drive(engine, slow_hill{}, {}, {.variations = 4, .evaluations = at_once, .clock_s = wall_clock()});
+    CHECK(engine.stopped().value_or("") == "20 evaluations");
+    CHECK(engine.spent().evaluations == 20);
+    CHECK(engine.outstanding() == 0);
+    CHECK(engine.best().id != no_candidate);
+  }
+}
+
+namespace {
+
+/// Reads from the journal in a replay, though it is cheap.
+struct recorded_step : toy::step {
+  bool costly = false;
+  bool replayable() const { return false; }
+  bool evaluated_after_stop() const { return costly; }
+};
+
+/// Evaluates the seed, lets four proposals wait, stops, and gives the number of evaluations after that.
+int evaluated_after_stop(const any_variation& op, bool settle_all, std::vector<event>& events,
+                         const candidate_store& store) {
+  auto parts = toy::parts({}, toy::recorder{&events});
+  parts.operators = {op};
+  parts.store = store;
+  search engine(std::move(parts), {.seed = 1});
+  engine.add_seed(toy::program_of(500), 0);
+  int evaluated = 0;
+  const auto work = [&](capacity free) {
+    for (job next = engine.ask(free, 0);; next = engine.ask(free, 0)) {
+      if (auto* vary = std::get_if<variation_job>(&next)) {
+        engine.tell(vary->id, engine.operators()[vary->op].vary(vary->request, vary->random), {}, {}, 0);
+      } else if (auto* evaluate = std::get_if<evaluation_job>(&next)) {
+        evaluated += evaluate->request.wanted == evaluation_stage::confirmed ? 0 : 1;
+        engine.tell(evaluate->id, toy::hill{}.evaluate(evaluate->request), 0);
+      } else {
+        return;
+      }
+    }
+  };
+  work({.vary = false});
+  work({.evaluate = false});
+  CHECK(evaluated == 1);
+  engine.stop("enough", 0);
+  work({.settle_all = settle_all});
+  return evaluated - 1;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "after a stop, proposals that cost nothing wait for a resume, though a replay does not make them again") {
+  for (const bool costly : {false, true}) {
+    for (const bool as_before : {false, true}) {  // as versions did that knew no such proposals
+      CAPTURE(costly);
+      CAPTURE(as_before);
+      std::vector<event> events;
+      const candidate_store store = memory_store();
+      const recorded_step op{{}, costly};
+      CHECK(evaluated_after_stop(op, as_before, events, store) == (costly || as_before ? 4 : 0));
+
+      auto parts = toy::parts({}, {});
+      parts.operators = {op};
+      parts.store = store;
+      search again(std::move(parts), {.seed = 1});
+      const replay_report report = replay(again, source_of(events), store.program_of);
+      CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
+      CHECK(report.events == events.size());
+      CHECK(again.spent().evaluations == (costly || as_before ? 5 : 1));
+    }
+  }
 }

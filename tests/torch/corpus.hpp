@@ -19,6 +19,8 @@
 #include <kevo/evaluation.hpp>
 #include <kevo/fitness/torch.hpp>
 
+#include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/python_server.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/support/skip.hpp"
@@ -96,18 +98,29 @@ inline kevo::torch_settings quick_settings() {
   settings.limits.load_s = 20;
   settings.limits.memory_bytes = 2ULL << 30U;
   settings.timing.short_blocks = 3;
-  settings.timing.short_s = 0.1;
+  settings.timing.short_s = 0.05;
   settings.pool_s = 0.3;
   settings.pool_bytes = 16U << 20U;
   return settings;
 }
 
+/// The same, with one process for the whole test program that has imported PyTorch.
+/// @throws kevo::error (environment) without PyTorch
+inline kevo::torch_settings warm_settings() {
+  auto settings = quick_settings();
+  static const auto server = std::make_shared<kevo::torch::python_server>(
+      kevo::torch::find_torch(settings.python, kevo::contains(settings.sandbox)), settings.sandbox,
+      settings.helper);
+  settings.server = server;
+  return settings;
+}
+
 /// Evaluates programs on one of the tasks; nothing where this machine has no PyTorch, after it has said so.
 inline std::optional<kevo::torch_fitness> fitness_for(
-    const std::string& name, const kevo::torch_settings& settings = quick_settings()) {
+    const std::string& name, const std::optional<kevo::torch_settings>& settings = {}) {
   const auto t = kevo::load_task(KEVO_SOURCE_DIR "/tests/torch/tasks/" + name + ".yaml");
   try {
-    return kevo::torch_fitness(std::make_shared<const kevo::task>(t), settings);
+    return kevo::torch_fitness(std::make_shared<const kevo::task>(t), settings ? *settings : warm_settings());
   } catch (const kevo::error& missing) {
     if (missing.code() != kevo::error_code::environment ||
         missing.message().find("no Python with PyTorch") != 0)

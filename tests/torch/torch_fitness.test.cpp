@@ -38,9 +38,10 @@ kevo::task task_of(const std::string& reference, const std::string& out = "float
 // Of one candidate after the other; nothing where this machine has no PyTorch.
 std::optional<std::vector<kevo::evaluation>> judged(
     const kevo::task& t, const std::vector<std::string>& candidates,
-    const kevo::torch_settings& settings = torch_corpus::quick_settings()) {
+    const std::optional<kevo::torch_settings>& settings = {}) {
   try {
-    kevo::torch_fitness fitness(std::make_shared<const kevo::task>(t), settings);
+    kevo::torch_fitness fitness(std::make_shared<const kevo::task>(t),
+                                settings ? *settings : torch_corpus::warm_settings());
     std::vector<kevo::evaluation> all;
     for (const auto& one : candidates)
       all.push_back(torch_corpus::evaluate(fitness, head + one, kevo::evaluation_stage::checked));

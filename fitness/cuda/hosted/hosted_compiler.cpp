@@ -43,6 +43,14 @@ std::vector<std::string> needed_by(const std::string& object) {
   return needed_libraries(path);
 }
 
+// Machine code alone: with -arch=sm_90a, nvcc compiles the program a second time, to PTX that no worker
+// loads.
+std::string machine_code_for(const std::string& architecture) {
+  constexpr std::string_view prefix = "sm_";
+  if (!architecture.starts_with(prefix)) return "-arch=" + architecture;
+  return "-gencode=arch=compute_" + architecture.substr(prefix.size()) + ",code=" + architecture;
+}
+
 // A file name that cannot be written, or cannot stand in a line of the entry.
 std::optional<std::string> unfit(const program& source) {
   for (const auto& file : source.files) {
@@ -171,7 +179,7 @@ hosted_object hosted_compiler::build(const task& t, const program& source, const
   job.nvcc = state_->nvcc;
   job.source = &source;
   job.entry = hosted_entry(t, source.files.front().path);
-  job.options = {"-arch=" + architecture, "-std=" + state_->settings.standard, "-O3"};
+  job.options = {machine_code_for(architecture), "-std=" + state_->settings.standard, "-O3"};
   job.options.insert(job.options.end(), flags.begin(), flags.end());
   try {
     const auto permission = trusted ? fast_math_permission{true, {}} : fast_math_of(t);

@@ -10,7 +10,7 @@ inline job search::ask_after_stop(capacity free, double now_s) {
   if (held_) withdraw(held_->id);
   if (finish_confirmations_ && free.settle) {
     if (free.evaluate) filter_gathered(now_s);
-    const auto settles = [this](candidate_id who) { return settled_after_stop(who); };
+    const auto settles = [&](candidate_id who) { return settled_after_stop(who, free.settle_all); };
     if (queue_.holds(settles)) {
       if (!free.evaluate) return wait_job{};
       return evaluate(queue_.take_oldest(settles), evaluation_stage::timed_full, false, now_s);
@@ -26,9 +26,10 @@ inline job search::ask_after_stop(capacity free, double now_s) {
   return free.evaluate ? confirm_next(now_s) : job(wait_job{});
 }
 
-inline bool search::settled_after_stop(candidate_id who) const {
+inline bool search::settled_after_stop(candidate_id who, bool all) const {
   const operator_index op = population_.row(who).made_by;
-  return op == seed_operator || !parts_.operators[op].replayable();
+  if (op == seed_operator || parts_.operators[op].evaluated_after_stop()) return true;
+  return all && !parts_.operators[op].replayable();
 }
 
 inline bool search::operator_available(std::size_t i) const {

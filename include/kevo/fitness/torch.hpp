@@ -18,6 +18,10 @@
 
 namespace kevo {
 
+namespace torch {
+class python_server;
+}
+
 /// Settings of `torch_fitness`.
 struct torch_settings {
   /// The device of the tensors: "cpu" or "cuda".
@@ -48,6 +52,9 @@ struct torch_settings {
   /// With device "cuda": a program whose own kernels take less than this share of the device time is refused;
   /// 0 refuses none.
   double own_kernel_share = 0;
+  /// With device "cpu": the process that has imported PyTorch, for several objects with the same `python`,
+  /// `sandbox` and `helper`; importing takes seconds. Null: each object has its own.
+  std::shared_ptr<torch::python_server> server = {};
 };
 
 /// Evaluates programs in Python on one task. Thread-safe. Measuring takes an exclusive lock on its

@@ -37,6 +37,8 @@ struct rewrite {
   bool repairs() const { return false; }
   /// False: a replay reads the proposals from the journal, so that it needs no libclang.
   bool replayable() const { return false; }
+  /// False: a proposal costs milliseconds, and a resumed run finds those that wait in the journal.
+  bool evaluated_after_stop() const { return false; }
   std::size_t concurrency() const { return 8; }
   bool learns() const { return policy.learns; }
   variation_result vary(const variation_request& request, rng& random) const;

@@ -39,7 +39,7 @@ struct devices_run {
         folder / "config.yaml",
         "run: {name: toy, seed: 3, output: run, parallel: {variations: 2, builds: 4}}\n"
         "task: scale.yaml\nfitness: {backend: cuda, devices: all, limits: {workspace: 1048576}, "
-        "timing: {sustained: 0.05, pairs: 4, full: 2, target_interval: 0.3}, sandbox: " +
+        "timing: {sustained: 0.02, pairs: 4, full: 2, target_interval: 0.3}, sandbox: " +
             std::string(toy::sandbox_here() == kevo::sandbox_mode::best ? "best" : "off") +
             "}\narchive: {type: top_k, k: 8}\nselect: {type: power_law}\n"
             "vary: {operators: [{type: tune}]}\nstop: " +

@@ -28,7 +28,7 @@ TEST_CASE("the page about a CUDA kernel can be followed from an empty folder") {
   auto text = shell::read_file(KEVO_SOURCE_DIR "/docs/guide/cuda_kernel.md");
   replace(text, "```sh not-run: needs an NVIDIA GPU\nkevo attack", "```sh\nkevo attack");
   replace(text, "N: 16777216", "N: 65536");
-  std::string settings = " --set 'fitness.timing={sustained: 0.1, pairs: 4, full: 2, target_interval: 0.3}'";
+  std::string settings = " --set 'fitness.timing={sustained: 0.02, pairs: 4, full: 2, target_interval: 0.3}'";
   if (toy::sandbox_here() != kevo::sandbox_mode::best) settings += " --set fitness.sandbox=off";
   replace(text, "kevo attack task.yaml", "kevo attack task.yaml --fail --only declared/zeros" + settings);
   replace(text, "kevo eval task.yaml seed.cu", "kevo eval task.yaml seed.cu" + settings);

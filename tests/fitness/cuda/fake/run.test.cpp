@@ -30,7 +30,7 @@ struct toy_run {
         "run: {name: toy, seed: 3, output: run, parallel: {variations: 2, builds: " + std::to_string(builds) +
             "}}\n"
             "task: scale.yaml\n"
-            "fitness: {backend: cuda, limits: {workspace: 1048576}, timing: {sustained: 0.1}, sandbox: " +
+            "fitness: {backend: cuda, limits: {workspace: 1048576}, timing: {sustained: 0.02}, sandbox: " +
             std::string(toy::sandbox_here() == kevo::sandbox_mode::best ? "best" : "off") +
             "}\n"
             "archive: {type: top_k, k: 8}\nselect: {type: power_law}\n"

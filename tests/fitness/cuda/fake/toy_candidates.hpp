@@ -59,6 +59,8 @@ inline kevo::cuda_settings quick_settings() {
   kevo::cuda_settings settings;
   settings.sandbox = sandbox_here();
   settings.limits.workspace_bytes = 1U << 20U;
+  // On the simulated clock, on which half a second is fifty thousand launches.
+  settings.timing.sustained_s = 0.02;
   return settings;
 }
 
