@@ -1,6 +1,7 @@
 #include "fitness/torch/ask_python.hpp"
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
@@ -15,7 +16,7 @@ std::string ask_python(python_server& server, const program& source, std::string
   const sealed_memory answer;
   worker_settings worker;
   worker.patient = true;
-  worker.load_limit_s = 2 * seconds + 60;
+  worker.load_limit_s = 20 * seconds + 120;
   worker.start = [&](const worker_settings&, int control, int arena) {
     json::array files;
     for (const auto& file : source.files) files.push_back({{"path", file.path}, {"text", file.text}});
@@ -33,7 +34,8 @@ std::string ask_python(python_server& server, const program& source, std::string
   worker_session session(worker, {}, 4096);
   const auto end = session.load();
   if (end == call_end::done) return answer.text();
-  const std::string said = end == call_end::timed_out                      ? "it took too long"
+  const std::string said = end == call_end::timed_out
+                               ? fmt::format("it was not finished after {:.0f} s", worker.load_limit_s)
                            : session.message().empty() && session.report() ? describe(*session.report())
                                                                            : session.message();
   throw error(session.lock_down_failed() ? error_code::environment : error_code::input, said);

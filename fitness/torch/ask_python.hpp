@@ -11,8 +11,8 @@ namespace kevo::torch {
 
 /// Executes `source` and then `script`, kevo's own text, which defines `describe(torch, module, seconds)`;
 /// gives what that returns, as JSON text. The process is locked down as a candidate's is.
-/// @param seconds how long `describe` should take at most; the process is ended after twice the time and a
-/// minute
+/// @param seconds that `describe` should take of a processor at most; it looks at the clock itself. The
+/// process is ended after 20 times as many and two minutes, because other work may have the processors
 /// @throws kevo::error: input (the program raised an exception, or took too long), environment
 std::string ask_python(python_server& server, const program& source, std::string_view script, double seconds);
 

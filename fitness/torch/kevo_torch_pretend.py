@@ -60,6 +60,18 @@ def on_processor(torch):
     return mode()
 
 
+# CUDA's generator as programs see it that draw their numbers from its seed and offset.
+class pretended_generator:
+    def __init__(self, torch):
+        self.torch, self.state = torch, torch.tensor([11, 0], dtype=torch.int64)
+
+    def get_state(self):
+        return self.state.clone().view(self.torch.uint8)
+
+    def set_state(self, state):
+        self.state = state.clone().view(self.torch.int64)
+
+
 def pretend_a_device(torch):
     if getattr(torch, "kevo_pretends", None):
         return
@@ -77,6 +89,12 @@ def pretend_a_device(torch):
             return plain_generator()
 
     torch.Generator = generator
+    cuda.default_generators = (pretended_generator(torch),)
+    # What torch.compile's own output calls.
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+    if guards is not None:
+        guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype)
+    torch._C._cuda_getCurrentRawStream = lambda *_: 0
     cuda.is_available = lambda: True
     cuda.device_count = lambda: 1
     cuda.current_device = lambda: 0

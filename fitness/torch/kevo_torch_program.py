@@ -57,9 +57,11 @@ def execute(files, name, names):
     if len(files) > 1:
         sys.meta_path.append(finder())
     if os.environ.get("TRITON_INTERPRET") and any("triton" in text for text in texts.values()):
-        mend_interpreter()
-        pretend_tuning()
         import torch
+        mend_interpreter()
+        mend_arguments()
+        pretend_libdevice(torch)
+        pretend_tuning()
         pretend_a_device(torch)
     names.update(texts)
     path = "/kevo/program/" + files[0]["path"]

@@ -26,6 +26,7 @@ std::string sentence(const imported_task& one) {
   const auto add = [&text](const std::string& line) { text += fmt::format("{:>8}  {}\n", "", line); };
   add(one.varies.empty() ? std::string("no extent may vary: the task has no hidden size")
                          : fmt::format("hidden workloads change {}", fmt::join(one.varies, ", ")));
+  if (one.late) add("the time ended before all extents had been tried: --seconds allows more");
   if (!one.guessed.empty())
     add(fmt::format(
         "the distribution of {} was guessed from the elements; compare `generate` with get_inputs",
@@ -79,6 +80,7 @@ json::object object_of(const imported_task& one) {
           {"checked", one.checked},
           {"tested_with", or_null(one.tested_with)},
           {"untested", or_null(one.untested)},
+          {"late", one.late},
           {"lost", texts(one.lost)},
           {"seconds", one.seconds}};
 }
@@ -93,7 +95,7 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
   verb->add_option("--python", given->python,
                    "A Python that has PyTorch, or a folder of packages (default: searched for)");
   verb->add_option("--seconds", given->seconds,
-                   "Time limit, for each file, for finding out which extents may vary (default: 60)")
+                   "Processor time for finding out which extents may vary, for each file (default: 60)")
       ->check(CLI::PositiveNumber);
   verb->add_option(
           "-j,--jobs", given->jobs,

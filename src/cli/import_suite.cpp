@@ -116,7 +116,8 @@ void add_tested_suite(CLI::App& import, invocation& shared, const char* name, co
   verb->add_option("-o,--output", words->output, "Folder in which each task gets a folder")->required();
   verb->add_option("--python", how->python,
                    "A Python that has PyTorch, or a folder of packages (default: searched for)");
-  verb->add_option("--seconds", how->seconds, "Time for executing the test of a problem (default: 60)")
+  verb->add_option("--seconds", how->seconds,
+                   "Processor time for executing the test of a problem (default: 60)")
       ->check(CLI::PositiveNumber);
   verb->add_option("--device", how->device,
                    "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")

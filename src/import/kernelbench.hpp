@@ -19,7 +19,7 @@ struct kernelbench_import {
   bool check = true;  ///< whether each task's tolerance is tested with controls, and tightened where it
                       ///< accepts mutants
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"; extents are found out on the CPU
-  double seconds = 60;         ///< for finding out which extents may vary, for each file
+  double seconds = 60;         ///< of a processor, for finding out which extents of a file may vary
   int jobs = 0;        ///< number of files at the same time; 0: as many as processors and memory allow
   bool small = false;  ///< sizes that a processor can call many times replace those of the file
   std::function<void(const struct imported_task&)> done =
@@ -42,6 +42,8 @@ struct imported_task {
   bool checked = false;
   std::string tested_with;  ///< the sizes with which `checked` was found out; empty: those of the file
   std::string untested;     ///< why the tolerance could not be tested
+  bool unaccepted = false;  ///< the same: at the size of the test the reference itself was not accepted
+  bool late = false;        ///< whether `seconds` ended before all extents had been tried
   std::vector<std::string>
       lost;            ///< what inputs have in common beyond a distribution, which the task has not
   double seconds = 0;  ///< that it took

@@ -303,7 +303,7 @@ def describe(torch, module, seconds):
     probe = prober(torch, model, inputs, outputs, device, seconds)
     usual = [one.get("shape", []) for one in inputs]
     said = {"init": init, "inputs": inputs, "outputs": outputs, "length": length_at(torch, probe, usual, first), "small": None, "untested": "",
-            "parameters": parameters, "axes": axes_of(probe)}
+            "parameters": parameters, "late": False, "axes": axes_of(probe)}
     axes = said["axes"]
     said["sizes"] = sizes_of(probe, axes) if axes else []
     cost = probe.cost_of(usual)
@@ -313,14 +313,15 @@ def describe(torch, module, seconds):
     if parameters > MOST_PARAMETERS:
         said["untested"] = f"it has {parameters / 1e6:.0f} million parameters"
     elif not is_possible(small_cost):
-        said["untested"] = (f"the smallest call that was found has {small_cost.flops / 1e9:.3g} GFLOP and writes "
-                            f"{small_cost.bytes / 2**20:.3g} MiB")
+        said["untested"] = f"the smallest call that was found has {words_of_cost(small_cost)}"
     else:
         torch.manual_seed(12)
         real = module.Model(*init["args"], **init["kwargs"]) if device == "meta" else model
-        with_elements = real_calls(torch, real, probe, cost)
+        with_elements = real_calls(torch, real, probe, cost, (small, small_cost))
         held = with_elements.axes_that_hold(axes)
         said["untested"] = "" if held else "it does not work at sizes that a processor can call: " + with_elements.failure[:300]
+    said["late"] = probe.late
+    probe.take_longer(seconds / 4)
     if held is None:
         if cost.random:
             raise unfit(f"it draws random numbers ({cost.random})")

@@ -67,10 +67,19 @@ def meter_of(torch):
     return meter()
 
 
+# The time is that of a processor: on a busy machine a file gets the same sizes as on a quiet one.
 class prober:
     def __init__(self, torch, model, inputs, outputs, device, seconds):
         self.torch, self.model, self.inputs, self.outputs, self.device = torch, model, inputs, outputs, device
-        self.end = time.monotonic() + seconds
+        self.end, self.late = time.process_time() + seconds, False
+
+    def is_late(self):
+        self.late = self.late or time.process_time() > self.end
+        return self.late
+
+    # For what belongs to the axes that were found, however long that took.
+    def take_longer(self, seconds):
+        self.end, self.late = max(self.end, time.process_time() + seconds), False
 
     # The extents of the outputs when these places (input, dimension) have this extent; None if the module refuses.
     def shapes_with(self, places, value):
@@ -83,7 +92,7 @@ class prober:
         return [draw(self.torch, one, shape, 7, self.device) for one, shape in zip(self.inputs, shapes)]
 
     def shapes_of(self, shapes):
-        if time.monotonic() > self.end:
+        if self.is_late():
             return None
         try:
             with self.torch.no_grad():
@@ -183,17 +192,22 @@ def sizes_of(probe, axes):
     return made
 
 
-# A call that a processor makes in some milliseconds, with numbers that a test of a tolerance may hold many times.
+# A call that a processor makes in some milliseconds, with numbers that a test of a tolerance may hold many times; and one that may take a
+# second. The importer sets the former again (see kernelbench.cpp).
 MOST_FLOPS, MOST_BYTES = 2e8, 1.6e7
+POSSIBLE_FLOPS, POSSIBLE_BYTES = 5e9, 1.6e8
 
 
 def is_small(cost):
     return cost.flops <= MOST_FLOPS and cost.bytes <= MOST_BYTES
 
 
-# A call that may take a second.
 def is_possible(cost):
-    return cost.flops <= 25 * MOST_FLOPS and cost.bytes <= 10 * MOST_BYTES
+    return cost.flops <= POSSIBLE_FLOPS and cost.bytes <= POSSIBLE_BYTES
+
+
+def words_of_cost(cost):
+    return f"{cost.flops / 1e9:.3g} GFLOP and writes {cost.bytes / 2**20:.3g} MiB"
 
 
 # The usual size, with extents halved until a call is small: the largest extent first, as far as the module takes that. Gives the size and
@@ -202,7 +216,7 @@ def small_size(probe, axes, cost):
     size, fixed = usual_size(axes), set()
     while not is_small(cost):
         free = [name for name in size if name not in fixed and size[name] > 1]
-        if not free or time.monotonic() > probe.end:
+        if not free or probe.is_late():
             break
         name = max(free, key=lambda one: size[one])
         tried = {**size, name: (size[name] + 1) // 2}
@@ -229,8 +243,9 @@ def sizes_near(probe, axes, size):
 
 # Calls with elements, which show what "meta" does not: indices out of range, random numbers, and how large results are.
 class real_calls:
-    def __init__(self, torch, model, probe, cost):
-        self.torch, self.model, self.probe, self.cost = torch, model, probe, cost
+    # @param first the small size that was found with all axes, and its cost
+    def __init__(self, torch, model, probe, cost, first):
+        self.torch, self.model, self.probe, self.cost, self.first = torch, model, probe, cost, first
         self.failure = ""
 
     def spreads(self, axes, size, twice=False):
@@ -250,8 +265,9 @@ class real_calls:
 
     # The spreads of the outputs at a small size, and that size; None if the module fails there.
     def small(self, axes):
-        size, cost = small_size(self.probe, axes, self.cost)
+        (size, cost), self.first = self.first or small_size(self.probe, axes, self.cost), None
         if not is_possible(cost):
+            self.failure = self.failure or f"the smallest call without extents that may not vary has {words_of_cost(cost)}"
             return None
         try:
             return size, self.spreads(axes, size, True)

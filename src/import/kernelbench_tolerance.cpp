@@ -74,7 +74,7 @@ std::string tolerance_text(const json::object& said, const imported_task& result
   if (!result.tested_with.empty())
     text += fmt::format("# The tolerance was tested with {}.\n", result.tested_with);
   if (!result.untested.empty()) text += fmt::format("# The tolerance was not tested: {}.\n", result.untested);
-  return text + fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {}}}\n",
+  return text + fmt::format("tolerance: {{max_atol: {:.6g}, max_rtol: {:.6g}}}\n",
                             result.tolerance * result.widened, result.tolerance);
 }
 

@@ -243,6 +243,8 @@ def describe(torch, stub, seconds):
     triton = is_triton()
     if triton:
         kevo_process.mend_interpreter()
+        kevo_process.mend_arguments()
+        kevo_process.pretend_libdevice(torch)
         kevo_process.pretend_tuning()
     watch_clock(torch, triton)
     draws = drawing(torch)

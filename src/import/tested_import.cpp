@@ -21,6 +21,7 @@
 #include "src/base/time/seconds_since.hpp"
 #include "src/import/kernelbench_script.hpp"
 #include "src/import/output_tasks.hpp"
+#include "src/import/python_failure.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo::importing {
@@ -167,7 +168,7 @@ void test_runner::complete(const tested_file& file, const settings_node& draft, 
   const std::string task_file = (fs::path(folder) / "task.yaml").string();
   try {
     const auto said =
-        json::parse(torch::ask_python(*server_, parts, suite_script(), 5 * how_.seconds)).as_object();
+        json::parse(torch::ask_python(*server_, parts, suite_script(), how_.seconds)).as_object();
     const bool narrow = said.at("precision").as_string() == "task";
     const bool contract = draft.find("tolerance") != nullptr;
     const auto write = [&](const attempt& tried) {
@@ -188,7 +189,7 @@ void test_runner::complete(const tested_file& file, const settings_node& draft, 
     fs::remove(fs::path(folder) / "task.draft.yaml");
   } catch (const error& wrong) {
     if (wrong.code() != error_code::input) throw;
-    made.problem = wrong.message();
+    made.problem = explained_failure(wrong.message());
     made.workloads = 0;
     std::error_code ignored;
     fs::remove(task_file, ignored);

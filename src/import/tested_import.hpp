@@ -27,7 +27,8 @@ struct tested_import {
   bool check = true;    ///< whether each task's tolerance is tested with controls, and tightened where it
                         ///< accepts wrong outputs
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"
-  double seconds = 60;  ///< for executing the test of a file, and again for choosing contents and sizes
+  double seconds = 60;  ///< of a processor, for executing the test of a file, and again for choosing contents
+                        ///< and sizes
   std::function<void(const suite_import_task&)> done =
       {};  ///< told of each problem as soon as it is finished
 };

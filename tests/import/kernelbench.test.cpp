@@ -41,7 +41,7 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   const auto all =
       imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench", .to = folder.string(), .seconds = 30});
   if (!all) return;
-  REQUIRE(all->size() == 7);
+  REQUIRE(all->size() == 9);
 
   const auto& matmul = named(*all, "level1_1_matmul");
   REQUIRE_MESSAGE(matmul.problem.empty(), matmul.problem);
@@ -100,9 +100,34 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(large.workloads.front().axes.at("n0") == 16384);
   CHECK(triangular.widened > 1);  // the sums are longer than those of the test
 
+  // At the size that is tried first, its rounding errors are larger than at any other.
+  const auto& few_rows = named(*all, "level1_8_few_rows");
+  REQUIRE_MESSAGE(few_rows.problem.empty(), few_rows.problem);
+  CHECK(few_rows.checked);
+  CHECK_MESSAGE(few_rows.tested_with.find("n0 = 2048:") == 0, few_rows.tested_with);
+  CHECK(few_rows.untested.empty());
+
+  // No tolerance tells right from wrong here: it stays as it is, and the import names what it accepts.
+  const auto& rounding = named(*all, "level1_9_rounding_alone");
+  REQUIRE_MESSAGE(rounding.problem.empty(), rounding.problem);
+  CHECK(rounding.tolerance == 1e-4);
+  CHECK(std::count(rounding.accepted.begin(), rounding.accepted.end(), "zeros") == 1);
+
   const auto& dropout = named(*all, "level1_4_dropout");
   CHECK(dropout.file.empty());
   CHECK_MESSAGE(dropout.problem.find("random") != std::string::npos, dropout.problem);
+}
+
+TEST_CASE("where the time ends early, the import says so and the batch may still vary") {
+  const shell::scratch folder;
+  const auto all = imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench/level1/1_Matmul.py",
+                             .to = folder.string(),
+                             .check = false,
+                             .seconds = 1e-6});
+  if (!all) return;
+  REQUIRE_MESSAGE(all->front().problem.empty(), all->front().problem);
+  CHECK(all->front().late);
+  CHECK_FALSE(kevo::load_task(all->front().file).workloads.empty());
 }
 
 TEST_CASE("a path without problems is an error of the user") {

@@ -142,5 +142,30 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
   const auto twice = task_named(*all, "twice");
   CHECK(twice.reference->entry == "Twice.apply");
   CHECK(judged(twice, "def run(x):\n    return 2 * x\n") == outcome::valid);
+  // A number as a kernel's argument, a function of CUDA's library, and tensors as torch.compile's output
+  // makes them.
+  const auto power = task_named(*all, "power_of_rows");
+  CHECK(judged(power,
+               "import torch\ndef power_of_rows(x, exponent):\n    return torch.tanh(x ** exponent)\n") ==
+        outcome::valid);
+  CHECK(judged(power, "def power_of_rows(x, exponent):\n    return x ** exponent\n") == outcome::incorrect);
+  CHECK(named(*all, "draws_by_offset").problem.find("random numbers") != std::string::npos);
   CHECK(named(*all, "kernel_alone").problem.find("starts the Triton kernel itself") != std::string::npos);
+}
+
+TEST_CASE("tritonbench: a kernel whose programs wait for each other ends, and the import says so") {
+  const shell::scratch folder;
+  try {
+    const auto all = import_tritonbench(folder_of_problems + "waiting", folder.string(), {.seconds = 4});
+    REQUIRE(all.tasks.size() == 1);
+    const auto& one = all.tasks.front();
+    if (one.problem.find("No module named 'triton'") != std::string::npos) return;
+    CHECK_FALSE(one.checked);
+    CHECK_MESSAGE(
+        (has_note(one, "takes more than") || one.problem.find("takes more than") != std::string::npos),
+        one.problem);
+  } catch (const error& missing) {
+    if (missing.message().find("no Python with PyTorch") != 0) throw;
+    kevo_test::skip(missing.message());
+  }
 }
