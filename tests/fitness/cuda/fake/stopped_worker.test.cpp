@@ -68,13 +68,18 @@ std::vector<pid_t> hosted_processes() {
   return ids;
 }
 
-/// The hosted processes once there are as many.
+/// The hosted processes once there are as many, and the same for a second: those that end or begin just now do
+/// not count.
 std::vector<pid_t> hosted_processes(std::size_t count) {
-  for (int i = 0; i < 600; ++i) {
-    if (auto found = hosted_processes(); found.size() == count) return found;
+  std::vector<pid_t> before;
+  int same = 0;
+  for (int i = 0; i < 600 && same < 20; ++i) {
+    auto found = hosted_processes();
+    same = found.size() == count && found == before ? same + 1 : 0;
+    before = std::move(found);
     std::this_thread::sleep_for(50ms);
   }
-  return hosted_processes();
+  return before;
 }
 
 std::string hosted_program(int ns) {
