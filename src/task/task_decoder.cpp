@@ -346,6 +346,9 @@ class decoder {
       task_.baselines.push_back({"eager", task_.reference->source, {}, false});
     if (task_.baselines.empty() && !task_.seeds.empty())
       task_.baselines.push_back({"seed", task_.seeds.front(), {}, false});
+    // The same of a definition of FlashInfer-Bench, whose reference is a text.
+    if (task_.baselines.empty() && task_.reference && task_.reference->language == "python")
+      task_.baselines.push_back({"eager", task_.reference->source, {}, false});
   }
 
   settings reader_;

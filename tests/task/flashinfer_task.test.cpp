@@ -33,6 +33,8 @@ TEST_CASE("a FlashInfer-Bench definition with its workload traces") {
   dir.write("example/workloads/rmsnorm_h128.jsonl", traces);
   for (const auto& t : {kevo::load_task(path), kevo::load_task(path, beside), kevo::load_task(flat)}) {
     CHECK(t.reference->language == "python");
+    REQUIRE(t.baselines.size() == 1);  // so that every backend has something to compare with
+    CHECK(t.baselines.front().name == "eager");
     REQUIRE(t.workloads.size() == 1);
     CHECK(t.workloads[0].axes.at("batch_size") == 7);
     CHECK(t.workloads[0].inputs.at("eps").value == 1e-6);
