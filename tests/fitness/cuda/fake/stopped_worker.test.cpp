@@ -68,8 +68,8 @@ std::vector<pid_t> hosted_processes() {
   return ids;
 }
 
-/// The hosted processes once there are as many, and the same for a second: those that end or begin just now do
-/// not count.
+/// The hosted processes once there are as many, and the same for a second: those that end or begin just now
+/// do not count.
 std::vector<pid_t> hosted_processes(std::size_t count) {
   std::vector<pid_t> before;
   int same = 0;
