@@ -189,7 +189,7 @@ hosted_object hosted_compiler::build(const task& t, const program& source, const
     refused.choices = chosen.text();
   } catch (const error& failure) {
     if (failure.code() != error_code::input) throw;
-    refused.reasons.push_back(failure.what());
+    refused.reasons.emplace_back(failure.what());
     refused.diagnostics = refused.reasons.back();
     return refused;
   }
