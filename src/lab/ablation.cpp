@@ -203,8 +203,7 @@ class ablation_run {
       std::vector<std::jthread> all;
       for (std::size_t i = std::min(threads, jobs); i > 0; --i) all.emplace_back(take);
       std::unique_lock lock(guard);
-      while (running > 0) {
-        changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; });
+      while (!changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; })) {
         lock.unlock();
         if (request_.poll) request_.poll();
         lock.lock();
