@@ -27,8 +27,7 @@ struct rest_of_device {
   std::chrono::milliseconds time;
 };
 constexpr rest_of_device rests[] = {{8, std::chrono::milliseconds(60)}, {4, std::chrono::milliseconds(15)}};
-// How long the clock of a rested device is measured before a reading: 20 us, as after a reading, show it to 3
-// %.
+// How long the clock of a rested device is measured before a reading; after a reading it is 20 us.
 constexpr std::chrono::microseconds careful_clock(100);
 // A copy on a quiet device takes some 10 us, and a descheduled thread adds to it.
 constexpr double fence_tolerance_ns = 10e3;
