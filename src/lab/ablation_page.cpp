@@ -128,14 +128,9 @@ std::string measures_section(const ablation_outcome& outcome) {
 std::string ablation_page(const ablation_plan& plan, const ablation_outcome& outcome) {
   const evaluation& full = *outcome.rows.front().result;
   std::string page =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" "
-      "content=\"light dark\"><title>" +
-      html::escape_short(plan.name, 80) + " · kevo</title><style>" + html::style_sheet() + ablation_style +
-      "</style></head><body><main><header><p class=\"brand\">kevo <span>laboratory</span></p><h1>" +
-      html::escape_short(plan.name, 100) + "</h1><p class=\"lead\">" +
+      html::begin_page(html::escape_short(plan.name, 80) + " · kevo", ablation_style) +
+      "<header><p class=\"brand\">kevo <span>laboratory</span></p><h1>" + html::escape_short(plan.name, 100) +
+      "</h1><p class=\"lead\">" +
       fmt::format(
           "An ablation: the program {} of the task {}, and the same program with parts switched off. "
           "Measured on {} (protocol {}, stage {}).</p></header>",

@@ -211,15 +211,9 @@ std::string differences_of(const lab_plan& plan, const lab_results& results) {
 
 std::string lab_page(const lab_plan& plan, const lab_results& results) {
   std::string page =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" "
-      "content=\"light dark\"><title>" +
-      html::escape_short(plan.name, 80) + " · kevo</title><style>" + html::style_sheet() + style +
-      "</style></head><body><main><header><p class=\"brand\">kevo <span>laboratory</span></p><h1>" +
-      html::escape_short(plan.name, 100) + "</h1><p class=\"lead\">" +
-      html::escape_short(plan.problem.description, 300) +
+      html::begin_page(html::escape_short(plan.name, 80) + " · kevo", style) +
+      "<header><p class=\"brand\">kevo <span>laboratory</span></p><h1>" + html::escape_short(plan.name, 100) +
+      "</h1><p class=\"lead\">" + html::escape_short(plan.problem.description, 300) +
       fmt::format(
           ". {} policies, seeds {} to {}. Every figure is the true value, without noise, of the program that "
           "a search believes best: {}.</p></header>",

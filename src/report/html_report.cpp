@@ -114,16 +114,8 @@ std::string head(const report_content& content) {
 }  // namespace
 
 std::string html_report(const report_content& content) {
-  std::string page = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">";
-  // Nothing may run or be loaded, whatever a source contains.
-  page +=
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">";
-  page +=
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" "
-      "content=\"light dark\">";
-  page += "<title>" + html::escape_short(content.task.empty() ? content.run : content.task, 80) +
-          " · kevo</title><style>" + html::style_sheet() + "</style></head><body><main>";
+  std::string page =
+      html::begin_page(html::escape_short(content.task.empty() ? content.run : content.task, 80) + " · kevo");
   page += head(content);
   page += html::curve(content);
   page += html::workloads(content);

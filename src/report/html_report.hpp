@@ -13,6 +13,10 @@ std::string html_report(const report_content& content);
 namespace html {
 // The parts of the page, each a <section> or empty if there is nothing to show.
 std::string style_sheet();
+/// A page up to <main>; nothing in it may run or be loaded, whatever it contains. @param title already
+/// escaped
+/// @param style further rules
+std::string begin_page(const std::string& title, const std::string& style = {});
 std::string curve(const report_content& content);
 std::string archive(const report_content& content);
 std::string lineage(const report_content& content);

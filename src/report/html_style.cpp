@@ -4,6 +4,15 @@
 
 namespace kevo::html {
 
+std::string begin_page(const std::string& title, const std::string& style) {
+  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+         "'unsafe-inline'\">"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta "
+         "name=\"color-scheme\" content=\"light dark\"><title>" +
+         title + "</title><style>" + style_sheet() + style + "</style></head><body><main>";
+}
+
 std::string style_sheet() {
   return R"css(
 :root{--paper:#fff;--sheet:#f7f7f5;--ink:#1d1f21;--soft:#5c6166;--faint:#878d94;--line:#e4e4df;--strong-line:#c9c9c2;

@@ -246,17 +246,10 @@ std::string header_of(const bench_report& report) {
 }  // namespace
 
 std::string bench_page(const bench_report& report) {
-  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-         "'unsafe-inline'\">"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta "
-         "name=\"color-scheme\" "
-         "content=\"light dark\"><title>" +
-         html::escape_short(report.plan.name, 80) + " · kevo bench</title><style>" + html::style_sheet() +
-         page_style + "</style></head><body><main>" + header_of(report) + shares_of(report) +
-         speed_section(report) + group_rows(report, "level", "By level") +
-         group_rows(report, "category", "By category") + tasks_section(report) + conditions_of(report) +
-         "</main></body></html>\n";
+  return html::begin_page(html::escape_short(report.plan.name, 80) + " · kevo bench", page_style) +
+         header_of(report) + shares_of(report) + speed_section(report) +
+         group_rows(report, "level", "By level") + group_rows(report, "category", "By category") +
+         tasks_section(report) + conditions_of(report) + "</main></body></html>\n";
 }
 
 }  // namespace kevo
