@@ -1,20 +1,14 @@
 // The style sheet of the report. Colors of outcomes follow Okabe and Ito's palette, which color-blind readers
 // can tell apart; the archive's shades grow in lightness alone.
+#include <string>
+#include <string_view>
+
 #include "src/report/html_report.hpp"
 
 namespace kevo::html {
+namespace {
 
-std::string begin_page(const std::string& title, const std::string& style) {
-  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-         "'unsafe-inline'\">"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta "
-         "name=\"color-scheme\" content=\"light dark\"><title>" +
-         title + "</title><style>" + style_sheet() + style + "</style></head><body><main>";
-}
-
-std::string style_sheet() {
-  return R"css(
+constexpr std::string_view sheet = R"css(
 :root{--paper:#fff;--sheet:#f7f7f5;--ink:#1d1f21;--soft:#5c6166;--faint:#878d94;--line:#e4e4df;--strong-line:#c9c9c2;
 --accent:#0b6bcb;--best:#0b6bcb;--seen:#9aa3ab;--ok:#0a7d55;--warn:#a65a00;--del:#fdecea;--del-mark:#f7bfb8;--add:#e6f4ea;--add-mark:#a8dcb5;
 --valid:#0a7d55;--build_failed:#d1495b;--launch_failed:#e07b39;--crashed:#a4243b;--timed_out:#d9a400;--incorrect:#8e5ea2;--rejected:#1f6feb;--suspect:#56a3c4;--pending:#9aa3ab;
@@ -96,6 +90,18 @@ pre.source{background:var(--sheet);border-radius:8px;padding:16px 18px;overflow-
 .diff tr:not(.fold) td:nth-child(n+3):not(.add),.diff td.none,.diff td.ln:has(+.none){display:none}}
 @media print{main{max-width:none}section{break-inside:avoid-page}.tab.second{display:none}}
 )css";
+
+}  // namespace
+
+std::string begin_page(const std::string& title, const std::string& style) {
+  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+         "'unsafe-inline'\">"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta "
+         "name=\"color-scheme\" content=\"light dark\"><title>" +
+         title + "</title><style>" + style_sheet() + style + "</style></head><body><main>";
 }
+
+std::string style_sheet() { return std::string(sheet); }
 
 }  // namespace kevo::html
