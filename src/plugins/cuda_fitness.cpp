@@ -23,11 +23,9 @@ void cuda_device_from(settings& from, cuda_settings& made) {
                                  .doc = "name or path of nvcc, which builds hosted programs and programs "
                                         "that choose nvcc; empty searches for it; none refuses such "
                                         "programs"});
-  made.python =
-      from.text("python", {.def = "",
-                           .doc = "path of a Python that has Triton, or of a folder of packages that "
-                                  "contains Triton, which compiles programs in Triton; empty searches "
-                                  "for it"});
+  made.python = from.text("python", {.def = "",
+                                     .doc = "for programs in Triton: path of a Python that has Triton, or of "
+                                            "a folder of packages with Triton; empty searches for one"});
   made.sandbox = sandbox_from(from, "required");
   made.promising = from.real(
       "promising", {.def = made.promising,
@@ -43,7 +41,7 @@ void cuda_device_from(settings& from, cuda_settings& made) {
   made.allow_globals =
       from.boolean("globals", {.def = false,
                                .doc = "whether to accept programs that use the device heap or managed "
-                                      "variables, in which state could be kept between calls"});
+                                      "variables, which could keep data from call to call"});
 }
 
 void cuda_limits_from(settings& from, cuda_settings& made) {
@@ -83,12 +81,13 @@ void cuda_timing_from(settings& from, cuda_settings& made) {
                           .above = 0.0,
                           .doc = "full timing ends early when the interval of the speedup is narrower "
                                  "than this fraction of the speedup"});
-  made.timing.full_blocks = static_cast<int>(timing.integer(
-      "pairs", {.def = made.timing.full_blocks,
-                .min = 4,
-                .max = 1024,
-                .unit = "pairs",
-                .doc = "maximum number of candidate/baseline pairs in the full timing of each workload"}));
+  made.timing.full_blocks = static_cast<int>(
+      timing.integer("pairs", {.def = made.timing.full_blocks,
+                               .min = 4,
+                               .max = 1024,
+                               .unit = "pairs",
+                               .doc = "maximum number of pairs of readings, one of the candidate and one of "
+                                      "the baseline, in the full timing of each workload"}));
 }
 
 void cuda_gates_from(settings& from, cuda_settings& made) {
@@ -124,8 +123,8 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   made.cache_dir = path_from(
       from, "cache",
       {.def = "",
-       .doc = "folder of the build and result cache and of the measured device ceilings, relative to the "
-              "config; empty uses a folder inside the run folder, and no cache outside a run"},
+       .doc = "folder of the build and result cache and of the measured limits of the device, relative to "
+              "the config. Empty: a folder inside the run folder; outside a run, no cache"},
       context.directory);
   if (made.cache_dir.empty() && !context.run_directory.empty())
     made.cache_dir = context.run_directory + "/cache";
@@ -138,9 +137,9 @@ any_fitness cuda_from(settings& from, const build_context& context) {
 
 void register_cuda_fitness(registry& all) {
   all.fitness.add("cuda", cuda_from,
-                  "builds CUDA candidates with NVRTC (hosted programs with nvcc, kernels in Triton with "
-                  "Triton) and times them on a GPU of "
-                  "this machine, with independent checking of the outputs");
+                  "builds CUDA candidates and times them on a GPU of this machine, with independent checking "
+                  "of the outputs; compiles kernels with NVRTC or Triton, and hosted programs, which have "
+                  "host code of their own, with nvcc");
 }
 
 }  // namespace kevo

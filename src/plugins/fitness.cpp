@@ -63,12 +63,11 @@ void timing_from(settings& from, timing_budget& made) {
 
 // Inside a run, its folder.
 std::string cache_from(settings& from, const build_context& context) {
-  std::string folder =
-      path_from(from, "cache",
-                {.def = "",
-                 .doc = "folder of the build and result cache, relative to the config; empty uses a "
-                        "folder inside the run folder, and no cache outside a run"},
-                context.directory);
+  std::string folder = path_from(from, "cache",
+                                 {.def = "",
+                                  .doc = "folder of the build and result cache, relative to the config. "
+                                         "Empty: a folder inside the run folder; outside a run, no cache"},
+                                 context.directory);
   if (folder.empty() && !context.run_directory.empty()) folder = context.run_directory + "/cache";
   return folder;
 }
@@ -82,23 +81,23 @@ any_fitness cpu_from(settings& from, const build_context& context) {
       {.doc =
            "flags passed to the compiler; with -fopenmp or -ltbb, candidates may load that runtime library"},
       defaults.flags);
-  made.threads = static_cast<int>(
-      from.integer("threads", {.def = 1,
-                               .min = 1,
-                               .max = 1024,
-                               .unit = "threads",
-                               .doc = "maximum number of threads of a candidate, and number of processors "
-                                      "that it runs on; with more than one, calls are timed in real time"}));
+  made.threads = static_cast<int>(from.integer(
+      "threads", {.def = 1,
+                  .min = 1,
+                  .max = 1024,
+                  .unit = "threads",
+                  .doc = "maximum number of threads of a candidate, and number of processors that it runs "
+                         "on; with more than one, calls are timed in wall-clock time"}));
   const auto places = static_cast<std::size_t>(from.integer(
       "places", {.def = 1,
                  .min = 0,
                  .max = 1024,
                  .unit = "places",
-                 .doc = "number of places, at which programs are measured at the same time. A place is a "
-                        "set of cores on which no other run measures; `kevo doctor` says how many places "
-                        "the machine has, which is the maximum. 0: as many as possible with one core per "
-                        "place left for builds. With more than one, champions are confirmed at two "
-                        "places. Set run.parallel.builds to about twice this number"}));
+                 .doc = "number of programs that are measured at the same time, each at a place of its own: "
+                        "a set of cores on which no other run measures. The maximum is the number of places "
+                        "of the machine, which `kevo doctor` prints. 0: as many as possible with one core "
+                        "per place left for builds. With 2 or more, champions are confirmed at two places. "
+                        "Set run.parallel.builds to about twice this number"}));
   made.sandbox = sandbox_from(from, "required");
   made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");
@@ -134,15 +133,13 @@ any_fitness torch_from(settings& from, const build_context& context) {
       "python",
       {.def = "auto", .doc = "a Python that has PyTorch, or a folder of packages; auto searches for it"});
   if (made.python == "auto") made.python.clear();
-  made.threads = static_cast<int>(from.integer(
-      "threads",
-      {.def = 1,
-       .min = 1,
-       .max = 1024,
-       .unit = "threads",
-       .doc =
-           "number of threads of PyTorch and maximum number of threads of a candidate; with more than one, "
-           "calls are timed in real time"}));
+  made.threads = static_cast<int>(
+      from.integer("threads", {.def = 1,
+                               .min = 1,
+                               .max = 1024,
+                               .unit = "threads",
+                               .doc = "number of threads of PyTorch and maximum number of threads of a "
+                                      "candidate; with more than one, calls are timed in wall-clock time"}));
   made.own_kernel =
       from.boolean("own_kernel", {.def = false,
                                   .doc = "refuse programs that contain no kernel of their own (a function "
@@ -179,8 +176,8 @@ any_fitness command_from(settings& from, const build_context& context) {
                  std::vector<std::string>{});
   made.directory = path_from(from, "directory",
                              {.def = ".",
-                              .doc = "working directory of the program, which it may read, relative to the "
-                                     "config; empty uses the folder of the candidate"},
+                              .doc = "working directory of the program, relative to the config; the program "
+                                     "may read it. Empty: the folder of the candidate"},
                              context.directory);
   if (!made.directory.empty() && !from.probing() && !std::filesystem::is_directory(made.directory))
     from.fail("directory", "there is no folder '" + made.directory + "'", path_rule);

@@ -48,7 +48,10 @@ any_fitness remote_from(settings& from, const build_context& context) {
       "send_task",
       {.def = false, .doc = "send the task with each request; otherwise the server must have the same task"});
   made.priority = from.integer(
-      "priority", {.def = 0, .min = -100, .max = 100, .doc = "evaluations with a higher number come first"});
+      "priority", {.def = 0,
+                   .min = -100,
+                   .max = 100,
+                   .doc = "order in the queue of the server; evaluations with a higher number come first"});
   made.give_up_s = from.real(
       "give_up", {.def = 0.0,
                   .min = 0.0,
