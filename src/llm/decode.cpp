@@ -243,7 +243,7 @@ void decode_knowledge(settings& from, const std::string& directory, const std::s
   made.knowledge_embeddings =
       knowledge.text("embeddings", {.def = "",
                                     .doc = "name of the embedding model in llm.models that also ranks pages "
-                                           "by meaning; empty ranks by words only"});
+                                           "by meaning; empty: pages are ranked by words only"});
   const bool known = made.knowledge_embeddings.empty() || names.contains(made.knowledge_embeddings);
   if (!known && !from.probing())
     knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'");
@@ -259,7 +259,7 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
   endpoint_settings& server = made.server;
   server.url = url_from(from);
   server.dialect.model = from.text(
-      "model", {.def = made.name, .doc = "name of the model on the server; empty uses the value of name"});
+      "model", {.def = made.name, .doc = "name of the model on the server; empty: the value of name"});
   server.key = key_of(from, directory, needs_key);
   server.ca_file = path_from(from, "ca_file",
                              {.def = "",
@@ -270,8 +270,8 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
       "tier", {.def = "", .doc = "label by which operators choose models, for example cheap or strong"});
   made.weight = from.real("weight", {.def = 1.0,
                                      .min = 0.0,
-                                     .doc = "relative probability of being chosen within the tier; 0 means "
-                                            "used only by operators that name it"});
+                                     .doc = "relative probability of being chosen within the tier; 0: only "
+                                            "operators that name the model use it"});
   made.policy_version = from.text(
       "policy_version", {.def = "", .doc = "label of the model weights, stored with each call for training"});
   decode_price(from, made);

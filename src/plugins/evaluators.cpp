@@ -21,7 +21,7 @@ evaluator_folder folder_from(settings& from, const build_context& context, evalu
   std::string folder = path_from(from, "folder",
                                  {.def = "",
                                   .doc = "folder that holds the evaluator, relative to the config; the "
-                                         "evaluator may read it. Empty: the folder of the task"},
+                                         "evaluator may read it; empty: the folder of the task"},
                                  context.directory);
   const std::string named =
       from.text("evaluator", {.def = system == evaluator_system::shinka ? "evaluate.py" : "evaluator.py",

@@ -24,10 +24,10 @@ namespace {
 void sampling_from(settings& from, llm_settings& made) {
   made.sampling.temperature = from.optional<double>(
       "temperature",
-      {.min = 0.0, .max = 5.0, .doc = "sampling temperature; null uses the default of the server"});
+      {.min = 0.0, .max = 5.0, .doc = "sampling temperature; null: the default of the server"});
   made.sampling.top_p = from.optional<double>(
       "top_p",
-      {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null uses the default of the server"});
+      {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null: the default of the server"});
   made.sampling.max_tokens =
       from.integer("max_tokens", {.def = made.sampling.max_tokens,
                                   .min = 1,
@@ -117,7 +117,7 @@ llm_settings llm_from(settings& from, const build_context& context) {
                 "add llm: {models: [{name: NAME, url: URL}]} to the config; docs/llm.md shows how");
   made.model = from.text(
       "model",
-      {.def = "", .doc = "name of a model in llm.models; empty chooses among the models of the tier"});
+      {.def = "", .doc = "name of a model in llm.models; empty: one of the models of the tier is chosen"});
   made.tier =
       from.text("tier", {.def = "", .doc = "tier of the models to choose from; empty means all models"});
   if (made.models) {

@@ -120,10 +120,10 @@ void register_stateless(registry& all) {
                   "proportional to the score");
         policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
                                   "number of best candidates that exploitation selects from");
-        policy.among = choice(
-            from, "among", elites_among_names, policy.among,
-            "which candidates count as the best; pool: the best of those that from allows (with islands: of "
-            "one island); population: those that are among the best of all valid candidates of the run");
+        policy.among = choice(from, "among", elites_among_names, policy.among,
+                              "which candidates count as the best; pool: the best of those from which "
+                              "parents are drawn (with islands: of one island); population: of these, the "
+                              "ones that are among the best of all valid candidates of the run");
         policy.from = source_from(from);
         return any_selector(policy);
       },
@@ -257,8 +257,8 @@ void register_structured(registry& all) {
                                    "candidate; 0 disables repairs");
         policy.drafts =
             size_from(from, "drafts", policy.drafts, 0, 100'000, "turns",
-                      "number of first turns of the run, which have a seed as the parent and are shown no "
-                      "earlier candidates, so that their programs are independent of each other; 0: none");
+                      "number of turns at the beginning of the run that have a seed as the parent and see no "
+                      "earlier candidates, so that their programs are independent of each other");
         return any_selector(policy);
       },
       "Monte-Carlo tree search (UCT) on the lineage (AIRA, KernelEvolve)");

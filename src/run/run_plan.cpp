@@ -42,17 +42,16 @@ void decode_confirm(settings& root, confirmation_rules& rules) {
        .doc = "maximum number of further confirmations of an undecided candidate; the readings of all its "
               "confirmations are combined. None begins after a stop rule has ended the run"}));
   rules.after = static_cast<int>(confirm.integer(
-      "after",
-      {.def = 8,
-       .min = 0,
-       .max = 1000,
-       .unit = "evaluations",
-       .doc =
-           "number of evaluations to wait before a candidate that looks better than the champion is "
-           "confirmed, or an undecided champion is confirmed again. During the wait, a better candidate may "
-           "take its place; even then, the wait lasts at most four times as long. The wait grows by this "
-           "number with each consecutive confirmation that brings no new champion, up to eight times this "
-           "number. There is no wait if there is no champion, or if nothing else is left to evaluate"}));
+      "after", {.def = 8,
+                .min = 0,
+                .max = 1000,
+                .unit = "evaluations",
+                .doc = "number of evaluations to wait before a candidate that looks better than the champion "
+                       "is confirmed, or an undecided champion is confirmed again. During the wait, a better "
+                       "candidate may take the place of the waiting one; if this happens again and again, "
+                       "the wait lasts at most four times as long. The wait grows by this number with each "
+                       "consecutive confirmation that brings no new champion, up to eight times this number. "
+                       "There is no wait if there is no champion, or if nothing else is left to evaluate"}));
 }
 
 void decode_run(settings& root, session_plan& plan) {
