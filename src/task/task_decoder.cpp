@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@
 #include "src/task/decode_generator.hpp"
 #include "src/task/decode_tensors.hpp"
 #include "src/task/decode_workload.hpp"
+#include "src/task/set_definitions.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -56,6 +58,7 @@ class decoder {
     for (const std::string key : {"check", "custom_inputs_entrypoint", "rng_seed"}) {
       if (reader_.has(key)) not_supported_yet(reader_, key);
     }
+    decode_definitions();
     const bool computes = says_what_is_computed();
     if (computes) {
       require_whole();
@@ -77,6 +80,7 @@ class decoder {
     if (computes) decode_workloads();
     decode_seeds();
     decode_baselines();
+    require_definitions();
     reader_.finish();
     return std::move(task_);
   }
@@ -108,6 +112,34 @@ class decoder {
                     "a task for the command backend leaves out axes, inputs, outputs, reference and "
                     "workloads together; every other task needs all of them");
       }
+    }
+  }
+
+  void decode_definitions() {
+    const settings_node* given = reader_.raw("define", "values of macros in the sources that the task names",
+                                             "map of numbers or texts");
+    if (given == nullptr || given->type == settings_node::kind::null) return;
+    if (!given->is_map())
+      reader_.fail("define", "expected a map, found " + describe(*given), "write define: {NAME: 1}");
+    for (const auto& entry : given->entries) {
+      check_identifier(entry.key, entry.value.place, "a macro");
+      const std::string& text = entry.value.text;
+      const bool one_line = entry.value.is_scalar() && text.find_first_of("\r\n\\") == std::string::npos;
+      const bool comment = text.find("//") != std::string::npos || text.find("/*") != std::string::npos;
+      if (text.empty() || !one_line || comment)
+        throw error(error_code::input,
+                    "the value of a macro must be a number or a text of one line without comments",
+                    entry.value.place);
+      definitions_[entry.key] = text;
+    }
+  }
+
+  /// A name that no source defines is a slip.
+  void require_definitions() {
+    for (const auto& [name, value] : definitions_) {
+      if (!defined_.contains(name))
+        reader_.fail("define", "no source of the task contains a line '#define " + name + " VALUE'",
+                     "write the line with the value for tasks that do not set it");
     }
   }
 
@@ -209,7 +241,8 @@ class decoder {
   }
 
   program named_source(const std::string& file, const std::string& language, const error_place& named) {
-    program source = read_(file, language, named);
+    program source =
+        set_definitions(read_(file, language, named), definitions_, defined_, reader_.place("define"));
     task_.source_files.emplace(to_string(id_of(source)), file);
     return source;
   }
@@ -357,6 +390,8 @@ class decoder {
   bool pointers_;  ///< from JSON: FlashInfer-Bench's defaults hold
   task task_;
   std::set<std::string> uuids_;
+  std::map<std::string, std::string> definitions_;  ///< values of macros by name
+  std::set<std::string> defined_;                   ///< the macros that sources contain
   workload_context context_;
 };
 
