@@ -24,11 +24,12 @@ struct command_settings {
   std::vector<std::string> hidden;
   /// Working directory of the program, mounted read-only; empty: the candidate's folder.
   std::string directory;
-  process_limits limits = default_limits();
-  sandbox_mode sandbox = sandbox_mode::best;
+  process_limits limits = default_limits();   ///< of the program; see default_limits
+  sandbox_mode sandbox = sandbox_mode::best;  ///< whether the program runs in a sandbox
   std::vector<int> cpus;  ///< numbers of the processors that the program may use; empty: any
 
-  /// The default limits: 300 s of wall time, 256 processes, 1 MiB of output.
+  /// The default limits: 300 s of wall time, 256 processes and threads, 1024 open files, 1 MiB of output, 1
+  /// GiB for /tmp.
   static process_limits default_limits();
 };
 
