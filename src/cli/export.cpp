@@ -171,8 +171,9 @@ void refuse_other_formats(const export_words& words, export_format format) {
         std::pair(is_parquet(words.output), "--output")}) {
     if (given && !is_training(format))
       throw error(error_code::usage,
-                  std::string("this applies to the formats trajectories, sft, dpo and grpo only") +
-                      (is_parquet(words.output) ? ", as does Parquet" : ""),
+                  std::string(key) == "--output"
+                      ? "only the formats trajectories, sft, dpo and grpo are written as Parquet"
+                      : "this option applies to the formats trajectories, sft, dpo and grpo only",
                   {.file = {}, .key = key});
   }
 }
@@ -255,12 +256,11 @@ void add_export(CLI::App& program, invocation& shared) {
   verb->add_option("RUN", words->run, "Folder of the run")->required();
   verb->add_option(
           "--format", words->format,
-          "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one "
-          "line per variation, for training; flashinfer: Definition, Solutions and Traces; bundle: one "
-          "program as a "
-          "folder to link, with a test and a card; for training "
-          "language models, as JSON lines: trajectories (all turns), sft (prompts and good replies), "
-          "dpo (pairs of replies), grpo (replies with rewards and advantages)")
+          "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one line per "
+          "turn of an operator, for training; flashinfer: Definition, Solutions and Traces; bundle: one "
+          "program as a folder to link, with a test and a card; for training language models, as JSON lines: "
+          "trajectories (whole conversations), sft (prompts and good replies), dpo (pairs of replies), grpo "
+          "(replies with rewards and advantages)")
       ->capture_default_str();
   verb->add_option(
       "--output", words->output,

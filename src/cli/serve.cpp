@@ -86,7 +86,7 @@ void serve_until_stopped(serve_options& given) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       signals.poll();
     }
-    fmt::print("ending; what is not done goes on when the server is started again\n");
+    fmt::print("ending; unfinished evaluations continue when the server is started again\n");
     std::fflush(stdout);
   }
 }
