@@ -188,7 +188,10 @@ std::string plane(const report_content& content) {
   const std::size_t unknown = picture.unknown;
   svg += "</svg></div>";
   if (unknown > 0)
-    svg += fmt::format("<p class=\"note\">{} kept without a known measure are not drawn.</p>", unknown);
+    svg += fmt::format(
+        "<p class=\"note\">{} of the kept candidates are not drawn, because a measure of theirs is "
+        "unknown.</p>",
+        unknown);
   return svg;
 }
 

@@ -195,7 +195,7 @@ std::string workloads(const report_content& content) {
       "<th class=\"n\">interval<th class=\"n\">" +
       (e.baseline.empty() ? std::string("baseline") : escape_short(e.baseline, 30)) +
       "<th class=\"n\">speedup<th class=\"n\">speed of light<th "
-      "class=\"n\">samples<th>outcome</tr></thead><tbody>";
+      "class=\"n\">pairs<th>outcome</tr></thead><tbody>";
   for (const auto& w : e.workloads) {
     if (w.hidden) continue;
     const auto range = w.time_interval.high > 0 ? format::time(w.time_interval.low, true) + " – " +
@@ -213,7 +213,7 @@ std::string workloads(const report_content& content) {
   text += "</tbody></table></div>";
   if (const auto hidden = count_hidden(e); hidden.all > 0)
     text += "<p class=\"note\">" + describe(hidden) +
-            ". They check correctness only; no operator ever saw them.</p>";
+            ". They check correctness only, and no operator sees them.</p>";
   if (!e.other_speedups.empty()) {
     text += "<h3>Further baselines</h3><div class=\"scroll\"><table class=\"bars\"><tbody>";
     double most = 1;
