@@ -48,8 +48,8 @@ void decode_inputs(settings& one, const task& t, const workload_context& context
       const bool theirs = recipe.kept && !context.strict;
       if (is_exact(*find_dtype(found->dtype)) && !generated && !theirs) {
         input.fail("type", "'" + name + "' is " + found->dtype + " from a file, and has no generator",
-                   "some calls are checked with other contents than those of the file: add generate: {" +
-                       name + ": ...}");
+                   "some calls are checked with other values than those of the file: add generate: {" + name +
+                       ": ...}");
       }
     } else if (recipe.kind == "scalar") {
       if (!found->scalar)
