@@ -26,7 +26,8 @@ struct axis {
   std::string description;            ///< may be empty
 };
 
-/// How the random values of an input are drawn. Kinds:
+/// How the random values of an input are drawn. Some checks also use other values than these, such as
+/// scaled or constant ones. Kinds:
 /// - "normal": normally distributed with mean a and standard deviation b.
 /// - "uniform": uniform in [a, b).
 /// - "integers": integers in [a, b].
@@ -63,10 +64,11 @@ struct tensor {
 
 /// The rule by which an element of an output is accepted.
 struct tolerance {
-  /// - "accumulation": |error| <= factor * u * sqrt(length) * scale[i]. u is the unit roundoff of the
-  ///   output's type; the reference writes the tensor `scale` as an extra output.
+  /// - "accumulation": |error| <= factor * u * sqrt(length) * scale[i] + length * s. u is the unit roundoff
+  ///   of the output's type and s its smallest positive number; the reference writes the tensor `scale` as an
+  ///   extra output.
   /// - "bounds": |error| <= max_atol + max_rtol * |expected|.
-  /// - "exact": equal; for integers.
+  /// - "exact": equal to the expected value.
   /// - "finite": any finite number is accepted, for outputs that only have to satisfy a contract (below).
   std::string rule = "bounds";
   double max_atol = 1e-5;               ///< for "bounds": absolute part of the bound

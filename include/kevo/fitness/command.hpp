@@ -56,7 +56,7 @@ struct command_settings {
 /// file name that is not allowed. `incorrect`: the output contains no such object, a number is not finite, or
 /// the speedup is not above 0.
 /// @throws kevo::error: environment (the program cannot be started, the sandbox may not read `directory`),
-/// input (`directory` is the root), interrupted (`stop`)
+/// input (there is no command, `directory` is the root), interrupted (`stop`)
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
                                std::stop_token stop = {});
 

@@ -39,7 +39,7 @@ struct cpu_limits {
 
 /// How long timing may take, for each workload. A pair of readings is some calls of the candidate and some of
 /// the baseline, each program in a new process. A look computes the interval of the speedup from all pairs so
-/// far.
+/// far. A candidate that is clearly slower than the champion gets 3 pairs only.
 struct timing_budget {
   int short_blocks = 5;  ///< number of pairs of the first look
   int full_blocks =

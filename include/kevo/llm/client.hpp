@@ -16,7 +16,7 @@ namespace kevo {
 
 /// Time and size limits of one HTTP request.
 struct http_limits {
-  double connect_s = 10;  ///< [s] maximum time for name resolution, connection and TLS handshake
+  double connect_s = 10;  ///< [s] maximum time to resolve the name and connect, and again for TLS
   double first_s = 120;   ///< [s] maximum time from the sent request to the first byte of the response body
   double total_s = 600;   ///< [s] maximum time of the whole request
   std::size_t body_bytes = std::size_t{32} << 20U;  ///< [bytes] maximum size of the response body
@@ -37,10 +37,12 @@ struct openai_dialect {
 
 /// How often a failed call is repeated, and how long kevo waits before it is.
 struct retry_settings {
-  int tries = 5;       ///< maximum number of tries, the first one included
-  double first_s = 1;  ///< [s] wait before the second try; each further wait is twice as long
-  double longest_s =
-      60;  ///< [s] longest wait that a server may ask for (Retry-After); if longer, the call fails
+  int tries = 5;  ///< maximum number of tries, the first one included
+  /// [s] Wait before the second try. Each further wait is twice as long, at most `longest_s`. Each is
+  /// multiplied by a random number from 0.5 to 1.
+  double first_s = 1;
+  /// [s] Longest wait before a try. If a server asks for a longer one (Retry-After), the call fails.
+  double longest_s = 60;
 };
 
 /// Limits of the calls to one server.
