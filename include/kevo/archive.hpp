@@ -90,7 +90,7 @@ struct elite {
 ///     selectors that draw elites by rank or score. Without them, `any_archive` sorts the elites again after
 ///     every change.
 ///
-/// The shipped archives (archive/*.hpp) describe these functions only where they do more than is said here.
+/// The shipped archives (kevo/archive/) describe these functions only where they do more than is said here.
 template <class T>
 concept archive = requires(T& kept, const T& view, const archive_entry& entry, candidate_id id, rng& random,
                            std::size_t i) {

@@ -39,7 +39,7 @@ struct operator_turn {
 /// A portfolio policy. `pick` returns the index of the operator that gets the next turn. `available` says
 /// which operators may run now (not exhausted, below their concurrency, able to vary the chosen parent); at
 /// least one may. `observe` is called once for every finished turn. `credits` returns the statistics of each
-/// operator, in their order. The shipped policies (vary/*.hpp) describe these functions only where they do
+/// operator, in their order. The shipped policies (kevo/vary/) describe these functions only where they do
 /// more than is said here.
 template <class T>
 concept portfolio_policy = std::copy_constructible<T> &&

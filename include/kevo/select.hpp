@@ -93,7 +93,7 @@ struct pending_work {
 /// - `bool ready(const pending_work&) const`: false while the selector waits for results, as at the end of a
 ///   round. When nothing is pending, `select` is called whatever `ready` says.
 ///
-/// The shipped selectors (select/*.hpp) describe these functions only where they do more than is said here.
+/// The shipped selectors (kevo/select/) describe these functions only where they do more than is said here.
 template <class T>
 concept selector = std::copy_constructible<T> &&
     requires(T& policy, const population_view& view, rng& random) {

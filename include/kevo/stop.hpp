@@ -54,7 +54,7 @@ struct stop_part {
 /// - `observe(progress)`: called once after every result. A rule with state updates it there and not in
 ///   `stop`, because a replay calls `stop` less often.
 ///
-/// The shipped rules (stop/*.hpp) describe these functions only where they do more than is said here.
+/// The shipped rules (kevo/stop/) describe these functions only where they do more than is said here.
 template <class T>
 concept stop_rule = std::copy_constructible<T> && requires(T& rule, const progress& now) {
   { rule.stop(now) } -> std::same_as<std::optional<std::string>>;
