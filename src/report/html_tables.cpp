@@ -93,9 +93,9 @@ std::string operator_table(const report_content& content) {
   for (std::size_t i = 0; i < h.operators().size(); ++i)
     row(escape_short(content.operator_name(static_cast<operator_index>(i)), 40), h.operators()[i], false);
   return text +
-         "</tbody></table></div><p class=\"note\">Reward of a turn: the gain in score that the archive "
-         "granted, relative to the best score "
-         "before, between 0 and 1; 0 for failures and known programs.</p>";
+         "</tbody></table></div><p class=\"note\">Reward of a turn: the gain in score of a "
+         "candidate that the archive kept, as a share of the best score before it, from 0 to 1; 0 for "
+         "failures and known programs.</p>";
 }
 
 std::string outcome_table(const report_content& content) {
@@ -261,9 +261,9 @@ std::string conditions(const report_content& content) {
              {"proposals dropped by the filter", l.filtered > 0 ? format::count(l.filtered) : std::string()},
              {"turns without a proposal", format::count(l.no_proposals)},
              {"valid candidates", format::count(l.valid)},
-             {"variation", format::time(l.variation.wall_s * 1e9, true)},
-             {"evaluation", format::time(l.evaluation.wall_s * 1e9, true)},
-             {"on the device", format::time(l.evaluation.device_s * 1e9, true)},
+             {"time in operators", format::time(l.variation.wall_s * 1e9, true)},
+             {"time in evaluations", format::time(l.evaluation.wall_s * 1e9, true)},
+             {"time on the device", format::time(l.evaluation.device_s * 1e9, true)},
              {"tokens", l.variation.tokens_in + l.variation.tokens_out > 0
                             ? format::count(static_cast<std::uint64_t>(l.variation.tokens_in)) + " in, " +
                                   format::count(static_cast<std::uint64_t>(l.variation.tokens_out)) + " out"
