@@ -132,7 +132,8 @@ TEST_CASE("a server that does not answer holds up the end of a run no longer tha
     const bool one = ended.out.find(cancelled + "1 operator turn\n") != std::string::npos;
     const bool two = ended.out.find(cancelled + "2 operator turns\n") != std::string::npos;
     CHECK((one || two));
-    CHECK(ended.out.find(two ? "2 operator turns, at most " : "1 operator turn, at most ") != std::string::npos);
+    CHECK(ended.out.find(two ? "2 operator turns, at most " : "1 operator turn, at most ") !=
+          std::string::npos);
     break;
   }
   CHECK(asked);
