@@ -50,7 +50,8 @@ void take_forward(serve_options& given) {
   auto& to = given.settings.forward;
   if (to.urls.empty()) {
     if (!given.forward_token.empty() || !to.ca_file.empty())
-      throw error(error_code::usage, "--forward-token and --forward-ca need --forward");
+      throw error(error_code::usage, "--forward-token and --forward-ca need --forward", {},
+                  "add --forward URL, or remove them");
     return;
   }
   if (!given.overrides.empty())
