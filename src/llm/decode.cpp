@@ -32,7 +32,7 @@ std::string key_of(settings& from, const std::string& directory, bool needed) {
     if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f)
       throw error(error_code::input,
                   "the API key contains a space, a line break or a character that is not ASCII",
-                  from.place(file.empty() ? "key_env" : "key_file"));
+                  from.place(file.empty() ? "key_env" : "key_file"), "remove this character from the key");
   }
   return key;
 }
