@@ -122,7 +122,8 @@ void replace_file(const std::string& path, std::string_view text) {
   std::filesystem::rename(fresh, path, wrong);
   if (wrong)
     throw error(error_code::environment, "cannot write this file: " + wrong.message(),
-                {.file = path, .key = {}});
+                {.file = path, .key = {}},
+                "check the permissions of the folder and run the same command again");
 }
 
 std::vector<std::string> write_bench(const bench_report& report) {
