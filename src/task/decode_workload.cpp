@@ -98,7 +98,8 @@ void require_extents(const settings& one, const task& t, const workload& made) {
         bytes *= static_cast<double>(extent);
       }
       if (bytes > max_tensor_bytes)
-        one.fail("axes", "'" + one_tensor.name + "' would need more than 1 TiB of memory");
+        one.fail("axes", "'" + one_tensor.name + "' would need more than 1 TiB of memory",
+                 "give the axes of the workload smaller values");
     }
   }
 }
@@ -143,7 +144,7 @@ void check_sizes(const settings& one, const task& t, const workload& made, const
 workload decode_workload(settings& one, const task& t, const workload_context& context) {
   workload made;
   made.uuid = one.text("uuid", {.doc = "unique name of the workload"});
-  if (made.uuid.empty()) one.fail("uuid", "a workload needs a uuid");
+  if (made.uuid.empty()) one.fail("uuid", "a workload needs a uuid", "write uuid: NAME");
   settings axes = one.child_or_empty("axes", "value of each variable axis");
   for (const auto& name : axes.keys()) {
     const axis* known = find_axis(t, name);
