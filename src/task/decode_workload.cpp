@@ -62,7 +62,8 @@ void decode_inputs(settings& one, const task& t, const workload_context& context
         recipe.value = input.real("value", {.doc = "value of the scalar"});
       }
       if (is_exact(*find_dtype(found->dtype)) && std::trunc(recipe.value) != recipe.value) {
-        input.fail("value", "'" + name + "' is " + found->dtype);
+        input.fail("value", "'" + name + "' is " + found->dtype + ", and this value is not a whole number",
+                   "write an integer, or change the dtype of the input");
       }
     } else if (found->scalar) {
       input.fail("type", "'" + name + "' is a scalar: it needs a value", "write {type: scalar, value: 1.0}");
