@@ -127,11 +127,11 @@ program with_main_file(const program& source, std::string text);
 /// The code in a reply: the longest fenced block with a label of this language, else the longest fenced
 /// block; nothing if there is none.
 std::optional<std::string> code_of(std::string_view reply, std::string_view language);
-/// The text after "Summary:" in the line that begins with it; if there is no such line, the first words of
-/// the reply. At most 160 bytes.
+/// The text after "Summary:" in the line that begins with it; if there is no such line, the first line of the
+/// reply that is not empty and begins no code. At most 160 bytes.
 std::string summary_of(std::string_view reply);
 /// The text under the Markdown heading `title` (of any level, in upper or lower case), up to the next heading
-/// of the same level; empty if there is no such heading.
+/// of the same or a higher level; empty if there is no such heading.
 std::string part_under(std::string_view reply, std::string_view title);
 
 /// A text that describes the task: signature, shapes, tolerance, cost model and the visible workloads.
