@@ -29,7 +29,7 @@ struct grid_axis {
   std::size_t bins = 10;                  ///< number of bins, without that of unknown values
   double low = 0;                         ///< lower end of the range; above 0 if the scale is logarithmic
   double high = 1;                        ///< upper end of the range
-  axis_scale scale = axis_scale::linear;  ///< in what the bins have equal width
+  axis_scale scale = axis_scale::linear;  ///< equal widths of bins in the value or its logarithm
 
   /// The bin of a value. Values outside the range, including infinities, are in the first or the last bin. An
   /// unknown value (NaN) has a bin of its own after the last, so that a candidate that could not be measured
