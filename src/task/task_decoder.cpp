@@ -50,7 +50,7 @@ class decoder {
   task decode() {
     task_.file = reader_.place().file;
     task_.name = reader_.text("name", {.doc = "name of the task"});
-    if (task_.name.empty()) reader_.fail("name", "a task needs a name");
+    if (task_.name.empty()) reader_.fail("name", "a task needs a name", "write name: NAME");
     task_.op_type = reader_.text("op_type", {.def = "", .doc = "kind of operation, for example gemm"});
     task_.description =
         reader_.text("description", {.def = "", .doc = "description, shown to people and to operators"});
@@ -312,7 +312,8 @@ class decoder {
   void add_workload(settings& one) {
     workload made = decode_workload(one, task_, context_);
     if (!uuids_.insert(made.uuid).second)
-      one.fail("uuid", "duplicate name '" + detail::shown(made.uuid) + "'");
+      one.fail("uuid", "duplicate name '" + detail::shown(made.uuid) + "'",
+               "give each workload a uuid of its own");
     task_.workloads.push_back(std::move(made));
   }
 
@@ -344,9 +345,11 @@ class decoder {
              "baselines", false, "trusted programs to compare with; speedups are relative to the first")) {
       baseline made;
       made.name = one.text("name", {.doc = "unique name of the baseline"});
-      if (made.name.empty()) one.fail("name", "a baseline needs a name");
+      if (made.name.empty()) one.fail("name", "a baseline needs a name", "write name: NAME");
       for (const auto& other : task_.baselines) {
-        if (other.name == made.name) one.fail("name", "duplicate name '" + detail::shown(made.name) + "'");
+        if (other.name == made.name)
+          one.fail("name", "duplicate name '" + detail::shown(made.name) + "'",
+                   "give each baseline a name of its own");
       }
       const auto language =
           one.text("language", {.def = "", .doc = "language, if the file extension does not determine it"});
@@ -363,7 +366,9 @@ class decoder {
       const bool of_torch = task_.reference && !task_.reference->form.empty();
       if (one.boolean("compile", {.def = false,
                                   .doc = "PyTorch on a GPU: whether torch.compile compiles the program"})) {
-        if (!of_torch) one.fail("compile", "torch.compile applies only to PyTorch programs");
+        if (!of_torch)
+          one.fail("compile", "torch.compile applies only to PyTorch programs",
+                   "remove compile, or name a program in Python");
         made.link.emplace_back(torch::compiler_of_torch);
       }
       // Of PyTorch: as it is, or compiled.
