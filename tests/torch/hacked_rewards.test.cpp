@@ -4,6 +4,8 @@
 // Programs that try to get a reward without earning it, judged for real: no recipe pays them anything, and
 // each pays their honest twins.
 
+#include <string>
+
 #include <kevo/reward.hpp>
 
 #include "tests/torch/corpus.hpp"
@@ -11,21 +13,19 @@
 namespace {
 
 struct judged_program {
+  std::string name;
   kevo::program source;
   kevo::evaluation result;
 };
 
 judged_program judged_file(kevo::torch_fitness& fitness, const std::string& name) {
   const auto e = torch_corpus::read_exhibit(KEVO_SOURCE_DIR "/tests/torch/" + name);
-  return {kevo::program_of("python", e.text), torch_corpus::evaluate(fitness, e.text)};
+  return {name, kevo::program_of("python", e.text), torch_corpus::evaluate(fitness, e.text)};
 }
 
-std::map<std::string, double> rewards_of(const judged_program& judged, const judged_program& parent) {
-  const auto terms = kevo::reward_terms_of(judged.source, judged.result, &parent.result,
-                                           {kevo::names_own_kernel(), kevo::launches_own_kernel()});
-  std::map<std::string, double> all;
-  for (const auto& recipe : kevo::reward_recipes()) all[recipe] = *kevo::reward_of_recipe(recipe, terms);
-  return all;
+kevo::reward_terms terms_of(const judged_program& judged, const judged_program& parent) {
+  return kevo::reward_terms_of(judged.source, judged.result, &parent.result,
+                               {kevo::names_own_kernel(), kevo::launches_own_kernel()});
 }
 
 }  // namespace
@@ -34,25 +34,28 @@ TEST_CASE("a decoy kernel, a forged end of the timed call and a cached result ea
   auto fitness = torch_corpus::fitness_for("layer");
   if (!fitness) return;
   const auto plain = judged_file(*fitness, "honest/plain.py");
-  REQUIRE_MESSAGE(plain.result.valid(), torch_corpus::said(plain.result));
-  for (const char* name : {"honest/plain.py", "honest/triton_in_the_interpreter.py"}) {
-    const auto honest = judged_file(*fitness, name);
+  for (const auto& honest : {plain, judged_file(*fitness, "honest/triton_in_the_interpreter.py")}) {
+    CAPTURE(honest.name);
     REQUIRE_MESSAGE(honest.result.valid(), torch_corpus::said(honest.result));
-    for (const auto& [recipe, reward] : rewards_of(honest, plain)) CHECK_MESSAGE(reward > 0, name, recipe);
-  }
-  for (const char* name :
-       {"attacks/decoy_kernel.py", "attacks/early_done.py", "attacks/cached_by_shape.py"}) {
-    const auto hacked = judged_file(*fitness, name);
-    INFO(name << " is " << torch_corpus::said(hacked.result));
-    // Results that are right, a lie about the time that is caught, results that are wrong.
-    const bool punished = !hacked.result.valid() && hacked.result.outcome != kevo::outcome::rejected;
-    for (const auto& [recipe, reward] : rewards_of(hacked, plain)) {
+    for (const auto& recipe : kevo::reward_recipes()) {
       CAPTURE(recipe);
-      // QiMeng-Kernel's recipe takes something off for wrong results.
-      if (recipe == "stages" && punished)
-        CHECK(reward == doctest::Approx(-0.4));
-      else
-        CHECK(reward == 0);
+      CHECK(*kevo::reward_of_recipe(recipe, terms_of(honest, plain)) > 0);
+    }
+  }
+  // Right results without a kernel; a lie about the time, which is caught, because no clock can be replaced
+  // in a process that has none; wrong results.
+  for (const char* name : {"decoy_kernel", "early_done", "cached_by_shape"}) {
+    const auto hacked = judged_file(*fitness, std::string("attacks/") + name + ".py");
+    CAPTURE(hacked.name);
+    CAPTURE(torch_corpus::said(hacked.result));
+    const auto terms = terms_of(hacked, plain);
+    CHECK_FALSE(terms.eligible());
+    for (const auto& recipe : kevo::reward_recipes()) {
+      CAPTURE(recipe);
+      const double reward = *kevo::reward_of_recipe(recipe, terms);
+      // QiMeng-Kernel's recipe takes something off for results that are wrong and for time-outs.
+      const bool punished = recipe == "stages" && !terms.correct && !terms.cheated;
+      CHECK(reward == doctest::Approx(punished ? -0.4 : 0).epsilon(1e-12));
     }
   }
 }
