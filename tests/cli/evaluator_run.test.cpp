@@ -147,20 +147,19 @@ TEST_CASE("an evaluator that writes to its own folder runs as it is, and the fol
   const other_systems all;
   shell::write_file(all.folder / "own/initial_program.py",
                     "# EVOLVE-BLOCK-START\nx = 2\n# EVOLVE-BLOCK-END\n");
-  shell::write_file(
-      all.folder / "own/evaluator.py",
-      R"(
+  shell::write_file(all.folder / "own/evaluator.py", R"py(
 import os, pathlib, shutil, subprocess, sys
 TEMP = pathlib.Path(__file__).parent / "temp"
 def evaluate(path):
     left = len(os.listdir(TEMP)) if TEMP.exists() else 0
     (TEMP / "solution").mkdir(parents=True)
     copy = shutil.copy(path, TEMP / "solution")
-    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['x'])" x =
-          float(subprocess.run([ sys.executable, "-c", code, copy ], capture_output = True, text = True)
-                    .stdout) return {"combined_score" : -abs(x - 5) - 100 * left}) ");
-      const auto ended =
-          all.answer({"run", "--openevolve", "own", "--set", any_sandbox, "--set", "stop={proposals: 6}"});
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['x'])"
+    x = float(subprocess.run([sys.executable, "-c", code, copy], capture_output=True, text=True).stdout)
+    return {"combined_score": -abs(x - 5) - 100 * left}
+)py");
+  const auto ended =
+      all.answer({"run", "--openevolve", "own", "--set", any_sandbox, "--set", "stop={proposals: 6}"});
   CHECK(ended.at("best").as_object().at("score").to_number<double>() >= -3);
   CHECK_FALSE(std::filesystem::exists(all.folder / "own/temp"));
   const auto named =
