@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <kevo/error.hpp>
 
 #include "fitness/sandbox/open_folders.hpp"
@@ -81,7 +83,7 @@ bool writable_folders::failed(const std::vector<std::string>& paths, const std::
   bool more = false;
   for (const auto& path : paths) {
     const std::string open = subfolder_to_open(folder_, path);
-    if (open.empty() || in(had, open) || dropped_.count(open) > 0) continue;
+    if (open.empty() || in(had, open) || dropped_.contains(open)) continue;
     if (!in(found_, open)) {
       if (found_.size() >= most_found) continue;
       auto all = found_;
@@ -111,7 +113,7 @@ std::vector<std::string> writable_folders::objections() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> all;
   for (const auto& [folder, why] : dropped_)
-    all.push_back("'" + folder + "' cannot be made writable: " + why + ".");
+    all.push_back(fmt::format("'{}' cannot be made writable: {}.", folder, why));
   return all;
 }
 

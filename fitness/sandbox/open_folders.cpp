@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "fitness/sandbox/reachable.hpp"
 
 namespace kevo {
@@ -14,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t least_bytes = 4096;  ///< a page: tmpfs takes 0 for no limit
 
-bool is_below(const std::string& path, const std::string& folder) {
-  return path.starts_with(folder + '/');
+bool is_below(const std::string& inner, const std::string& outer) {
+  return inner.starts_with(outer + '/');
 }
 
 /// Collects the parts of a folder, from the outside to the inside.
@@ -96,7 +98,8 @@ class folder_walk {
 opened_folder open_subfolders(const std::string& folder, const std::vector<std::string>& open,
                               std::uint64_t bytes) {
   std::vector<std::string> paths;
-  for (const auto& each : open) paths.push_back(folder + '/' + each);
+  paths.reserve(open.size());
+  for (const auto& each : open) paths.push_back(fmt::format("{}/{}", folder, each));
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   // A folder within an open one is open anyway.

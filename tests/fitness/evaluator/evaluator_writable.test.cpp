@@ -154,7 +154,7 @@ def evaluate(path):
     TEMP.mkdir(exist_ok=True)
     there = sorted(os.listdir(TEMP))
     (TEMP / "mine").mkdir()
-    ran = subprocess.run([sys.executable, path, str(HERE)], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, path, str(HERE), "3"], capture_output=True, text=True)
     import checker
     import statistics
     expected = json.loads((HERE / "data" / "expected.json").read_text())
@@ -189,13 +189,24 @@ for name in ("checker/__init__.py", "statistics.py", "statistics/__init__.py", "
              "data/new.txt"):
     attempt("folder of " + name, os.mkdir, (here / name).parent)
     attempt("add " + name, (here / name).write_text, cheat)
-for name in ("data", "temp", "."):
+for name in ("data", "temp", ".")[: int(sys.argv[2])]:
     attempt("rename folder " + name, os.rename, here / name, here / "temp" / "moved")
     attempt("move folder " + name, os.rename, here / name, str(here / name) + "-away")
     attempt("remove folder " + name, os.rmdir, here / name)
 (here / "temp" / "left.txt").write_text("for the next one")
 print(done)
 )py";
+  // Where nothing prevents it, it works.
+  const shell::scratch open;
+  fs::copy(made.folder.string(), open.string(), fs::copy_options::recursive);
+  shell::write_file(open / "temp/mine/exploit.py", exploit);
+  const auto free =
+      shell::run({find_program("python3"), open / "temp/mine/exploit.py", open.string(), "1"}, open.string());
+  for (const char* deed :
+       {"write evaluator.py", "replace checker.py", "unlink data/expected.json", "write temp/old.json",
+        "add checker/__init__.py", "add statistics.py", "rename folder data"})
+    CHECK_MESSAGE(has(free.out, deed), free.out, free.err);
+
   const evaluator_fitness judge(made.settings);
   for (const auto& text : {exploit, exploit, std::string("print([])\n")}) {
     const auto e = judged_by(judge, text);
