@@ -1,5 +1,7 @@
 // The log of the service's record is copied to its file beside the requests, and what was committed is there.
 
+#include "src/serve/checkpoints.hpp"
+
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -7,7 +9,6 @@
 
 #include <doctest/doctest.h>
 
-#include "src/serve/checkpoints.hpp"
 #include "src/serve/store.hpp"
 #include "tests/support/shell.hpp"
 
