@@ -1,8 +1,9 @@
 // How many requests for results that it has `kevo serve` answers, and how fast.
-//   bench.serve KEVO [--rate 1000] [--seconds 20] [--connections 16] [--results 200]
+//   bench.serve KEVO [--rate 1000] [--seconds 20] [--connections 16] [--results 200] [--new 0]
 // Starts that program with a fitness function that costs little, lets it evaluate some programs, and then
 // asks for their results at a fixed rate. A request's time counts from the moment at which it was to be sent,
-// also where its connection was still busy with the one before. Prints the rate and percentiles.
+// also where its connection was still busy with the one before. Meanwhile, --new programs a second that the
+// server does not know are submitted, which it has to record. Prints the rate and percentiles.
 
 #include <algorithm>
 #include <chrono>
@@ -25,6 +26,7 @@ struct options {
   double seconds = 20;
   int connections = 16;
   int results = 200;
+  double fresh = 0;  ///< [1/s] programs that the server does not know
 };
 
 /// Times [ms] of the requests of one connection; -1 for one without its result.
@@ -44,12 +46,24 @@ std::vector<double> ask(int port, const options& given, int which, clock_type::t
   return times;
 }
 
+void submit_new_programs(int port, const options& given, clock_type::time_point from) {
+  if (given.fresh <= 0) return;
+  probe::connection line(port);
+  const auto total = static_cast<int>(given.fresh * given.seconds);
+  for (int i = 0; i < total; ++i) {
+    std::this_thread::sleep_until(from + std::chrono::duration_cast<clock_type::duration>(
+                                             std::chrono::duration<double>(i / given.fresh)));
+    line.ask("POST", "/v1/evaluations", shell::number_request(given.results + i));
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   options given;
   if (count < 2) {
-    std::fputs("usage: bench.serve KEVO [--rate R] [--seconds S] [--connections N] [--results N]\n", stderr);
+    std::fputs("usage: bench.serve KEVO [--rate R] [--seconds S] [--connections N] [--results N] [--new R]\n",
+               stderr);
     return 2;
   }
   for (int i = 2; i + 1 < count; i += 2) {
@@ -57,6 +71,7 @@ int main(int count, char** words) {
     if (key == "--rate") given.rate = std::atof(words[i + 1]);
     if (key == "--seconds") given.seconds = std::atof(words[i + 1]);
     if (key == "--connections") given.connections = std::max(1, std::atoi(words[i + 1]));
+    if (key == "--new") given.fresh = std::atof(words[i + 1]);
     if (key == "--results") given.results = std::max(1, std::atoi(words[i + 1]));
   }
   const shell::scratch folder;
@@ -74,6 +89,7 @@ int main(int count, char** words) {
   std::vector<std::vector<double>> parts(static_cast<std::size_t>(given.connections));
   {
     std::vector<std::jthread> threads;
+    threads.emplace_back([&] { submit_new_programs(port, given, from); });
     for (int i = 0; i < given.connections; ++i)
       threads.emplace_back([&, i] { parts[static_cast<std::size_t>(i)] = ask(port, given, i, from); });
   }

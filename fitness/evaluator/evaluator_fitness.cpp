@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -19,7 +20,9 @@
 
 #include "fitness/command/judging.hpp"
 #include "fitness/evaluator/interpreter.hpp"
+#include "fitness/evaluator/writable_folders.hpp"
 #include "fitness/process/descriptor.hpp"
+#include "fitness/sandbox/open_folders.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "src/base/json/exact_parse.hpp"
@@ -30,7 +33,17 @@ namespace json = boost::json;
 
 struct evaluator_fitness::interpreter : python_interpreter {};
 
+/// One call of an evaluator.
+struct evaluator_fitness::attempt {
+  evaluation judged;
+  std::vector<std::string> unwritable;  ///< absolute paths that the evaluator could not write to
+  std::vector<std::string> folders;     ///< absolute paths of folders where it wanted a file
+  std::string refused;                  ///< why the folder was read-only after all; empty if it was not
+};
+
 namespace {
+
+constexpr int most_attempts = 4;
 
 constexpr std::size_t result_bytes = std::size_t{1} << 20U;
 constexpr int result_number = 3;  ///< of the result's file inside
@@ -169,6 +182,16 @@ void take_numbers(std::map<std::string, double>& to, const json::object& from, c
   }
 }
 
+std::vector<std::string> texts_in(const json::object& from, const char* key) {
+  std::vector<std::string> all;
+  const auto* texts = from.if_contains(key);
+  if (texts == nullptr || !texts->is_array()) return all;
+  for (const auto& each : texts->as_array()) {
+    if (each.is_string()) all.emplace_back(each.as_string());
+  }
+  return all;
+}
+
 /// Error and artifacts as one text, the error first.
 std::string feedback_in(const json::object& said) {
   std::string text = text_at(said, "error");
@@ -227,6 +250,22 @@ std::optional<json::object> result_in(const std::string& text) {
   return std::nullopt;
 }
 
+std::vector<std::string> without(std::vector<std::string> all, const std::vector<std::string>& those) {
+  std::erase_if(all, [&those](const std::string& each) {
+    return std::find(those.begin(), those.end(), each) != those.end();
+  });
+  return all;
+}
+
+/// An evaluator that cannot write to its folder gets advice for its user.
+void explain_read_only(evaluation& e, const std::string& folder, const std::vector<std::string>& objections) {
+  if (!e.feedback.empty() && !e.feedback.ends_with('\n')) e.feedback += '\n';
+  e.feedback += "The evaluator's folder '" + folder +
+                "' is read-only in the sandbox. An evaluator can write to /tmp, and can make new files in "
+                "the subfolders that the setting fitness.writable names.\n";
+  for (const auto& each : objections) e.feedback += each + '\n';
+}
+
 }  // namespace
 
 process_limits evaluator_settings::default_limits() {
@@ -248,25 +287,34 @@ evaluator_fitness::evaluator_fitness(evaluator_settings settings) : settings_(st
   if (settings_.folder.empty() || !fs::is_regular_file(file, code))
     throw error(error_code::input, "there is no evaluator '" + file + "'", {"", 0, 0, "fitness.folder"},
                 "fitness.folder is the folder of the evaluator, and fitness.evaluator the name of its file");
+  writable_ = std::make_shared<writable_folders>(settings_.folder, settings_.writable);
   python_ = std::make_shared<const interpreter>(interpreter{find_interpreter(settings_.python)});
 }
 
-evaluation evaluator_fitness::evaluate(const evaluation_request& request) const {
+evaluator_fitness::attempt evaluator_fitness::judge_once(const evaluation_request& request,
+                                                         const std::vector<std::string>& writable) const {
   const program& candidate = *request.program;
-  evaluation e;
+  attempt made;
+  evaluation& e = made.judged;
   e.backend = name_of(settings_.system);
   e.protocol = e.backend + " 1";
   e.context["evaluator"] = settings_.folder + "/" + settings_.evaluator;
   e.context["python"] = python_->path;
   e.context["sandbox"] = describe_layers(settings_.sandbox);
-  if (!has_files(candidate, e)) return e;
+  if (!has_files(candidate, e)) return made;
 
   const bool contained = contains(settings_.sandbox);
   const evaluation_folders on_host(contained);
-  if (!write_candidate(candidate, on_host.candidate, e)) return e;
+  if (!write_candidate(candidate, on_host.candidate, e)) return made;
   const bool first_stage_alone = request.wanted <= evaluation_stage::checked;
   const auto asked = request_of(settings_, on_host, candidate, contained, first_stage_alone);
   launch_spec spec = spec_for(settings_, *python_, on_host, asked, contained);
+  if (contained) {
+    auto opened = open_subfolders(settings_.folder, writable, settings_.limits.scratch_bytes);
+    made.refused = std::move(opened.refused);
+    spec.parts = std::move(opened.parts);
+    if (!spec.parts.empty()) e.context["writable"] = fmt::format("{}", fmt::join(writable, ", "));
+  }
   const detail::descriptor answer = result_file();
   spec.file_descriptors = {{answer.get(), result_number}};
   const auto report = run(spec, request.stop);
@@ -278,6 +326,8 @@ evaluation evaluator_fitness::evaluate(const evaluation_request& request) const 
   // A result counts whatever became of the process after it.
   if (const auto result = result_in(text_in(answer))) {
     take_result(e, *result);
+    made.unwritable = texts_in(*result, "unwritable");
+    made.folders = texts_in(*result, "folders");
   } else {
     e.outcome = end == outcome::valid ? outcome::crashed : end;
     e.reasons.push_back(end == outcome::valid ? "the evaluator ended the process"
@@ -287,7 +337,37 @@ evaluation evaluator_fitness::evaluate(const evaluation_request& request) const 
   add_error_output(e, said);
   if (e.valid() && first_stage_alone) e.stage = evaluation_stage::checked;
   if (e.valid() && request.wanted == evaluation_stage::confirmed) e.stage = evaluation_stage::confirmed;
-  return e;
+  return made;
+}
+
+evaluation evaluator_fitness::evaluate(const evaluation_request& request) const {
+  auto writable = writable_->list();
+  attempt made = judge_once(request, writable);
+  if (!contains(settings_.sandbox)) return std::move(made.judged);
+  for (int more = 1; more < most_attempts && writable_->failed(made.unwritable, writable); ++more) {
+    const auto had = std::exchange(writable, writable_->list());
+    const auto added = without(writable, had);
+    attempt next = judge_once(request, writable);
+    next.judged.cost.wall_s += made.judged.cost.wall_s;
+    next.judged.cost.device_s += made.judged.cost.device_s;
+    std::vector<std::string> wants_file = added;
+    std::erase_if(wants_file, [&](const std::string& each) {
+      const std::string path = settings_.folder + '/' + each;
+      return std::find(next.folders.begin(), next.folders.end(), path) == next.folders.end();
+    });
+    if (wants_file.empty()) {
+      made = std::move(next);
+    } else {  // the first attempt says what the evaluator lacks
+      writable_->drop(wants_file, "the evaluator needs a file of this name, not a folder");
+      made.judged.cost = next.judged.cost;
+      writable = had;
+    }
+  }
+  auto objections = writable_->objections();
+  if (!made.refused.empty()) objections.push_back("Nothing was writable: " + made.refused + ".");
+  const bool told = made.judged.feedback.find(std::strerror(EROFS)) != std::string::npos;
+  if (told || !made.unwritable.empty()) explain_read_only(made.judged, settings_.folder, objections);
+  return std::move(made.judged);
 }
 
 std::string evaluator_fitness::describe() const {

@@ -15,12 +15,13 @@ kevo starts it as `python3 kevo_evaluator.py REQUEST`. REQUEST is a JSON object:
   stages      no more stages than these
 
 The result is a JSON object: outcome ("valid", "incorrect", "crashed" or "timed_out"), score, metrics, private, stages,
-stages_defined, error, artifacts. What the evaluator prints cannot get into it.
+stages_defined, error, artifacts, and unwritable and folders (see FailedWrites). What the evaluator prints cannot get into it.
 
 kevo_evaluator_shinka.py, the part for ShinkaEvolve, stands before this text in the file that is run.
 """
 
 import asyncio
+import errno
 import importlib.util
 import inspect
 import json
@@ -34,6 +35,7 @@ import types
 LONGEST_ARTIFACT = 20_000  # characters
 MOST_ARTIFACTS = 60_000
 MOST_METRICS = 1000
+MOST_PATHS = 16
 
 
 def keep_to_this_process():
@@ -45,6 +47,50 @@ def keep_to_this_process():
         ctypes.CDLL(None).prctl(not_dumpable, 0, 0, 0, 0)
     except (ImportError, OSError, AttributeError):  # a Python without ctypes, another system
         pass
+
+
+class FailedWrites:
+    """Paths that the evaluator could not write to (`unwritable`: the file system is read-only; `folders`: a folder is
+    there where it wants a file), from the exceptions that it raised."""
+
+    def __init__(self):
+        self.folder, self.unwritable, self.folders = "", [], []
+
+    def note(self, problem):
+        """Looks at an exception and at those that caused it."""
+        waiting, seen = [problem], set()
+        while waiting:
+            problem = waiting.pop()
+            if problem is None or id(problem) in seen:
+                continue
+            seen.add(id(problem))
+            if "RemoteTraceback" in type(problem.__cause__).__name__:
+                continue  # of another process, in which the program may be
+            waiting += [problem.__cause__, problem.__context__, *getattr(problem, "exceptions", ())]
+            to = {errno.EROFS: self.unwritable, errno.EISDIR: self.folders}.get(getattr(problem, "errno", None))
+            if to is None or not isinstance(problem, OSError):
+                continue
+            for path in (problem.filename, problem.filename2):
+                if isinstance(path, (str, bytes, os.PathLike)) and len(to) < MOST_PATHS:
+                    self.add(os.path.abspath(os.fsdecode(path)), to)
+
+    def add(self, path, to):
+        # A folder that can be written to could hold a module in place of the one that an evaluator wants to import.
+        name = os.path.relpath(path, self.folder).split(os.sep)[0]
+        if path in to or not path.isprintable() or (name.isidentifier() and self.is_module(name)):
+            return
+        to.append(path)
+
+    @staticmethod
+    def is_module(name):
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError, AttributeError):
+            return True
+        return spec is not None and spec.origin is not None  # without an origin it is any folder
+
+
+FAILED_WRITES = FailedWrites()
 
 
 class Answer:
@@ -68,7 +114,8 @@ class Answer:
             if self.given:
                 return
             self.given = True
-            text = json.dumps(result, default=str).encode()
+            told = {"unwritable": FAILED_WRITES.unwritable, "folders": FAILED_WRITES.folders}
+            text = json.dumps({**result, **told}, default=str).encode()
             at = 0
             while at < len(text):
                 at += os.pwrite(self.descriptor, text[at:], at)
@@ -301,6 +348,7 @@ def judge_openevolve(asked, answer):
             with TimeLimit(asked["timeout"], answer, lambda n=number: so_far("timed_out", n, {}, late)):
                 found, told = called(function, asked["program"])
         except (Exception, SystemExit) as problem:
+            FAILED_WRITES.note(problem)
             trace = traceback.format_exc()
             return so_far("crashed", number, {"traceback": trace}, f"{type(problem).__name__}: {problem}")
         if number == 0:
@@ -320,11 +368,12 @@ def main():
     keep_to_this_process()
     answer = Answer(asked["descriptor"])
     sys.argv = [asked["evaluator"]]
-    sys.path[0] = os.path.dirname(asked["evaluator"])
+    FAILED_WRITES.folder = sys.path[0] = os.path.dirname(asked["evaluator"])
     try:
         judge = judge_shinka if asked["system"] == "shinka" else judge_openevolve
         result = judge(asked, answer)
     except BaseException as problem:
+        FAILED_WRITES.note(problem)
         trace = traceback.format_exc()
         result = result_of("crashed", None, {}, {"traceback": trace}, 0, 1, f"{type(problem).__name__}: {problem}")
     answer.give(result)

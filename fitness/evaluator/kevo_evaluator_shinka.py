@@ -269,6 +269,7 @@ def run_shinka_eval(
         if score is not None and not math.isfinite(score):
             errors.append(f"combined_score is {score}")
     except Exception as problem:
+        FAILED_WRITES.note(problem)
         traceback.print_exc()
         errors = [f"{type(problem).__name__}: {problem}"]
     metrics.pop("extra_data", None)
@@ -351,6 +352,7 @@ def judge_shinka(asked, answer):
             if end.code not in (None, 0):
                 problem = f"the evaluator ended with exit code {end.code}"
         except Exception as wrong:
+            FAILED_WRITES.note(wrong)
             traceback.print_exc()
             problem = f"{type(wrong).__name__}: {wrong}"
     return shinka_result(asked["results"], problem)

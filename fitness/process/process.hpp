@@ -24,6 +24,21 @@ namespace kevo {
 /// of kevo's own that forks workers: it may fork, and use sockets that it was given.
 enum class syscall_policy : std::uint8_t { builder, worker, command, device, parent };
 
+/// One step of showing a folder of the host part by part (see fitness/sandbox/open_folders.hpp).
+struct folder_part {
+  enum class kind : std::uint8_t {
+    memory,  ///< a folder in memory that can be written to
+    names,   ///< a folder in memory that is to hold other parts alone
+    host,    ///< a file or folder of the host under its own path, read-only
+    link,    ///< a symbolic link
+    sealed,  ///< from now on this folder in memory is read-only
+  };
+  kind what = kind::host;
+  std::string path;         ///< absolute
+  std::string target;       ///< of a link
+  std::uint64_t bytes = 0;  ///< size of `memory`
+};
+
 /// What to start.
 struct launch_spec {
   /// argv[0] is a path as seen inside. Outside of a sandbox (see `contains`) arguments that begin with the
@@ -32,6 +47,9 @@ struct launch_spec {
   std::vector<std::string> environment;  ///< "NAME=value"; nothing else is inherited
   std::string directory = "/";           ///< working directory, as seen inside
   std::vector<mount> mounts;             ///< all that is seen of the host, besides /dev/null, zero, urandom
+  /// Inside a sandbox, these come after the mounts and in this order. They are meant for a folder that is
+  /// mounted under its own path, and hide that mount.
+  std::vector<folder_part> parts;
   /// Device nodes of the host that are seen inside, besides /dev/null, zero, urandom ("/dev/nvidia0").
   std::vector<std::string> devices;
   /// A /proc that shows its own processes alone is seen inside: CUDA does not start without.

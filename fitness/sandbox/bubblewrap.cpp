@@ -56,6 +56,23 @@ void add_mount(arguments& list, const mount& m, bool dropped,
   add(list, {"--ro-bind", m.host, m.inside});
 }
 
+/// Files of the host are never handed over as copies here: what the sandbox's user may not read stays so.
+void add_part(arguments& list, const folder_part& part) {
+  constexpr const char* bytes_of_names = "1048576";
+  switch (part.what) {
+    case folder_part::kind::memory:
+      return add(list, {"--size", std::to_string(part.bytes), "--tmpfs", part.path});
+    case folder_part::kind::names:
+      return add(list, {"--size", bytes_of_names, "--tmpfs", part.path});
+    case folder_part::kind::host:
+      return add(list, {"--ro-bind-try", part.path, part.path});
+    case folder_part::kind::link:
+      return add(list, {"--symlink", part.target, part.path});
+    case folder_part::kind::sealed:
+      return add(list, {"--remount-ro", part.path});
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const launch_spec& spec,
@@ -77,6 +94,7 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
     add(list, {"--size", std::to_string(spec.limits.scratch_bytes), "--tmpfs", "/tmp"});
   }
   for (const auto& m : spec.mounts) add_mount(list, m, dropped, hand_over);
+  for (const auto& part : spec.parts) add_part(list, part);
   std::set<std::string> masked;
   for (const auto& name : spec.hidden) {
     // A link is followed here, as it would be inside; what no mount brings needs no hiding.

@@ -14,11 +14,13 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <kevo/detail/kernel_names.hpp>
 #include <kevo/evaluation.hpp>
 #include <kevo/program.hpp>
 
@@ -83,8 +85,8 @@ inline reward_terms reward_terms_of(const program& source, const evaluation& res
 
 /// A rule: the program defines a kernel, that is, its text contains one of the words, by default those of
 /// CUDA and Triton (AutoTriton, arXiv 2507.05687, looks for `@triton.jit`). This rule alone is weak, because
-/// a program can define a kernel and never launch it; `launches_own_kernel` checks a measured share of the
-/// time.
+/// a program can define a kernel and never launch it; see `names_own_kernel`, and `launches_own_kernel` for a
+/// measured share of the time.
 inline reward_rule defines_kernel(std::vector<std::string> words = {"__global__", "@triton.jit"}) {
   return {"defines_kernel", [words = std::move(words)](const program& source, const evaluation&) {
             for (const auto& file : source.files) {
@@ -93,6 +95,28 @@ inline reward_rule defines_kernel(std::vector<std::string> words = {"__global__"
               }
             }
             return std::optional<std::string>("no kernel is defined in the source");
+          }};
+}
+
+/// A rule: if the text defines kernels (`__global__` or `@triton.jit`), it also names one of them outside of
+/// its definition, as every launch does. A kernel that is named nowhere else is a decoy. Lines of comments do
+/// not count, nor does a member of something else: `torch.relu` does not name a kernel `relu`. The rule needs
+/// no GPU, but it is weak: a program can launch a kernel and not use its result.
+inline reward_rule names_own_kernel() {
+  return {"names_own_kernel", [](const program& source, const evaluation&) {
+            std::set<std::string> kernels;
+            for (const auto& file : source.files) {
+              kernels.merge(detail::global_functions(file.text));
+              kernels.merge(detail::triton_functions(file.text));
+            }
+            const bool named =
+                std::any_of(kernels.begin(), kernels.end(), [&source](const std::string& kernel) {
+                  std::size_t times = 0;
+                  for (const auto& file : source.files) times += detail::times_named(file.text, kernel);
+                  return times > 1;
+                });
+            if (kernels.empty() || named) return std::optional<std::string>();
+            return std::optional<std::string>("no kernel that is defined in the source is launched");
           }};
 }
 

@@ -7,6 +7,7 @@ include/kevo/reward.hpp.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, Iterable, List, Optional, Tuple, Union
 
 from . import _kevo
@@ -48,6 +49,28 @@ def defines_kernel(*words: str) -> Rule:
         return "no kernel is defined in the source"
 
     return ("defines_kernel", check)
+
+
+def names_kernel() -> Rule:
+    """The rule that a program that defines kernels (`__global__` or `@triton.jit`) also names one of them outside of its
+    definition, as every launch does; a kernel that is named nowhere else is a decoy. Lines of comments and members of
+    something else (`torch.relu` for a kernel `relu`) do not count."""
+    defined = re.compile(
+        r"__global__[^(]*?(?:__launch_bounds__\s*\([^)]*\)[^(]*?)?(\w+)\s*\(|^[ \t]*@(?:triton\.)?jit\b.*?^[ \t]*def\s+(\w+)",
+        re.MULTILINE | re.DOTALL,
+    )
+    comment = re.compile(r"^[ \t]*(?:#|//)[ \t]+(?!kevo:).*$", re.MULTILINE)
+
+    def check(source: Optional[Program], _: Evaluation) -> Optional[str]:
+        if source is None:
+            return "the source is not known"
+        text = comment.sub("", "\n".join(source.files.values()))
+        kernels = {name for found in defined.finditer(text) for name in found.groups() if name}
+        if not kernels or any(len(re.findall(rf"(?<![\w.]){name}(?!\w)", text)) > 1 for name in kernels):
+            return None
+        return "no kernel that is defined in the source is launched"
+
+    return ("names_own_kernel", check)
 
 
 def _terms(judged: Judged, parent: Optional[Evaluation] = None) -> RewardTerms:
@@ -102,6 +125,7 @@ __all__: List[Any] = [
     "defines_kernel",
     "dr_kernel",
     "kernel_smith",
+    "names_kernel",
     "of",
     "recipes",
     "stages",

@@ -40,6 +40,20 @@ class Rewards(unittest.TestCase):
         kept = reward.terms(judged(9.0), source=kevo.Program("__global__ void k() {}", "cuda"), rules=[rule])
         self.assertTrue(kept.eligible)
 
+    def test_a_kernel_that_is_named_nowhere_else_is_a_decoy(self):
+        kernel = "@triton.jit\ndef relu(x, y):\n    pass\n"
+        attributed = "__global__ void __launch_bounds__(256) k(float* x) {}\n"
+        for text, kept in (
+            (kernel + "def f(x):\n    # relu[(1,)](x, x)\n    return torch.relu(x)\n", False),
+            (kernel + "def f(x):\n    relu[(1,)](x, x)\n", True),
+            (kernel + "# kevo: launch relu<<<1>>>(x, y)\n", True),
+            (attributed, False),
+            (attributed + "void run(float* x) { k<<<1, 256>>>(x); }\n", True),
+            ("import torch\n", True),
+        ):
+            made = reward.terms(judged(2.0), source=kevo.Program(text, "python"), rules=[reward.names_kernel()])
+            self.assertEqual(made.eligible, kept, text)
+
     def test_stages(self):
         self.assertEqual(reward.stages(judged(outcome="build_failed")), -1)
         self.assertAlmostEqual(reward.stages(judged(outcome="incorrect")), -0.4)

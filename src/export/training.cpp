@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 std::vector<reward_rule> rules_of(const training_options& options) {
   if (!options.need_kernel) return {};
-  return {defines_kernel(), launches_own_kernel()};
+  return {defines_kernel(), names_own_kernel(), launches_own_kernel()};
 }
 
 json::value document(const std::string& text) {
@@ -283,7 +283,7 @@ std::string training_card(const journal& record, std::string_view format, const 
       "* reward: {}{}\n* results: {}\n\n",
       format, record.header().run_name, summary.rows, record.header().task_path, record.header().task_id,
       record.header().kevo_version, options.recipe,
-      options.need_kernel ? ", with the rules defines_kernel and launches_own_kernel" : "",
+      options.need_kernel ? ", with the rules defines_kernel, names_own_kernel and launches_own_kernel" : "",
       options.confirmed ? "confirmed ones of valid programs"
                         : "the latest of each program, confirmed or not");
   text += "## Left out\n\n";

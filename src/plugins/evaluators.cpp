@@ -117,6 +117,14 @@ any_fitness evaluator_from(settings& from, const build_context& context, evaluat
       from.fail("mounts", "there is no file or folder '" + path + "'", path_rule);
     made.mounts.push_back({path, path});
   }
+  made.writable = from.texts(
+      "writable",
+      {.doc =
+           "subfolders of the evaluator's folder, relative to it, in which the evaluator and candidates can "
+           "make new files. Each evaluation has its own, together at most limits.scratch; files that are "
+           "there stay read-only. Subfolders in which the evaluator fails to make a file are added without "
+           "being named here"},
+      std::vector<std::string>{});
   // What earlier candidates were and scored is not this one's to read.
   if (!context.run_directory.empty()) made.hidden = {context.run_directory};
   made.sandbox = sandbox_from(from, "required");

@@ -76,6 +76,8 @@ sqlite::connection open_database(const std::string& folder) {
     made.execute("PRAGMA journal_mode = WAL");
     // A commit is in the system's hands when it returns, which is what outlives the process.
     made.execute("PRAGMA synchronous = NORMAL");
+    // Copying the log to the file waits for the disk. `checkpoints` does it, unless it cannot.
+    made.execute("PRAGMA wal_autocheckpoint = 32768");
     const auto version = made.integer("PRAGMA user_version");
     if (version != 0 && version != schema_version)
       throw error(error_code::input, "this record was written by another version of kevo", {file_in(folder)},
@@ -120,7 +122,8 @@ std::string select_from(const char* columns, const std::string& rest) {
 
 }  // namespace
 
-store::store(const std::string& folder) : lock_(lock_of(folder)), database_(open_database(folder)) {
+store::store(const std::string& folder)
+    : lock_(lock_of(folder)), database_(open_database(folder)), checkpoints_(file_in(folder)) {
   put_job_ = database_.prepare(
       "INSERT INTO jobs (key, payload, progress, priority, deadline, starts, result, public_result, error) "
       "VALUES (?, ?, 0, ?, ?, 0, '', '', '') ON CONFLICT (key) DO UPDATE SET payload = excluded.payload, "
@@ -145,25 +148,32 @@ store::store(const std::string& folder) : lock_(lock_of(folder)), database_(open
 
 void store::put(const job& one) {
   put_job_.run(one.key, one.payload, one.priority, one.deadline_unix_s);
+  checkpoints_.note_commit();
 }
 void store::put(const ticket& one) {
   put_ticket_.run(one.id, one.tenant, one.job, one.knows_task ? 1 : 0);
+  checkpoints_.note_commit();
 }
 void store::put_label(const ticket& of, const std::string& label) {
   put_label_.run(of.tenant, label, of.id);
+  checkpoints_.note_commit();
 }
 void store::begin(const std::string& key, double now_unix_s) {
   begin_.run(now_unix_s, key);
+  checkpoints_.note_commit();
 }
 void store::set_queued(const std::string& key) {
   queue_.run(key);
+  checkpoints_.note_commit();
 }
 void store::set_terms(const job& one) {
   terms_.run(one.priority, one.deadline_unix_s, one.key);
+  checkpoints_.note_commit();
 }
 void store::end(const job& one) {
   end_.run(static_cast<int>(one.progress), one.begun_unix_s, one.ended_unix_s, one.result, one.public_result,
            one.error, one.key);
+  checkpoints_.note_commit();
 }
 
 std::optional<job> store::find_job(const std::string& key) {

@@ -10,6 +10,7 @@
 #include "fitness/process/descriptor.hpp"
 #include "src/base/sqlite/sqlite.hpp"
 #include "src/remote/protocol.hpp"
+#include "src/serve/checkpoints.hpp"
 
 namespace kevo::serve {
 
@@ -68,7 +69,10 @@ class store {
   std::vector<job> unfinished();
   std::int64_t count(remote::progress state);
   void transaction_begin() { database_.execute("BEGIN IMMEDIATE"); }
-  void transaction_commit() { database_.execute("COMMIT"); }
+  void transaction_commit() {
+    database_.execute("COMMIT");
+    checkpoints_.note_commit();
+  }
   void transaction_rollback() noexcept;
 
  private:
@@ -76,6 +80,7 @@ class store {
   sqlite::connection database_;
   sqlite::statement put_job_, put_ticket_, put_label_, begin_, queue_, terms_, end_, job_, ticket_, label_,
       tickets_;
+  checkpoints checkpoints_;
 };
 
 }  // namespace kevo::serve

@@ -2,12 +2,14 @@
 // `kevo run --openevolve FOLDER` and `--shinka FOLDER`: examples in the form of other systems, as a user runs
 // them.
 
+#include <filesystem>
 #include <sys/stat.h>
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
 #include "fitness/process/find_program.hpp"
+#include "fitness/sandbox/sandbox.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/llm_server.hpp"
 #include "tests/support/shell.hpp"
@@ -137,6 +139,37 @@ def evaluate(path):
       all.answer({"run", "--openevolve", "two", "--set", any_sandbox, "--set", "stop={proposals: 3}"});
   CHECK(ended.at("best").as_object().at("score").to_number<double>() >= 42);
   CHECK(shell::read_file(all.folder / "runs/two/best_files/data/n.txt") == "40\n");
+}
+
+TEST_CASE("an evaluator that writes to its own folder runs as it is, and the folder stays as it was") {
+  if (!python_is_there()) return;
+  if (!kevo::contains(kevo::sandbox_mode::best)) return kevo_test::skip("no namespaces here");
+  const other_systems all;
+  shell::write_file(all.folder / "own/initial_program.py",
+                    "# EVOLVE-BLOCK-START\nx = 2\n# EVOLVE-BLOCK-END\n");
+  shell::write_file(all.folder / "own/evaluator.py", R"py(
+import os, pathlib, shutil, subprocess, sys
+TEMP = pathlib.Path(__file__).parent / "temp"
+def evaluate(path):
+    left = len(os.listdir(TEMP)) if TEMP.exists() else 0
+    (TEMP / "solution").mkdir(parents=True)
+    copy = shutil.copy(path, TEMP / "solution")
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['x'])"
+    x = float(subprocess.run([sys.executable, "-c", code, copy], capture_output=True, text=True).stdout)
+    return {"combined_score": -abs(x - 5) - 100 * left}
+)py");
+  const auto ended =
+      all.answer({"run", "--openevolve", "own", "--set", any_sandbox, "--set", "stop={proposals: 6}"});
+  CHECK(ended.at("best").as_object().at("score").to_number<double>() >= -3);
+  CHECK_FALSE(std::filesystem::exists(all.folder / "own/temp"));
+  const auto named =
+      all.answer({"eval", "own", "own/initial_program.py", "--set", "fitness.backend=openevolve", "--set",
+                  any_sandbox, "--set", "fitness.writable=[temp]"});
+  CHECK(named.at("score").to_number<double>() == -3);
+  const auto wrong = all.kevo({"eval", "own", "own/initial_program.py", "--set", "fitness.backend=openevolve",
+                               "--set", "fitness.writable=[../own]"});
+  CHECK(wrong.code == 2);
+  CHECK(has(wrong.err, "'../own' is not a folder within the evaluator's folder"));
 }
 
 TEST_CASE("a model is told of task, score and artifacts, and keeps to the blocks") {

@@ -96,6 +96,32 @@ TEST_CASE("what was hacked earns nothing in any recipe") {
   CHECK_FALSE(reward_of_recipe("no such", terms));
 }
 
+TEST_CASE("a kernel that is named nowhere else is a decoy") {
+  const auto kept = [](const std::string& text) {
+    const auto source = single_file_program("python", "x.py", text);
+    const auto terms = reward_terms_of(source, judged(outcome::valid, 2), nullptr, {names_own_kernel()});
+    if (!terms.broken_rules.empty()) {
+      CHECK(terms.broken_rules.front() ==
+            broken_rule{"names_own_kernel", "no kernel that is defined in the source is launched"});
+      for (const auto& recipe : reward_recipes()) CHECK(reward_of_recipe(recipe, terms) == 0.0);
+    }
+    return terms.eligible();
+  };
+  const std::string kernel =
+      "@triton.autotune([], key=[])\n@triton.jit\n# of rows\ndef relu(x, y):\n    pass\n";
+  CHECK_FALSE(kept(kernel + "def f(x):\n    # relu[(1,)](x, x)\n    return torch.relu(x) + my_relu(x)\n"));
+  CHECK(kept(kernel + "def f(x):\n    relu[(1,)](x, x)\n"));
+  CHECK(kept(kernel + "def f(x): relu.run(x, x, grid=(1,))\n"));
+  CHECK(kept(kernel + "# kevo: launch relu<<<1>>>(x, y)\n"));
+  CHECK(kept(kernel + "@jit\ndef unused():\n    pass\nrelu[(1,)](x, x)\n"));  // one of them is enough
+  const std::string global = "template <int B> __global__ void __launch_bounds__(256) k(float* x) {}\n";
+  CHECK_FALSE(kept(global));
+  CHECK_FALSE(kept(global + "  // k<<<1, 256>>>(x);\n"));
+  CHECK(kept(global + "void run(float* x) { k<2><<<1, 256>>>(x); }\n"));
+  CHECK(kept(global + "// kevo: launch k<<<1, 256>>>(x)\n"));
+  CHECK(kept("import torch\n"));  // defines_kernel is another rule
+}
+
 TEST_CASE("a rule names what a program lacks") {
   const auto source = single_file_program("python", "x.py", "import torch\n");
   const auto terms = reward_terms_of(source, judged(outcome::valid, 2), nullptr, {defines_kernel()});

@@ -13,14 +13,16 @@
 
 namespace kevo {
 
+class writable_folders;
+
 /// The system for which an evaluator was written.
 enum class evaluator_system : std::uint8_t { openevolve, shinka };
 
 /// How to run an evaluator.
 struct evaluator_settings {
   evaluator_system system = evaluator_system::openevolve;  ///< decides how the evaluator is called
-  /// The folder of the evaluator. It is mounted read-only, it is the working directory, and Python imports
-  /// modules from it.
+  /// The folder of the evaluator. It is mounted read-only (but see `writable`), it is the working directory,
+  /// and Python imports modules from it.
   std::string folder;
   /// The file of the evaluator, relative to the folder; empty: "evaluator.py" for OpenEvolve, "evaluate.py"
   /// for ShinkaEvolve.
@@ -37,6 +39,10 @@ struct evaluator_settings {
   std::vector<std::string> features;
   std::vector<std::string> environment;  ///< further environment variables, each "NAME=value"
   std::vector<mount> mounts;             ///< further folders and files that are visible to the evaluator
+  /// Subfolders of `folder`, relative to it, in which the evaluator and the program can make new files. What
+  /// they write is in memory, at most `limits.scratch_bytes`, and ends with the evaluation; files that were
+  /// there stay read-only. Further subfolders are found when the evaluator fails to write to them.
+  std::vector<std::string> writable;
   /// Folders and files within visible folders that appear empty to the evaluator.
   std::vector<std::string> hidden;
   double timeout_s = 300;                         ///< [s] maximum time of each stage
@@ -55,13 +61,17 @@ struct evaluator_settings {
 /// negative; higher is better. Numeric metrics become measures. Artifacts, the error and standard error
 /// become the feedback.
 ///
+/// If the evaluator raises an exception because it cannot write to a subfolder of its folder, the evaluation
+/// is repeated with this subfolder writable, and so are later ones; `context["writable"]` names such
+/// subfolders. Without a sandbox, the evaluator writes to the folder itself.
+///
 /// The evaluator and the program run in the same process or as the same user. A program could therefore forge
 /// its own score, as it could in OpenEvolve and ShinkaEvolve. Thread-safe.
 class evaluator_fitness {
  public:
   /// Finds the interpreter by running it, which takes some 20 ms.
-  /// @throws kevo::error: input (no such folder or evaluator, or the folder is the root), environment (no
-  /// such interpreter)
+  /// @throws kevo::error: input (no such folder or evaluator, the folder is the root, or a name in `writable`
+  /// is not that of a subfolder), environment (no such interpreter)
   explicit evaluator_fitness(evaluator_settings settings);
   /// Evaluates the program of the request. If the wanted stage is `checked` or an earlier one, only the first
   /// stage of the evaluator is called. Outcomes: `crashed` if the evaluator raises an exception; `timed_out`
@@ -75,8 +85,11 @@ class evaluator_fitness {
 
  private:
   struct interpreter;
+  struct attempt;
+  attempt judge_once(const evaluation_request& request, const std::vector<std::string>& writable) const;
   evaluator_settings settings_;
   std::shared_ptr<const interpreter> python_;
+  std::shared_ptr<writable_folders> writable_;  ///< shared by copies
 };
 
 static_assert(fitness<evaluator_fitness>);
