@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
 
 #include "fitness/cpu/runner.hpp"
@@ -49,14 +50,20 @@ class call_boundary {
   bool empty() const { return costs_.empty(); }
   /// [ns] The median of the latest calls: it changes with what else the machine does.
   double cost_ns() const;
+  /// Of that, what stopping it costs, where it is stopped by a signal: the median of the latest calls. [ns]
+  double stop_ns() const { return stops_.empty() ? 0 : median(stops_); }
+  /// What the first thread of such a worker works beyond the call: the same. [ns]
+  double work_ns() const { return works_.empty() ? 0 : median(works_); }
   /// The interquartile range of the costs of single calls: a time is not known better than this. [ns]
   double spread_ns() const;
   /// Times under this are not told from each other: the spread, within bounds. [ns]
   double resolution_ns() const;
 
  private:
-  void keep(double cost_ns);
+  static void keep(std::vector<double>& latest, double ns);
   std::vector<double> costs_;
+  std::vector<double> stops_;
+  std::vector<double> works_;
 };
 
 /// Contents in the order in which timed calls are given them: secret, but each eight in a row are the same
@@ -114,12 +121,17 @@ class paired_timer {
     std::vector<double> quiet;
     std::vector<double> disturbed;
     std::vector<double> beside;  ///< `call_time::beside_ns`
+    /// With `beside_ns`, of all calls but those in which the controller was disturbed.
+    std::vector<double> all;
+    std::vector<double> stops;         ///< `call_time::stop_ns`
+    std::vector<double> first_thread;  ///< `call_time::first_thread_ns` without the usual cost
   };
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);
   double settled(const readings& times);
   void begin_pacing();
   double worked_beside(const readings& candidate, const readings& baseline, double call_ns);
+  void add_pair(const readings& candidate, const readings& baseline, double candidate_ns, double uneven_ns);
   void pace();
   std::optional<call_failure> block_of_turns();
   std::optional<call_failure> block_of_processes();
@@ -133,9 +145,13 @@ class paired_timer {
   std::chrono::nanoseconds limit_;
   rng random_;
   call_boundary boundary_;
-  std::vector<double> beside_;  // of each block: see worked_beside [ns]
-  content_list cycle_;          // a process sees each once; the first is of its untimed first call
-  std::size_t place_ = 0;       // in the cycle
+  std::vector<double> beside_;          // of each block: see worked_beside [ns]
+  std::vector<double> usual_beside_;    // what that was compared with [ns]
+  std::vector<double> usually_uneven_;  // of each block: `usual_excess` [ns]
+  std::vector<double> uneven_;          // of each block: its `excess_of_mean` beyond the usual one [ns]
+  std::vector<double> even_;            // of each block: the candidate's time without that [ns]
+  content_list cycle_;                  // a process sees each once; the first is of its untimed first call
+  std::size_t place_ = 0;               // in the cycle
   bool delivered_ = false;
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;

@@ -262,8 +262,11 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   call_time result{.ns = call.ns,
                    .whole_ns = call.whole_ns,
                    .disturbed = call.disturbed,
+                   .late = call.late,
                    .accounted = call.accounted,
-                   .beside_ns = call.beside_ns};
+                   .beside_ns = call.beside_ns,
+                   .stop_ns = call.stop_ns,
+                   .first_thread_ns = call.first_thread_ns};
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
     result.failure = tampering_failure(call.early, call.damage);

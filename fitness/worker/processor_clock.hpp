@@ -18,6 +18,8 @@ class processor_clock {
 
   /// Of all its threads together, the kernel's work on their behalf included. [ns] Negative if it has ended.
   double used_ns() const noexcept;
+  /// The same of its first thread alone; that must not run. [ns] 0 where the kernel keeps no such account.
+  double first_thread_ns() const noexcept;
   /// For how long the main thread was ready to run and had no processor (/proc/PID/schedstat). Waiting by
   /// choice is not in it. [ns] 0 where the kernel keeps no such account.
   double delayed_ns() const noexcept;

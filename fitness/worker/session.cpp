@@ -215,6 +215,7 @@ call_end worker_session::load() {
   used_.emplace(process_.pid());
   if (!pause()) return call_end::stuck;
   used_ns_ = used_->used_ns();
+  first_thread_ns_ = used_->first_thread_ns();
   rested_ = true;
   return call_end::done;
 }
@@ -242,6 +243,16 @@ bool worker_session::rest() {
     if (clock::now() - from > most_unrest) return stop();
   }
   return true;
+}
+
+// While another program is timed, this one is not to run. What it works all the same, having woken up by
+// itself, is told with its next call.
+void worker_session::settle() {
+  page_->look_ns.store(0, std::memory_order_relaxed);
+  settled_ = true;
+  if (report_ || rested_ || settings_.threads > 1 || !rest()) return;
+  used_ns_ = used_->used_ns();
+  rested_ = true;
 }
 
 void worker_session::ring() {
@@ -300,18 +311,19 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   const bool told = std::exchange(settled_, false);
   if (from_rest_ || shortest_of(content).value_or(0) >= short_call_ns)
     return run_from_rest(content, random, limit);
-  if (!asleep || told) return run_awake(content, random, limit, asleep);
+  if (!asleep || told) return run_awake(content, random, limit, asleep, told);
   // It says that it sleeps although a call was to come, or the controller was late. What it does until it has
   // answered would be in no time otherwise.
   auto call = run_from_rest(content, random, limit);
   call.whole_ns += std::exchange(call.beside_ns, 0);
-  call.disturbed = true;
+  call.disturbed = call.late = true;
   return call;
 }
 
 isolated_call worker_session::run_awake(const call_content& content, rng& random, nanoseconds limit,
-                                        bool asleep) {
+                                        bool asleep, bool told) {
   isolated_call result;
+  if (told && rested_) result.beside_ns = std::max(used_->used_ns() - used_ns_, 0.0);
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
@@ -347,7 +359,7 @@ isolated_call worker_session::run_awake(const call_content& content, rng& random
   const double answering = nanoseconds_between(asked, awake) - (delayed - delayed_before);
   if (!asleep && answering > most_answering_ns) {
     result.whole_ns += answering;
-    result.disturbed = true;  // it may have been about to sleep
+    result.disturbed = result.late = true;  // it may have been about to sleep
   }
   result.early = !memory().same(secret, seen.data());
   result.damage = memory().inspect(result.layout, content.inputs);
@@ -455,7 +467,8 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
     result.end = call_end::stuck;
     return result;
   }
-  const double wall = nanoseconds_between(woken, clock::now());
+  const auto paused = clock::now();
+  const double wall = nanoseconds_between(woken, paused);
   const double lost = used_->delayed_ns() - delayed;
   if (settings_.threads > 1) result.threads = freezer_->threads();
   // One that has been joined may still be on its way out.
@@ -475,6 +488,11 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   result.whole_ns = settings_.threads > 1 ? wall
                     : waited              ? std::max(wall - lost, used - used_ns_)
                                           : used - used_ns_;
+  if (settings_.threads > 1) {
+    result.stop_ns = nanoseconds_between(end, paused);
+    const double of_first = used_->first_thread_ns();
+    result.first_thread_ns = of_first - std::exchange(first_thread_ns_, of_first);
+  }
   used_ns_ = used;
   rested_ = true;
   return result;

@@ -64,11 +64,19 @@ struct isolated_call {
   double whole_ns = 0;
   /// The controller lost its processor while its clock ran, so that both times may be too long.
   bool disturbed = false;
+  /// The worker was not there when it was asked whether it is awake, although it was to look for the call. A
+  /// disturbed call, but the program may have done something else.
+  bool late = false;
   /// A delivered call that began with a sleep, so that all that the process worked is known.
   bool accounted = false;
   /// Of such a call: what the process worked since the call before was judged, beside `whole_ns`. Waking up
-  /// and going to sleep, as every program, and whatever else it did. [ns]
+  /// and going to sleep, as every program, and whatever else it did. Of the first other delivered call after
+  /// `settle`: what the process worked since it was asleep. [ns]
   double beside_ns = 0;
+  /// Of a call that ends with a stop: from "done" to the confirmed stop, a part of `whole_ns`. [ns]
+  double stop_ns = 0;
+  /// Of such a call: the processor time of the first thread, which the real time cannot be less than. [ns]
+  double first_thread_ns = 0;
   int threads = 1;  ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
@@ -116,11 +124,11 @@ class worker_session {
   isolated_call run_isolated(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
   std::uint64_t calls() const { return call_number_; }
-  /// A worker that looks for its next call goes to sleep now.
-  void settle() {
-    page_->look_ns.store(0, std::memory_order_relaxed);
-    settled_ = true;
-  }
+  /// A worker that looks for its next call goes to sleep now; returns when it does. One that does not is
+  /// stopped.
+  void settle();
+  /// Whether the process is stopped by a signal.
+  bool stopped() const { return frozen_; }
   /// Delivered calls begin with a sleep from now on, also short ones.
   void begin_from_rest() { from_rest_ = true; }
 
@@ -145,7 +153,7 @@ class worker_session {
   void keep_outputs(const slot_layout& layout);
   isolated_call run_delivered(const call_content& content, rng& random, std::chrono::nanoseconds limit);
   isolated_call run_awake(const call_content& content, rng& random, std::chrono::nanoseconds limit,
-                          bool asleep);
+                          bool asleep, bool told);
   isolated_call run_from_rest(const call_content& content, rng& random, std::chrono::nanoseconds limit);
   void deliver(const call_content& content, const slot_layout& layout);
   isolated_call run_prepared(const call_content& content, rng& random, std::chrono::nanoseconds limit,
@@ -166,6 +174,7 @@ class worker_session {
   std::uint64_t ping_ = 0;
   bool frozen_ = false;
   std::map<std::vector<std::int64_t>, double> shortest_ns_;  // from "awake" to "done", by the axes of a call
+  double first_thread_ns_ = 0;                               // the same of its first thread
   double used_ns_ = 0;   // by the process, when the latest call had been timed
   bool rested_ = false;  // it slept then, and `used_ns_` is exact
   bool settled_ = true;  // it has been told to sleep

@@ -321,6 +321,43 @@ TEST_CASE("what a worker that was asleep works before a delivered call begins is
   CHECK(works_while_it_waits > honest_ns - 35e3);
 }
 
+TEST_CASE("what a worker works while another is timed is told with its next call") {
+  const auto beside = [](const std::string& after_call) {
+    fixture f(program("static std::uint64_t call = 1; work(p, axes, 0, axes[0]);\n"
+                      "page(scalars)->done.store(call++);\n" +
+                      after_call));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    std::vector<double> told;
+    for (std::size_t k = 0; k < 12; ++k) {
+      const auto call = f.call(k);
+      REQUIRE(call.end == kevo::call_end::done);
+      CHECK(f.right(call.layout, k));
+      CHECK_FALSE(call.accounted);
+      if (k > 0) told.push_back(call.beside_ns);
+      f.session.settle();
+      std::this_thread::sleep_for(milliseconds(6));
+    }
+    return median_of(told);
+  };
+  // Asleep when it is to sleep, it wakes up by itself.
+  CHECK(beside("usleep(1000); burn_ns(400000);") > 390e3);
+  CHECK(beside("") < 100e3);
+}
+
+TEST_CASE("a worker that does not sleep while another is timed is stopped") {
+  fixture f(program("auto* c = page(scalars); work(p, axes, 0, axes[0]); c->done.store(c->go.load());\n"
+                    "const auto known = c->ping.load();\n"
+                    "while (c->ping.load() == known) c->message[0] ^= 1;"));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto call = f.call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(f.right(call.layout, k));
+    f.session.settle();
+    CHECK(f.session.stopped());
+  }
+}
+
 TEST_CASE("a worker that is awake and answers late pays for what it does before its answer") {
   // Of calls far under 0.1 ms.
   const auto usual = [](const std::string& before_answer) {
