@@ -10,7 +10,7 @@
 #include <kevo/select/on_islands.hpp>
 
 // A program is a number x, and its score has two maxima. Three islands begin near the lower maximum. The
-// fourth finds the higher one, and its migrants bring such programs to the other islands.
+// fourth island finds the higher maximum, and its migrants bring programs near it to the other islands.
 struct two_hills {
   kevo::evaluation evaluate(const kevo::evaluation_request& request) {
     const double x = std::stod(std::string(request.program->text()));

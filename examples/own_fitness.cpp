@@ -1,6 +1,6 @@
 // A fitness function of your own can be any code that judges a program. Here a program is the tile size of a
-// matrix transposition, which the fitness function times in this process. A wrong program is reported as an
-// outcome, not as an exception.
+// matrix transposition, and the fitness function times the transposition in this process. A wrong program is
+// reported as an outcome, not as an exception.
 
 #include <algorithm>
 #include <chrono>
@@ -40,7 +40,7 @@ struct transpose_time {
       return result;
     }
     result.outcome = kevo::outcome::valid;
-    // Both are timed directly one after the other, so that other work on the machine slows both.
+    // The two versions are timed directly one after the other, so that other work slows both.
     const double untiled_s = seconds_of_transpose(n, in, out);
     result.speedup = result.score = untiled_s / seconds_of_transpose(static_cast<std::size_t>(tile), in, out);
     result.measures["tile"] = tile;

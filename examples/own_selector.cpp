@@ -1,6 +1,6 @@
-// A selector of your own looks at the population and chooses parents. This one is simulated annealing: the
-// parent is the newest valid candidate or, with a probability that grows with its loss of score, the best
-// one.
+// A selector of your own looks at the population and chooses parents. This selector is simulated annealing:
+// the parent is the newest valid candidate or the best one. The worse the newest candidate is, the more often
+// the best one is chosen.
 
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A stop rule of your own decides when a search ends. This one stops when the relative gain of the best score
-// over the last evaluations is too small. A stop rule is a struct with `stop`, without a base class; the
+// A stop rule of your own decides when a search ends. This rule stops when the best score has risen by
+// too small a share in the last evaluations. A stop rule is a struct with `stop`, without a base class; the
 // optional `observe` is called after every result.
 
 #include <cstdio>

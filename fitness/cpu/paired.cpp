@@ -159,8 +159,8 @@ void paired_timer::begin_processes() {
   // The kernel hands memory out again in the order in which it came back, and a scheduler remembers how a
   // process began. If one program always came first, what that adds would be in every pair, and in no
   // difference between pairs: on a busy machine with 16 processors a program was 6 % faster than itself.
-  candidate_->restart();
-  baseline_->restart();
+  candidate_->restart_for_pair();
+  baseline_->restart_for_pair();
   // Both at once, and both are there before anything is timed.
   const bool candidate_first = random_.chance(0.5);
   runner& first = candidate_first ? *candidate_ : *baseline_;
@@ -279,8 +279,8 @@ std::optional<call_failure> paired_timer::block() {
 // neither program comes first in general. Each has its own contents and its own places of buffers, whose
 // effects cancel out in the candidate's time.
 std::optional<call_failure> paired_timer::block_of_processes() {
-  candidate_->restart();
-  baseline_->restart();
+  candidate_->restart_for_pair();
+  baseline_->restart_for_pair();
   begin_pacing();
   const auto turn_of_baseline =
       static_cast<int>(random_.below(static_cast<std::uint64_t>(plan_.candidate_processes) + 1));

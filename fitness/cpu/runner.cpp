@@ -10,6 +10,7 @@
 
 #include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "fitness/sandbox/sandbox.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
@@ -310,6 +311,11 @@ void runner::restart() {
 void runner::renew() {
   restart();
   parent_.reset();
+}
+
+void runner::restart_for_pair() {
+  if (worker_.start || addresses_can_be_fixed(worker_.sandbox)) return restart();
+  renew();  // each parent has addresses of its own, and so does each pair then
 }
 
 void runner::launch_for_one() {

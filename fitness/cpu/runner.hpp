@@ -92,6 +92,9 @@ class runner {
   void restart();
   /// Ends the process and its parent: the next one is set up from nothing.
   void renew();
+  /// Ends the process before a pair of readings. Its parent ends, too, where the kernel draws the addresses
+  /// of each parent: they change times by some nanoseconds, which must not be the same in all pairs.
+  void restart_for_pair();
   /// Ends the process and begins to start a fresh one, with memory for the selected workload alone, so that
   /// it starts sooner. `await` must follow before anything is timed, and says whether it could be loaded.
   void launch_for_one();

@@ -45,7 +45,10 @@ struct launch_spec {
   process_limits limits;
   sandbox_mode sandbox = sandbox_mode::required;
   syscall_policy policy = syscall_policy::builder;
-  std::vector<int> cpus;       ///< processors it may run on; empty: any
+  std::vector<int> cpus;  ///< processors it may run on; empty: any
+  /// The kernel does not draw the addresses of program, libraries and stack (personality(2)), where that can
+  /// be chosen; see `addresses_can_be_fixed`.
+  bool fixed_addresses = false;
   std::string standard_input;  ///< what it reads from standard input
 };
 

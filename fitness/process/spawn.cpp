@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -76,6 +77,7 @@ struct child_plan {
   std::size_t limit_count = 0;
   const cpu_set_t* cpus = nullptr;
   bool drop_root = false;
+  bool fixed_addresses = false;
   bool adopt = false;
   const sock_fprog* filter = nullptr;
   pid_t parent = 0;
@@ -126,6 +128,10 @@ KEVO_IN_CHILD int child_main(void* argument) {
   for (std::size_t i = 0; i < plan.limit_count; ++i) {
     const rlimit64 limit = {plan.limits[i].soft, plan.limits[i].hard};
     if (syscall(SYS_prlimit64, 0, plan.limits[i].resource, &limit, nullptr) < 0) fail("prlimit64");
+  }
+  if (plan.fixed_addresses) {
+    const long usual = syscall(SYS_personality, 0xffffffffUL);
+    if (usual >= 0) syscall(SYS_personality, static_cast<unsigned long>(usual) | ADDR_NO_RANDOMIZE);
   }
   const std::uint64_t no_signals = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &no_signals, nullptr, 8);
@@ -232,6 +238,7 @@ spawned spawn(const spawn_plan& plan) {
   child.limit_count = plan.limits.size();
   child.cpus = plan.cpus.empty() ? nullptr : &cpus;
   child.drop_root = plan.drop_root;
+  child.fixed_addresses = plan.fixed_addresses;
   child.adopt = plan.adopt;
   child.filter = instructions.empty() ? nullptr : &filter;
   child.parent = getpid();

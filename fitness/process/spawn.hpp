@@ -30,9 +30,10 @@ struct spawn_plan {
   std::vector<std::pair<int, int>> descriptors;  ///< (ours, theirs)
   std::vector<resource_limit> limits;
   std::vector<int> cpus;
-  bool drop_root = false;  ///< become nobody (65534) first
-  bool adopt = false;      ///< orphans of its tree become its children, so that they can be found
-  std::string filter;      ///< BPF program for seccomp; empty: none
+  bool drop_root = false;        ///< become nobody (65534) first
+  bool fixed_addresses = false;  ///< no address space layout randomization, where that can be chosen
+  bool adopt = false;            ///< orphans of its tree become its children, so that they can be found
+  std::string filter;            ///< BPF program for seccomp; empty: none
 };
 
 /// The process id and a pidfd.

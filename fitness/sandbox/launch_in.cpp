@@ -234,6 +234,7 @@ child_process launch_in(const containment& how, const launch_spec& spec, void (*
   spawn_plan plan;
   plan.drop_root = how.drop_root;
   plan.cpus = spec.cpus;
+  plan.fixed_addresses = spec.fixed_addresses;
   plan.input = files.input.get();
   plan.output = files.out.write.get();
   plan.errors = files.err.write.get();

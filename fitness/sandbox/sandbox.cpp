@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/personality.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
@@ -269,6 +271,20 @@ bool contains(sandbox_mode mode) {
                 "layers; `kevo doctor` lists them");
   }
   return missing == nullptr;
+}
+
+bool addresses_can_be_fixed(sandbox_mode mode) {
+  // The setting is one of the calling thread, which gets its own back.
+  static const bool allowed = [] {
+    const int usual = ::personality(0xffffffff);
+    if (usual < 0) return false;
+    const bool changed = ::personality(static_cast<unsigned>(usual) | ADDR_NO_RANDOMIZE) >= 0;
+    ::personality(static_cast<unsigned>(usual));
+    return changed;
+  }();
+  if (!allowed || !contains(mode)) return allowed;
+  struct stat about = {};
+  return ::stat(detail::find_bubblewrap().c_str(), &about) == 0 && (about.st_mode & S_ISUID) == 0;
 }
 
 std::string describe_layers(sandbox_mode mode) {

@@ -39,6 +39,10 @@ std::vector<sandbox_layer> probe_sandbox_again();
 /// is
 bool contains(sandbox_mode mode);
 
+/// Whether `launch_spec::fixed_addresses` has an effect in this mode on this machine. The filters of some
+/// containers do not allow it, and a bubblewrap with the set-user-ID bit loses it.
+bool addresses_can_be_fixed(sandbox_mode mode);
+
 /// "bubblewrap 0.8.0, user namespace, ..., without cgroup": one line for `evaluation::context`.
 std::string describe_layers(sandbox_mode mode);
 

@@ -389,7 +389,7 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
   result.end = wake(false, random);
   if (result.end != call_end::done) return result;
   const auto start = clock::now();
-  deliver(content, result.layout);
+  const bool slept_again = deliver(content, result.layout);
   page_->look_ns.store(0, std::memory_order_relaxed);
   const double delayed = used_->delayed_ns();  // what it waited before it answered is not in real time
   sleep_during_call(content, places_ ? *places_ : random, start);
@@ -404,9 +404,10 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
   const double wall = lost < least_lost_ns ? result.ns : std::max(result.ns - lost, 0.0);
   if (!rest()) return stuck();
   const double used = used_->used_ns();
-  // Besides the sleep after the call and a stop. One before it, after its rests were counted, looks the same,
-  // so that real time counts then, too.
-  const bool waited = used_->rests() > rests + (frozen_ ? 2 : 1);
+  // Besides the sleep after the call, a stop, and the sleep of a worker that looked in vain for its inputs
+  // because the controller had lost its processor. One that only says so may sleep once during the call, from
+  // which it gains nothing: all that it works is counted.
+  const bool waited = used_->rests() > rests + (frozen_ ? 2 : 1) + (slept_again ? 1 : 0);
   const double worked = used - used_before;
   // Processor time does not depend on when the controller looks, whereas real time does.
   result.whole_ns = waited ? std::max(worked, wall) : std::min(worked, wall);
@@ -427,13 +428,16 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
 }
 
 // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
-void worker_session::deliver(const call_content& content, const slot_layout& layout) {
+// Answers whether the worker says that it sleeps.
+bool worker_session::deliver(const call_content& content, const slot_layout& layout) {
   memory().poison_outputs(layout);
   memory().fill_inputs(layout, content.inputs);
   post(content, layout);
   page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
-  if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
+  const bool asleep = page_->asleep.load(std::memory_order_seq_cst) != 0;
+  if (asleep) ring();
+  return asleep;
 }
 
 isolated_call worker_session::run_prepared(const call_content& content, rng& random, nanoseconds limit,

@@ -155,7 +155,7 @@ class worker_session {
   isolated_call run_awake(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                           bool asleep, bool told);
   isolated_call run_from_rest(const call_content& content, rng& random, std::chrono::nanoseconds limit);
-  void deliver(const call_content& content, const slot_layout& layout);
+  bool deliver(const call_content& content, const slot_layout& layout);
   isolated_call run_prepared(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
 

@@ -102,6 +102,8 @@ std::string begin_page(const std::string& title, const std::string& style) {
          title + "</title><style>" + style_sheet() + style + "</style></head><body><main>";
 }
 
-std::string style_sheet() { return std::string(sheet); }
+std::string style_sheet() {
+  return std::string(sheet);
+}
 
 }  // namespace kevo::html

@@ -548,6 +548,48 @@ TEST_CASE("a delivered call that a neighbour made longer is told, or its time is
   CHECK(well >= 8);
 }
 
+// A controller that has lost its processor writes the inputs late, so that the worker, which has looked for
+// them in vain, sleeps once more. The call does not wait for anything, and its time is its processor time.
+TEST_CASE("the time of a delivered call is right though controller and worker wait for their processors") {
+  fixture f(program("work(p, axes, 0, axes[0]); burn_ns(3000000);"));
+  if (f.cores.shared) return kevo_test::skip("a worker has no processor of its own here");
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  REQUIRE(f.call(0).end == kevo::call_end::done);
+  const busy_process one(f.cores.controller);
+  const busy_process other(f.cores.controller);
+  const busy_process third(f.cores.workers.front());
+  int well = 0;
+  constexpr int calls = 40;
+  for (std::size_t k = 1; k <= calls; ++k) {
+    const auto call = f.call(k % f.contents.size());
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(call.whole_ns > 2.9e6);
+    well += call.whole_ns < 1.25 * 3e6 ? 1 : 0;
+  }
+  CHECK(well >= 36);
+}
+
+TEST_CASE("a worker that says that it sleeps before a delivered call hides no work by that") {
+  // It serves its calls itself: claims to be asleep when the inputs come, and sleeps once in each call.
+  fixture f(program(
+      "auto* c = page(scalars); static std::uint64_t call = 1; work(p, axes, 0, axes[0]); burn_ns(3000000);\n"
+      "auto* base = static_cast<char*>(p[0]) - c->arguments.offsets[0];\n"
+      "for (;;) {\n"
+      "  c->done.store(call++); usleep(3000); c->asleep.store(1);\n"
+      "  while (c->go.load() != call) c->pong.store(c->ping.load());\n"
+      "  burn_ns(1500000); usleep(500); burn_ns(1500000);\n"
+      "  void* q[] = {base + c->arguments.offsets[0], base + c->arguments.offsets[1]};\n"
+      "  work(q, axes, 0, axes[0]);\n"
+      "}"));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  for (std::size_t k = 0; k < 12; ++k) {
+    const auto call = f.call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(f.right(call.layout, k));
+    CHECK(call.whole_ns + call.beside_ns > 2.9e6);
+  }
+}
+
 TEST_CASE("work before a call is in the time of a call that waits") {
   // Naps once after each call, so that it is found asleep, works, and then naps twice in the next call.
   fixture f(

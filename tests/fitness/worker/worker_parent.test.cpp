@@ -16,8 +16,10 @@
 #include <doctest/doctest.h>
 
 #include "fitness/machine/core_plan.hpp"
+#include "fitness/sandbox/sandbox.hpp"
 #include "fitness/worker/session.hpp"
 #include "tests/fitness/support/built_object.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -114,6 +116,26 @@ TEST_CASE("addresses differ from worker to worker") {
     // A small block of the heap may lie behind one of 8 numbers of others (scatter_memory): two places for 8
     // workers happen by chance once in 2000 runs.
     CHECK(seen[k].size() >= (k == 3 ? 3 : 6));
+  }
+}
+
+TEST_CASE("the parents of two programs have the same addresses, so that neither serves its calls faster") {
+  if (!kevo::addresses_can_be_fixed(kevo::sandbox_mode::required))
+    return kevo_test::skip("personality(2) is not allowed here");
+  // Of a library that the parent loaded, of the program of the worker, and of the kernel's own page.
+  const std::string text = program(
+      "out[0] = reinterpret_cast<std::intptr_t>(&std::strtol); out[1] = "
+      "static_cast<std::int64_t>(getauxval(AT_ENTRY)); out[2] = "
+      "static_cast<std::int64_t>(getauxval(AT_SYSINFO_EHDR));",
+      "#include <sys/auxv.h>\n");
+  family one(text);
+  family other(text);
+  const auto of_one = one.told();
+  const auto of_other = other.told();
+  for (std::size_t k = 0; k < 3; ++k) {
+    CAPTURE(k);
+    CHECK(of_one[k] != 0);
+    CHECK(of_one[k] == of_other[k]);
   }
 }
 
