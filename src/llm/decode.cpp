@@ -32,7 +32,7 @@ std::string key_of(settings& from, const std::string& directory, bool needed) {
     if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f)
       throw error(error_code::input,
                   "the API key contains a space, a line break or a character that is not ASCII",
-                  from.place(file.empty() ? "key_env" : "key_file"));
+                  from.place(file.empty() ? "key_env" : "key_file"), "remove this character from the key");
   }
   return key;
 }
@@ -188,7 +188,7 @@ void decode_cassette(settings& from, const std::string& directory, models_settin
       path_from(cassette, "file",
                 {.def = "", .doc = "YAML file of the recorded replies, relative to the config"}, directory);
   if (made.mode != cassette_mode::off && file.empty() && !from.probing())
-    cassette.fail("file", "a cassette needs a file");
+    cassette.fail("file", "a cassette needs a file", "write file: FILE.yaml");
   made.cassette_path = file;
 }
 
@@ -246,7 +246,8 @@ void decode_knowledge(settings& from, const std::string& directory, const std::s
                                            "by meaning; empty: pages are ranked by words only"});
   const bool known = made.knowledge_embeddings.empty() || names.contains(made.knowledge_embeddings);
   if (!known && !from.probing())
-    knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'");
+    knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'",
+                   "add it to llm.models, or name a model of that list");
 }
 
 }  // namespace
@@ -290,7 +291,8 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
   std::set<std::string> names;
   for (settings& one : from.children("models", false, "the language models")) {
     made.models.push_back(decode_model(one, directory, needs_keys));
-    if (!names.insert(made.models.back().name).second) one.fail("name", "two models have this name");
+    if (!names.insert(made.models.back().name).second)
+      one.fail("name", "two models have this name", "give each model a different name");
   }
   decode_choice(from, directory, plugins, made.choice);
   made.max_money = from.real(

@@ -67,7 +67,8 @@ void likeness_from(settings& from, llm_settings& made) {
     if (name.empty() || !made.models) continue;
     const auto& all = made.models->settings().models;
     if (std::none_of(all.begin(), all.end(), [&wanted = name](const auto& m) { return m.name == wanted; }))
-      from.fail(key, "llm.models has no model named '" + name + "'");
+      from.fail(key, "llm.models has no model named '" + name + "'",
+                "add it to llm.models, or name a model of that list");
   }
 }
 
@@ -253,7 +254,8 @@ macro_micro macro_micro_from(settings& from, const build_context& context) {
       "types",
       {.doc = "kinds of optimization step; a step is one of these applied to a region or loop of the parent"},
       std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining"});
-  if (types.empty()) from.fail("types", "at least one kind of step is needed");
+  if (types.empty())
+    from.fail("types", "at least one kind of step is needed", "for example, types: [tiling, fusion]");
   if (chosen.learnt.weights) {
     require_rewrite_parser();
     return {std::move(with), std::move(types), rewrite_steps(std::move(chosen.learnt))};

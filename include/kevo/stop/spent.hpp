@@ -21,6 +21,7 @@ struct ledger_column {
   double (*of)(const ledger&);  ///< the value of the column
 };
 
+/// All columns for which configs have a stop rule of this kind.
 inline constexpr std::array<ledger_column, 9> ledger_columns = {{
     {"duplicates", "proposals", "stop after this many proposals of programs that the run already contained",
      [](const ledger& l) { return static_cast<double>(l.duplicates); }},
@@ -44,8 +45,8 @@ inline constexpr std::array<ledger_column, 9> ledger_columns = {{
 
 /// Stops when a column of the ledger has reached `limit`, in the column's unit.
 struct spent {
-  ledger_column column = ledger_columns[0];
-  double limit = 0;
+  ledger_column column = ledger_columns[0];  ///< the column whose value is compared with the limit
+  double limit = 0;                          ///< in the unit of the column
 
   std::optional<std::string> stop(const progress& now) const {
     if (column.of(now.ledger) < limit) return std::nullopt;
