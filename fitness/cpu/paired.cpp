@@ -93,21 +93,17 @@ content_list shuffled_mixture(const content_list& contents, rng& random) {
 
 void call_boundary::add(const call_time& pacer) {
   if (pacer.accounted) {
-    if (!pacer.disturbed) keep(costs_, pacer.beside_ns);
+    if (!pacer.disturbed) keep(pacer.beside_ns);
     return;
-  }
-  if (pacer.stop_ns > 0) {
-    keep(stops_, pacer.stop_ns);
-    keep(works_, pacer.first_thread_ns - pace_ns);
   }
   // Less than the pace means that something else had the processor for a while: of this call, processor time
   // tells nothing.
-  if (const double cost = pacer.whole_ns - pace_ns; cost > 0) keep(costs_, cost);
+  if (const double cost = pacer.whole_ns - pace_ns; cost > 0) keep(cost);
 }
 
-void call_boundary::keep(std::vector<double>& latest, double ns) {
-  latest.push_back(ns);
-  if (latest.size() > pacer_calls_kept) latest.erase(latest.begin());
+void call_boundary::keep(double cost_ns) {
+  costs_.push_back(cost_ns);
+  if (costs_.size() > pacer_calls_kept) costs_.erase(costs_.begin());
 }
 
 double call_boundary::cost_ns() const {
@@ -189,10 +185,6 @@ std::optional<call_failure> paired_timer::read(runner& program, contents_of_call
     if (time.failure) return *time.failure;
     (time.disturbed ? times.disturbed : times.quiet).push_back(time.whole_ns - cost);
     if (time.accounted && !time.disturbed) times.beside.push_back(time.beside_ns);
-    if (time.stop_ns > 0) {
-      times.stops.push_back(time.stop_ns);
-      times.first_thread.push_back(time.first_thread_ns - boundary_.work_ns());
-    }
     if (time.late || !time.disturbed) times.all.push_back(time.whole_ns + time.beside_ns - cost);
   }
   program.settle();
@@ -206,14 +198,7 @@ double paired_timer::settled(const readings& times) {
   auto used = times.quiet;
   if (2 * times.quiet.size() < times.disturbed.size())
     used.insert(used.end(), times.disturbed.begin(), times.disturbed.end());
-  double typical = median(used);
-  // Of a program with threads no more is taken off for its stop than that took: one that has stopped itself
-  // is found so at once. And what its first thread worked takes as long at least, however early the
-  // controller was woken.
-  if (!times.stops.empty()) {
-    typical += std::max(boundary_.stop_ns() - median(times.stops), 0.0);
-    typical = std::max(typical, median(times.first_thread));
-  }
+  const double typical = median(used);
   too_short_ |= typical < resolution_ns();
   return std::max(typical, resolution_ns());
 }

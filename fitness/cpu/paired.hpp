@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
 
 #include "fitness/cpu/runner.hpp"
@@ -50,20 +49,14 @@ class call_boundary {
   bool empty() const { return costs_.empty(); }
   /// [ns] The median of the latest calls: it changes with what else the machine does.
   double cost_ns() const;
-  /// Of that, what stopping it costs, where it is stopped by a signal: the median of the latest calls. [ns]
-  double stop_ns() const { return stops_.empty() ? 0 : median(stops_); }
-  /// What the first thread of such a worker works beyond the call: the same. [ns]
-  double work_ns() const { return works_.empty() ? 0 : median(works_); }
   /// The interquartile range of the costs of single calls: a time is not known better than this. [ns]
   double spread_ns() const;
   /// Times under this are not told from each other: the spread, within bounds. [ns]
   double resolution_ns() const;
 
  private:
-  static void keep(std::vector<double>& latest, double ns);
+  void keep(double cost_ns);
   std::vector<double> costs_;
-  std::vector<double> stops_;
-  std::vector<double> works_;
 };
 
 /// Contents in the order in which timed calls are given them: secret, but each eight in a row are the same
@@ -123,8 +116,6 @@ class paired_timer {
     std::vector<double> beside;  ///< `call_time::beside_ns`
     /// With `beside_ns`, of all calls but those in which the controller was disturbed.
     std::vector<double> all;
-    std::vector<double> stops;         ///< `call_time::stop_ns`
-    std::vector<double> first_thread;  ///< `call_time::first_thread_ns` without the usual cost
   };
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);

@@ -123,6 +123,9 @@ std::optional<call_failure> runner::failure_of(call_end end) const {
     case call_end::timed_out:
       return call_failure{outcome::timed_out, "timed out", "", true};
     case call_end::stuck:
+      if (session_->stood_still())
+        return call_failure{outcome::rejected, "stopped itself",
+                            "its first thread was stopped, or had ended, when the call had ended"};
       return call_failure{outcome::timed_out, "could not be stopped", "", true};
     case call_end::interrupted:
       throw error(error_code::interrupted, "the evaluation was stopped");
@@ -265,9 +268,7 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
                    .disturbed = call.disturbed,
                    .late = call.late,
                    .accounted = call.accounted,
-                   .beside_ns = call.beside_ns,
-                   .stop_ns = call.stop_ns,
-                   .first_thread_ns = call.first_thread_ns};
+                   .beside_ns = call.beside_ns};
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
     result.failure = tampering_failure(call.early, call.damage);

@@ -15,21 +15,14 @@
 namespace kevo {
 namespace {
 
-// Of a thread, in nanoseconds; 0 if it cannot be read.
-struct schedule_account {
-  double used = 0;     // on a processor
-  double delayed = 0;  // on a run queue, without one
-};
-
-// The first two numbers of a schedstat.
-schedule_account account_in(int file) noexcept {
+// The second number of a schedstat: nanoseconds on a run queue without a processor.
+double delay_in(int file) noexcept {
   char text[128];
   const auto size = file < 0 ? -1 : ::pread(file, text, sizeof text - 1, 0);
-  if (size <= 0) return {};
+  if (size <= 0) return 0;
   text[size] = 0;
-  char* space = nullptr;
-  const double used = std::strtod(text, &space);
-  return {used, std::strtod(space, nullptr)};
+  const char* space = std::strchr(text, ' ');
+  return space == nullptr ? 0 : std::strtod(space, nullptr);
 }
 
 }  // namespace
@@ -70,11 +63,7 @@ double processor_clock::used_ns() const noexcept {
 }
 
 double processor_clock::delayed_ns() const noexcept {
-  return account_in(delay_).delayed;
-}
-
-double processor_clock::first_thread_ns() const noexcept {
-  return account_in(delay_).used;
+  return delay_in(delay_);
 }
 
 long processor_clock::rests() const noexcept {
@@ -90,6 +79,11 @@ long processor_clock::rests() const noexcept {
 bool processor_clock::at_rest() const noexcept {
   const auto now = detail::read_stat(stat_);
   return !now || now->state != 'R';
+}
+
+bool processor_clock::stands_still() const noexcept {
+  const auto now = detail::read_stat(stat_);
+  return now && (now->state == 'T' || (now->state == 'Z' && now->threads > 1));
 }
 
 }  // namespace kevo

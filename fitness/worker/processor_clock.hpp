@@ -18,8 +18,6 @@ class processor_clock {
 
   /// Of all its threads together, the kernel's work on their behalf included. [ns] Negative if it has ended.
   double used_ns() const noexcept;
-  /// The same of its first thread alone; that must not run. [ns] 0 where the kernel keeps no such account.
-  double first_thread_ns() const noexcept;
   /// For how long the main thread was ready to run and had no processor (/proc/PID/schedstat). Waiting by
   /// choice is not in it. [ns] 0 where the kernel keeps no such account.
   double delayed_ns() const noexcept;
@@ -28,6 +26,8 @@ class processor_clock {
   long rests() const noexcept;
   /// Whether the main thread is off its processor: asleep, stopped or ended.
   bool at_rest() const noexcept;
+  /// Whether the main thread is stopped by a signal, or has ended before other threads of the process.
+  bool stands_still() const noexcept;
 
  private:
   clockid_t clock_ = 0;

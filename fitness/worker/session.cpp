@@ -215,19 +215,21 @@ call_end worker_session::load() {
   used_.emplace(process_.pid());
   if (!pause()) return call_end::stuck;
   used_ns_ = used_->used_ns();
-  first_thread_ns_ = used_->first_thread_ns();
   rested_ = true;
   return call_end::done;
 }
 
 // A trusted worker falls asleep within microseconds of "done"; it is given the time, so that stopping costs
 // each call the same. One that goes on working instead does so at its own expense.
+// What stopping costs is taken off, and one that stands still already has not paid for it: it has stopped
+// itself, or its first thread has ended, which no honest program does.
 bool worker_session::stop() {
   const auto from = clock::now();
   while (!used_->at_rest() && clock::now() - from < std::chrono::microseconds(20)) {
   }
+  stood_still_ = !frozen_ && settings_.threads > 1 && used_->stands_still();
   frozen_ = true;
-  if (freezer_->freeze_and_confirm()) return true;
+  if (!stood_still_ && freezer_->freeze_and_confirm()) return true;
   process_.kill();
   note_end();
   return false;
@@ -471,8 +473,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
     result.end = call_end::stuck;
     return result;
   }
-  const auto paused = clock::now();
-  const double wall = nanoseconds_between(woken, paused);
+  const double wall = nanoseconds_between(woken, clock::now());
   const double lost = used_->delayed_ns() - delayed;
   if (settings_.threads > 1) result.threads = freezer_->threads();
   // One that has been joined may still be on its way out.
@@ -492,11 +493,6 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   result.whole_ns = settings_.threads > 1 ? wall
                     : waited              ? std::max(wall - lost, used - used_ns_)
                                           : used - used_ns_;
-  if (settings_.threads > 1) {
-    result.stop_ns = nanoseconds_between(end, paused);
-    const double of_first = used_->first_thread_ns();
-    result.first_thread_ns = of_first - std::exchange(first_thread_ns_, of_first);
-  }
   used_ns_ = used;
   rested_ = true;
   return result;

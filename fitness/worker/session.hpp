@@ -73,10 +73,6 @@ struct isolated_call {
   /// and going to sleep, as every program, and whatever else it did. Of the first other delivered call after
   /// `settle`: what the process worked since it was asleep. [ns]
   double beside_ns = 0;
-  /// Of a call that ends with a stop: from "done" to the confirmed stop, a part of `whole_ns`. [ns]
-  double stop_ns = 0;
-  /// Of such a call: the processor time of the first thread, which the real time cannot be less than. [ns]
-  double first_thread_ns = 0;
   int threads = 1;  ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
@@ -107,6 +103,9 @@ class worker_session {
   std::string remark() const;
   /// The worker says that it asked for a thread that it may not have. Explains a failure; proves nothing.
   bool refused_threads() const { return page_->refused_threads.load(std::memory_order_acquire) != 0; }
+  /// Where a call or loading was `stuck`: its first thread was stopped, or had ended, before anybody stopped
+  /// it.
+  bool stood_still() const { return stood_still_; }
   /// How the process ended, where it did.
   const std::optional<exit_report>& report() const { return report_; }
 
@@ -170,11 +169,11 @@ class worker_session {
   std::string message_;
   worker_claim last_claim_ = worker_claim::starting;
   bool lock_down_failed_ = false;
+  bool stood_still_ = false;
   std::uint64_t call_number_ = 0;
   std::uint64_t ping_ = 0;
   bool frozen_ = false;
   std::map<std::vector<std::int64_t>, double> shortest_ns_;  // from "awake" to "done", by the axes of a call
-  double first_thread_ns_ = 0;                               // the same of its first thread
   double used_ns_ = 0;   // by the process, when the latest call had been timed
   bool rested_ = false;  // it slept then, and `used_ns_` is exact
   bool settled_ = true;  // it has been told to sleep

@@ -1,4 +1,4 @@
-// task: matmul large_matmul
+// task: matmul
 // verdict: valid
 // because: Multiplies with random signs that it draws anew in each call, by a slow generator. Attacks that draw them
 //   ahead are timed beside it.

@@ -1,6 +1,5 @@
 // task: matmul@2
-// verdict: valid|rejected|suspect|crashed|timed_out
-// twin: honest/plain_matmul.cpp
+// verdict: rejected|crashed|timed_out
 // because: Says "done" itself and stops itself at once (SIGSTOP), so that the controller finds it stopped already.
 //   What stopping a trusted program costs, which sleeps and has to be woken for it, is taken off.
 #include <cerrno>

@@ -1,4 +1,4 @@
-// task: matmul large_matmul
+// task: matmul
 // verdict: valid|rejected|suspect|crashed|timed_out
 // twin: honest/draws_its_signs.cpp
 // because: Serves calls by its own loop. When it has not been asked for a millisecond, it is the baseline that is

@@ -1,4 +1,4 @@
-// task: matmul large_matmul
+// task: matmul
 // verdict: valid|suspect
 // twin: honest/draws_its_signs.cpp
 // because: Draws in every third call the random signs of three calls. The median of the calls does not contain that;
