@@ -7,6 +7,8 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cpu/uneven.hpp"
+
 namespace kevo {
 namespace {
 
@@ -183,6 +185,7 @@ std::optional<call_failure> paired_timer::read(runner& program, contents_of_call
     if (time.failure) return *time.failure;
     (time.disturbed ? times.disturbed : times.quiet).push_back(time.whole_ns - cost);
     if (time.accounted && !time.disturbed) times.beside.push_back(time.beside_ns);
+    if (time.late || !time.disturbed) times.all.push_back(time.whole_ns + time.beside_ns - cost);
   }
   program.settle();
   return std::nullopt;
@@ -221,6 +224,7 @@ void paired_timer::begin_pacing() {
 double paired_timer::worked_beside(const readings& candidate, const readings& baseline, double call_ns) {
   constexpr double least_ns = 2e3;
   constexpr double least_share = 0.01;  // of a call
+  constexpr double least_error_ns = 500;
   constexpr std::size_t enough = 4;
   const std::size_t calls = candidate.quiet.size() + candidate.disturbed.size();
   if (candidate.beside.empty() || 3 * candidate.beside.size() < calls) return 0;
@@ -228,15 +232,29 @@ double paired_timer::worked_beside(const readings& candidate, const readings& ba
   if (baseline.beside.empty() && boundary_.empty()) return 0;
   const double usual = baseline.beside.empty() ? boundary_.cost_ns() : median(baseline.beside);
   beside_.push_back(median(candidate.beside) - usual);
-  const auto error_of = [](const std::vector<double>& values) {
-    return (quantile(values, 0.75) - quantile(values, 0.25)) / std::sqrt(static_cast<double>(values.size()));
-  };
-  const double error =
-      beside_.size() >= enough
-          ? error_of(beside_)
-          : error_of(candidate.beside) + (baseline.beside.empty() ? 0 : error_of(baseline.beside));
+  usual_beside_.push_back(usual);
+  double error = error_of_middle(candidate.beside);
+  if (beside_.size() >= enough) {
+    const double blocks = std::sqrt(static_cast<double>(beside_.size()));
+    const double of_machine = std::max(error_of_middle(usual_beside_), boundary_.spread_ns() / blocks);
+    error = trusted_error(beside_, of_machine, least_error_ns);
+  } else if (!baseline.beside.empty()) {
+    error += error_of_middle(baseline.beside);
+  }
   const double excess = median(beside_);
   return excess > std::max(least_ns, least_share * call_ns) + 2 * error ? excess : 0;
+}
+
+// What is known by now is told of all pairs.
+void paired_timer::add_pair(const readings& candidate, const readings& baseline, double candidate_ns,
+                            double uneven_ns) {
+  even_.push_back(candidate_ns + worked_beside(candidate, baseline, candidate_ns));
+  const double usual_ns = usual_excess(baseline.all, candidate_ns);
+  uneven_.push_back(uneven_ns - usual_ns);
+  usually_uneven_.push_back(usual_ns);
+  pairs_.push_back({0, settled(baseline)});
+  const double in_some = worked_in_some_calls(uneven_, usually_uneven_, median(even_));
+  for (std::size_t i = 0; i < pairs_.size(); ++i) pairs_[i].candidate_ns = even_[i] + in_some;
 }
 
 std::optional<call_failure> paired_timer::block() {
@@ -255,6 +273,7 @@ std::optional<call_failure> paired_timer::block_of_processes() {
   readings baseline;
   readings all;  // of the candidate's processes
   std::vector<double> times;
+  std::vector<double> uneven;
   for (int turn = 0; turn <= plan_.candidate_processes; ++turn) {
     const bool slow = turn == turn_of_baseline;
     runner& program = slow ? *baseline_ : *candidate_;
@@ -276,11 +295,11 @@ std::optional<call_failure> paired_timer::block_of_processes() {
       all.quiet.insert(all.quiet.end(), candidate.quiet.begin(), candidate.quiet.end());
       all.disturbed.insert(all.disturbed.end(), candidate.disturbed.begin(), candidate.disturbed.end());
       all.beside.insert(all.beside.end(), candidate.beside.begin(), candidate.beside.end());
+      uneven.push_back(excess_of_mean(candidate.all));
     }
     program.restart();
   }
-  const double call_ns = pseudo_median(times);
-  pairs_.push_back({call_ns + worked_beside(all, baseline, call_ns), settled(baseline)});
+  add_pair(all, baseline, pseudo_median(times), median(uneven));
   return std::nullopt;
 }
 
@@ -312,8 +331,7 @@ std::optional<call_failure> paired_timer::block_of_turns() {
       }
     }
   }
-  const double call_ns = settled(candidate);
-  pairs_.push_back({call_ns + worked_beside(candidate, baseline, call_ns), settled(baseline)});
+  add_pair(candidate, baseline, settled(candidate), excess_of_mean(candidate.all));
   return std::nullopt;
 }
 

@@ -114,12 +114,15 @@ class paired_timer {
     std::vector<double> quiet;
     std::vector<double> disturbed;
     std::vector<double> beside;  ///< `call_time::beside_ns`
+    /// With `beside_ns`, of all calls but those in which the controller was disturbed.
+    std::vector<double> all;
   };
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);
   double settled(const readings& times);
   void begin_pacing();
   double worked_beside(const readings& candidate, const readings& baseline, double call_ns);
+  void add_pair(const readings& candidate, const readings& baseline, double candidate_ns, double uneven_ns);
   void pace();
   std::optional<call_failure> block_of_turns();
   std::optional<call_failure> block_of_processes();
@@ -133,9 +136,13 @@ class paired_timer {
   std::chrono::nanoseconds limit_;
   rng random_;
   call_boundary boundary_;
-  std::vector<double> beside_;  // of each block: see worked_beside [ns]
-  content_list cycle_;          // a process sees each once; the first is of its untimed first call
-  std::size_t place_ = 0;       // in the cycle
+  std::vector<double> beside_;          // of each block: see worked_beside [ns]
+  std::vector<double> usual_beside_;    // what that was compared with [ns]
+  std::vector<double> usually_uneven_;  // of each block: `usual_excess` [ns]
+  std::vector<double> uneven_;          // of each block: its `excess_of_mean` beyond the usual one [ns]
+  std::vector<double> even_;            // of each block: the candidate's time without that [ns]
+  content_list cycle_;                  // a process sees each once; the first is of its untimed first call
+  std::size_t place_ = 0;               // in the cycle
   bool delivered_ = false;
   std::vector<timing_pair> pairs_;
   bool too_short_ = false;

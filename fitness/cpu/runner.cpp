@@ -123,6 +123,9 @@ std::optional<call_failure> runner::failure_of(call_end end) const {
     case call_end::timed_out:
       return call_failure{outcome::timed_out, "timed out", "", true};
     case call_end::stuck:
+      if (session_->stood_still())
+        return call_failure{outcome::rejected, "stopped itself",
+                            "its first thread was stopped, or had ended, when the call had ended"};
       return call_failure{outcome::timed_out, "could not be stopped", "", true};
     case call_end::interrupted:
       throw error(error_code::interrupted, "the evaluation was stopped");
@@ -263,6 +266,7 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   call_time result{.ns = call.ns,
                    .whole_ns = call.whole_ns,
                    .disturbed = call.disturbed,
+                   .late = call.late,
                    .accounted = call.accounted,
                    .beside_ns = call.beside_ns};
   result.failure = failure_of(call.end);

@@ -27,6 +27,7 @@ struct call_time {
   double ns = 0;           ///< what the worker admits (`isolated_call::ns`)
   double whole_ns = 0;     ///< all that it can have worked on it: `isolated_call::whole_ns`
   bool disturbed = false;  ///< `isolated_call::disturbed`
+  bool late = false;       ///< `isolated_call::late`
   bool accounted = false;  ///< `isolated_call::accounted`
   double beside_ns = 0;    ///< `isolated_call::beside_ns`
   std::optional<call_failure> failure;

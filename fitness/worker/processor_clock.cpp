@@ -81,4 +81,9 @@ bool processor_clock::at_rest() const noexcept {
   return !now || now->state != 'R';
 }
 
+bool processor_clock::stands_still() const noexcept {
+  const auto now = detail::read_stat(stat_);
+  return now && (now->state == 'T' || (now->state == 'Z' && now->threads > 1));
+}
+
 }  // namespace kevo

@@ -26,6 +26,8 @@ class processor_clock {
   long rests() const noexcept;
   /// Whether the main thread is off its processor: asleep, stopped or ended.
   bool at_rest() const noexcept;
+  /// Whether the main thread is stopped by a signal, or has ended before other threads of the process.
+  bool stands_still() const noexcept;
 
  private:
   clockid_t clock_ = 0;

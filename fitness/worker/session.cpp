@@ -221,12 +221,15 @@ call_end worker_session::load() {
 
 // A trusted worker falls asleep within microseconds of "done"; it is given the time, so that stopping costs
 // each call the same. One that goes on working instead does so at its own expense.
+// What stopping costs is taken off, and one that stands still already has not paid for it: it has stopped
+// itself, or its first thread has ended, which no honest program does.
 bool worker_session::stop() {
   const auto from = clock::now();
   while (!used_->at_rest() && clock::now() - from < std::chrono::microseconds(20)) {
   }
+  stood_still_ = !frozen_ && settings_.threads > 1 && used_->stands_still();
   frozen_ = true;
-  if (freezer_->freeze_and_confirm()) return true;
+  if (!stood_still_ && freezer_->freeze_and_confirm()) return true;
   process_.kill();
   note_end();
   return false;
@@ -242,6 +245,16 @@ bool worker_session::rest() {
     if (clock::now() - from > most_unrest) return stop();
   }
   return true;
+}
+
+// While another program is timed, this one is not to run. What it works all the same, having woken up by
+// itself, is told with its next call.
+void worker_session::settle() {
+  page_->look_ns.store(0, std::memory_order_relaxed);
+  settled_ = true;
+  if (report_ || rested_ || settings_.threads > 1 || !rest()) return;
+  used_ns_ = used_->used_ns();
+  rested_ = true;
 }
 
 void worker_session::ring() {
@@ -300,18 +313,19 @@ isolated_call worker_session::run_delivered(const call_content& content, rng& ra
   const bool told = std::exchange(settled_, false);
   if (from_rest_ || shortest_of(content).value_or(0) >= short_call_ns)
     return run_from_rest(content, random, limit);
-  if (!asleep || told) return run_awake(content, random, limit, asleep);
+  if (!asleep || told) return run_awake(content, random, limit, asleep, told);
   // It says that it sleeps although a call was to come, or the controller was late. What it does until it has
   // answered would be in no time otherwise.
   auto call = run_from_rest(content, random, limit);
   call.whole_ns += std::exchange(call.beside_ns, 0);
-  call.disturbed = true;
+  call.disturbed = call.late = true;
   return call;
 }
 
 isolated_call worker_session::run_awake(const call_content& content, rng& random, nanoseconds limit,
-                                        bool asleep) {
+                                        bool asleep, bool told) {
   isolated_call result;
+  if (told && rested_) result.beside_ns = std::max(used_->used_ns() - used_ns_, 0.0);
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
@@ -347,7 +361,7 @@ isolated_call worker_session::run_awake(const call_content& content, rng& random
   const double answering = nanoseconds_between(asked, awake) - (delayed - delayed_before);
   if (!asleep && answering > most_answering_ns) {
     result.whole_ns += answering;
-    result.disturbed = true;  // it may have been about to sleep
+    result.disturbed = result.late = true;  // it may have been about to sleep
   }
   result.early = !memory().same(secret, seen.data());
   result.damage = memory().inspect(result.layout, content.inputs);

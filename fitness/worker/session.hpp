@@ -64,10 +64,14 @@ struct isolated_call {
   double whole_ns = 0;
   /// The controller lost its processor while its clock ran, so that both times may be too long.
   bool disturbed = false;
+  /// The worker was not there when it was asked whether it is awake, although it was to look for the call. A
+  /// disturbed call, but the program may have done something else.
+  bool late = false;
   /// A delivered call that began with a sleep, so that all that the process worked is known.
   bool accounted = false;
   /// Of such a call: what the process worked since the call before was judged, beside `whole_ns`. Waking up
-  /// and going to sleep, as every program, and whatever else it did. [ns]
+  /// and going to sleep, as every program, and whatever else it did. Of the first other delivered call after
+  /// `settle`: what the process worked since it was asleep. [ns]
   double beside_ns = 0;
   int threads = 1;  ///< of the process after the call, its first one included
   bool early =
@@ -99,6 +103,9 @@ class worker_session {
   std::string remark() const;
   /// The worker says that it asked for a thread that it may not have. Explains a failure; proves nothing.
   bool refused_threads() const { return page_->refused_threads.load(std::memory_order_acquire) != 0; }
+  /// Where a call or loading was `stuck`: its first thread was stopped, or had ended, before anybody stopped
+  /// it.
+  bool stood_still() const { return stood_still_; }
   /// How the process ended, where it did.
   const std::optional<exit_report>& report() const { return report_; }
 
@@ -116,11 +123,11 @@ class worker_session {
   isolated_call run_isolated(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
   std::uint64_t calls() const { return call_number_; }
-  /// A worker that looks for its next call goes to sleep now.
-  void settle() {
-    page_->look_ns.store(0, std::memory_order_relaxed);
-    settled_ = true;
-  }
+  /// A worker that looks for its next call goes to sleep now; returns when it does. One that does not is
+  /// stopped.
+  void settle();
+  /// Whether the process is stopped by a signal.
+  bool stopped() const { return frozen_; }
   /// Delivered calls begin with a sleep from now on, also short ones.
   void begin_from_rest() { from_rest_ = true; }
 
@@ -145,7 +152,7 @@ class worker_session {
   void keep_outputs(const slot_layout& layout);
   isolated_call run_delivered(const call_content& content, rng& random, std::chrono::nanoseconds limit);
   isolated_call run_awake(const call_content& content, rng& random, std::chrono::nanoseconds limit,
-                          bool asleep);
+                          bool asleep, bool told);
   isolated_call run_from_rest(const call_content& content, rng& random, std::chrono::nanoseconds limit);
   bool deliver(const call_content& content, const slot_layout& layout);
   isolated_call run_prepared(const call_content& content, rng& random, std::chrono::nanoseconds limit,
@@ -162,6 +169,7 @@ class worker_session {
   std::string message_;
   worker_claim last_claim_ = worker_claim::starting;
   bool lock_down_failed_ = false;
+  bool stood_still_ = false;
   std::uint64_t call_number_ = 0;
   std::uint64_t ping_ = 0;
   bool frozen_ = false;

@@ -191,6 +191,15 @@ std::optional<improvement> display_state::rival() const {
   return faster ? std::optional(std::move(found)) : std::nullopt;
 }
 
+std::optional<improvement> display_state::better_undecided() const {
+  if (!champion || !(champion->speedup_interval.high > 0)) return std::nullopt;
+  const auto first = standings_.first([this](candidate_id who, const candidate_standing& one) {
+    return who != champion->candidate && one.measured_again && !baseline_duplicates.contains(who) &&
+           one.speedup_interval.low > champion->speedup_interval.high;
+  });
+  return first ? std::optional(seen(*first)) : std::nullopt;
+}
+
 void display_state::refresh(const run_status& now) {
   status = now;
   if (now.archive != nullptr && *now.archive) archive = map_of(*now.archive);

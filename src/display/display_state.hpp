@@ -78,6 +78,9 @@ struct display_state {
   std::optional<improvement> best() const;
   /// A candidate that looks better than the champion and was not measured again.
   std::optional<improvement> rival() const;
+  /// A candidate that was measured again and is not champion, although its latest interval lies above the
+  /// champion's: `run_history::better_undecided`, except that the one with the highest score is taken.
+  std::optional<improvement> better_undecided() const;
   /// The figure of a row: the speedup where all scores are speedups, else the score.
   double shown_figure(const improvement& one) const { return scores_are_speedups ? one.speedup : one.score; }
   /// "tune", "seed", "operator 3".

@@ -161,6 +161,11 @@ block best_block(const display_state& s, const pen& with, std::size_t width, std
     third.add(fmt::format(" seen (#{}), not confirmed", rival->candidate), tone::warning);
     result.push_back(std::move(third));
   }
+  if (const auto other = s.better_undecided()) {
+    const auto said =
+        format::better_undecided(other->candidate, other->speedup, other->speedup_interval, with.unicode);
+    for (auto& row : folded(said, width)) result.emplace_back(row, tone::warning);
+  }
   for (auto& row : chart(with, s.curve, width, chart_rows, s.scores_are_speedups))
     result.push_back(std::move(row));
   return result;

@@ -142,7 +142,10 @@ void plain_display::message(std::string_view text) {
 void plain_display::close() {
   if (closed_) return;
   closed_ = true;
-  if (started_) say_status();
+  if (!started_) return;
+  say_status();
+  if (const auto other = state_.better_undecided())
+    say(format::better_undecided(other->candidate, other->speedup, other->speedup_interval, state_.unicode));
 }
 
 }  // namespace kevo

@@ -215,6 +215,21 @@ std::optional<candidate_id> run_history::best() const {
   return best;
 }
 
+std::optional<candidate_id> run_history::better_undecided() const {
+  const champion_record* reigning = champion();
+  if (reigning == nullptr || !(reigning->speedup_interval.high > 0)) return std::nullopt;
+  std::optional<candidate_id> best;
+  double highest = reigning->speedup_interval.high;
+  for (candidate_id id = 0; id < candidates_.size(); ++id) {
+    if (id == reigning->candidate || !candidates_[id].ranked() || baseline_duplicates_.contains(id)) continue;
+    const evaluation_record& latest = *candidates_[id].latest();
+    if (latest.stage != evaluation_stage::confirmed || !(latest.speedup_interval.low > highest)) continue;
+    highest = latest.speedup_interval.low;
+    best = id;
+  }
+  return best;
+}
+
 const champion_record* run_history::crown_of(candidate_id id) const {
   const champion_record* crown = last_crown_of(id);
   if (crown == nullptr) return nullptr;

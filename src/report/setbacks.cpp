@@ -37,6 +37,14 @@ std::string nothing_faster(const report_content& content) {
   return format::nothing_faster(content.best_evaluation ? content.best_evaluation->baseline : "");
 }
 
+/// That a program may be better than the champion; empty if none is known that may.
+std::string better_undecided(const run_history& h) {
+  const auto who = h.better_undecided();
+  if (!who) return {};
+  const evaluation_record& latest = *h.candidates()[*who].latest();
+  return format::better_undecided(*who, latest.speedup, latest.speedup_interval, false);
+}
+
 }  // namespace
 
 std::vector<std::string> setbacks_of(const report_content& content) {
@@ -50,6 +58,7 @@ std::vector<std::string> setbacks_of(const report_content& content) {
     }
   }
   if (const std::string said = nothing_faster(content); !said.empty()) all.push_back(said);
+  if (const std::string said = better_undecided(h); !said.empty()) all.push_back(said);
   for (const auto& loss : h.devices().losses)
     all.push_back("devices that failed during the run and were no longer used: " + reason(loss) +
                   " (`kevo resume` tries it again)");

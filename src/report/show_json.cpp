@@ -143,6 +143,8 @@ std::string run_json(const report_content& content) {
   o["device"] = as_utf8(content.device);
   o["devices"] = devices_json(h.devices());
   o["best"] = content.best ? json::value(brief(content, *content.best)) : json::value(nullptr);
+  const auto other = h.better_undecided();
+  o["better_undecided"] = other ? json::value(brief(content, *other)) : json::value(nullptr);
   o["rejudged"] = judgements_json(content.judged);
   o["candidates"] = h.candidates().size();
   o["valid"] = l.valid;

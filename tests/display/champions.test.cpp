@@ -199,6 +199,38 @@ TEST_CASE("the picture names the best that `kevo show` names, after a confirmati
   CHECK(shows("1.204× ✓    +20 %"));
 }
 
+TEST_CASE("a confirmed program whose interval lies above that of the champion is told of") {
+  kevo::display_state screen;
+  screen.title = title;
+  std::string written;
+  kevo::plain_display lines(
+      title, [&](std::string_view text) { written += text; }, true);
+  lines.refresh({});
+  std::uint64_t n = 0;
+  const auto tell = [&](auto what) {
+    const kevo::event told{++n, 1.0, what};
+    screen.consume(told);
+    lines.consume(told);
+  };
+  const auto shows = [&](std::string_view what) {
+    return kevo::render(screen, 120, 40, false).find(what) != std::string::npos;
+  };
+  const auto confirmed = kevo::evaluation_stage::confirmed;
+  tell(kevo::evaluation_told{1, 1, confirmed, valid_at(1.2, {1.19, 1.21}, confirmed), {}});
+  tell(kevo::champion_crowned{1, 1.2, {1.19, 1.21}, {}});
+  tell(kevo::evaluation_told{2, 2, confirmed, valid_at(1.25, {1.205, 1.3}, confirmed), {}});
+  CHECK_FALSE(shows("a better program"));
+  tell(kevo::evaluation_told{3, 2, confirmed, valid_at(1.25, {1.22, 1.28}, confirmed), {}});
+  CHECK_MESSAGE(shows("a better program is undecided: #2 reached 1.250× [1.220"),
+                kevo::render(screen, 120, 40, false));
+  CHECK(written.find("a better program") == std::string::npos);
+  lines.close();
+  CHECK_MESSAGE(written.find("a better program is undecided: #2 reached 1.250× [1.220") != std::string::npos,
+                written);
+  tell(kevo::champion_crowned{2, 1.24, {1.22, 1.26}, {}});
+  CHECK_FALSE(shows("a better program"));
+}
+
 TEST_CASE("whatever is told, the best of the display is the best of the run's history") {
   kevo::rng random(11);
   kevo::display_state screen;

@@ -142,3 +142,40 @@ TEST_CASE("a seed's reason is told before what the compiler printed around it") 
   content.history.consume(at(told));
   CHECK(setbacks_of(content).front().find("the fitness function gave no reason") != std::string::npos);
 }
+
+TEST_CASE("a program whose interval lies above that of the champion is told of, if it was confirmed") {
+  auto content = with_turns(3, 0, "");
+  const auto tell = [&](candidate_id who, double speedup, interval range, evaluation_stage stage) {
+    auto told = seed_told(outcome::valid, "");
+    auto e = std::make_shared<evaluation>(*told.result);
+    e->speedup = e->score = speedup;
+    e->speedup_interval = range;
+    e->stage = stage;
+    told.candidate = who;
+    told.result = e;
+    content.history.consume(at(told));
+  };
+  const auto confirmed = evaluation_stage::confirmed;
+  tell(1, 1.2, {1.19, 1.21}, confirmed);
+  tell(2, 1.3, {1.29, 1.31}, confirmed);
+  CHECK(setbacks_of(content).empty());  // there is no champion
+  content.history.consume(at(champion_crowned{1, 1.2, {1.19, 1.21}, {}}));
+  REQUIRE(setbacks_of(content).size() == 1);
+  CHECK(
+      setbacks_of(content).front() ==
+      "a better program is undecided: #2 reached 1.300x [1.290, 1.310] in its latest confirmation, and that "
+      "interval lies above the champion's");
+  CHECK(content.history.better_undecided() == 2);
+
+  tell(2, 1.25, {1.205, 1.3}, confirmed);  // the intervals overlap
+  CHECK(setbacks_of(content).empty());
+  tell(2, 1.3, {1.29, 1.31}, evaluation_stage::timed_full);  // was not measured again
+  CHECK(setbacks_of(content).empty());
+  tell(2, 1.3, {1.29, 1.31}, confirmed);
+  tell(3, 1.3, {1.28, 1.32}, confirmed);
+  CHECK(content.history.better_undecided() == 2);
+  content.history.consume(at(baseline_met{2, "seed"}));  // can never be champion
+  CHECK(content.history.better_undecided() == 3);
+  content.history.consume(at(champion_crowned{3, 1.3, {1.28, 1.32}, {}}));
+  CHECK(setbacks_of(content).empty());
+}

@@ -29,6 +29,14 @@ std::string why_undecided(const champion_verdict& verdict, double speedup, const
   return text;
 }
 
+std::string better_undecided(std::uint64_t candidate, double value, const kevo::interval& range,
+                             bool unicode) {
+  return fmt::format(
+      "a better program is undecided: #{} reached {} [{}] in its latest confirmation, and that interval lies "
+      "above the champion's",
+      candidate, speedup(value, unicode), interval(range.low, range.high, unicode));
+}
+
 std::string disturbance_in(const std::map<std::string, std::string>& context) {
   const auto found = context.find("disturbed");
   return found == context.end() ? std::string() : found->second;

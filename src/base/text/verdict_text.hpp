@@ -2,6 +2,7 @@
 // The verdict on a champion in words: the live display, `kevo show`, the report and the end of a run say it
 // alike.
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -15,6 +16,11 @@ namespace kevo::format {
 /// @param disturbed a sentence of the fitness function's about other processes; untrusted text, may be empty
 std::string why_undecided(const champion_verdict& verdict, double speedup, const kevo::interval& range,
                           std::string_view disturbed = {});
+
+/// That a candidate that is not champion may be faster than the champion, without a full stop.
+/// @param candidate its number @param value, range its speedup in its latest confirmation
+std::string better_undecided(std::uint64_t candidate, double value, const kevo::interval& range,
+                             bool unicode);
 
 /// What a fitness function says in an evaluation's context of other processes that used the machine while it
 /// was timed; empty if it says nothing.

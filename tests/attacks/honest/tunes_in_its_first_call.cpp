@@ -1,6 +1,7 @@
 // task: matmul
 // verdict: valid
-// because: Tries block sizes for more than a second when it meets a size for the first time, and keeps the best.
+// because: Tries block sizes when it meets a size for the first time, for more than a second if the size is large, which is
+//   longer than another call may take, and keeps the best.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -26,12 +27,13 @@ void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, in
 }
 
 int64_t tuned(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+  const auto time_of_each = std::chrono::milliseconds(M * N * K > 300'000 ? 255 : 5);
   int64_t best = 8;
   auto shortest = clock_type::duration::max();
   for (const int64_t block : {8, 16, 32, 64}) {
     const auto start = clock_type::now();
     auto least = clock_type::duration::max();
-    while (clock_type::now() - start < std::chrono::milliseconds(280)) {
+    while (clock_type::now() - start < time_of_each) {
       const auto from = clock_type::now();
       multiply(A, B, C, M, N, K, block);
       least = std::min(least, clock_type::now() - from);

@@ -72,10 +72,11 @@ std::string program(const std::string& body, const std::string& before = "") {
 const std::string honest = "work(p, axes, 0, axes[0]);";
 
 struct fixture {
-  explicit fixture(const std::string& text, std::size_t slots = 4, kevo::core_plan plan = kevo::plan_cores(1))
+  explicit fixture(const std::string& text, std::size_t slots = 4, kevo::core_plan plan = kevo::plan_cores(1),
+                   int threads = 1)
       : cores(std::move(plan)),
         object(text),
-        session(settings(cores), object.path(), slots * kevo::arena::slot_bytes(buffers)) {
+        session(settings(cores, threads), object.path(), slots * kevo::arena::slot_bytes(buffers)) {
     session.memory().reshape(buffers);
     std::vector<float> values(n);
     for (int k = 0; k < 32; ++k) {
@@ -101,8 +102,9 @@ struct fixture {
     return in == out;
   }
 
-  static kevo::worker_settings settings(const kevo::core_plan& cores) {
+  static kevo::worker_settings settings(const kevo::core_plan& cores, int threads = 1) {
     kevo::worker_settings result;
+    result.threads = threads;
     result.cpus = cores.workers;
     result.yield = cores.shared;
     return result;
@@ -319,6 +321,44 @@ TEST_CASE("what a worker that was asleep works before a delivered call begins is
   INFO("honest ", honest_ns, ", before it answers ", answers_late, ", while it waits ", works_while_it_waits);
   CHECK(answers_late > honest_ns - 35e3);
   CHECK(works_while_it_waits > honest_ns - 35e3);
+}
+
+TEST_CASE("what a worker works while another is timed is told with its next call") {
+  const auto beside = [](const std::string& after_call) {
+    fixture f(
+        program("static std::uint64_t call = 1; work(p, axes, 0, axes[0]);\n"
+                "page(scalars)->done.store(call++);\n" +
+                after_call));
+    REQUIRE(f.session.load() == kevo::call_end::done);
+    std::vector<double> told;
+    for (std::size_t k = 0; k < 12; ++k) {
+      const auto call = f.call(k);
+      REQUIRE(call.end == kevo::call_end::done);
+      CHECK(f.right(call.layout, k));
+      if (k > 0) told.push_back(call.beside_ns);
+      f.session.settle();
+      std::this_thread::sleep_for(milliseconds(6));
+    }
+    return median_of(told);
+  };
+  // Asleep when it is to sleep, it wakes up by itself.
+  CHECK(beside("usleep(1000); burn_ns(400000);") > 390e3);
+  CHECK(beside("") < 100e3);
+}
+
+TEST_CASE("a worker that does not sleep while another is timed is stopped") {
+  fixture f(
+      program("auto* c = page(scalars); work(p, axes, 0, axes[0]); c->done.store(c->go.load());\n"
+              "const auto known = c->ping.load();\n"
+              "while (c->ping.load() == known) c->message[0] ^= 1;"));
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto call = f.call(k);
+    REQUIRE(call.end == kevo::call_end::done);
+    CHECK(f.right(call.layout, k));
+    f.session.settle();
+    CHECK(f.session.stopped());
+  }
 }
 
 TEST_CASE("a worker that is awake and answers late pays for what it does before its answer") {
@@ -731,4 +771,17 @@ TEST_CASE("a stopped worker runs nothing: what the controller sees does not chan
   std::this_thread::sleep_for(milliseconds(20));
   std::memcpy(&second, f.session.output(call.layout, 0).data(), 8);
   CHECK(first == second);
+}
+
+TEST_CASE("a worker with threads that stops itself after \"done\" is found out") {
+  const auto plan = kevo::plan_cores(2);
+  fixture f(program("auto* c = page(scalars); work(p, axes, 0, axes[0]); c->done.store(c->go.load());\n"
+                    "if (c->go.load() > 1) kill(getpid(), SIGSTOP);",
+                    "#include <csignal>\n"),
+            4, plan, 2);
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  CHECK(f.call(0).end == kevo::call_end::done);
+  CHECK_FALSE(f.session.stood_still());
+  CHECK(f.call(1).end == kevo::call_end::stuck);
+  CHECK(f.session.stood_still());
 }
