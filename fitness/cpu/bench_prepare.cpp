@@ -154,6 +154,10 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   limits.seconds = settings_.pool_s / static_cast<double>(timed);
   oracle_ = std::make_unique<oracle>(task_, reference, worker_for(reference, trusted_role::reference), limits,
                                      settings_.seed);
+  if (std::any_of(t.workloads.begin(), t.workloads.end(), has_made_inputs)) {
+    oracle_->make_inputs_with(
+        [this](std::size_t w) { return worker_for(std::to_string(w), trusted_role::inputs); });
+  }
   mixed_.assign(t.workloads.size(), {});
   rejects_borrowed_.assign(t.workloads.size(), false);
   add_contents(first_contents_s, stop);
