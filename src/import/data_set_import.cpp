@@ -93,8 +93,8 @@ void drop_nulls(json::object& o) {
 /// @param computed what Python computes them from
 void tell_computed_axes(json::object& definition, const std::map<std::string, std::string>& computed) {
   const std::string function = text_of(definition, "custom_inputs_entrypoint");
-  if (function.empty() || computed.empty()) return;
   std::string text = text_of(definition, "reference");
+  if (function.empty() || computed.empty() || text.find("def " + function) == std::string::npos) return;
   text += "\n\n# By kevo import: axes that are computed from others.\ndef kevo_make_inputs(axes, device):\n";
   text += "    axes = dict(axes)\n";
   for (const auto& [name, expression] : computed) {
