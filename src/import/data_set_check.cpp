@@ -150,8 +150,8 @@ std::optional<std::string> refused_honest(const task_report& report) {
 /// A check with a time limit.
 class limited_check {
  public:
-  limited_check(const torch_settings& settings, std::shared_ptr<torch::python_server> server, double seconds)
-      : settings_(settings), server_(std::move(server)), seconds_(seconds) {}
+  limited_check(torch_settings settings, std::shared_ptr<torch::python_server> server, double seconds)
+      : settings_(std::move(settings)), server_(std::move(server)), seconds_(seconds) {}
 
   /// @throws kevo::error: interrupted (the time was over), and as check_torch_task does
   task_report operator()(const task& t) const {
